@@ -1,0 +1,52 @@
+# Works from a fresh clone with Python 3.11+ and make; everything lives in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# pins what CI uses, torch above all: an unpinned torch may pull gigabytes of GPU libraries
+export PIP_CONSTRAINT := $(CURDIR)/constraints/ci.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+unexport PYTHONDONTWRITEBYTECODE # without byte code every import is two to three times slower
+WORKERS ?= 2
+
+.PHONY: help install demo test lint types imports tests benchmark clean
+
+help: ## show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: $(BIN)/python pyproject.toml constraints/ci.txt
+	$(BIN)/python -m pip install --quiet -e .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.core
+	$(BIN)/python -m pip install --quiet -e ".[data,plot,test]"
+	touch $@
+
+install: $(VENV)/.test ## make .venv with every extra
+	$(BIN)/python -m pip install --quiet -e ".[data,plot,test,torch]"
+
+demo: $(VENV)/.core ## train and evaluate on PU labels alone, with the truth beside it
+	$(BIN)/pulens demo
+
+test: lint types imports tests ## everything that must hold
+
+lint: $(VENV)/.test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.test
+	$(BIN)/mypy
+
+imports: $(VENV)/.test
+	$(BIN)/lint-imports --no-cache
+
+tests: $(VENV)/.test
+	$(BIN)/python -m pytest -q -n $(WORKERS)
+
+benchmark: $(VENV)/.test ## speed beside the peers
+	$(BIN)/python benchmarks/tally.py
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,70 @@
+"""pulens: how good is a binary classifier really, when nobody ever labelled a negative?
+
+>>> import pulens
+>>> evaluation = pulens.evaluate([1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2], class_prior=0.2)
+>>> round(evaluation.estimates["roc_auc"].value, 3)
+0.625
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pulens._version import __version__
+
+if TYPE_CHECKING:
+    from pulens.contingency import Contingency
+    from pulens.errors import PulensError
+    from pulens.estimate import Curve, Estimate, Interval
+    from pulens.evaluation import Evaluation, evaluate
+    from pulens.priors import ClassPrior
+    from pulens.sample import PUSample
+    from pulens.scenario import Scenario
+    from pulens.tally import Tally
+
+# where each public name lives; looked up on first use, so that `import pulens` stays quick
+_HOMES = {
+    "ClassPrior": "pulens.priors",
+    "Contingency": "pulens.contingency",
+    "Curve": "pulens.estimate",
+    "Estimate": "pulens.estimate",
+    "Evaluation": "pulens.evaluation",
+    "Interval": "pulens.estimate",
+    "PUSample": "pulens.sample",
+    "PulensError": "pulens.errors",
+    "Scenario": "pulens.scenario",
+    "Tally": "pulens.tally",
+    "evaluate": "pulens.evaluation",
+}
+_ROOMS = {"metrics", "curves", "priors", "recovery", "inputs", "plots", "sklearn"}
+
+__all__ = [
+    "ClassPrior",
+    "Contingency",
+    "Curve",
+    "Estimate",
+    "Evaluation",
+    "Interval",
+    "PUSample",
+    "PulensError",
+    "Scenario",
+    "Tally",
+    "__version__",
+    "evaluate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        found = getattr(import_module(_HOMES[name]), name)
+    elif name in _ROOMS:
+        found = import_module(f"pulens.{name}")
+    else:
+        raise AttributeError(f"module 'pulens' has no attribute {name!r}")
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_ROOMS})

@@ -1,0 +1,54 @@
+"""What a recovery takes for granted: the share of positives among the unlabelled, label noise, scenario."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pulens.errors import AssumptionError
+from pulens.scenario import Scenario
+
+
+@dataclass(frozen=True, slots=True)
+class Assumptions:
+    """The numbers that data without negatives cannot give by themselves.
+
+    >>> Assumptions(0.3, label_noise=0.1).labelled_purity
+    0.9
+    """
+
+    unlabelled_prior: float
+    label_noise: float = 0.0
+    scenario: Scenario = Scenario.CASE_CONTROL
+
+    def __post_init__(self) -> None:
+        check_label_noise(self.label_noise)
+        if not 0 <= self.unlabelled_prior < 1:
+            raise AssumptionError(
+                f"the share of positives among the unlabelled rows must be at least 0 and below 1, "
+                f"got {self.unlabelled_prior!r}. Write 30% as 0.3."
+            )
+        if not self.unlabelled_prior < self.labelled_purity:
+            raise AssumptionError(
+                f"the share of positives among the unlabelled rows ({self.unlabelled_prior:.6g}) must be below "
+                f"1 - label_noise = {self.labelled_purity:.6g}, the share among the labelled rows: otherwise labels "
+                "say nothing about the class. Lower the class prior or the label noise."
+            )
+
+    @property
+    def labelled_purity(self) -> float:
+        """Share of labelled rows that are in truth positive: beta of paper 003."""
+        return 1.0 - self.label_noise
+
+
+def check_label_noise(label_noise: float) -> float:
+    """Allow a share from 0 (every labelled row is positive) to below 1."""
+    if not isinstance(label_noise, int | float) or isinstance(label_noise, bool) or not 0 <= label_noise < 1:
+        raise AssumptionError(
+            f"label_noise must be a number of at least 0 and below 1, got {label_noise!r}. "
+            "It is the share of labelled rows that are in truth negative: write 5% as 0.05."
+        )
+    return float(label_noise)
+
+
+#: Unlabelled rows counted as negatives: what the uncorrected numbers assume.
+UNCORRECTED = Assumptions(0.0, 0.0, Scenario.SINGLE_SET)

@@ -1,0 +1,103 @@
+"""Options that several commands share, so that they mean the same everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from pulens.errors import AssumptionError
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Prior(click.ParamType[Any]):
+    """A share of positives: one number, or a range written low:high."""
+
+    name = "SHARE or LOW:HIGH"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        try:
+            numbers = [float(part) for part in value.split(":")]
+        except ValueError:
+            raise AssumptionError(
+                f"{param.opts[0] if param else 'the class prior'} must be a number such as 0.2 or a range such as "
+                f"0.1:0.3, got {value!r}."
+            ) from None
+        return numbers[0] if len(numbers) == 1 else tuple(numbers)
+
+
+class Number(click.ParamType[float]):
+    """A number, refused in our own words."""
+
+    name = "NUMBER"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"must be a number, got {value!r}", param, ctx)
+
+
+def reading_options(command: Command) -> Command:
+    """Where rows come from and what their columns mean."""
+    options = [
+        click.option("--score", default="score", show_default=True, help="Column of scores; higher is more positive."),
+        click.option("--label", default="label", show_default=True, help="Column of labels."),
+        click.option("--weight", default=None, help="Column of weights: how many rows a row stands for."),
+        click.option(
+            "--positive",
+            multiple=True,
+            help="Label value that means labelled positive; everything else is then unlabelled. "
+            "Default: labels are 1, 0 (or empty) and -1.",
+        ),
+        click.option("--negative", multiple=True, help="Label value that means known negative."),
+        click.option("--unlabelled", multiple=True, help="Label value that means unlabelled; others become errors."),
+        click.option(
+            "--format",
+            type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow"]),
+            help="File format, when the file's ending does not tell (standard input is CSV).",
+        ),
+        click.option("--delimiter", help="Field separator of a CSV file, when it is not a comma."),
+    ]
+    return _apply(options, command)
+
+
+def assumption_options(command: Command) -> Command:
+    """What is taken for granted."""
+    options = [
+        click.option("--class-prior", type=Prior(), help="Share of positives in the population: 0.2, or 0.1:0.3."),
+        click.option("--unlabelled-prior", type=Prior(), help="Share of positives among the unlabelled rows, instead."),
+        click.option(
+            "--label-noise",
+            type=Number(),
+            default=0.0,
+            show_default=True,
+            help="Share of labelled rows that are in truth negative.",
+        ),
+        click.option(
+            "--scenario",
+            type=click.Choice(["case-control", "single-set"]),
+            default="case-control",
+            show_default=True,
+            help="case-control: unlabelled rows are a sample of the population. single-set: labelled rows were "
+            "picked out of the sample, unlabelled ones are what is left.",
+        ),
+    ]
+    return _apply(options, command)
+
+
+def _apply(options: Sequence[Callable[[Any], Any]], command: Command) -> Command:
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def reading_arguments(given: dict[str, Any]) -> dict[str, Any]:
+    """Shared reading options as arguments of :func:`pulens.inputs.read_sample`."""
+    names = ("score", "label", "weight", "format", "delimiter")
+    chosen = {name: given[name] for name in names}
+    return chosen | {name: given[name] or None for name in ("positive", "negative", "unlabelled")}

@@ -1,0 +1,42 @@
+"""pulens demo"""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command(name="demo")
+@click.option("--seed", default=0, show_default=True, help="Which rows are labelled and how data are split.")
+def command(seed: int) -> None:
+    """Train on PU labels, evaluate from PU labels alone, and show the truth beside it.
+
+    The data are scikit-learn's handwritten digits: those from 5 to 9 are positive, half of them are labelled and
+    everything else is unlabelled. The truth is used for nothing but the last column.
+    """
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from pulens.demo import run_demo
+
+    result = run_demo(seed)
+    console = Console()
+    totals = result.evaluation.tally.totals
+    console.print(
+        f"{totals.labelled:.0f} labelled positives, {totals.unlabelled:.0f} unlabelled rows, a logistic regression "
+        f"trained to tell them apart; class prior {result.evaluation.class_prior.value:.3f} taken as known.",
+        highlight=False,
+    )
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("", min_width=22)
+    table.add_column("uncorrected", justify="right", style="dim")
+    table.add_column("recovered", justify="right", style="bold")
+    table.add_column("truth", justify="right", style="green")
+    for name, truth in result.truth.items():
+        uncorrected, recovered = (
+            found[name].value for found in (result.evaluation.uncorrected, result.evaluation.estimates)
+        )
+        table.add_row(name, f"{uncorrected:.3f}", f"{recovered:.3f}", f"{truth:.3f}")
+    console.print(table)
+    console.print("The uncorrected column is what you get by treating unlabelled rows as negatives.", style="dim")
+    console.print("Next: pulens evaluate YOUR_FILE.csv --class-prior 0.1", highlight=False)

@@ -1,0 +1,57 @@
+"""pulens evaluate"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from pulens.cli._options import Number, assumption_options, reading_arguments, reading_options
+
+
+@click.command(name="evaluate")
+@click.argument("file")
+@reading_options
+@assumption_options
+@click.option("--threshold", type=Number(), help="Predicted positive is score >= threshold. Default: best F1.")
+@click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
+def command(
+    file: str,
+    threshold: float | None,
+    json_path: str | None,
+    class_prior: Any,
+    unlabelled_prior: Any,
+    label_noise: float,
+    scenario: str,
+    **given: Any,
+) -> None:
+    """Show how good a classifier is on positives versus negatives, from a table of scores and PU labels.
+
+    FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input.
+
+    \b
+    Examples:
+      pulens evaluate scores.csv --class-prior 0.1
+      pulens evaluate scores.parquet --score p --label fraud --positive confirmed --class-prior 0.02:0.05
+      cat scores.csv | pulens evaluate - --class-prior 0.1 --json -
+    """
+    from pulens.cli._write import to_json, write_text
+    from pulens.evaluation import evaluate
+
+    evaluation = evaluate(
+        file,
+        class_prior=class_prior,
+        unlabelled_prior=unlabelled_prior,
+        label_noise=label_noise,
+        scenario=scenario,
+        threshold=threshold,
+        **reading_arguments(given),
+    )
+    if json_path is not None:
+        write_text(json_path, to_json(evaluation.to_dict()))
+    if json_path != "-":
+        from rich.console import Console
+
+        from pulens.cli._terminal import show_evaluation
+
+        show_evaluation(evaluation, Console())

@@ -1,0 +1,29 @@
+"""The cumulative gain: share of positives found against share of the population looked at."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pulens.contingency import Contingency
+from pulens.estimate import Curve
+
+
+def gain_curve(table: Contingency) -> Curve:
+    """Recall against the predicted positive rate, for people who can inspect the top so many rows.
+
+    >>> import numpy as np
+    >>> curve = gain_curve(Contingency(np.array([np.inf, .9, .5]), np.array([0, .5, 1]), np.array([0, 0, 1]), 1, 3))
+    >>> curve.x, curve.y
+    (array([0.   , 0.125, 1.   ]), array([0. , 0.5, 1. ]))
+    """
+    possible = table[table.is_possible]
+    share = possible.predicted_positive / possible.total
+    order = np.lexsort((possible.true_positive_rate, share))
+    return Curve(
+        "gain",
+        share[order],
+        np.maximum.accumulate(np.clip(possible.true_positive_rate, 0.0, 1.0)[order]),
+        possible.thresholds[order],
+        "predicted positive rate",
+        "recall",
+    )

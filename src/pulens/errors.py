@@ -1,0 +1,35 @@
+"""What goes wrong, in words a person can act on."""
+
+from __future__ import annotations
+
+
+class PulensError(ValueError):
+    """Any problem with what the caller gave. A ``ValueError``, so ordinary handlers catch it."""
+
+
+class InputError(PulensError):
+    """The data cannot be read or do not mean what they were said to mean."""
+
+
+class AssumptionError(PulensError):
+    """A class prior, label noise or scenario that no data could satisfy."""
+
+
+class MissingDependencyError(PulensError, ImportError):
+    """An optional library is needed for this road and is not installed."""
+
+    def __init__(self, library: str, *, purpose: str, extra: str) -> None:
+        super().__init__(
+            f"{purpose} needs {library}, which is not installed. Install it with: pip install 'pulens[{extra}]'"
+        )
+
+
+def listed(values: object, *, limit: int = 8) -> str:
+    """Write values for an error message: in order, quoted, cut to a readable length.
+
+    >>> listed(["a", "b"])
+    "'a', 'b'"
+    """
+    items = list(values)  # type: ignore[call-overload]
+    shown = ", ".join(repr(item) for item in items[:limit])
+    return shown if len(items) <= limit else f"{shown} and {len(items) - limit} more"

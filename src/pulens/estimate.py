@@ -1,0 +1,155 @@
+"""Answers: a number or a curve, how sure we are of it, and why it may be undefined."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.errors import PulensError
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A range of values, and what it is a range of.
+
+    ``confidence`` is ``None`` where the range is one of possibilities rather than of chance: the values that a
+    metric takes while the class prior moves over a given range.
+
+    >>> print(Interval(0.8, 0.9, 0.95, "percentile"))
+    [0.800, 0.900]
+    """
+
+    low: float
+    high: float
+    confidence: float | None
+    method: str
+
+    def __post_init__(self) -> None:
+        if self.low > self.high:
+            raise PulensError(f"an interval needs low <= high, got {self.low!r} and {self.high!r}")
+
+    @property
+    def width(self) -> float:
+        return self.high - self.low
+
+    def __contains__(self, value: float) -> bool:
+        return bool(self.low <= value <= self.high)
+
+    def __str__(self) -> str:
+        return f"[{self.low:.3f}, {self.high:.3f}]"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "low": _plain(self.low),
+            "high": _plain(self.high),
+            "confidence": self.confidence,
+            "method": self.method,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number, how sure we are of it, and how it came about.
+
+    ``sources`` keeps the sources of doubt apart: an interval from the sample alone (``"sample"``) and from the
+    class prior alone (``"class prior"``), where they are known; ``interval`` holds both together.
+
+    >>> print(Estimate("roc_auc", 0.87, Interval(0.84, 0.9, 0.95, "percentile")))
+    roc_auc 0.870 [0.840, 0.900]
+    >>> print(Estimate("precision", float("nan"), undefined_because="nothing is predicted positive"))
+    precision undefined: nothing is predicted positive
+    """
+
+    metric: str
+    value: float
+    interval: Interval | None = None
+    undefined_because: str | None = None
+    threshold: float | None = None
+    sources: Mapping[str, Interval] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.value) and not self.undefined_because:
+            raise PulensError(f"{self.metric} is nan without a reason: undefined_because must say why")
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __str__(self) -> str:
+        if self.undefined_because:
+            return f"{self.metric} undefined: {self.undefined_because}"
+        doubt = "" if self.interval is None else f" {self.interval}"
+        return f"{self.metric} {self.value:.3f}{doubt}"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<code>{escape(str(self))}</code>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON; nan becomes ``None`` with its reason beside it."""
+        answer: dict[str, Any] = {"value": _plain(self.value), "low": None, "high": None}
+        if self.interval is not None:
+            answer |= self.interval.to_dict()
+        if self.sources:
+            answer["sources"] = {name: interval.to_dict() for name, interval in self.sources.items()}
+        if self.undefined_because:
+            answer["undefined_because"] = self.undefined_because
+        if self.threshold is not None:
+            answer["threshold"] = _plain(self.threshold)
+        return answer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """Points in the order in which they are joined, with the threshold that gives each.
+
+    The threshold of "nothing is predicted positive" is infinite.
+    """
+
+    name: str
+    x: Floats
+    y: Floats
+    thresholds: Floats
+    x_name: str
+    y_name: str
+
+    def __post_init__(self) -> None:
+        if not self.x.shape == self.y.shape == self.thresholds.shape:
+            raise PulensError(
+                f"the {self.name} curve needs one threshold per point, got {self.x.size} x, "
+                f"{self.y.size} y and {self.thresholds.size} thresholds"
+            )
+        for values in (self.x, self.y, self.thresholds):
+            values.flags.writeable = False  # frozen guards the names, not what the arrays hold
+
+    def __len__(self) -> int:
+        return int(self.x.size)
+
+    def __str__(self) -> str:
+        return f"{self.name} curve, {len(self)} points: {self.y_name} against {self.x_name}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            self.x_name: [_plain(value) for value in self.x],
+            self.y_name: [_plain(value) for value in self.y],
+            "thresholds": [_plain(value) for value in self.thresholds],
+        }
+
+    def plot(self, ax: Any = None, **style: Any) -> Any:
+        """Draw the curve with matplotlib; returns the axes."""
+        from pulens.plots import draw_curve
+
+        return draw_curve(self, ax=ax, **style)
+
+
+def _plain(value: float) -> float | None:
+    """A float that JSON can hold: nan and infinities have no JSON form."""
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,322 @@
+"""The story in a page: rows, counts, class prior, tables, estimates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from pulens import curves
+from pulens.assumptions import UNCORRECTED
+from pulens.contingency import Contingency
+from pulens.errors import PulensError
+from pulens.estimate import Curve, Estimate
+from pulens.evidence import Evidence, gather
+from pulens.metrics import METRICS, find
+from pulens.metrics._measure import check_threshold, estimate, raw_value
+from pulens.notice import Notice, Severity, worst_first
+from pulens.priors import ClassPrior
+from pulens.priors.given import GivenPrior
+from pulens.recovery import recover, recover_at
+from pulens.recovery.feasibility import impossible_rates
+from pulens.scenario import Scenario
+from pulens.tally import Tally
+
+FEW_LABELLED = 30
+WEAK_CONTRAST = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class OperatingPoint:
+    """What happens at one threshold: the recovered table and every metric read off it."""
+
+    threshold: float
+    table: Contingency
+    estimates: Mapping[str, Estimate]
+
+    def __getitem__(self, name: str) -> Estimate:
+        return self.estimates[name]
+
+    def __str__(self) -> str:
+        return "\n".join([f"at threshold {self.threshold:.6g}", *(f"  {e}" for e in self.estimates.values())])
+
+    def to_dict(self) -> dict[str, Any]:
+        cells = ("true_positive", "false_positive", "false_negative", "true_negative")
+        return {
+            "threshold": self.threshold if math.isfinite(self.threshold) else None,
+            "table": {cell: float(getattr(self.table, cell)[0]) for cell in cells},
+            "estimates": {name: found.to_dict() for name, found in self.estimates.items()},
+        }
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How good a classifier is on positives versus negatives, from positives and unlabelled rows.
+
+    ``estimates`` holds the recovered values, ``uncorrected`` those of labelled against unlabelled rows, which
+    count every unlabelled row as a negative.
+    """
+
+    evidence: Evidence
+    threshold: float
+    threshold_choice: str
+
+    @property
+    def tally(self) -> Tally:
+        return self.evidence.tally
+
+    @property
+    def class_prior(self) -> ClassPrior:
+        return self.evidence.class_prior
+
+    @property
+    def scenario(self) -> Scenario:
+        return self.evidence.scenario
+
+    @property
+    def target_population(self) -> str:
+        return self.evidence.target_population
+
+    @cached_property
+    def estimates(self) -> Mapping[str, Estimate]:
+        return _estimates(self.evidence, self.threshold)
+
+    @cached_property
+    def uncorrected(self) -> Mapping[str, Estimate]:
+        return _estimates(_uncorrected(self.evidence), self.threshold)
+
+    @cached_property
+    def notices(self) -> tuple[Notice, ...]:
+        return _notices(self)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know before using the numbers, worst first."""
+        return tuple(str(notice) for notice in self.notices)
+
+    @cached_property
+    def table(self) -> Contingency:
+        """Recovered contingency tables at every threshold."""
+        return recover(self.tally, self.evidence.assumptions)
+
+    @property
+    def roc(self) -> Curve:
+        return curves.roc_curve(self.table)
+
+    @property
+    def precision_recall(self) -> Curve:
+        return curves.precision_recall_curve(self.table)
+
+    @property
+    def detection_error(self) -> Curve:
+        return curves.detection_error_curve(self.table)
+
+    @property
+    def gain(self) -> Curve:
+        return curves.gain_curve(self.table)
+
+    @property
+    def uncorrected_roc(self) -> Curve:
+        """Labelled against unlabelled rows: what a tool that knows nothing of PU data draws."""
+        return curves.roc_curve(recover(self.tally, UNCORRECTED))
+
+    @property
+    def uncorrected_precision_recall(self) -> Curve:
+        return curves.precision_recall_curve(recover(self.tally, UNCORRECTED))
+
+    def at(self, threshold: float) -> OperatingPoint:
+        """Every metric of "predicted positive when score >= threshold"."""
+        number = check_threshold(threshold)
+        found = {
+            name: estimate(name, metric, self.evidence, threshold=number)
+            for name, metric in METRICS.items()
+            if metric.reads == "threshold"
+        }
+        table = recover_at(self.tally, self.evidence.assumptions, number)
+        return OperatingPoint(number, table, MappingProxyType(found))
+
+    def best_threshold(self, metric: str = "f1", **parameters: Any) -> float:
+        """The threshold at which a metric is best; the highest one if several are."""
+        return best_threshold(self.evidence, metric, **parameters)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        labelled, unlabelled, negative = self.tally.totals
+        return {
+            "class_prior": self.class_prior.to_dict(),
+            "scenario": str(self.scenario),
+            "target_population": self.target_population,
+            "label_noise": self.evidence.label_noise,
+            "counts": {
+                "labelled": labelled,
+                "unlabelled": unlabelled,
+                "known_negative": negative,
+                "distinct_scores": len(self.tally),
+            },
+            "threshold": self.threshold if math.isfinite(self.threshold) else None,
+            "threshold_choice": self.threshold_choice,
+            "estimates": {name: found.to_dict() for name, found in self.estimates.items()},
+            "uncorrected": {name: found.to_dict() for name, found in self.uncorrected.items()},
+            "warnings": list(self.warnings),
+        }
+
+    def __str__(self) -> str:
+        from pulens.report.text import evaluation_text
+
+        return evaluation_text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from pulens.report.notebook import evaluation_html
+
+        return evaluation_html(self)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draw the ROC and precision-recall curves, the uncorrected ones behind them; returns the axes."""
+        from pulens.plots import draw_evaluation
+
+        return draw_evaluation(self, axes=axes)
+
+
+def evaluate(
+    labels: Any,
+    scores: Any = None,
+    *,
+    class_prior: GivenPrior | ClassPrior | None = None,
+    unlabelled_prior: GivenPrior | None = None,
+    label_noise: float = 0.0,
+    scenario: str = "case-control",
+    threshold: float | None = None,
+    weights: Any = None,
+    **reading: Any,
+) -> Evaluation:
+    r"""Recover how a classifier performs on positives versus negatives from positive and unlabelled rows.
+
+    Parameters
+    ----------
+    labels
+        1 for labelled positives, 0 (or null) for unlabelled rows, -1 for known negatives. Or a table or the path of a
+        file, with ``score=`` and ``label=`` naming its columns; see :func:`pulens.inputs.read_sample`, also for
+        other label values (``positive=``, ``negative=``).
+    scores
+        One number per row; higher means more positive.
+    class_prior
+        Share of positives in the population: a number, or a range ``(low, high)``.
+    unlabelled_prior
+        Share of positives among the unlabelled rows, instead of ``class_prior``.
+    label_noise
+        Share of labelled rows that are in truth negative.
+    scenario
+        ``"case-control"``: the unlabelled rows are a sample of the population. ``"single-set"``: the labelled rows
+        were picked out of the sample, and the unlabelled ones are what is left.
+    threshold
+        Rows with ``score >= threshold`` are predicted positive. By default the threshold with the best recovered F1.
+    weights
+        How many rows each row stands for.
+
+    The recovery solves :math:`\eta_{pu} = \alpha\gamma + (1-\alpha)\eta` and
+    :math:`\gamma_{pu} = \beta\gamma + (1-\beta)\eta` at every threshold: paper 003, equations 1 to 4.
+
+    >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2], class_prior=0.2)
+    >>> round(evaluation.estimates["roc_auc"].value, 6), round(evaluation.uncorrected["roc_auc"].value, 6)
+    (0.625, 0.6)
+    >>> round(evaluation.at(0.5)["recall"].value, 6)
+    0.666667
+    """
+    evidence = gather(
+        labels,
+        scores,
+        class_prior=class_prior,
+        unlabelled_prior=unlabelled_prior,
+        label_noise=label_noise,
+        scenario=scenario,
+        **(reading if weights is None else {**reading, "weights": weights}),
+    )
+    if threshold is None:
+        return Evaluation(evidence, best_threshold(evidence, "f1"), "best f1 on these rows")
+    return Evaluation(evidence, check_threshold(threshold), "given")
+
+
+def best_threshold(evidence: Evidence, metric: str = "f1", **parameters: Any) -> float:
+    """The threshold at which a metric is best, among the scores that occur; the highest one if several are."""
+    facts = find(metric)
+    if facts.reads != "threshold":
+        raise PulensError(f"{metric!r} has no best threshold: it reads the whole ranking.")
+    table = recover(evidence.tally, evidence.assumptions)[1:]
+    values = np.where(table.is_possible, facts.compute(table, **parameters), np.nan)
+    if np.isnan(values).all():
+        return float(evidence.tally.thresholds[-1])
+    place = np.nanargmax(values) if facts.higher_is_better else np.nanargmin(values)
+    return float(table.thresholds[place])
+
+
+def _estimates(evidence: Evidence, threshold: float) -> Mapping[str, Estimate]:
+    ranking_first = sorted(METRICS.items(), key=lambda item: item[1].reads != "ranking")
+    return MappingProxyType(
+        {name: estimate(name, metric, evidence, threshold=threshold) for name, metric in ranking_first if metric.listed}
+    )
+
+
+def _uncorrected(evidence: Evidence) -> Evidence:
+    """Unlabelled rows counted as negatives."""
+    prior = ClassPrior(0.0, 0.0, "unlabelled rows counted as negative")
+    return replace(evidence, class_prior=prior, label_noise=0.0, scenario=Scenario.SINGLE_SET)
+
+
+def _notices(evaluation: Evaluation) -> tuple[Notice, ...]:
+    evidence = evaluation.evidence
+    assumptions, totals = evidence.assumptions, evidence.tally.totals
+    found = [*evidence.class_prior.notices]
+    for name, metric in METRICS.items():
+        if metric.reads != "ranking" or not metric.listed:
+            continue
+        raw = raw_value(metric, evidence.tally, assumptions)
+        if raw < metric.lowest - 1e-12 or raw > metric.highest + 1e-12:
+            found.append(
+                Notice(
+                    Severity.WARNING,
+                    "impossible-area",
+                    f"The recovered {name} is {raw:.4f}, which no classifier can have; it was clipped to "
+                    f"{min(max(raw, metric.lowest), metric.highest):g}. Likely causes: the class prior is too high "
+                    f"(the unlabelled rows were taken to be {assumptions.unlabelled_prior:.1%} positive), positives with "
+                    "high scores were labelled more often, or too few rows.",
+                )
+            )
+    impossible = impossible_rates(evidence.tally, assumptions).notice(assumptions)
+    if impossible:
+        found.append(impossible)
+    contrast = assumptions.labelled_purity - assumptions.unlabelled_prior
+    if contrast < WEAK_CONTRAST:
+        found.append(
+            Notice(
+                Severity.WARNING,
+                "weak-contrast",
+                f"Labelled and unlabelled rows differ by only {contrast:.3f} in their share of positives: every error "
+                f"of the observed AUC is multiplied by {1 / contrast:.0f}.",
+            )
+        )
+    if totals.labelled < FEW_LABELLED:
+        found.append(
+            Notice(
+                Severity.WARNING,
+                "few-labelled",
+                f"Only {totals.labelled:g} labelled positives: recall is known to about "
+                f"±{0.98 / math.sqrt(max(totals.labelled, 1)):.2f} at best.",
+            )
+        )
+    if evaluation.threshold_choice != "given":
+        found.append(
+            Notice(
+                Severity.NOTE,
+                "chosen-threshold",
+                f"The threshold {evaluation.threshold:.6g} was chosen as the {evaluation.threshold_choice}, which "
+                "flatters the numbers at it; give a threshold fixed beforehand to avoid that.",
+            )
+        )
+    return worst_first(found)

@@ -1,0 +1,94 @@
+"""Everything that an answer rests on: the counts, the class prior, the label noise, the scenario."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pulens.assumptions import Assumptions, check_label_noise
+from pulens.inputs import read_sample
+from pulens.priors import ClassPrior, given
+from pulens.priors.given import GivenPrior
+from pulens.recovery import Recovery
+from pulens.scenario import Scenario, check_scenario
+from pulens.tally import Tally
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was observed and what is taken for granted."""
+
+    tally: Tally
+    class_prior: ClassPrior
+    label_noise: float = 0.0
+    scenario: Scenario = Scenario.CASE_CONTROL
+
+    @property
+    def assumptions(self) -> Assumptions:
+        """At the class prior's own value."""
+        return self.assumptions_at(self.class_prior.unlabelled)
+
+    def assumptions_at(self, unlabelled_prior: float) -> Assumptions:
+        """At another share of positives among the unlabelled rows."""
+        return Assumptions(unlabelled_prior, self.label_noise, self.scenario)
+
+    @property
+    def recovery(self) -> Recovery:
+        return Recovery.of(self.tally.totals, self.assumptions)
+
+    @property
+    def target_population(self) -> str:
+        return self.recovery.target_population
+
+    def with_tally(self, tally: Tally) -> Evidence:
+        """The same assumptions about other counts, such as a redrawn tally."""
+        return replace(self, tally=tally)
+
+
+def gather(
+    source: Any,
+    scores: Any = None,
+    *,
+    class_prior: GivenPrior | ClassPrior | None = None,
+    unlabelled_prior: GivenPrior | None = None,
+    label_noise: float = 0.0,
+    scenario: str = "case-control",
+    **reading: Any,
+) -> Evidence:
+    """Read rows (see :func:`pulens.inputs.read_sample`), count them and settle the class prior.
+
+    >>> gather([1, 0, 0, 0], [0.9, 0.7, 0.2, 0.1], class_prior=0.25).class_prior.unlabelled
+    0.25
+    """
+    checked_scenario = check_scenario(scenario)
+    check_label_noise(label_noise)
+    tally = source if isinstance(source, Tally) else Tally.from_sample(read_sample(source, scores, **reading))
+    return Evidence(
+        tally,
+        settle_class_prior(tally, checked_scenario, class_prior, unlabelled_prior, label_noise),
+        float(label_noise),
+        checked_scenario,
+    )
+
+
+def settle_class_prior(
+    tally: Tally,
+    scenario: Scenario,
+    class_prior: GivenPrior | ClassPrior | None,
+    unlabelled_prior: GivenPrior | None,
+    label_noise: float,
+) -> ClassPrior:
+    """The class prior as the user gave it."""
+    if isinstance(class_prior, ClassPrior):
+        return class_prior
+    totals = tally.totals
+    if totals.unlabelled == 0:  # every row's class is known, and so is the share of positives
+        value = (1 - label_noise) * totals.labelled / totals.rows
+        return ClassPrior(value, 0.0, "counted", assumption="Every row is labelled positive or negative.")
+    return given(
+        totals,
+        scenario,
+        class_prior=class_prior,
+        unlabelled_prior=unlabelled_prior,
+        label_noise=label_noise,
+    )

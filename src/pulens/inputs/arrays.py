@@ -1,0 +1,58 @@
+"""Arrays, lists and series as a sample."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pulens.errors import InputError
+from pulens.inputs.columns import LabelCoding, check_scores, check_weights
+from pulens.sample import PUSample
+
+
+def sample_from_arrays(labels: Any, scores: Any, weights: Any = None, *, coding: LabelCoding) -> PUSample:
+    """Check three sequences of one length each."""
+    lengths = {"labels": _length(labels), "scores": _length(scores)}
+    if weights is not None:
+        lengths["weights"] = _length(weights)
+    if len(set(lengths.values())) > 1:
+        seen = ", ".join(f"{count:,} {name}" for name, count in lengths.items())
+        raise InputError(f"labels, scores and weights must have the same length, got {seen}.")
+    label_values = plain_values(labels)
+    if np.ndim(label_values) != 1:
+        raise InputError(f"labels must be one-dimensional, one per row, got shape {np.shape(label_values)}.")
+    return PUSample(
+        coding.encode(label_values),
+        check_scores(plain_values(scores)),
+        None if weights is None else check_weights(plain_values(weights)),
+    )
+
+
+def _length(values: Any) -> int:
+    try:
+        return len(values)
+    except TypeError:
+        raise InputError(f"expected one value per row, got {values!r}.") from None
+
+
+def plain_values(values: Any) -> Any:
+    """A numpy array or a list; series of frame libraries hand over their nulls as None."""
+    if isinstance(values, np.ndarray | list | tuple):
+        return list(values) if isinstance(values, tuple) else values
+    import narwhals as nw
+
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return series_values(series)
+    return np.asarray(values)
+
+
+def series_values(series: Any) -> Any:
+    """Values of a narwhals series: an array where it is complete and simple, a list with None otherwise."""
+    import narwhals as nw
+
+    simple = series.dtype.is_numeric() or series.dtype == nw.Boolean
+    if simple and not isinstance(series.dtype, nw.Decimal) and series.null_count() == 0:
+        return series.to_numpy()
+    return series.to_list()

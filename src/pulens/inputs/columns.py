@@ -1,0 +1,245 @@
+"""What columns mean: which label value is which kind of row, and which numbers may be scores and weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.errors import InputError, listed
+from pulens.sample import LABELLED, NEGATIVE, UNLABELLED
+
+RowName = Callable[[int], str]
+
+
+def array_row(index: int) -> str:
+    return f"row {index} (counting from 0)"
+
+
+def file_row(index: int) -> str:
+    return f"data row {index + 1}"
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The names of the columns to read."""
+
+    score: str = "score"
+    label: str = "label"
+    weight: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.label, self.score) if self.weight is None else (self.label, self.score, self.weight)
+
+
+def _as_tuple(values: Any) -> tuple[Any, ...]:
+    if values is None:
+        return ()
+    if isinstance(values, str | bytes) or not isinstance(values, Collection):
+        return (values,)
+    return tuple(values)
+
+
+class LabelCoding:
+    """Which label values mean labelled positive, known negative and unlabelled.
+
+    Without a declaration labels are 1, 0 and -1 (or booleans), null counts as unlabelled, and anything else is
+    an error that lists what was found. With ``positive=`` declared everything else, null too, is unlabelled,
+    unless ``negative=`` or ``unlabelled=`` say more. Numbers and their text (``1`` and ``"1"``) are the same.
+
+    >>> LabelCoding(positive="fraud").encode(["fraud", None, "ok"])
+    array([1, 0, 0], dtype=int8)
+    """
+
+    def __init__(self, positive: Any = None, negative: Any = None, unlabelled: Any = None) -> None:
+        self._is_declared = positive is not None
+        if not self._is_declared and (negative is not None or unlabelled is not None):
+            raise InputError(
+                "negative= or unlabelled= was declared without positive=. Declare which label value means "
+                "labelled positive too, or none of them for the coding 1, 0, -1."
+            )
+        self._is_closed = not self._is_declared or unlabelled is not None
+        self._codes: dict[Any, int] = {}
+        declared = [
+            (LABELLED, _as_tuple(positive) if self._is_declared else (1, "true")),
+            (UNLABELLED, _as_tuple(unlabelled) if self._is_declared else (0, "false")),
+            (NEGATIVE, _as_tuple(negative) if self._is_declared else (-1,)),
+        ]
+        for code, values in declared:
+            for value in values:
+                key = _key(value)
+                if self._codes.setdefault(key, code) != code:
+                    raise InputError(f"the label value {value!r} was declared to mean two different things.")
+
+    def encode(self, values: Any, *, row_name: RowName = array_row, first_row: int = 0) -> NDArray[np.int8]:
+        """Label codes of raw values of any type."""
+        array = np.asarray(values)
+        if array.dtype.kind == "b" and not self._is_declared:
+            return array.astype(np.int8)
+        if array.dtype.kind in "iu" and not self._is_declared:
+            allowed = (array == LABELLED) | (array == UNLABELLED)
+            if array.dtype.kind == "i":
+                allowed |= array == NEGATIVE
+            if allowed.all():
+                return array.astype(np.int8)
+        if array.dtype.kind not in "OUS":
+            return self._encode_numbers(array, row_name, first_row)
+        return self._encode_objects(values if isinstance(values, list) else array.tolist(), row_name, first_row)
+
+    def _encode_numbers(self, array: NDArray[Any], row_name: RowName, first_row: int) -> NDArray[np.int8]:
+        distinct, place = np.unique(array, return_inverse=True)
+        codes = [self._code_of(value) for value in distinct.tolist()]
+        self._refuse_undeclared(
+            [value for value, code in zip(distinct.tolist(), codes, strict=True) if code is None],
+            lambda value: int(np.flatnonzero(array == value)[0]),
+            row_name,
+            first_row,
+        )
+        return np.array(codes, np.int8)[place]
+
+    def _encode_objects(self, values: list[Any], row_name: RowName, first_row: int) -> NDArray[np.int8]:
+        known: dict[Any, int | None] = {}
+        for value in dict.fromkeys(values):
+            known[value] = self._code_of(value)
+        self._refuse_undeclared(
+            [value for value, code in known.items() if code is None], values.index, row_name, first_row
+        )
+        return np.fromiter((known[value] for value in values), np.int8, len(values))
+
+    def _code_of(self, value: Any) -> int | None:
+        """The code of one raw value; ``None`` when the caller never said what it means."""
+        if is_null(value):
+            return UNLABELLED
+        return self._codes.get(_key(value), None if self._is_closed else UNLABELLED)
+
+    def _refuse_undeclared(
+        self, undeclared: list[Any], find: Callable[[Any], int], row_name: RowName, first_row: int
+    ) -> None:
+        if not undeclared:
+            return
+        row = row_name(first_row + find(undeclared[0]))
+        meaning = (
+            "labels must be 1 (labelled positive), 0 or null (unlabelled) or -1 (known negative)"
+            if not self._is_declared
+            else "these values were declared neither positive nor negative nor unlabelled"
+        )
+        raise InputError(
+            f"undeclared label value{'s' if len(undeclared) > 1 else ''} {listed(undeclared)}, first in {row}: "
+            f"{meaning}. Say which value means labelled positive (positive=..., or --positive on the command "
+            "line); everything else then counts as unlabelled."
+        )
+
+
+def is_null(value: Any) -> bool:
+    """None, an empty text, nan and the nulls of frame libraries."""
+    if value is None or value == "":
+        return True
+    try:
+        return bool(value != value)  # nan is the one value that differs from itself
+    except TypeError:  # pandas.NA refuses to be a truth value
+        return True
+
+
+def _key(value: Any) -> Any:
+    """Numbers and their text are the same label value; so are the spellings of true and false."""
+    if isinstance(value, bool | np.bool_):
+        return float(value)
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    if isinstance(value, str):
+        text = value.strip()
+        try:
+            number = float(text)
+        except ValueError:
+            return text.lower() if text.lower() in ("true", "false") else text
+        return number if math.isfinite(number) else text
+    return value
+
+
+def check_scores(
+    values: Any, name: str = "scores", *, row_name: RowName = array_row, first_row: int = 0
+) -> NDArray[np.floating[Any]]:
+    """Finite floating point numbers, one per row; float32 stays float32.
+
+    >>> check_scores([1, 0.5])
+    array([1. , 0.5])
+    """
+    scores = _to_floats(values, name, row_name, first_row)
+    if scores.size and not (np.isfinite(scores.min()) and np.isfinite(scores.max())):
+        bad = np.flatnonzero(~np.isfinite(scores))
+        raise InputError(
+            f"{name} must be finite numbers, got {float(scores[bad[0]])!r} in {row_name(first_row + int(bad[0]))} "
+            f"({bad.size:,} such row{'s' if bad.size > 1 else ''}). Drop or repair these rows first: a missing "
+            "score says nothing about the model."
+        )
+    return scores
+
+
+def check_weights(
+    values: Any, name: str = "weights", *, row_name: RowName = array_row, first_row: int = 0
+) -> NDArray[np.float64]:
+    """Finite numbers of at least zero, one per row."""
+    weights = check_scores(values, name, row_name=row_name, first_row=first_row).astype(np.float64, copy=False)
+    if weights.size and weights.min() < 0:
+        bad = np.flatnonzero(weights < 0)
+        raise InputError(
+            f"{name} must be at least 0, got {float(weights[bad[0]])!r} in {row_name(first_row + int(bad[0]))} "
+            f"({bad.size:,} such row{'s' if bad.size > 1 else ''}). A weight says how many rows a row stands for."
+        )
+    return weights
+
+
+def _to_floats(values: Any, name: str, row_name: RowName, first_row: int) -> NDArray[np.floating[Any]]:
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise InputError(
+            f"{name} must be one-dimensional, one number per row, got an array of shape {array.shape}. "
+            "Of a two-column predict_proba take the column of the positive class: probabilities[:, 1]."
+        )
+    if array.dtype.kind == "f":
+        if array.dtype.itemsize in (4, 8) and array.dtype.isnative:
+            return array
+        return array.astype(np.float32 if array.dtype.itemsize < 4 else np.float64)
+    if array.dtype.kind in "iub":
+        return array.astype(np.float64)
+    if array.dtype.kind in "OUS":
+        return _parse_floats(array, name, row_name, first_row)
+    raise InputError(f"{name} must be numbers, got an array of type {array.dtype}.")
+
+
+def _parse_floats(array: NDArray[Any], name: str, row_name: RowName, first_row: int) -> NDArray[np.float64]:
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    parsed = np.empty(array.size)
+    for index, value in enumerate(array.tolist()):
+        if is_null(value):
+            raise InputError(
+                f"{name} must be numbers, but {row_name(first_row + index)} has none. Drop or repair rows without "
+                "a number first."
+            )
+        try:
+            parsed[index] = float(value)
+        except (TypeError, ValueError):
+            raise InputError(f"{name} must be numbers, got {value!r} in {row_name(first_row + index)}.") from None
+    return parsed
+
+
+def find_column(wanted: str, available: Iterable[str]) -> str:
+    """The column's own name, or an error that lists the columns there are and the nearest one."""
+    names = list(available)
+    if names.count(wanted) == 1:
+        return wanted
+    if names.count(wanted) > 1:
+        raise InputError(f"there are {names.count(wanted)} columns named {wanted!r}. Rename all but one.")
+    from difflib import get_close_matches
+
+    near = get_close_matches(wanted, names, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise InputError(f"there is no column {wanted!r}; the columns are {listed(names, limit=30)}.{hint}")

@@ -1,0 +1,208 @@
+"""Files: CSV, TSV, JSON Lines, Parquet, Arrow; in chunks, compressed or not, from a path or standard input."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import json
+import lzma
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from pulens.errors import InputError, MissingDependencyError, listed
+from pulens.inputs.arrays import plain_values
+from pulens.inputs.columns import Columns, LabelCoding, check_scores, check_weights, file_row, find_column
+from pulens.sample import PUSample
+
+CHUNK_ROWS = 100_000
+EXTENSIONS = {
+    "csv": "csv",
+    "tsv": "tsv",
+    "tab": "tsv",
+    "jsonl": "jsonl",
+    "ndjson": "jsonl",
+    "parquet": "parquet",
+    "pq": "parquet",
+    "arrow": "arrow",
+    "feather": "arrow",
+    "ipc": "arrow",
+}
+FORMATS = tuple(dict.fromkeys(EXTENSIONS.values()))
+COMPRESSIONS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
+
+Chunk = list[Any]  # one sequence of raw values per wanted column
+
+
+def sample_from_file(
+    path: str | Path,
+    columns: Columns,
+    *,
+    coding: LabelCoding,
+    format: str | None = None,
+    delimiter: str | None = None,
+) -> PUSample:
+    """Read the wanted columns of a file chunk by chunk; ``"-"`` is standard input."""
+    shown = "standard input" if str(path) == "-" else str(path)
+    kind = _format_of(path, format)
+    labels, scores, weights = [], [], []
+    first_row = 0
+    with ExitStack() as stack:
+        stream = _open(path, stack)
+        try:
+            for chunk in _chunks(stream, kind, columns, delimiter):
+                place: dict[str, Any] = {"row_name": file_row, "first_row": first_row}
+                labels.append(coding.encode(chunk[0], **place))
+                scores.append(check_scores(chunk[1], f"scores (column {columns.score!r})", **place))
+                if columns.weight is not None:
+                    weights.append(check_weights(chunk[2], f"weights (column {columns.weight!r})", **place))
+                first_row += len(chunk[0])
+        except InputError as error:
+            raise InputError(f"{shown}: {error}") from error
+        except (UnicodeDecodeError, OSError, EOFError, lzma.LZMAError, csv.Error) as error:
+            raise InputError(f"{shown} could not be read as {kind} after data row {first_row:,}: {error}") from error
+    if first_row == 0:
+        raise InputError(f"{shown}: the table is empty: it has no data rows.")
+    return PUSample(np.concatenate(labels), np.concatenate(scores), np.concatenate(weights) if weights else None)
+
+
+def _format_of(path: str | Path, format: str | None) -> str:
+    if format is not None:
+        if format not in FORMATS:
+            raise InputError(f"format must be one of {listed(FORMATS)}, got {format!r}.")
+        return format
+    if str(path) == "-":
+        return "csv"
+    parts = Path(path).name.lower().split(".")[1:]
+    if parts and parts[-1] in ("gz", "bz2", "xz"):
+        parts.pop()
+    if not parts or parts[-1] not in EXTENSIONS:
+        raise InputError(
+            f"{path}: the file's ending does not tell its format. Say format= (or --format), one of {listed(FORMATS)}."
+        )
+    return EXTENSIONS[parts[-1]]
+
+
+def _open(path: str | Path, stack: ExitStack) -> IO[bytes]:
+    """A binary stream, decompressed if its first bytes say so."""
+    if str(path) == "-":
+        raw: Any = io.BufferedReader(sys.stdin.buffer)
+    else:
+        try:
+            raw = stack.enter_context(open(path, "rb"))  # noqa: SIM115  (the stack closes it)
+        except FileNotFoundError:
+            raise InputError(f"{path}: there is no such file.{_neighbours(Path(path))}") from None
+        except IsADirectoryError:
+            raise InputError(f"{path}: this is a folder; give a file.") from None
+        except OSError as error:
+            raise InputError(f"{path}: cannot be opened: {error.strerror or error}.") from error
+    head = raw.peek(6)[:6]
+    for magic, opener in COMPRESSIONS.items():
+        if head.startswith(magic):
+            decompressed: IO[bytes] = stack.enter_context(opener(raw, "rb"))
+            return decompressed
+    opened: IO[bytes] = raw
+    return opened
+
+
+def _neighbours(path: Path) -> str:
+    from difflib import get_close_matches
+
+    if not path.parent.is_dir():
+        return f" The folder {str(path.parent)!r} does not exist either."
+    near = get_close_matches(path.name, [entry.name for entry in path.parent.iterdir()], n=1)
+    return f" Did you mean {str(path.parent / near[0])!r}?" if near else ""
+
+
+def _chunks(stream: IO[bytes], kind: str, columns: Columns, delimiter: str | None) -> Iterator[Chunk]:
+    if kind in ("csv", "tsv"):
+        return _delimited_chunks(stream, columns, delimiter or ("\t" if kind == "tsv" else ","))
+    if kind == "jsonl":
+        return _json_chunks(stream, columns)
+    return _arrow_chunks(stream, kind, columns)
+
+
+def _delimited_chunks(stream: IO[bytes], columns: Columns, delimiter: str) -> Iterator[Chunk]:
+    if len(delimiter) != 1:
+        raise InputError(f"delimiter must be a single character, got {delimiter!r}.")
+    reader = csv.reader(io.TextIOWrapper(stream, "utf-8-sig", newline=""), delimiter=delimiter)
+    header = next(reader, None)
+    if header is None:
+        raise InputError("the file is empty: not even a line of column names.")
+    header = [name.strip() for name in header]
+    places = [header.index(find_column(name, header)) for name in columns.names]
+    chunk: Chunk = [[] for _ in places]
+    for row in reader:
+        if not row:  # a blank line
+            continue
+        try:
+            for values, place in zip(chunk, places, strict=True):
+                values.append(row[place])
+        except IndexError:
+            raise InputError(
+                f"line {reader.line_num} has {len(row)} fields but the header has {len(header)}."
+            ) from None
+        if len(chunk[0]) == CHUNK_ROWS:
+            yield chunk
+            chunk = [[] for _ in places]
+    if chunk[0]:
+        yield chunk
+
+
+def _json_chunks(stream: IO[bytes], columns: Columns) -> Iterator[Chunk]:
+    chunk: Chunk = [[] for _ in columns.names]
+    seen: dict[str, None] = {}
+    missing = set(columns.names)
+    for number, line in enumerate(io.TextIOWrapper(stream, "utf-8-sig"), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise InputError(f"line {number} is not JSON: {error}.") from error
+        if not isinstance(record, dict):
+            raise InputError(f"line {number} is not a JSON object with column names, got {line.strip()[:60]!r}.")
+        seen.update(dict.fromkeys(record))
+        missing -= record.keys()
+        for values, name in zip(chunk, columns.names, strict=True):
+            values.append(record.get(name))
+        if len(chunk[0]) == CHUNK_ROWS:
+            if missing:
+                find_column(sorted(missing)[0], seen)
+            yield chunk
+            chunk = [[] for _ in columns.names]
+    if missing and seen:
+        find_column(sorted(missing)[0], seen)
+    if chunk[0]:
+        yield chunk
+
+
+def _arrow_chunks(stream: IO[bytes], kind: str, columns: Columns) -> Iterator[Chunk]:
+    try:
+        import pyarrow as pa
+        import pyarrow.feather
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingDependencyError("pyarrow", purpose=f"reading {kind} files", extra="data") from error
+    source = stream if stream.seekable() else io.BytesIO(stream.read())
+    try:
+        if kind == "parquet":
+            file = pa.parquet.ParquetFile(source)
+            names = file.schema_arrow.names
+            wanted = [find_column(name, names) for name in columns.names]
+            batches = file.iter_batches(CHUNK_ROWS, columns=list(dict.fromkeys(wanted)))
+        else:
+            table = pa.feather.read_table(source)
+            wanted = [find_column(name, table.column_names) for name in columns.names]
+            batches = iter(table.select(list(dict.fromkeys(wanted))).to_batches(CHUNK_ROWS))
+        for batch in batches:
+            if batch.num_rows:
+                yield [plain_values(pa.chunked_array([batch.column(name)])) for name in wanted]
+    except pa.ArrowException as error:
+        raise InputError(f"not a readable {kind} file: {error}") from error

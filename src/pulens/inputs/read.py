@@ -1,0 +1,78 @@
+"""One function that reads whatever the user has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pulens.errors import InputError
+from pulens.inputs.arrays import sample_from_arrays
+from pulens.inputs.columns import Columns, LabelCoding
+from pulens.inputs.files import sample_from_file
+from pulens.inputs.frames import is_frame, sample_from_frame
+from pulens.sample import LABELLED, PUSample
+
+
+def read_sample(
+    source: Any,
+    scores: Any = None,
+    *,
+    weights: Any = None,
+    score: str = "score",
+    label: str = "label",
+    weight: str | None = None,
+    positive: Any = None,
+    negative: Any = None,
+    unlabelled: Any = None,
+    format: str | None = None,
+    delimiter: str | None = None,
+) -> PUSample:
+    """Read labels and scores from arrays, a table or a file, and check every value.
+
+    Parameters
+    ----------
+    source
+        Labels, when ``scores`` is given too; otherwise a table (pandas, Polars, PyArrow) or the path of a CSV,
+        TSV, JSON Lines, Parquet or Arrow file (``"-"`` for standard input).
+    scores, weights
+        One number per row. Higher scores mean more positive. A row of weight 2 stands for two rows.
+    score, label, weight
+        Column names, for tables and files.
+    positive, negative, unlabelled
+        Label values that mean labelled positive, known negative and unlabelled, when labels are not 1, 0, -1.
+
+    >>> print(read_sample([1, 0, 0], [0.9, 0.7, 0.2]))
+    PUSample(1 labelled, 2 unlabelled)
+    """
+    coding = LabelCoding(positive, negative, unlabelled)
+    columns = Columns(score, label, weight)
+    if scores is not None:
+        sample = sample_from_arrays(source, scores, weights, coding=coding)
+    elif isinstance(source, str | Path):
+        sample = sample_from_file(source, columns, coding=coding, format=format, delimiter=delimiter)
+    elif is_frame(source):
+        sample = sample_from_frame(source, columns, coding=coding)
+    else:
+        raise InputError(
+            f"give labels and scores, a table or the path of a file, got only an object of type "
+            f"{type(source).__name__}."
+        )
+    check_rows(sample)
+    return sample
+
+
+def check_rows(sample: PUSample) -> None:
+    """Refuse samples that say nothing: no rows, no labelled positive, nothing to compare it with."""
+    if len(sample) == 0:
+        raise InputError("there are no rows.")
+    counted = sample.labels if sample.weights is None else sample.labels[sample.weights > 0]
+    if not (counted == LABELLED).any():
+        raise InputError(
+            f"there is no labelled positive among {len(sample):,} rows, so recall cannot be known. Check which label "
+            "value means labelled positive (positive=..., or --positive on the command line)."
+        )
+    if (counted == LABELLED).all():
+        raise InputError(
+            f"all {len(sample):,} rows are labelled positive: there is no unlabelled row (nor a known negative) to "
+            "compare them with. Check which label value means labelled positive (positive=..., --positive)."
+        )

@@ -1,0 +1,30 @@
+"""The public face of a metric: labels and scores in, an Estimate out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pulens.estimate import Estimate
+from pulens.evidence import gather
+from pulens.metrics._measure import check_threshold, estimate
+from pulens.metrics._metric import Metric
+
+
+class MetricFunction:
+    """A metric as a function of labels and scores; see :func:`pulens.evaluate` for the arguments."""
+
+    def __init__(self, name: str, metric: Metric) -> None:
+        self.name = name
+        self.metric = metric
+        self.__name__ = name
+        self.__doc__ = f"{metric.summary}.\n\n{metric.compute.__doc__}"
+
+    def __call__(self, labels: Any, scores: Any = None, *, threshold: float | None = None, **options: Any) -> Estimate:
+        parameters = {name: options.pop(name) for name in self.metric.parameters if name in options}
+        if self.metric.reads == "threshold":
+            check_threshold(threshold, required_by=self.name)
+        evidence = gather(labels, scores, **options)
+        return estimate(self.name, self.metric, evidence, threshold=threshold, **parameters)
+
+    def __repr__(self) -> str:
+        return f"<pulens metric {self.name}: {self.metric.summary}>"

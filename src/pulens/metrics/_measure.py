@@ -1,0 +1,80 @@
+"""From evidence to one number: the value of a metric, its range over the class prior, and what to warn of."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from pulens.assumptions import Assumptions
+from pulens.errors import PulensError
+from pulens.estimate import Estimate, Interval
+from pulens.evidence import Evidence
+from pulens.metrics._metric import Metric
+from pulens.recovery import recover_at
+from pulens.tally import Tally
+
+PRIORS_TRIED = 33  # points of a class-prior range at which a metric is computed to find its extremes
+
+
+def check_threshold(threshold: Any, *, required_by: str = "") -> float:
+    """A number that scores can be compared with."""
+    if threshold is None:
+        raise PulensError(f"{required_by} needs a threshold: rows with score >= threshold are predicted positive.")
+    try:
+        number = float(threshold)
+    except (TypeError, ValueError):
+        number = math.nan
+    if math.isnan(number) or isinstance(threshold, bool):
+        raise PulensError(
+            f"threshold must be a number, got {threshold!r}. Rows with score >= threshold are predicted positive."
+        )
+    return number
+
+
+def raw_value(
+    metric: Metric, tally: Tally, assumptions: Assumptions, threshold: float | None = None, **parameters: Any
+) -> float:
+    """The metric's value before clipping; nan where it is undefined."""
+    if metric.reads == "ranking":
+        return float(metric.compute(tally, assumptions, **parameters))
+    table = recover_at(tally, assumptions, check_threshold(threshold, required_by="a metric at a threshold"))
+    return float(metric.compute(table, **parameters)[0])
+
+
+def value(
+    metric: Metric, tally: Tally, assumptions: Assumptions, threshold: float | None = None, **parameters: Any
+) -> float:
+    """The metric's value, clipped to what theory allows."""
+    raw = raw_value(metric, tally, assumptions, threshold, **parameters)
+    return raw if math.isnan(raw) else min(max(raw, metric.lowest), metric.highest)
+
+
+def estimate(
+    name: str, metric: Metric, evidence: Evidence, *, threshold: float | None = None, **parameters: Any
+) -> Estimate:
+    """The metric's estimate: its value, and the range it takes while the class prior moves over its own."""
+    known = value(metric, evidence.tally, evidence.assumptions, threshold, **parameters)
+    at = threshold if metric.reads == "threshold" else None
+    if math.isnan(known):
+        return Estimate(name, known, undefined_because=metric.undefined_because or "it is 0/0", threshold=at)
+    interval = prior_range(metric, evidence, known, threshold, **parameters)
+    return Estimate(name, known, interval, threshold=at, sources={} if interval is None else {"class prior": interval})
+
+
+def prior_range(
+    metric: Metric, evidence: Evidence, known: float, threshold: float | None = None, **parameters: Any
+) -> Interval | None:
+    """Smallest and largest value of the metric over the class prior's interval."""
+    reach = evidence.class_prior.unlabelled_interval
+    if reach is None:
+        return None
+    if not metric.needs_class_prior and evidence.label_noise == 0:
+        return Interval(known, known, None, "does not depend on the class prior")
+    tried = [
+        value(metric, evidence.tally, evidence.assumptions_at(prior), threshold, **parameters)
+        for prior in np.linspace(reach.low, reach.high, PRIORS_TRIED).tolist()
+    ]
+    values = [known, *(number for number in tried if not math.isnan(number))]
+    return Interval(min(values), max(values), reach.confidence, "range over the class prior")

@@ -1,0 +1,43 @@
+"""What a metric file declares about itself, and the arithmetic that metrics share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """The facts of one metric; they choose the tests that its file must pass.
+
+    ``reads="threshold"``: ``compute(contingency, **parameters)`` gives one value per table, nan where undefined.
+    ``reads="ranking"``: ``compute(tally, assumptions, **parameters)`` gives one number, not clipped.
+    """
+
+    compute: Callable[..., Any]
+    summary: str
+    reads: Literal["threshold", "ranking"] = "threshold"
+    higher_is_better: bool = True
+    lowest: float = 0.0
+    highest: float = 1.0
+    needs_class_prior: bool = True
+    listed: bool = True  # whether `evaluate` shows it without being asked
+    undefined_because: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+def divide(numerator: Any, denominator: Any, *, empty: float = np.nan) -> Floats:
+    """Ratio of arrays, with a stated value where the denominator is zero.
+
+    >>> divide(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
+    array([0.5, nan])
+    """
+    numerator, denominator = np.broadcast_arrays(np.asarray(numerator, float), np.asarray(denominator, float))
+    ratio: Floats = np.divide(numerator, denominator, out=np.full(numerator.shape, empty), where=denominator != 0)
+    return ratio

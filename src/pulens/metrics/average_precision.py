@@ -1,0 +1,28 @@
+"""Average precision: precision averaged over the positives in the order in which they are found."""
+
+from __future__ import annotations
+
+from pulens.assumptions import Assumptions
+from pulens.curves.precision_recall import Form, precision_recall_areas
+from pulens.metrics._metric import Metric
+from pulens.tally import Tally
+
+
+def average_precision(tally: Tally, assumptions: Assumptions, *, form: Form = "point") -> float:
+    r""":math:`\sum_j (R_j - R_{j-1}) P_j` over the recovered precision-recall curve; no interpolation.
+
+    >>> import numpy as np
+    >>> tally = Tally.from_arrays(np.array([1, 1, 1, 0, 0, 0, 0, 0]), np.array([.85, .65, .45, .9, .7, .5, .3, .2]))
+    >>> round(average_precision(tally, Assumptions(0.2)), 6)
+    0.333333
+    """
+    return precision_recall_areas(tally, assumptions, form=form).average_precision
+
+
+METRIC = Metric(
+    average_precision,
+    "Precision averaged over the positives as they are found",
+    reads="ranking",
+    undefined_because="no threshold has recovered rates within [0, 1]",
+    parameters={"form": "point"},
+)

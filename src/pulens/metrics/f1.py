@@ -1,0 +1,22 @@
+"""F1: the harmonic mean of precision and recall."""
+
+from __future__ import annotations
+
+from pulens.contingency import Contingency
+from pulens.metrics._metric import Floats, Metric, divide
+
+
+def f1(table: Contingency) -> Floats:
+    r""":math:`2TP/(2TP+FP+FN)`; zero when nothing is predicted positive.
+
+    >>> round(f1(Contingency.from_cells(0.5, 30, 15, 10, 45)).item(), 6)
+    0.705882
+    """
+    return divide(2 * table.true_positive, table.positive + table.predicted_positive)
+
+
+METRIC = Metric(
+    f1,
+    "Harmonic mean of precision and recall",
+    undefined_because="there are no positives, and nothing is predicted positive",
+)

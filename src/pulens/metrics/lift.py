@@ -1,0 +1,26 @@
+"""Lift: how many times richer in positives the flagged rows are than the population."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pulens.contingency import Contingency
+from pulens.metrics._metric import Floats, Metric, divide
+
+
+def lift(table: Contingency) -> Floats:
+    r""":math:`\frac{TP}{TP+FP} \Big/ \pi`: precision over class prior.
+
+    >>> round(lift(Contingency.from_cells(0.5, 30, 15, 10, 45)).item(), 6)
+    1.666667
+    """
+    return divide(table.true_positive * table.total, table.predicted_positive * table.positive)
+
+
+METRIC = Metric(
+    lift,
+    "Precision as a multiple of the class prior",
+    highest=np.inf,
+    needs_class_prior=False,
+    undefined_because="nothing is predicted positive at this threshold",
+)

@@ -1,0 +1,22 @@
+"""Precision: share of the rows predicted positive that are positive."""
+
+from __future__ import annotations
+
+from pulens.contingency import Contingency
+from pulens.metrics._metric import Floats, Metric, divide
+
+
+def precision(table: Contingency) -> Floats:
+    r""":math:`TP/(TP+FP)` in the target population; paper 003, equation 3, for case-control data.
+
+    >>> round(precision(Contingency.from_cells(0.5, 30, 15, 10, 45)).item(), 6)
+    0.666667
+    """
+    return divide(table.true_positive, table.predicted_positive)
+
+
+METRIC = Metric(
+    precision,
+    "Of the rows flagged, how many are positive",
+    undefined_because="nothing is predicted positive at this threshold",
+)

@@ -1,0 +1,23 @@
+"""Recall, true positive rate, sensitivity: share of the positives that are predicted positive."""
+
+from __future__ import annotations
+
+from pulens.contingency import Contingency
+from pulens.metrics._metric import Floats, Metric, divide
+
+
+def recall(table: Contingency) -> Floats:
+    r""":math:`TP/(TP+FN)`; paper 003, equation 1.
+
+    >>> recall(Contingency.from_cells(0.5, 30, 15, 10, 45)).item()
+    0.75
+    """
+    return divide(table.true_positive, table.positive)
+
+
+METRIC = Metric(
+    recall,
+    "Of the positives, how many are found",
+    needs_class_prior=False,
+    undefined_because="the target population holds no positives",
+)

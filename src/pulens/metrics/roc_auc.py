@@ -1,0 +1,35 @@
+"""ROC AUC: the chance that a random positive outscores a random negative, ties counting one half."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pulens.assumptions import Assumptions
+from pulens.curves import roc_area, roc_curve
+from pulens.errors import PulensError
+from pulens.metrics._metric import Metric
+from pulens.recovery import direct_roc_auc, recover
+from pulens.tally import Tally
+
+
+def roc_auc(tally: Tally, assumptions: Assumptions, *, method: Literal["direct", "indirect"] = "direct") -> float:
+    r"""Paper 003, equation 4 (``direct``, unbiased), or the area under Algorithm 1's curve (``indirect``).
+
+    >>> import numpy as np
+    >>> tally = Tally.from_arrays(np.array([1, 1, 1, 0, 0, 0, 0, 0]), np.array([.85, .65, .45, .9, .7, .5, .3, .2]))
+    >>> round(roc_auc(tally, Assumptions(0.2)), 6), round(roc_auc(tally, Assumptions(0.2), method="indirect"), 6)
+    (0.625, 0.722222)
+    """
+    if method == "direct":
+        return direct_roc_auc(tally, assumptions)
+    if method == "indirect":
+        return roc_area(roc_curve(recover(tally, assumptions)))
+    raise PulensError(f"method of roc_auc must be 'direct' or 'indirect', got {method!r}.")
+
+
+METRIC = Metric(
+    roc_auc,
+    "Chance that a random positive outscores a random negative",
+    reads="ranking",
+    parameters={"method": "direct"},
+)

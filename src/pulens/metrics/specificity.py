@@ -1,0 +1,22 @@
+"""Specificity, true negative rate: share of the negatives that are predicted negative."""
+
+from __future__ import annotations
+
+from pulens.contingency import Contingency
+from pulens.metrics._metric import Floats, Metric, divide
+
+
+def specificity(table: Contingency) -> Floats:
+    r""":math:`TN/(TN+FP)`, one minus paper 003's equation 2.
+
+    >>> specificity(Contingency.from_cells(0.5, 30, 15, 10, 45)).item()
+    0.75
+    """
+    return divide(table.true_negative, table.negative)
+
+
+METRIC = Metric(
+    specificity,
+    "Of the negatives, how many are left alone",
+    undefined_because="the target population holds no negatives",
+)

@@ -1,0 +1,5 @@
+"""Drawing functions: each takes a finished result, computes nothing, and returns the axes it drew on."""
+
+from pulens.plots.curves import draw_curve, draw_evaluation
+
+__all__ = ["draw_curve", "draw_evaluation"]

@@ -1,0 +1,106 @@
+"""The share of positives among the unlabelled rows and in the population: two numbers, never confused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pulens.assumptions import Assumptions
+from pulens.errors import AssumptionError
+from pulens.estimate import Interval
+from pulens.notice import Notice
+from pulens.scenario import Scenario
+from pulens.tally import Totals
+
+
+def population_prior(unlabelled: float, totals: Totals, scenario: Scenario, label_noise: float = 0.0) -> float:
+    r"""Class prior of the population from the share of positives among the unlabelled rows.
+
+    Equal in case-control. In the single set the labelled positives belong to the population:
+    :math:`\pi = (\beta n_L + \alpha n_U) / n`.
+
+    >>> population_prior(0.2, Totals(100, 900, 0), Scenario.SINGLE_SET)
+    0.28
+    """
+    if scenario is Scenario.CASE_CONTROL:
+        return unlabelled
+    return ((1 - label_noise) * totals.labelled + unlabelled * totals.unlabelled) / totals.rows
+
+
+def unlabelled_prior(population: float, totals: Totals, scenario: Scenario, label_noise: float = 0.0) -> float:
+    """Share of positives among the unlabelled rows from the class prior of the population.
+
+    >>> round(unlabelled_prior(0.28, Totals(100, 900, 0), Scenario.SINGLE_SET), 12)
+    0.2
+    """
+    if scenario is Scenario.CASE_CONTROL:
+        return population
+    known = (1 - label_noise) * totals.labelled / totals.rows
+    if totals.unlabelled == 0:
+        return 0.0
+    share = (population - known) * totals.rows / totals.unlabelled
+    if share < 0 and share > -1e-12:  # a class prior equal to the labelled share, up to rounding
+        share = 0.0
+    if share < 0:
+        raise AssumptionError(
+            f"class_prior {population!r} is impossible in the single-set scenario: the labelled positives alone make "
+            f"up {known:.6g} of all rows. Give a class prior of at least that, say unlabelled_prior= if you meant "
+            "the share among the unlabelled rows, or scenario='case-control' if the unlabelled rows alone are the "
+            "sample of the population."
+        )
+    if share >= 1:
+        raise AssumptionError(
+            f"class_prior {population!r} is impossible in the single-set scenario: even if every unlabelled row were "
+            f"positive it could not be above {known + totals.unlabelled / totals.rows:.6g}."
+        )
+    return share
+
+
+@dataclass(frozen=True, slots=True)
+class ClassPrior:
+    """The class prior, how sure we are of it, and where it came from.
+
+    ``value`` and ``interval`` speak of the population, ``unlabelled`` and ``unlabelled_interval`` of the
+    unlabelled rows alone. An interval without a confidence is a range of possibilities.
+
+    >>> print(ClassPrior(0.28, 0.2, method="given"))
+    class prior 0.28 (given)
+    """
+
+    value: float
+    unlabelled: float
+    method: str
+    interval: Interval | None = None
+    unlabelled_interval: Interval | None = None
+    assumption: str = ""
+    notices: tuple[Notice, ...] = ()
+
+    def assumptions(self, label_noise: float, scenario: Scenario, unlabelled: float | None = None) -> Assumptions:
+        """What a recovery with this prior takes for granted; ``unlabelled`` moves it elsewhere in its interval."""
+        return Assumptions(self.unlabelled if unlabelled is None else unlabelled, label_noise, scenario)
+
+    @property
+    def is_exact(self) -> bool:
+        return self.unlabelled_interval is None or self.unlabelled_interval.width == 0
+
+    def __str__(self) -> str:
+        doubt = "" if self.interval is None else f" {self.interval}"
+        return f"class prior {self.value:.4g}{doubt} ({self.method})"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<code>{escape(str(self))}</code>"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "value": self.value,
+            "low": None if self.interval is None else self.interval.low,
+            "high": None if self.interval is None else self.interval.high,
+            "confidence": None if self.interval is None else self.interval.confidence,
+            "method": self.method,
+            "unlabelled_prior": self.unlabelled,
+            "unlabelled_low": None if self.unlabelled_interval is None else self.unlabelled_interval.low,
+            "unlabelled_high": None if self.unlabelled_interval is None else self.unlabelled_interval.high,
+            "assumption": self.assumption,
+        }

@@ -1,0 +1,1 @@
+"""Renderings of finished results; they compute nothing."""

@@ -1,0 +1,42 @@
+"""Evaluations in notebooks: a small table of their own, without scripts or styles from elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pulens.report.summary import summarise
+
+if TYPE_CHECKING:
+    from pulens.evaluation import Evaluation
+
+_TEMPLATE = """\
+<div class="pulens">
+<p><b>{{ summary.counts }}</b><br>{{ summary.class_prior }}<br>Speaks of {{ summary.population }}.</p>
+<table>
+<thead><tr><th scope="col" style="text-align:left">metric</th><th scope="col">recovered</th>
+{%- if summary.interval_name %}<th scope="col">{{ summary.interval_name }}</th>{% endif -%}
+<th scope="col">uncorrected</th><th scope="col" style="text-align:left">meaning</th></tr></thead>
+<tbody>
+{%- for title, rows in groups %}
+<tr><th scope="rowgroup" colspan="5" style="text-align:left">{{ title }}</th></tr>
+{%- for row in rows %}
+<tr><td style="text-align:left">{{ row.name }}</td><td title="{{ row.recovered.undefined_because or '' }}">
+{{- row.value }}</td>
+{%- if summary.interval_name %}<td>{{ row.interval }}</td>{% endif -%}
+<td>{{ row.naive }}</td><td style="text-align:left">{{ row.meaning }}</td></tr>
+{%- endfor %}{% endfor %}
+</tbody></table>
+{%- if summary.notices %}
+<ul>{% for notice in summary.notices %}<li><b>{{ notice.severity.name.lower() }}</b> {{ notice }}</li>{% endfor %}</ul>
+{%- endif %}
+</div>
+"""
+
+
+def evaluation_html(evaluation: Evaluation) -> str:
+    """The table of :func:`pulens.report.text.evaluation_text`, as HTML with every text escaped."""
+    from jinja2 import Environment
+
+    summary = summarise(evaluation)
+    groups = (("ranking", summary.ranking), (f"at threshold {summary.threshold}", summary.at_threshold))
+    return Environment(autoescape=True).from_string(_TEMPLATE).render(summary=summary, groups=groups)

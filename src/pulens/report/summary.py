@@ -1,0 +1,87 @@
+"""The frozen summary that every rendering of an evaluation reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pulens.estimate import Estimate
+from pulens.notice import Notice
+
+if TYPE_CHECKING:
+    from pulens.evaluation import Evaluation
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One metric: the recovered number beside the uncorrected one."""
+
+    name: str
+    recovered: Estimate
+    uncorrected: Estimate
+    meaning: str
+
+    @property
+    def value(self) -> str:
+        return number(self.recovered)
+
+    @property
+    def interval(self) -> str:
+        found = self.recovered.interval
+        return "" if found is None else f"{found.low:.3f} to {found.high:.3f}"
+
+    @property
+    def naive(self) -> str:
+        return number(self.uncorrected)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a reader of an evaluation is shown, in reading order."""
+
+    counts: str
+    class_prior: str
+    population: str
+    threshold: str
+    interval_name: str
+    ranking: tuple[Row, ...]
+    at_threshold: tuple[Row, ...]
+    notices: tuple[Notice, ...]
+
+
+def number(estimate: Estimate) -> str:
+    return "undefined" if estimate.undefined_because else f"{estimate.value:.3f}"
+
+
+def summarise(evaluation: Evaluation) -> Summary:
+    """Gather what the renderings show."""
+    from pulens.metrics import METRICS
+
+    labelled, unlabelled, negative = evaluation.tally.totals
+    known = f", {negative:,.10g} known negative" if negative else ""
+    noise = f", label noise {evaluation.evidence.label_noise:g}" if evaluation.evidence.label_noise else ""
+    prior = evaluation.class_prior
+    where = f"; {prior.unlabelled:.4g} among the unlabelled rows" if prior.unlabelled != prior.value else ""
+    rows = [
+        Row(name, found, evaluation.uncorrected[name], METRICS[name].summary)
+        for name, found in evaluation.estimates.items()
+    ]
+    return Summary(
+        f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({evaluation.scenario}{noise})",
+        f"{prior}{where}",
+        evaluation.target_population,
+        f"{evaluation.threshold:.6g} ({evaluation.threshold_choice})",
+        _interval_name(evaluation.estimates),
+        tuple(row for row in rows if METRICS[row.name].reads == "ranking"),
+        tuple(row for row in rows if METRICS[row.name].reads == "threshold"),
+        evaluation.notices,
+    )
+
+
+def _interval_name(estimates: Mapping[str, Estimate]) -> str:
+    for found in estimates.values():
+        if found.interval is not None:
+            confidence = found.interval.confidence
+            return "range" if confidence is None else f"{confidence:.0%} interval"
+    return ""

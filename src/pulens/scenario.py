@@ -1,0 +1,44 @@
+"""How labelled and unlabelled rows came about, and which population a result speaks of."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pulens.errors import AssumptionError
+
+
+class Scenario(StrEnum):
+    """The two ways in which positive and unlabelled rows arise.
+
+    In ``case-control`` the unlabelled rows are a fresh sample of the population; the labelled positives were
+    collected apart from it. In ``single-set`` one sample was drawn and some of its positives were labelled;
+    the unlabelled rows are what is left.
+
+    >>> Scenario("single-set").target_population
+    'the labelled and unlabelled rows together'
+    """
+
+    CASE_CONTROL = "case-control"
+    SINGLE_SET = "single-set"
+
+    @property
+    def target_population(self) -> str:
+        if self is Scenario.CASE_CONTROL:
+            return "the population the unlabelled rows were drawn from"
+        return "the labelled and unlabelled rows together"
+
+
+def check_scenario(scenario: str) -> Scenario:
+    """Turn the caller's word into a :class:`Scenario`.
+
+    >>> check_scenario("case-control")
+    <Scenario.CASE_CONTROL: 'case-control'>
+    """
+    try:
+        return Scenario(scenario)
+    except ValueError:
+        allowed = " or ".join(repr(str(choice)) for choice in Scenario)
+        raise AssumptionError(
+            f"scenario must be {allowed}, got {scenario!r}. Say 'case-control' when the unlabelled rows are a "
+            "sample of the population on their own, 'single-set' when the labelled rows were picked out of it."
+        ) from None

@@ -1,0 +1,119 @@
+"""scikit-learn's habits: scorers for model selection, displays for curves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pulens.errors import PulensError
+from pulens.estimate import Curve
+from pulens.evaluation import Evaluation, evaluate
+from pulens.metrics import find
+from pulens.metrics._function import MetricFunction
+from pulens.plots.curves import UNCORRECTED, draw_curve
+
+RESPONSES = ("predict_proba", "decision_function")
+
+
+class PUScorer:
+    """Scores a fitted estimator on PU labels; larger is better, as scikit-learn expects."""
+
+    def __init__(self, name: str, threshold: float | None, options: dict[str, Any]) -> None:
+        self.name = name
+        self.metric = find(name)
+        self.threshold = threshold
+        self.options = options
+        if self.metric.reads == "threshold" and threshold is None:
+            raise PulensError(
+                f"{name!r} needs a threshold: rows with score >= threshold are predicted positive. "
+                f"For probabilities: scorer({name!r}, threshold=0.5, ...)."
+            )
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        options = self.options if sample_weight is None else {**self.options, "weights": sample_weight}
+        found = MetricFunction(self.name, self.metric)(
+            y, positive_scores(estimator, X), threshold=self.threshold, **options
+        )
+        return found.value if self.metric.higher_is_better else -found.value
+
+    def __repr__(self) -> str:
+        options = "".join(f", {name}={value!r}" for name, value in self.options.items())
+        return f"scorer({self.name!r}, threshold={self.threshold!r}{options})"
+
+
+def scorer(name: str, *, threshold: float | None = None, **options: Any) -> PUScorer:
+    """A scorer for ``GridSearchCV``, ``cross_validate`` and their kin, computed from PU labels.
+
+    ``y`` holds 1 for labelled positives and 0 for unlabelled rows; ``options`` are those of
+    :func:`pulens.evaluate` (``class_prior`` above all) and of the metric itself.
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0], [2.5], [0.5]], [0, 0, 1, 1, 0, 0]
+    >>> scorer("roc_auc", class_prior=0.2)(LogisticRegression().fit(X, y), X, y)
+    0.96875
+    """
+    return PUScorer(name, threshold, options)
+
+
+def positive_scores(estimator: Any, X: Any) -> Any:
+    """The estimator's scores of the positive class: probabilities where it has them, decision values otherwise."""
+    for response in RESPONSES:
+        if hasattr(estimator, response):
+            scores = getattr(estimator, response)(X)
+            return scores[:, 1] if getattr(scores, "ndim", 1) == 2 else scores
+    raise PulensError(f"{type(estimator).__name__} has neither predict_proba nor decision_function to score rows with.")
+
+
+class _CurveDisplay:
+    """What the two displays share, after scikit-learn's ``RocCurveDisplay``."""
+
+    def __init__(self, *, recovered: Curve, uncorrected: Curve, evaluation: Evaluation) -> None:
+        self.recovered = recovered
+        self.uncorrected = uncorrected
+        self.evaluation = evaluation
+
+    @staticmethod
+    def _curves(evaluation: Evaluation) -> tuple[Curve, Curve]:
+        raise NotImplementedError
+
+    @classmethod
+    def from_evaluation(cls, evaluation: Evaluation, *, ax: Any = None, **style: Any) -> Any:
+        recovered, uncorrected = cls._curves(evaluation)
+        return cls(recovered=recovered, uncorrected=uncorrected, evaluation=evaluation).plot(ax=ax, **style)
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, y_score: Any, *, ax: Any = None, name: str | None = None, **options: Any
+    ) -> Any:
+        """Draw from PU labels and scores; ``options`` are those of :func:`pulens.evaluate`."""
+        style = {} if name is None else {"label": name}
+        return cls.from_evaluation(evaluate(y_true, y_score, **options), ax=ax, **style)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> Any:
+        """Draw for a fitted estimator on rows with PU labels."""
+        name = options.pop("name", type(estimator).__name__)
+        return cls.from_predictions(y, positive_scores(estimator, X), name=name, **options)
+
+    def plot(self, ax: Any = None, **style: Any) -> Any:
+        self.ax_ = draw_curve(self.uncorrected, ax, **{**UNCORRECTED, "label": "uncorrected"})
+        draw_curve(self.recovered, self.ax_, **style)
+        self.figure_ = self.ax_.figure
+        self.line_ = self.ax_.lines[-1]
+        self.ax_.legend()
+        return self
+
+
+class RocCurveDisplay(_CurveDisplay):
+    """The recovered ROC curve, with the uncorrected one dashed behind it."""
+
+    @staticmethod
+    def _curves(evaluation: Evaluation) -> tuple[Curve, Curve]:
+        return evaluation.roc, evaluation.uncorrected_roc
+
+
+class PrecisionRecallDisplay(_CurveDisplay):
+    """The recovered precision-recall curve, with the uncorrected one dashed behind it."""
+
+    @staticmethod
+    def _curves(evaluation: Evaluation) -> tuple[Curve, Curve]:
+        return evaluation.precision_recall, evaluation.uncorrected_precision_recall
