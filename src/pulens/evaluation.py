@@ -284,8 +284,8 @@ def _notices(evaluation: Evaluation) -> tuple[Notice, ...]:
                     "impossible-area",
                     f"The recovered {name} is {raw:.4f}, which no classifier can have; it was clipped to "
                     f"{min(max(raw, metric.lowest), metric.highest):g}. Likely causes: the class prior is too high "
-                    f"(the unlabelled rows were taken to be {assumptions.unlabelled_prior:.1%} positive), positives with "
-                    "high scores were labelled more often, or too few rows.",
+                    f"(the unlabelled rows were taken to be {assumptions.unlabelled_prior:.1%} positive), positives "
+                    "with high scores were labelled more often, or too few rows.",
                 )
             )
     impossible = impossible_rates(evidence.tally, assumptions).notice(assumptions)

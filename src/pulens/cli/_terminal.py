@@ -26,8 +26,10 @@ def show_evaluation(evaluation: Evaluation, console: Console) -> None:
     ):
         console.print(f"[dim]{title:<6}[/] {escape(text)}", highlight=False)
     console.print()
-    console.print(_table("ranking", summary.ranking, summary.interval_name))
-    console.print(_table(f"at threshold {summary.threshold}", summary.at_threshold, summary.interval_name))
+    wide = console.width >= 110
+    console.print(_table("ranking", summary.ranking, summary.interval_name, wide))
+    console.print(f"[dim]threshold[/] {escape(summary.threshold)}", highlight=False)
+    console.print(_table("at the threshold", summary.at_threshold, summary.interval_name, wide))
     colours = {"NOTE": "dim", "WARNING": "yellow", "SERIOUS": "bold red"}
     for notice in summary.notices:
         style = colours[notice.severity.name]
@@ -35,18 +37,19 @@ def show_evaluation(evaluation: Evaluation, console: Console) -> None:
         console.print(Padding(text, (1, 0, 0, 0)), highlight=False)
 
 
-def _table(title: str, rows: tuple[Row, ...], interval_name: str) -> Table:
+def _table(title: str, rows: tuple[Row, ...], interval_name: str, explain: bool) -> Table:
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column(title, min_width=24)
-    table.add_column("recovered", justify="right", style="bold")
+    table.add_column(title, min_width=24, no_wrap=True)
+    table.add_column("recovered", justify="right", style="bold", no_wrap=True)
     if interval_name:
-        table.add_column(interval_name, justify="right")
-    table.add_column("uncorrected", justify="right", style="dim")
-    table.add_column("meaning", style="dim", no_wrap=True)
+        table.add_column(interval_name, justify="right", no_wrap=True)
+    table.add_column("uncorrected", justify="right", style="dim", no_wrap=True)
+    if explain:
+        table.add_column("meaning", style="dim", no_wrap=True)
     for row in rows:
-        cells = [row.name, row.value, *([row.interval] if interval_name else []), row.naive, row.meaning]
-        table.add_row(*cells)
+        cells = [row.name, row.value, *([row.interval] if interval_name else []), row.naive]
+        table.add_row(*cells, *([row.meaning] if explain else []))
     return table
