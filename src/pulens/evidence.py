@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pulens.assumptions import Assumptions, check_label_noise
-from pulens.inputs import read_sample
+from pulens.inputs import read_tally
 from pulens.priors import ClassPrior, given
 from pulens.priors.given import GivenPrior
 from pulens.recovery import Recovery
@@ -55,14 +55,14 @@ def gather(
     scenario: str = "case-control",
     **reading: Any,
 ) -> Evidence:
-    """Read rows (see :func:`pulens.inputs.read_sample`), count them and settle the class prior.
+    """Read rows (see :func:`pulens.inputs.read_tally`), count them and settle the class prior.
 
     >>> gather([1, 0, 0, 0], [0.9, 0.7, 0.2, 0.1], class_prior=0.25).class_prior.unlabelled
     0.25
     """
     checked_scenario = check_scenario(scenario)
     check_label_noise(label_noise)
-    tally = source if isinstance(source, Tally) else Tally.from_sample(read_sample(source, scores, **reading))
+    tally = read_tally(source, scores, **reading)
     return Evidence(
         tally,
         settle_class_prior(tally, checked_scenario, class_prior, unlabelled_prior, label_noise),
