@@ -105,6 +105,20 @@ def test_a_range_of_priors_gives_a_range_of_values():
 
 
 @pytest.mark.parametrize(
+    "options",
+    [
+        {"class_prior": np.float64(0.2)},
+        {"class_prior": np.array([0.1, 0.3])},
+        {"class_prior": [0.1, 0.3]},
+        {"class_prior": 0.2, "label_noise": np.float32(0.1)},
+        {"class_prior": 0.2, "threshold": np.float32(0.5)},
+    ],
+)
+def test_numbers_of_numpy_are_numbers(options):
+    assert pulens.evaluate(LABELS, SCORES, **options).class_prior.value == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"class_prior": 1.0}, "at least 0 and below 1, or a range .*got 1.0"),
