@@ -5,11 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pulens.assumptions import Assumptions, check_label_noise
 from pulens.inputs import read_tally
 from pulens.priors import ClassPrior, given
 from pulens.priors.given import GivenPrior
 from pulens.recovery import Recovery
+from pulens.recovery.binning_error import bin_errors
 from pulens.scenario import Scenario, check_scenario
 from pulens.tally import Tally
 
@@ -62,7 +66,12 @@ def gather(
     """
     checked_scenario = check_scenario(scenario)
     check_label_noise(label_noise)
-    tally = read_tally(source, scores, **reading)
+
+    def errors_of_bins(tally: Tally) -> list[NDArray[np.float64]]:
+        prior = settle_class_prior(tally, checked_scenario, class_prior, unlabelled_prior, label_noise)
+        return bin_errors(tally, Assumptions(prior.unlabelled, label_noise, checked_scenario))
+
+    tally = read_tally(source, scores, bin_errors=errors_of_bins, **reading)
     return Evidence(
         tally,
         settle_class_prior(tally, checked_scenario, class_prior, unlabelled_prior, label_noise),

@@ -30,6 +30,9 @@ class Metric:
     listed: bool = True  # whether `evaluate` shows it without being asked
     undefined_because: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    binning_error: Callable[..., float] | None = (
+        None  # of a ranking: (tally, assumptions, **parameters), nan if unknown
+    )
 
 
 def divide(numerator: Any, denominator: Any, *, empty: float = np.nan) -> Floats:

@@ -15,7 +15,8 @@ from pulens.inputs.engines._counts import Counts
 class SortedStream:
     """Adds up rows of equal score; with ``bits``, also neighbouring scores of only unlabelled rows in one cell.
 
-    Joining scores of unlabelled rows alone changes no area: recall moves only at the scores that are kept.
+    Joining scores of unlabelled rows alone leaves the ROC area as it is and recall moves only at scores that are
+    kept; average precision changes at most where recovered rates leave [0, 1].
     """
 
     def __init__(self, bits: int | None, *, score_type: np.dtype[Any], weighted: bool, segmented: bool) -> None:

@@ -1,0 +1,208 @@
+r"""What binning can change: rigorous bounds on each number read off a binned tally.
+
+The counts at a binned tally's thresholds are exact, so the true curve passes through every point of the binned one
+and, between two of them, stays within the rectangle of counts they span. Bins of a single score change nothing.
+All bounds hold up to floating-point rounding.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.assumptions import Assumptions
+from pulens.contingency import ROUNDING
+from pulens.recovery.point import Recovery
+from pulens.tally import Tally
+
+Floats = NDArray[np.float64]
+
+
+def roc_auc_errors(tally: Tally, assumptions: Assumptions) -> Floats:
+    r"""What each bin can change in the direct ROC AUC; their sum bounds the whole.
+
+    Within a bin that holds :math:`p` rows of one kind and :math:`u` of another, all :math:`pu` pairs count one half;
+    in truth each counts 0, one half or 1, so the pairwise area moves by at most :math:`\sum_b p_b u_b / (2PU)`. The
+    recovered area is :math:`g^\top A h` with :math:`A_{ji} = 1 - A_{ij}`: an error of :math:`A_{ij}` is multiplied by
+    :math:`|g_i h_j - g_j h_i|`, which is :math:`1/(\beta-\alpha)` for labelled and unlabelled rows alone.
+
+    >>> tally = Tally.from_arrays(np.array([1, 0, 1, 0]), np.array([0.9, 0.8, 0.3, 0.1])).binned(bits=1)
+    >>> roc_auc_errors(tally, Assumptions(0.0)).tolist()
+    [0.125, 0.125]
+    """
+    recovery = Recovery.of(tally.totals, assumptions)
+    hits, alarms = recovery.true_positive_rate, recovery.false_positive_rate
+    wide = _wide(tally)
+    rates = [
+        count * wide / total if total else np.zeros(len(tally))
+        for count, total in zip(tally.increments(), tally.totals, strict=True)
+    ]
+    found = np.zeros(len(tally))
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        found += abs(hits[i] * alarms[j] - hits[j] * alarms[i]) * rates[i] * rates[j] / 2
+    return found
+
+
+def precision_recall_errors(tally: Tally, assumptions: Assumptions, *, trapezoid: bool = False) -> Floats | None:
+    r"""What each bin can change in average precision (or in the trapezoidal area); None with label noise.
+
+    With clean labels precision rises with the labelled rows above a threshold and falls with the others. A step of
+    recall inside a bin is weighted with the precision of some point between the bin's beginning
+    :math:`(L_0, U_0)` and its end :math:`(L_1, U_1)`, that is between :math:`P(L_0 + 1, U_1)` and
+    :math:`P(L_1, U_0)`. Where recovered rates leave [0, 1] at the end of a bin, the step may fall to the end of a later
+    bin, and the range reaches until there. With label noise recall moves both ways, and no bound is given.
+
+    >>> tally = Tally.from_arrays(np.array([1, 0, 1, 0]), np.array([0.9, 0.8, 0.3, 0.1])).binned(bits=1)
+    >>> precision_recall_errors(tally, Assumptions(0.0)).round(4).tolist()
+    [0.25, 0.0833]
+    """
+    recovery = Recovery.of(tally.totals, assumptions)
+    if recovery.true_positive_rate != (1.0, 0.0, 0.0):
+        return np.zeros(len(tally)) if tally.binning is None else None
+    ends = [count.astype(np.float64) for count in (tally.labelled, tally.unlabelled, tally.negative)]
+    begins = [np.append(0.0, end[:-1]) for end in ends]
+
+    def precision(labelled: Floats, others: list[Floats], empty: float) -> Floats:
+        observed = [
+            count / total if total else np.zeros(len(tally))
+            for count, total in zip((labelled, *others), tally.totals, strict=True)
+        ]
+        recall, alarms = recovery.rates(*observed)
+        hits = recovery.positive * np.asarray(recall)
+        called = hits + recovery.negative * np.clip(alarms, 0.0, 1.0)
+        shares: Floats = np.divide(hits, called, out=np.full(len(tally), empty), where=called > 0)
+        return shares
+
+    _, alarms = recovery.rates(*(end / total if total else np.zeros(len(tally)) for end, total in _totals(ends, tally)))
+    possible = np.flatnonzero((alarms >= -ROUNDING) & (alarms <= 1 + ROUNDING))
+    place = np.arange(len(tally))
+    # the bin at whose end a step of recall is counted at the latest, and the one it may be counted from
+    until = possible[np.minimum(np.searchsorted(possible, place), possible.size - 1)]
+    before = np.searchsorted(possible, place, side="left") - 1
+    since = np.where(before >= 0, possible[before] + 1, 0)
+    counted_wide = np.append(0, np.cumsum(_wide(tally)))
+    steps = np.diff(ends[0], prepend=0.0) / tally.totals.labelled
+    if trapezoid:
+        low = precision(begins[0][since], [end[until] for end in ends[1:]], 0.0)
+        high = precision(ends[0][until], [begin[since] for begin in begins[1:]], 1.0)
+        touched = counted_wide[until + 1] > counted_wide[since]
+        return np.where(touched, steps * (high - low), 0.0)
+    one = 0.0 if tally.is_weighted else 1.0
+    kept = precision(ends[0], ends[1:], 0.0)[until]
+    low = _lowest_precision(precision, begins[0], ends, until, one)
+    high = precision(ends[0][until], begins[1:], 1.0)
+    touched = counted_wide[until + 1] > counted_wide[place]
+    return np.where(touched, steps * np.maximum(high - kept, kept - low), 0.0)
+
+
+def _lowest_precision(precision: Any, begin: Floats, ends: list[Floats], until: NDArray[Any], one: float) -> Floats:
+    """Mean of the lowest precision that the labelled rows of a bin can have, in two halves of them."""
+    inside = ends[0] - begin
+    half = np.floor(inside / 2) if one else np.zeros_like(inside)
+    others = [end[until] for end in ends[1:]]
+    first = precision(np.minimum(begin + one, ends[0]), others, 0.0)
+    second = precision(np.minimum(begin + half + one, ends[0]), others, 0.0)
+    share = np.divide(half, inside, out=np.zeros_like(inside), where=inside > 0)
+    return np.asarray(share * first + (1 - share) * second)
+
+
+def bin_errors(tally: Tally, assumptions: Assumptions) -> list[Floats]:
+    """What each bin can change in the areas that an evaluation shows, for refining the bins that matter."""
+    precision = precision_recall_errors(tally, assumptions)
+    return [roc_auc_errors(tally, assumptions), *([] if precision is None else [precision])]
+
+
+def roc_curve_error(tally: Tally, assumptions: Assumptions, *, max_false_positive_rate: float = 1.0) -> float:
+    """What binning can change in the area under Algorithm 1's curve up to a false positive rate.
+
+    Every point of the true curve between two kept ones lies in the rectangle of rates they span. The running
+    maximum of the kept points bounds the curve from below; that of all rectangles which begin before the next kept
+    point bounds it from above. Where no rectangle reaches in between, the straight line is the curve.
+
+    >>> tally = Tally.from_arrays(np.array([1, 0, 1, 0]), np.array([0.9, 0.8, 0.3, 0.1])).binned(bits=1)
+    >>> roc_curve_error(tally, Assumptions(0.0))
+    0.5
+    """
+    wide = _wide(tally)
+    if not wide.any():
+        return 0.0
+    recovery = Recovery.of(tally.totals, assumptions)
+    ends = [
+        np.append(0.0, count) / total if total else np.zeros(len(tally) + 1)
+        for count, total in zip((tally.labelled, tally.unlabelled, tally.negative), tally.totals, strict=True)
+    ]
+    hits, alarms = (np.broadcast_to(rate, len(tally) + 1) for rate in recovery.rates(*ends))
+    possible = _is_rate(hits) & _is_rate(alarms)
+    order = np.lexsort((hits[possible], alarms[possible]))
+    x, y = np.clip(alarms[possible][order], 0, 1), np.maximum.accumulate(np.clip(hits[possible][order], 0, 1))
+    # the rectangle of rates of each wide bin: a linear map takes its extremes at corners, coefficient by coefficient
+    low_hits, high_hits = _reach(recovery.true_positive_rate, ends, wide)
+    low_alarms, high_alarms = _reach(recovery.false_positive_rate, ends, wide)
+    reachable = (low_hits <= 1 + ROUNDING) & (high_hits >= -ROUNDING)
+    reachable &= (low_alarms <= 1 + ROUNDING) & (high_alarms >= -ROUNDING)
+    top, left, right = (np.clip(v[reachable], 0, 1) for v in (high_hits, low_alarms, high_alarms))
+    by_left = np.argsort(left)
+    left, top = left[by_left], np.maximum.accumulate(top[by_left])
+    # points of equal false positive rate stand in the order of their height: rectangles that begin there come later
+    begun = np.searchsorted(left, x[1:], side="left")
+    ceiling = np.where(begun > 0, np.append(top, 0.0)[begun - 1], 0.0)
+    ended = np.searchsorted(np.sort(right), x[:-1], side="right")
+    touched = (begun > ended) | (ceiling > y[:-1])
+    width = np.diff(np.minimum(x, max_false_positive_rate))
+    height = np.maximum(ceiling, y[1:]) - y[:-1]
+    return float(width[touched] @ height[touched])
+
+
+def _reach(
+    coefficients: tuple[float, float, float], ends: list[Floats], wide: NDArray[np.bool_]
+) -> tuple[Floats, Floats]:
+    low, high = np.zeros(int(wide.sum())), np.zeros(int(wide.sum()))
+    for coefficient, end in zip(coefficients, ends, strict=True):
+        begins, finishes = coefficient * end[:-1][wide], coefficient * end[1:][wide]
+        low += np.minimum(begins, finishes)
+        high += np.maximum(begins, finishes)
+    return low, high
+
+
+def _is_rate(rate: Floats) -> NDArray[np.bool_]:
+    return np.asarray((rate >= -ROUNDING) & (rate <= 1 + ROUNDING))
+
+
+def _wide(tally: Tally) -> NDArray[np.bool_]:
+    return np.zeros(len(tally), bool) if tally.binning is None else tally.binning.wide(tally.thresholds)
+
+
+def _totals(ends: list[Floats], tally: Tally) -> list[tuple[Floats, float]]:
+    return list(zip(ends, tally.totals, strict=True))
+
+
+def corners(tally: Tally, threshold: float) -> list[Tally]:
+    """Tallies in which the rows of the bin around a threshold stand above or below it, kind by kind.
+
+    Only the tally itself where the threshold cuts through no bin.
+
+    >>> tally = Tally.from_arrays(np.array([1, 0, 0]), np.array([0.9, 0.8, 0.1])).binned(bits=1)
+    >>> [corner.at(0.85)[:2] for corner in corners(tally, 0.85)]
+    [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)]
+    """
+    place = np.searchsorted(-tally.highest, -threshold, side="right") - 1 if tally.binning is not None else -1
+    if place < 0 or not tally.thresholds[place] < threshold <= tally.highest[place]:
+        return [tally]
+    kinds = (tally.labelled, tally.unlabelled, tally.negative)
+    ranges = []
+    for kind in kinds:
+        before = kind[place - 1] if place else kind.dtype.type(0)
+        ranges.append([before] if before == kind[place] else [before, kind[place]])
+    thresholds = np.insert(tally.thresholds.astype(np.float64), place, threshold)
+    return [
+        Tally(
+            thresholds,
+            np.insert(tally.labelled, place, labelled),
+            np.insert(tally.unlabelled, place, unlabelled),
+            np.insert(tally.negative, place, negative),
+        )
+        for labelled, unlabelled, negative in product(*ranges)
+    ]
