@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pulens.priors import ClassPrior
     from pulens.sample import PUSample
     from pulens.scenario import Scenario
+    from pulens.segments import Evaluations, evaluate_by
     from pulens.tally import Tally
 
 # where each public name lives; looked up on first use, so that `import pulens` stays quick
@@ -30,12 +31,14 @@ _HOMES = {
     "Curve": "pulens.estimate",
     "Estimate": "pulens.estimate",
     "Evaluation": "pulens.evaluation",
+    "Evaluations": "pulens.segments",
     "Interval": "pulens.estimate",
     "PUSample": "pulens.sample",
     "PulensError": "pulens.errors",
     "Scenario": "pulens.scenario",
     "Tally": "pulens.tally",
     "evaluate": "pulens.evaluation",
+    "evaluate_by": "pulens.segments",
 }
 _ROOMS = {"metrics", "curves", "priors", "recovery", "inputs", "plots", "sklearn"}
 
@@ -45,6 +48,7 @@ __all__ = [
     "Curve",
     "Estimate",
     "Evaluation",
+    "Evaluations",
     "Interval",
     "PUSample",
     "PulensError",
@@ -52,6 +56,7 @@ __all__ = [
     "Tally",
     "__version__",
     "evaluate",
+    "evaluate_by",
 ]
 
 

@@ -32,6 +32,7 @@ def read_tally(
     where: str | None = None,
     tolerance: float | None = None,
     bin_errors: BinErrors | None = None,
+    allow_one_kind: bool = False,
     **reading: Any,
 ) -> Tally:
     """Count the rows of anything: arrays, a frame, files, a lazy table of an engine, a database, a tally file.
@@ -47,12 +48,21 @@ def read_tally(
     tolerance
         What binning may change in an area: 0 keeps every distinct score. By default they are kept up to four
         million; beyond, scores are binned and every number carries the bound on what that can change.
+    bin_errors
+        What each bin of a tally can change in the numbers that the tolerance is about; by default in the areas
+        between labelled, unlabelled and known negative rows.
+    allow_one_kind
+        Accept rows that are all of one kind: a part of a larger whole.
 
     >>> print(read_tally([1, 0, 0], [0.9, 0.7, 0.2]))
     Tally(1 labelled, 2 unlabelled, 3 distinct scores)
     """
+    if isinstance(source, Tally):
+        return source
+    reading = {**reading, "allow_one_kind": allow_one_kind}
     found = _read(source, scores, None, table, where, tolerance, bin_errors, reading)
-    check_tally(found[None])
+    if not allow_one_kind:
+        check_tally(found[None])
     return found[None]
 
 
@@ -87,8 +97,6 @@ def _read(
     reading: dict[str, Any],
 ) -> dict[Any, Tally]:
     check_tolerance(tolerance)
-    if isinstance(source, Tally):
-        return {None: source}
     columns = Columns(reading.get("score", "score"), reading.get("label", "label"), reading.get("weight"))
     opened = _engine(source, scores, columns, group_by, table, where, tolerance, reading)
     if opened is not None:
@@ -218,7 +226,7 @@ def _split_frame(source: Any, group_by: str, reading: dict[str, Any]) -> dict[An
         )
     frame = nw.from_native(source, eager_only=True)
     values = frame[find_column(group_by, frame.columns)].to_list()
-    sample = read_sample(source, **reading)
+    sample = read_sample(source, **reading, allow_one_kind=True)
     segments = np.empty(len(values), object)
     segments[:] = [None if value != value else value for value in values]  # nan is how some frames write null
     found = {}

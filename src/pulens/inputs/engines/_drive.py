@@ -144,6 +144,8 @@ def _heavy(parts: list[Counts], dtype: np.dtype[Any], tolerance: float, bin_erro
         mine = np.ones(lowest.size, bool)
         if parts[0].segment is not None:
             mine = np.concatenate([equal_to(part.segment, segment) for part in parts])
+        if not 0 < tally.totals.labelled < tally.totals.rows:
+            continue  # rows of one kind have no area that bins could change
         for errors in bin_errors(tally):
             if errors.sum() <= tolerance:
                 continue

@@ -57,6 +57,15 @@ class LazyEngine:
             )
         return self._nw.col(column).cast(self._nw.Float64)
 
+    def _is_number(self, name: str, least: float) -> Any:
+        """Finite and large enough: NULL fails every comparison, and a number less itself is zero only if finite.
+
+        Comparisons with the largest number, or asking for NaN by name, would not do: DuckDB knows a column's extremes
+        from the statistics of a Parquet file, which leave NaN out, and takes both for granted (its issue 25521).
+        """
+        number = self._nw.col(name)
+        return (number - number == 0.0) & (number >= least) & (number <= LARGEST)
+
     def _label(self, schema: Any, column: str) -> Any:
         kept = _type_of(schema, column)
         simple = kept.is_integer() or kept.is_float() or kept in (self._nw.Boolean, self._nw.String)
@@ -65,9 +74,7 @@ class LazyEngine:
 
     def survey(self) -> list[Surveyed]:
         nw = self._nw
-        score = nw.col(SCORE)
-        # NULL fails both comparisons, NaN is above everything or unequal to it: only finite numbers pass anywhere
-        is_finite = (score >= -LARGEST) & (score <= LARGEST)
+        score, is_finite = nw.col(SCORE), self._is_number(SCORE, -LARGEST)
         derived = [
             nw.lit(1, dtype=nw.Int64).alias("rows"),
             nw.when(is_finite).then(nw.lit(0, dtype=nw.Int64)).otherwise(nw.lit(1, dtype=nw.Int64)).alias("bad_scores"),
@@ -75,10 +82,8 @@ class LazyEngine:
         ]
         sums = ["rows", "bad_scores"]
         if self.columns.weight is not None:
-            weight = nw.col(WEIGHT)
-            is_weight = (weight >= 0.0) & (weight <= LARGEST)
             zero, one = nw.lit(0, dtype=nw.Int64), nw.lit(1, dtype=nw.Int64)
-            derived.append(nw.when(is_weight).then(zero).otherwise(one).alias("bad_weights"))
+            derived.append(nw.when(self._is_number(WEIGHT, 0.0)).then(zero).otherwise(one).alias("bad_weights"))
             sums.append("bad_weights")
         keys = [LABEL] if self.group_by is None else [SEGMENT, LABEL]
         grouped = (
@@ -112,7 +117,7 @@ class LazyEngine:
     def bad_value(self, column: str) -> Any:
         nw = self._nw
         name, least = (WEIGHT, 0.0) if column == self.columns.weight else (SCORE, -LARGEST)
-        good = (nw.col(name) >= least) & (nw.col(name) <= LARGEST)
+        good = self._is_number(name, least)
         marked = self._rows.select(
             nw.col(name),
             nw.when(good).then(nw.lit(0, dtype=nw.Int64)).otherwise(nw.lit(1, dtype=nw.Int64)).alias("bad"),

@@ -144,9 +144,9 @@ class SqlEngine:
         return sa.cast(column, sa.Double)
 
     def _is_number(self, name: str, number: Any, least: float) -> Any:
-        """Finite and large enough; NULL fails every comparison, NaN is above every number where it exists."""
+        """Finite and large enough; NULL fails every comparison, and so does the difference of NaN or infinity."""
         sa = self._sa
-        tests = [number >= least, number <= LARGEST]
+        tests = [number >= least, number <= LARGEST, number - number == 0.0]
         if self._connection.dialect.name == "sqlite":  # which keeps text in columns of numbers
             tests.append(sa.func.typeof(self._table.c[name]).in_(["real", "integer"]))
         return sa.and_(*tests)
