@@ -43,7 +43,7 @@ imports: $(VENV)/.test
 	$(BIN)/lint-imports --no-cache
 
 tests: $(VENV)/.test
-	$(BIN)/python -m pytest -q -n $(WORKERS)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
 
 benchmark: $(VENV)/.test ## speed beside the peers
 	$(BIN)/python benchmarks/tally.py

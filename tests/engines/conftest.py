@@ -193,6 +193,10 @@ def spark() -> Iterator[Any]:
         "spark.driver.memory": "1g",
         "spark.sql.session.timeZone": "UTC",
         "spark.log.level": "ERROR",
+        # many tiny queries: quick compilation matters, quick code does not
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
     builder = SparkSession.builder.master("local[2,3]").appName("pulens tests")
     for name, value in settings.items():

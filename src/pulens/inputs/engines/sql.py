@@ -224,13 +224,13 @@ class SqlEngine:
             .where(*conditions)
             .group_by(*keys)
         )
-        result = self._connection.execution_options(yield_per=FETCHED_ROWS).execute(query)
         parts: list[list[NDArray[Any]]] = [[] for _ in query.selected_columns]
-        for rows in result.partitions():
-            for part, values in zip(parts, zip(*rows, strict=True), strict=True):
-                column = np.empty(len(values), object)
-                column[:] = values
-                part.append(column)
+        with self._connection.execution_options(yield_per=FETCHED_ROWS).execute(query) as result:
+            for rows in result.partitions():
+                for part, values in zip(parts, zip(*rows, strict=True), strict=True):
+                    column = np.empty(len(values), object)
+                    column[:] = values
+                    part.append(column)
         return [np.concatenate(part) if part else np.empty(0, object) for part in parts]
 
     def _counts(self, columns: list[NDArray[Any]], lowest: NDArray[Any], highest: NDArray[Any], **cells: Any) -> Counts:
