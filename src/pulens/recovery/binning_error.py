@@ -52,8 +52,9 @@ def precision_recall_errors(tally: Tally, assumptions: Assumptions, *, trapezoid
     With clean labels precision rises with the labelled rows above a threshold and falls with the others. A step of
     recall inside a bin is weighted with the precision of some point between the bin's beginning
     :math:`(L_0, U_0)` and its end :math:`(L_1, U_1)`, that is between :math:`P(L_0 + 1, U_1)` and
-    :math:`P(L_1, U_0)`. Where recovered rates leave [0, 1] at the end of a bin, the step may fall to the end of a later
-    bin, and the range reaches until there. With label noise recall moves both ways, and no bound is given.
+    :math:`P(L_1, U_0)`. Where recovered rates leave [0, 1] the step is weighted at the next point at which they do not:
+    one in the bins from the first whose rectangle holds such a point to the first whose end is one. With label
+    noise recall moves both ways, and no bound is given.
 
     >>> tally = Tally.from_arrays(np.array([1, 0, 1, 0]), np.array([0.9, 0.8, 0.3, 0.1])).binned(bits=1)
     >>> precision_recall_errors(tally, Assumptions(0.0)).round(4).tolist()
@@ -76,11 +77,20 @@ def precision_recall_errors(tally: Tally, assumptions: Assumptions, *, trapezoid
         shares: Floats = np.divide(hits, called, out=np.full(len(tally), empty), where=called > 0)
         return shares
 
-    _, alarms = recovery.rates(*(end / total if total else np.zeros(len(tally)) for end, total in _totals(ends, tally)))
-    possible = np.flatnonzero((alarms >= -ROUNDING) & (alarms <= 1 + ROUNDING))
+    def alarm_rate(labelled: Floats, others: list[Floats]) -> Floats:
+        counts = zip((labelled, *others), tally.totals, strict=True)
+        return np.asarray(recovery.rates(*(count / total if total else 0.0 * count for count, total in counts))[1])
+
     place = np.arange(len(tally))
-    # the bin at whose end a step of recall is counted at the latest, and the one it may be counted from
+    at_end = _is_rate(alarm_rate(ends[0], ends[1:]))
+    # more labelled rows above a threshold mean fewer false alarms, more of the others mean more
+    in_reach = alarm_rate(begins[0], ends[1:]) >= -ROUNDING
+    in_reach &= alarm_rate(ends[0], begins[1:]) <= 1 + ROUNDING
+    # the bins from which on and at whose end at the latest a step of recall is counted
+    possible = np.flatnonzero(at_end)
     until = possible[np.minimum(np.searchsorted(possible, place), possible.size - 1)]
+    reached = np.flatnonzero(at_end | in_reach)
+    begun = reached[np.minimum(np.searchsorted(reached, place), reached.size - 1)]
     before = np.searchsorted(possible, place, side="left") - 1
     since = np.where(before >= 0, possible[before] + 1, 0)
     counted_wide = np.append(0, np.cumsum(_wide(tally)))
@@ -92,9 +102,13 @@ def precision_recall_errors(tally: Tally, assumptions: Assumptions, *, trapezoid
         return np.where(touched, steps * (high - low), 0.0)
     one = 0.0 if tally.is_weighted else 1.0
     kept = precision(ends[0], ends[1:], 0.0)[until]
-    low = _lowest_precision(precision, begins[0], ends, until, one)
-    high = precision(ends[0][until], begins[1:], 1.0)
-    touched = counted_wide[until + 1] > counted_wide[place]
+    low = np.where(
+        begun == place,
+        _lowest_precision(precision, begins[0], ends, until, one),
+        precision(begins[0][begun], [end[until] for end in ends[1:]], 0.0),
+    )
+    high = precision(ends[0][until], [begin[begun] for begin in begins[1:]], 1.0)
+    touched = counted_wide[until + 1] > counted_wide[begun]
     return np.where(touched, steps * np.maximum(high - kept, kept - low), 0.0)
 
 
@@ -173,10 +187,6 @@ def _is_rate(rate: Floats) -> NDArray[np.bool_]:
 
 def _wide(tally: Tally) -> NDArray[np.bool_]:
     return np.zeros(len(tally), bool) if tally.binning is None else tally.binning.wide(tally.thresholds)
-
-
-def _totals(ends: list[Floats], tally: Tally) -> list[tuple[Floats, float]]:
-    return list(zip(ends, tally.totals, strict=True))
 
 
 def corners(tally: Tally, threshold: float) -> list[Tally]:

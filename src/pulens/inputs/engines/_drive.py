@@ -36,6 +36,7 @@ CELL_BITS = 16  # cells of a first pass for an asked tolerance: 65,536
 FINE_CELL_BITS = 20  # cells of a first pass when nothing was asked
 DEFAULT_TOLERANCE = 1e-6  # what binning may change when it is needed and nothing was asked
 HEAVY_CELLS = 4096  # cells refined in one more pass
+FINEST_CELL_BITS = 22  # cells of a pass over all rows: four million
 PASSES = 8
 
 BinErrors = Callable[[Tally], list[NDArray[np.float64]]]
@@ -100,9 +101,16 @@ def _count(
         ordered = engine.by_order(codes, bits_for(lowest, highest, cell_bits=FINE_CELL_BITS))
         if ordered is not None:
             return ordered
-    bits = bits_for(lowest, highest, cell_bits=FINE_CELL_BITS if tolerance is None else CELL_BITS)
-    parts = [engine.by_cell(codes, bits)]
-    return _refine(engine, codes, parts, DEFAULT_TOLERANCE if tolerance is None else tolerance, bin_errors)
+    level = FINE_CELL_BITS if tolerance is None else CELL_BITS
+    tolerance = DEFAULT_TOLERANCE if tolerance is None else tolerance
+    parts = [engine.by_cell(codes, bits_for(lowest, highest, cell_bits=level))]
+    heavy = _heavy(parts, engine.score_type, tolerance, bin_errors)
+    if level < FINEST_CELL_BITS and np.count_nonzero(heavy) > HEAVY_CELLS:
+        # spread over too many cells to refine one by one: errors fall in proportion to the width of all cells
+        excess = max(float(heavy.sum()) / tolerance, 2.0)
+        level = min(level + math.ceil(math.log2(excess)) + 1, FINEST_CELL_BITS)
+        parts = [engine.by_cell(codes, bits_for(lowest, highest, cell_bits=level))]
+    return _refine(engine, codes, parts, tolerance, bin_errors)
 
 
 def _refine(engine: Engine, codes: Codes, parts: list[Counts], tolerance: float, bin_errors: BinErrors) -> list[Counts]:
