@@ -111,13 +111,13 @@ def _connection(path: str = ":memory:") -> Iterator[Any]:
             "memory_limit": os.environ.get("PULENS_DUCKDB_MEMORY", MEMORY_LIMIT),
             "temp_directory": spill,
             "autoinstall_known_extensions": "false",  # nothing is fetched from the network
-            "enable_progress_bar": "false",  # it would go to standard output, among the JSON
         }
         try:
             connection = duckdb.connect(path, read_only=path != ":memory:", config=settings)
         except duckdb.Error as error:
             raise InputError(f"{path}: cannot be opened as a DuckDB database: {_one_line(error)}") from error
         try:
+            connection.execute("SET enable_progress_bar = false")  # it would go to standard output, among the JSON
             yield connection
         finally:
             connection.close()
