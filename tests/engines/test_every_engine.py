@@ -8,8 +8,9 @@ import pytest
 import pulens
 from engines_places import EVERYWHERE, INSIDE_AN_ENGINE
 from pulens.errors import InputError
-from pulens.inputs import read_tallies, read_tally
+from pulens.inputs import read_joint, read_tallies, read_tally
 from pulens.inputs.engines import _drive
+from pulens.joint import JointTally
 from pulens.tally import Tally
 
 pytestmark = [
@@ -113,3 +114,37 @@ def test_bad_columns_and_labels_are_named(put):
         read_tally(source, **columns, positive="fraud")
     evaluation = pulens.evaluate(source, **columns, positive="yes", class_prior=0.2)
     assert evaluation.tally.totals == (1, 3, 0)
+
+
+@pytest.mark.parametrize("put", EVERYWHERE, indirect=True)
+def test_combinations_of_scores_are_counted_and_their_margins_are_the_tallies(put):
+    columns = table(3)
+    rng = np.random.default_rng(4)
+    columns |= {"a": rng.integers(0, 9, SIZE).astype(float).tolist(), "b": np.round(rng.random(SIZE), 1).tolist()}
+    source, where = put(columns)
+    joint = read_joint(source, score=["a", "b"], **where)
+    expected = JointTally.from_rows({name: columns[name] for name in ("a", "b")}, np.array(columns["label"]))
+    assert joint == expected
+    for name in ("a", "b"):
+        same(joint.tally(name), read_tally(source, score=name, **where))
+
+
+def test_a_joint_tally_needs_two_scores_and_checks_each():
+    import polars as pl
+
+    frame = pl.DataFrame({"a": [0.5, 0.25], "b": [0.5, float("nan")], "label": [1, 0]}).lazy()
+    with pytest.raises(InputError, match="two or more different columns of scores, got 'a'"):
+        read_joint(frame, score="a")
+    with pytest.raises(InputError, match=r"scores \(column 'b'\) must be finite numbers, got nan"):
+        read_joint(frame, score=["a", "b"])
+
+
+def test_joint_tallies_add_up():
+    rng = np.random.default_rng(5)
+    scores = {name: rng.integers(0, 4, 100).astype(float) for name in ("a", "b", "c")}
+    labels = rng.choice([1, 0, -1], 100)
+    halves = [
+        JointTally.from_rows({name: values[part] for name, values in scores.items()}, labels[part])
+        for part in (slice(0, 30), slice(30, None))
+    ]
+    assert halves[0] + halves[1] == halves[1] + halves[0] == JointTally.from_rows(scores, labels)

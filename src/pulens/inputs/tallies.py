@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from glob import has_magic
 from pathlib import Path
@@ -12,9 +12,10 @@ import numpy as np
 
 from pulens.errors import InputError, listed
 from pulens.inputs.columns import Columns, LabelCoding, find_column
-from pulens.inputs.engines._drive import BinErrors, check_tolerance, count_tallies
+from pulens.inputs.engines._drive import BinErrors, check_scores_of, check_tolerance, count_jointly, count_tallies
 from pulens.inputs.frames import is_frame
 from pulens.inputs.read import read_sample
+from pulens.joint import JointTally
 from pulens.sample import PUSample
 from pulens.tally import Tally
 
@@ -86,6 +87,35 @@ def read_tallies(
     return _read(source, None, group_by, table, where, tolerance, bin_errors, reading)
 
 
+def read_joint(
+    source: Any, *, score: Sequence[str], table: Any = None, where: str | None = None, **reading: Any
+) -> JointTally:
+    """Count the rows of a table, file or database per combination of several scores, where the rows are.
+
+    >>> import polars
+    >>> frame = polars.DataFrame({"a": [0.9, 0.7, 0.2], "b": [0.8, 0.8, 0.1], "label": [1, 0, 0]})
+    >>> print(read_joint(frame, score=["a", "b"]))
+    JointTally of a, b (1 labelled, 2 unlabelled, 3 combinations)
+    """
+    names = list(score)
+    if isinstance(score, str) or len(set(names)) < 2 or len(set(names)) < len(names):
+        raise InputError(f"a joint tally needs two or more different columns of scores, got {score!r}.")
+    coding = LabelCoding(*(reading.get(name) for name in _LABELS))
+    for name in reversed(names):  # the first is checked last, and counts them all
+        beside = tuple(names[1:]) if name == names[0] else ()
+        columns = Columns(name, reading.get("label", "label"))
+        opened = _engine(source, None, columns, None, table, where, 0.0, reading, beside)
+        if opened is None:
+            break
+        with opened as engine:
+            if name == names[0]:
+                return count_jointly(engine, names, coding)
+            check_scores_of(engine)
+    samples = {name: read_sample(source, score=name, **reading) for name in names}
+    labels = samples[names[0]].labels
+    return JointTally.from_rows({name: sample.scores for name, sample in samples.items()}, labels)
+
+
 def _read(
     source: Any,
     scores: Any,
@@ -124,9 +154,10 @@ def _engine(
     where: str | None,
     tolerance: float | None,
     reading: dict[str, Any],
+    beside: tuple[str, ...] = (),
 ) -> AbstractContextManager[Any] | None:
     """The engine that should count these rows, or None for those that are read into memory."""
-    options: dict[str, Any] = {"group_by": group_by, "where": where}
+    options: dict[str, Any] = {"group_by": group_by, "where": where, "beside": beside}
     if scores is not None:
         return None
     if isinstance(source, str) and source.startswith("duckdb:"):
@@ -172,11 +203,11 @@ def _file_engine(
 
     name = str(source)
     if name == "-" or name.endswith(".tally"):
-        if any(value is not None for value in options.values()):
+        if any(options[name] is not None for name in ("group_by", "where")):
             raise InputError(f"{name}: conditions and segments need rows in a file, a table or a database.")
         return None
     many = Path(name).is_dir() or (has_magic(name) and not Path(name).exists())
-    asked = any(value is not None for value in options.values()) or tolerance is not None
+    asked = any(options[name] is not None for name in ("group_by", "where")) or tolerance is not None
     paths = duckdb_files.expand(name)
     if many and not paths:
         raise InputError(f"{name}: no files found ({listed(duckdb_files.ENDINGS)} in a folder, or what a glob names).")

@@ -8,7 +8,6 @@ All bounds hold up to floating-point rounding.
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,14 +34,12 @@ def roc_auc_errors(tally: Tally, assumptions: Assumptions) -> Floats:
     """
     recovery = Recovery.of(tally.totals, assumptions)
     hits, alarms = recovery.true_positive_rate, recovery.false_positive_rate
-    wide = _wide(tally)
-    rates = [
-        count * wide / total if total else np.zeros(len(tally))
-        for count, total in zip(tally.increments(), tally.totals, strict=True)
-    ]
+    wide = np.flatnonzero(_wide(tally))
+    ends, begins = _counts(tally, wide), _counts(tally, wide - 1)
+    rates = [_share(end - begin, total) for end, begin, total in zip(ends, begins, tally.totals, strict=True)]
     found = np.zeros(len(tally))
     for i, j in ((0, 1), (0, 2), (1, 2)):
-        found += abs(hits[i] * alarms[j] - hits[j] * alarms[i]) * rates[i] * rates[j] / 2
+        found[wide] += abs(hits[i] * alarms[j] - hits[j] * alarms[i]) * rates[i] * rates[j] / 2
     return found
 
 
@@ -63,64 +60,71 @@ def precision_recall_errors(tally: Tally, assumptions: Assumptions, *, trapezoid
     recovery = Recovery.of(tally.totals, assumptions)
     if recovery.true_positive_rate != (1.0, 0.0, 0.0):
         return np.zeros(len(tally)) if tally.binning is None else None
-    ends = [count.astype(np.float64) for count in (tally.labelled, tally.unlabelled, tally.negative)]
-    begins = [np.append(0.0, end[:-1]) for end in ends]
+    at_end, in_reach = _possible_bins(tally, recovery)
+    place = np.flatnonzero(np.diff(tally.labelled, prepend=tally.labelled.dtype.type(0)))  # where recall moves
+    # the bins from which on, and at whose end at the latest, a step of recall is counted
+    possible, reached = np.flatnonzero(at_end), np.flatnonzero(in_reach)
+    until = possible[np.minimum(np.searchsorted(possible, place), possible.size - 1)]
+    begun = reached[np.minimum(np.searchsorted(reached, place), reached.size - 1)]
+    if trapezoid:  # which also reads the point before
+        before = np.searchsorted(possible, place) - 1
+        begun = np.where(before >= 0, possible[before] + 1, 0)
+    wide_before = np.append(0, np.cumsum(_wide(tally)))
+    touched = wide_before[until + 1] > wide_before[begun]
+    place, until, begun = place[touched], until[touched], begun[touched]
 
     def precision(labelled: Floats, others: list[Floats], empty: float) -> Floats:
-        observed = [
-            count / total if total else np.zeros(len(tally))
-            for count, total in zip((labelled, *others), tally.totals, strict=True)
-        ]
+        observed = (_share(count, total) for count, total in zip((labelled, *others), tally.totals, strict=True))
         recall, alarms = recovery.rates(*observed)
         hits = recovery.positive * np.asarray(recall)
         called = hits + recovery.negative * np.clip(alarms, 0.0, 1.0)
-        shares: Floats = np.divide(hits, called, out=np.full(len(tally), empty), where=called > 0)
+        shares: Floats = np.divide(hits, called, out=np.full(place.size, empty), where=called > 0)
         return shares
 
-    def alarm_rate(labelled: Floats, others: list[Floats]) -> Floats:
-        counts = zip((labelled, *others), tally.totals, strict=True)
-        return np.asarray(recovery.rates(*(count / total if total else 0.0 * count for count, total in counts))[1])
-
-    place = np.arange(len(tally))
-    at_end = _is_rate(alarm_rate(ends[0], ends[1:]))
-    # more labelled rows above a threshold mean fewer false alarms, more of the others mean more
-    in_reach = alarm_rate(begins[0], ends[1:]) >= -ROUNDING
-    in_reach &= alarm_rate(ends[0], begins[1:]) <= 1 + ROUNDING
-    # the bins from which on and at whose end at the latest a step of recall is counted
-    possible = np.flatnonzero(at_end)
-    until = possible[np.minimum(np.searchsorted(possible, place), possible.size - 1)]
-    reached = np.flatnonzero(at_end | in_reach)
-    begun = reached[np.minimum(np.searchsorted(reached, place), reached.size - 1)]
-    before = np.searchsorted(possible, place, side="left") - 1
-    since = np.where(before >= 0, possible[before] + 1, 0)
-    counted_wide = np.append(0, np.cumsum(_wide(tally)))
-    steps = np.diff(ends[0], prepend=0.0) / tally.totals.labelled
+    last, before_first = _counts(tally, until), _counts(tally, begun - 1)
+    high = precision(last[0], before_first[1:], 1.0)
+    low = precision(before_first[0], last[1:], 0.0)
+    labelled, labelled_before = _counts(tally, place)[0], _counts(tally, place - 1)[0]
+    steps = (labelled - labelled_before) / tally.totals.labelled
+    found = np.zeros(len(tally))
     if trapezoid:
-        low = precision(begins[0][since], [end[until] for end in ends[1:]], 0.0)
-        high = precision(ends[0][until], [begin[since] for begin in begins[1:]], 1.0)
-        touched = counted_wide[until + 1] > counted_wide[since]
-        return np.where(touched, steps * (high - low), 0.0)
-    one = 0.0 if tally.is_weighted else 1.0
-    kept = precision(ends[0], ends[1:], 0.0)[until]
-    low = np.where(
-        begun == place,
-        _lowest_precision(precision, begins[0], ends, until, one),
-        precision(begins[0][begun], [end[until] for end in ends[1:]], 0.0),
-    )
-    high = precision(ends[0][until], [begin[begun] for begin in begins[1:]], 1.0)
-    touched = counted_wide[until + 1] > counted_wide[begun]
-    return np.where(touched, steps * np.maximum(high - kept, kept - low), 0.0)
+        found[place] = steps * (high - low)
+        return found
+    if not tally.is_weighted:  # rows are whole: where counting begins in the bin itself, more of them stand above
+        half = np.floor((labelled - labelled_before) / 2)
+        share = half / (labelled - labelled_before)
+        lows = (precision(labelled_before + more + 1, last[1:], 0.0) for more in (0, half))
+        low = np.where(begun == place, sum(part * w for part, w in zip(lows, (share, 1 - share), strict=True)), low)
+    kept = precision(last[0], last[1:], 0.0)
+    found[place] = steps * np.maximum(high - kept, kept - low)
+    return found
 
 
-def _lowest_precision(precision: Any, begin: Floats, ends: list[Floats], until: NDArray[Any], one: float) -> Floats:
-    """Mean of the lowest precision that the labelled rows of a bin can have, in two halves of them."""
-    inside = ends[0] - begin
-    half = np.floor(inside / 2) if one else np.zeros_like(inside)
-    others = [end[until] for end in ends[1:]]
-    first = precision(np.minimum(begin + one, ends[0]), others, 0.0)
-    second = precision(np.minimum(begin + half + one, ends[0]), others, 0.0)
-    share = np.divide(half, inside, out=np.zeros_like(inside), where=inside > 0)
-    return np.asarray(share * first + (1 - share) * second)
+def _possible_bins(tally: Tally, recovery: Recovery) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Where the recovered rates at a bin's end are rates, and where those of a point in the bin could be."""
+    at_end, in_reach = np.empty(len(tally), bool), np.empty(len(tally), bool)
+    for block in tally.blocks():
+        place = np.arange(block.start, min(block.stop, len(tally)))
+        ends, begins = (
+            [_share(count, total) for count, total in zip(_counts(tally, at), tally.totals, strict=True)]
+            for at in (place, place - 1)
+        )
+        at_end[block] = _is_rate(np.asarray(recovery.rates(*ends)[1]))
+        # more labelled rows above a threshold mean fewer false alarms, more of the others mean more
+        most = np.asarray(recovery.rates(begins[0], *ends[1:])[1])
+        least = np.asarray(recovery.rates(ends[0], *begins[1:])[1])
+        in_reach[block] = at_end[block] | ((most >= -ROUNDING) & (least <= 1 + ROUNDING))
+    return at_end, in_reach
+
+
+def _counts(tally: Tally, place: NDArray[np.intp]) -> list[Floats]:
+    """Rows of each kind at or above some thresholds; none before the first."""
+    kinds = (tally.labelled, tally.unlabelled, tally.negative)
+    return [np.where(place >= 0, kind[np.maximum(place, 0)], 0).astype(np.float64) for kind in kinds]
+
+
+def _share(count: Floats, total: float) -> Floats:
+    return count / total if total else np.zeros(count.shape)
 
 
 def bin_errors(tally: Tally, assumptions: Assumptions) -> list[Floats]:

@@ -114,7 +114,8 @@ def in_order(segments: Iterable[Any]) -> list[Any]:
 
 def _tally(parts: Sequence[Counts], dtype: np.dtype[Any]) -> Tally:
     def gather(name: str) -> NDArray[Any]:
-        return np.concatenate([getattr(part, name) for part in parts])
+        arrays = [getattr(part, name) for part in parts]
+        return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
     negative = gather("negative")
     return Tally.from_increments(

@@ -7,7 +7,7 @@ grouped by cells floor(score * 2**k) that are refined until what binning can cha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -28,6 +28,7 @@ from pulens.inputs.engines._counts import (
     in_order,
     tallies,
 )
+from pulens.joint import JointTally
 from pulens.tally import Tally
 
 EXACT_ROWS = 4_000_000  # so many distinct scores are always kept: about 130 MB of counts
@@ -70,6 +71,19 @@ def count_tallies(
     if engine.group_by is None:
         return found
     return {segment: found[segment] for segment in in_order(found)}
+
+
+def count_jointly(engine: Any, names: Sequence[str], coding: LabelCoding) -> JointTally:
+    """Counts per combination of scores, of which the engine's own is the first."""
+    survey = engine.survey()
+    _check_survey(engine, survey)
+    scores, counts = engine.by_scores(_codes(engine, survey, coding))
+    return JointTally.from_increments(names, scores, counts.labelled, counts.unlabelled, counts.negative)
+
+
+def check_scores_of(engine: Engine) -> None:
+    """Refuse scores that cannot be counted, without counting them."""
+    _check_survey(engine, engine.survey())
 
 
 def check_tolerance(tolerance: float | None) -> None:

@@ -11,6 +11,8 @@ from pulens.binning import cells
 from pulens.errors import InputError
 from pulens.inputs.engines._counts import Counts
 
+Group = tuple[NDArray[Any], ...]
+
 
 class SortedStream:
     """Adds up rows of equal score; with ``bits``, also neighbouring scores of only unlabelled rows in one cell.
@@ -26,7 +28,8 @@ class SortedStream:
         self._count_type = np.dtype(np.float64 if weighted else np.int64)
         # batches are small: their counts fit in half the space until everything is put together
         self._held_type = np.dtype(np.float64 if weighted else np.int32)
-        self._held: dict[Any, list[tuple[NDArray[Any], ...]]] = {}
+        self._held: dict[Any, tuple[list[NDArray[Any]], ...]] = {}  # lowest, highest, labelled, rows, negative
+        self._tail: dict[Any, Group] = {}  # the last scores held may be joined with the next ones
         self._open: dict[Any, list[NDArray[Any]]] = {}  # the last score of a batch may go on in the next one
 
     def add(
@@ -75,12 +78,18 @@ class SortedStream:
         self._open[segment] = [lowest[-1:], *(count[-1:] for count in counts)]
         self._hold(segment, lowest[:-1], [count[:-1] for count in counts])
 
-    def _hold(self, segment: Any, scores: NDArray[Any], counts: list[NDArray[Any]]) -> None:
+    def _hold(self, segment: Any, scores: NDArray[Any], counts: list[NDArray[Any]], *, is_last: bool = False) -> None:
         lowest = scores.astype(self._score_type)
-        held = (lowest, lowest, *(count.astype(self._held_type) for count in counts))
-        self._held.setdefault(segment, []).append(self._joined(held))
+        group: Group = (lowest, lowest, *(count.astype(self._held_type) for count in counts))
+        if segment in self._tail:
+            group = tuple(np.concatenate(pair) for pair in zip(self._tail[segment], group, strict=True))
+        group = self._joined(group)
+        keep = group[0].size if is_last else group[0].size - 1
+        self._tail[segment] = tuple(values[keep:] for values in group)
+        for held, values in zip(self._held.setdefault(segment, ([], [], [], [], [])), group, strict=True):
+            held.append(values[:keep])
 
-    def _joined(self, held: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], ...]:
+    def _joined(self, held: Group) -> Group:
         if self._bits is None or held[0].size < 2:
             return held
         lowest, highest, labelled, rows, negative = held
@@ -96,19 +105,18 @@ class SortedStream:
         """Everything added so far; one part per segment."""
         found = []
         for segment, (score, *counts) in self._open.items():
-            self._hold(segment, score, counts)
-            batches = self._held.pop(segment)
-            kept = tuple(np.concatenate([batch[place] for batch in batches]) for place in range(5))
-            batches.clear()
-            # joined once more, so that where batches happened to end leaves no trace
-            lowest, highest, labelled, rows, negative = self._joined(_wider(kept, self._count_type))
+            self._hold(segment, score, counts, is_last=True)
+            fields = []
+            for held in self._held.pop(segment):
+                # lowest score first, which is how they are added up; batches are let go as soon as they are copied
+                fields.append(np.concatenate(held)[::-1])
+                held.clear()
+            lowest, highest, labelled, rows, negative = fields
             segments = None
             if self._segmented:
                 segments = np.empty(lowest.size, object)
                 segments[:] = [segment] * lowest.size
-            found.append(Counts(lowest, highest, labelled, rows - labelled - negative, negative, segments))
+            others = rows - labelled - negative
+            labelled, others, negative = (count.astype(self._count_type) for count in (labelled, others, negative))
+            found.append(Counts(lowest, highest, labelled, others, negative, segments))
         return found
-
-
-def _wider(kept: tuple[NDArray[Any], ...], count_type: np.dtype[Any]) -> tuple[NDArray[Any], ...]:
-    return (*kept[:2], *(count.astype(count_type, copy=False) for count in kept[2:]))

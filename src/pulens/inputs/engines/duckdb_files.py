@@ -14,7 +14,7 @@ from pulens.errors import InputError, MissingDependencyError, listed
 from pulens.inputs.columns import Columns
 from pulens.inputs.engines.lazy import LazyEngine, explained
 
-MEMORY_LIMIT = "640MB"  # DuckDB sorts and groups beyond it on disk
+MEMORY_LIMIT = "512MB"  # DuckDB sorts and groups beyond it on disk
 PARQUET, DELIMITED = ("parquet", "pq"), {"csv": ",", "tsv": "\t", "tab": "\t"}
 ENDINGS = (*PARQUET, *DELIMITED)
 
@@ -34,6 +34,7 @@ def open_files(
     delimiter: str | None = None,
     group_by: str | None = None,
     where: str | None = None,
+    beside: tuple[str, ...] = (),
 ) -> Iterator[LazyEngine]:
     """Many files of one format as one table; ``year=2024`` folders become columns."""
     with _connection() as connection:
@@ -44,7 +45,7 @@ def open_files(
                 relation = connection.read_parquet(names, hive_partitioning=_is_partitioned(paths))
             else:
                 # types of our columns are ours to decide: sniffed ones depend on the first rows
-                declared = None if where is None else dict.fromkeys(columns.names, "VARCHAR")
+                declared = None if where is None else dict.fromkeys((*columns.names, *beside), "VARCHAR")
                 relation = connection.read_csv(
                     names,
                     header=True,
@@ -56,12 +57,12 @@ def open_files(
                     na_values="",
                     hive_partitioning=_is_partitioned(paths),
                 )
-            relation, texts = _with_numbers(relation, columns)
+            relation, texts = _with_numbers(relation, (columns.score, columns.weight, *beside))
         if where is not None:
             with explained(f"the condition {where!r}"):
                 relation = relation.filter(where)
         try:
-            yield FileEngine(relation, columns, texts, group_by)
+            yield FileEngine(relation, columns, texts, group_by, beside)
         except InputError as error:
             raise InputError(f"{shown}: {error}") from error
 
@@ -69,8 +70,15 @@ def open_files(
 class FileEngine(LazyEngine):
     """Files as one table, some of whose numbers were written as text."""
 
-    def __init__(self, relation: Any, columns: Columns, texts: dict[str, str], group_by: str | None) -> None:
-        super().__init__(relation, columns, group_by=group_by)
+    def __init__(
+        self,
+        relation: Any,
+        columns: Columns,
+        texts: dict[str, str],
+        group_by: str | None,
+        beside: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(relation, columns, group_by=group_by, beside=beside)
         self._native, self._texts = relation, texts
 
     def bad_value(self, column: str) -> Any:
@@ -86,7 +94,13 @@ class FileEngine(LazyEngine):
 
 @contextmanager
 def open_database(
-    path: str, table: str | None, columns: Columns, *, group_by: str | None = None, where: str | None = None
+    path: str,
+    table: str | None,
+    columns: Columns,
+    *,
+    group_by: str | None = None,
+    where: str | None = None,
+    beside: tuple[str, ...] = (),
 ) -> Iterator[LazyEngine]:
     """A table or view of a DuckDB database file, opened for reading only."""
     if not Path(path).is_file():
@@ -94,7 +108,7 @@ def open_database(
     with _connection(path) as connection:
         relation = connection.sql(f"SELECT * FROM {_find_table(connection, path, table)}")
         try:
-            yield LazyEngine(relation, columns, group_by=group_by, where=where)
+            yield LazyEngine(relation, columns, group_by=group_by, where=where, beside=beside)
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
 
@@ -113,7 +127,10 @@ def _connection(path: str = ":memory:") -> Iterator[Any]:
             "autoinstall_known_extensions": "false",  # nothing is fetched from the network
         }
         try:
-            connection = duckdb.connect(path, read_only=path != ":memory:", config=settings)
+            try:
+                connection = duckdb.connect(path, read_only=path != ":memory:", config=settings)
+            except duckdb.ConnectionException:  # this process has the file open already, with settings of its own
+                connection = duckdb.connect(path)
         except duckdb.Error as error:
             raise InputError(f"{path}: cannot be opened as a DuckDB database: {_one_line(error)}") from error
         try:
@@ -153,14 +170,14 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _with_numbers(relation: Any, columns: Columns) -> tuple[Any, dict[str, str]]:
+def _with_numbers(relation: Any, names: tuple[str | None, ...]) -> tuple[Any, dict[str, str]]:
     """Scores and weights that are kept as text turned into numbers, null where they are none, and the texts.
 
     The trimming also hides the cast from DuckDB's optimiser, which would have the CSV reader do it and fail on
     the first text that is no number.
     """
     kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
-    wanted = [name for name in (columns.score, columns.weight) if name is not None and kinds.get(name) == "VARCHAR"]
+    wanted = [name for name in dict.fromkeys(names) if name is not None and kinds.get(name) == "VARCHAR"]
     if not wanted:
         return relation, {}
     texts = {name: f"pulens_text_{place}" for place, name in enumerate(wanted)}

@@ -27,7 +27,15 @@ def is_lazy(value: Any) -> bool:
 class LazyEngine:
     """Group-bys of a narwhals lazy frame. Every expression stays in the engine until its counts are collected."""
 
-    def __init__(self, table: Any, columns: Columns, *, group_by: str | None = None, where: str | None = None) -> None:
+    def __init__(
+        self,
+        table: Any,
+        columns: Columns,
+        *,
+        group_by: str | None = None,
+        where: str | None = None,
+        beside: tuple[str, ...] = (),
+    ) -> None:
         import narwhals as nw
 
         frame = nw.from_native(table)
@@ -46,6 +54,11 @@ class LazyEngine:
             chosen.append(self._number(schema, columns.weight, "weights").alias(WEIGHT))
         if group_by is not None:
             chosen.append(nw.col(find_column(group_by, schema.names())).alias(SEGMENT))
+        # further scores of the same rows, for joint counts
+        self._beside = [f"{SCORE}_{place}" for place in range(len(beside))]
+        chosen += [
+            self._number(schema, name, "scores").alias(alias) for name, alias in zip(beside, self._beside, strict=True)
+        ]
         self._rows = frame.select(*chosen)
 
     def _number(self, schema: Any, column: str, kind: str) -> Any:
@@ -147,6 +160,13 @@ class LazyEngine:
         return self._counts(
             table, _array(table, "lowest"), _array(table, "highest"), cell=_array(table, "cell"), bits=bits
         )
+
+    def by_scores(self, codes: Codes) -> tuple[NDArray[np.float64], Counts]:
+        """Counts per combination of the score and those beside it."""
+        keys = [SCORE, *self._beside]
+        table = self._collect(self._counted(codes, None).group_by(*keys).agg(*self._sums(codes)))
+        scores = np.column_stack([_array(table, key) for key in keys])
+        return scores, self._counts(table, scores[:, 0], scores[:, 0])
 
     def distinct_scores(self) -> int | None:
         relation = self._relation(self._rows)

@@ -23,7 +23,13 @@ def is_sql(value: Any) -> bool:
 
 @contextmanager
 def open_sql(
-    source: Any, table: Any, columns: Columns, *, group_by: str | None = None, where: str | None = None
+    source: Any,
+    table: Any,
+    columns: Columns,
+    *,
+    group_by: str | None = None,
+    where: str | None = None,
+    beside: tuple[str, ...] = (),
 ) -> Iterator[SqlEngine]:
     """Connect to a URL, an engine or an open connection, for reading only."""
     sa = _sqlalchemy()
@@ -36,7 +42,7 @@ def open_sql(
             connection = source
             if isinstance(source, sa.Engine):
                 connection = stack.enter_context(_snapshot(source).connect())
-            engine = SqlEngine(sa, connection, _find_table(sa, connection, table), columns, group_by, where)
+            engine = SqlEngine(sa, connection, _find_table(sa, connection, table), columns, group_by, where, beside)
             yield engine
         except InputError as error:
             raise InputError(f"{shown}: {error}") from error
@@ -115,7 +121,14 @@ class SqlEngine:
     """Group-bys written with SQLAlchemy's expression language."""
 
     def __init__(
-        self, sa: Any, connection: Any, table: Any, columns: Columns, group_by: str | None, where: str | None
+        self,
+        sa: Any,
+        connection: Any,
+        table: Any,
+        columns: Columns,
+        group_by: str | None,
+        where: str | None,
+        beside: tuple[str, ...] = (),
     ) -> None:
         self._sa, self._connection, self._table = sa, connection, table
         self.columns, self.group_by = columns, group_by
@@ -123,10 +136,11 @@ class SqlEngine:
         # the condition is SQL by the user's own hand, put into brackets as it is
         self._conditions = [] if where is None else [sa.literal_column(f"({where})")]
         names = [str(column.name) for column in table.c]
-        for name in (*columns.names, *([] if group_by is None else [group_by])):
+        for name in (*columns.names, *beside, *([] if group_by is None else [group_by])):
             find_column(name, names)
         self._score = self._number(columns.score, "scores")
         self._weight = None if columns.weight is None else self._number(columns.weight, "weights")
+        self._beside = [self._number(name, "scores") for name in beside]
         self._label = table.c[columns.label]
         if not isinstance(self._label.type, sa.Integer | sa.Float | sa.String | sa.Boolean):
             self._label = sa.cast(self._label, sa.String(200))
@@ -196,6 +210,13 @@ class SqlEngine:
         columns = self._grouped(codes, [*self._segment, self._cell(bits)], extremes, within)
         lowest, highest, cell = (columns[place].astype(np.float64) for place in (-2, -1, len(self._segment)))
         return self._counts(columns, lowest, highest, cell=cell, bits=bits)
+
+    def by_scores(self, codes: Codes) -> tuple[NDArray[np.float64], Counts]:
+        """Counts per combination of the score and those beside it."""
+        keys = [self._score, *self._beside]
+        columns = self._grouped(codes, keys, [], None)
+        scores = np.column_stack([column.astype(np.float64) for column in columns[: len(keys)]])
+        return scores, self._counts(columns[len(keys) - 1 :], scores[:, 0], scores[:, 0])
 
     def distinct_scores(self) -> int | None:
         return None
