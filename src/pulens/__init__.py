@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
     from pulens.evaluation import Evaluation, evaluate
-    from pulens.priors import ClassPrior
+    from pulens.priors import ClassPrior, estimate_prior
     from pulens.sample import PUSample
     from pulens.scenario import Scenario
     from pulens.tally import Tally
@@ -35,6 +35,7 @@ _HOMES = {
     "PulensError": "pulens.errors",
     "Scenario": "pulens.scenario",
     "Tally": "pulens.tally",
+    "estimate_prior": "pulens.priors",
     "evaluate": "pulens.evaluation",
 }
 _ROOMS = {"metrics", "curves", "priors", "recovery", "inputs", "plots", "sklearn"}
@@ -51,6 +52,7 @@ __all__ = [
     "Scenario",
     "Tally",
     "__version__",
+    "estimate_prior",
     "evaluate",
 ]
 

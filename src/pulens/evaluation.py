@@ -188,7 +188,7 @@ def evaluate(
     labels: Any,
     scores: Any = None,
     *,
-    class_prior: GivenPrior | ClassPrior | None = None,
+    class_prior: GivenPrior | ClassPrior | str | None = None,
     unlabelled_prior: GivenPrior | None = None,
     label_noise: float = 0.0,
     scenario: str = "case-control",
@@ -207,7 +207,8 @@ def evaluate(
     scores
         One number per row; higher means more positive.
     class_prior
-        Share of positives in the population: a number, or a range ``(low, high)``.
+        Share of positives in the population: a number, a range ``(low, high)``, or the name of an estimator
+        (:func:`pulens.estimate_prior`). By default ``"auto"``, which estimates it from these rows.
     unlabelled_prior
         Share of positives among the unlabelled rows, instead of ``class_prior``.
     label_noise
