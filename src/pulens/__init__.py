@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
     from pulens.evaluation import Evaluation, evaluate
-    from pulens.priors import ClassPrior, estimate_prior
+    from pulens.priors import ClassPrior, estimate_prior, estimate_prior_and_noise
     from pulens.sample import PUSample
     from pulens.scenario import Scenario
     from pulens.tally import Tally
@@ -36,6 +36,7 @@ _HOMES = {
     "Scenario": "pulens.scenario",
     "Tally": "pulens.tally",
     "estimate_prior": "pulens.priors",
+    "estimate_prior_and_noise": "pulens.priors",
     "evaluate": "pulens.evaluation",
 }
 _ROOMS = {"metrics", "curves", "priors", "recovery", "inputs", "plots", "sklearn"}
@@ -53,6 +54,7 @@ __all__ = [
     "Tally",
     "__version__",
     "estimate_prior",
+    "estimate_prior_and_noise",
     "evaluate",
 ]
 

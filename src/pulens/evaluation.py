@@ -194,6 +194,7 @@ def evaluate(
     scenario: str = "case-control",
     threshold: float | None = None,
     weights: Any = None,
+    audit: object = None,
     **reading: Any,
 ) -> Evaluation:
     r"""Recover how a classifier performs on positives versus negatives from positive and unlabelled rows.
@@ -220,6 +221,9 @@ def evaluate(
         Rows with ``score >= threshold`` are predicted positive. By default the threshold with the best recovered F1.
     weights
         How many rows each row stands for.
+    audit
+        Positives found and rows checked among randomly chosen unlabelled rows, ``(13, 200)``: sharpens an estimated
+        class prior.
 
     The recovery solves :math:`\eta_{pu} = \alpha\gamma + (1-\alpha)\eta` and
     :math:`\gamma_{pu} = \beta\gamma + (1-\beta)\eta` at every threshold: paper 003, equations 1 to 4.
@@ -237,6 +241,7 @@ def evaluate(
         unlabelled_prior=unlabelled_prior,
         label_noise=label_noise,
         scenario=scenario,
+        audit=audit,
         **(reading if weights is None else {**reading, "weights": weights}),
     )
     if threshold is None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pulens.assumptions import Assumptions, check_label_noise
+from pulens.errors import AssumptionError
 from pulens.inputs import read_sample
 from pulens.priors import ClassPrior, estimate_from_tally, given
 from pulens.priors.given import GivenPrior
@@ -53,6 +54,7 @@ def gather(
     unlabelled_prior: GivenPrior | None = None,
     label_noise: float = 0.0,
     scenario: str = "case-control",
+    audit: object = None,
     **reading: Any,
 ) -> Evidence:
     """Read rows (see :func:`pulens.inputs.read_sample`), count them and settle the class prior.
@@ -65,7 +67,7 @@ def gather(
     tally = source if isinstance(source, Tally) else Tally.from_sample(read_sample(source, scores, **reading))
     return Evidence(
         tally,
-        settle_class_prior(tally, checked_scenario, class_prior, unlabelled_prior, label_noise),
+        settle_class_prior(tally, checked_scenario, class_prior, unlabelled_prior, label_noise, audit),
         float(label_noise),
         checked_scenario,
     )
@@ -77,6 +79,7 @@ def settle_class_prior(
     class_prior: GivenPrior | ClassPrior | str | None,
     unlabelled_prior: GivenPrior | None,
     label_noise: float,
+    audit: object = None,
 ) -> ClassPrior:
     """The class prior as the user gave it, or estimated by the method the user named; by default ``"auto"``."""
     if isinstance(class_prior, ClassPrior):
@@ -88,7 +91,12 @@ def settle_class_prior(
     if class_prior is None and unlabelled_prior is None:
         class_prior = "auto"
     if isinstance(class_prior, str) and unlabelled_prior is None:
-        return estimate_from_tally(tally, class_prior, scenario=scenario, label_noise=label_noise)
+        return estimate_from_tally(tally, class_prior, scenario=scenario, label_noise=label_noise, audit=audit)
+    if audit is not None:
+        raise AssumptionError(
+            f"audit={audit!r} counts positives among the unlabelled rows, and class_prior or unlabelled_prior says how "
+            "many there are: give one of them, or audit= beside the name of an estimator."
+        )
     return given(
         totals,
         scenario,

@@ -31,12 +31,12 @@ def test_an_estimator_is_chosen_by_name(rows):
 
 
 def test_an_unknown_estimator_is_refused_with_the_names_there_are(rows):
-    with pytest.raises(AssumptionError, match="no class-prior estimator 'tlit'.*'tilt'.*Did you mean 'tilt'"):
+    with pytest.raises(AssumptionError, match=r"no class-prior estimator 'tlit'.*'tilt'.*Did you mean 'tilt'"):
         pulens.evaluate(*rows, class_prior="tlit")
 
 
 def test_a_sample_too_small_to_estimate_from_is_refused_with_the_way_out():
-    with pytest.raises(AssumptionError, match="from 3 labelled and 5 unlabelled rows.*Give class_prior="):
+    with pytest.raises(AssumptionError, match=r"from 3 labelled and 5 unlabelled rows.*Give class_prior="):
         pulens.evaluate([1, 1, 1, 0, 0, 0, 0, 0], [0.85, 0.65, 0.45, 0.9, 0.7, 0.5, 0.3, 0.2])
 
 

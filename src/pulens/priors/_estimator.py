@@ -57,3 +57,23 @@ class Estimator:
     rank_based: bool
     has_interval: bool = False
     parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoiseFinding:
+    """An estimate of both: the share of positives among the unlabelled rows, that of negatives among the labelled."""
+
+    unlabelled_prior: Finding
+    label_noise: Finding
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseEstimator:
+    """The facts of one estimator of class prior and label noise: ``compute(tally, confidence=)``."""
+
+    compute: Callable[..., NoiseFinding]
+    summary: str
+    assumption: str
+    source: str
+    rank_based: bool
+    has_interval: bool = False

@@ -45,6 +45,16 @@ class PriorDistribution:
         borders = _borders(self.values)
         return float(np.interp(share, np.concatenate([[0.0], np.cumsum(self.masses)]), borders))
 
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Equal tails; one tail only where the lowest values are more likely than those at the upper end.
+
+        An interval that leaves out zero says "not zero": it may do so only if zero is unlikely.
+        """
+        low, high = self.quantile((1 - confidence) / 2), self.quantile((1 + confidence) / 2)
+        if self.density[0] >= np.interp(high, self.values, self.density):
+            return 0.0, self.quantile(confidence)
+        return low, high
+
     def draw(self, rng: np.random.Generator, size: int) -> Floats:
         """Random shares, for carrying the doubt about the class prior into something else."""
         borders = _borders(self.values)
@@ -58,13 +68,16 @@ class PriorDistribution:
             density[max(int(np.searchsorted(self.values, limit, side="right")) - 1, 0)] = 1.0
         return PriorDistribution(self.values, density)
 
-    def times(self, likelihood: Floats) -> PriorDistribution:
-        """Combined with independent evidence about the same share."""
-        product = self.density * likelihood
-        return PriorDistribution(self.values, product / product.max())
+    def refined(self, values: Floats) -> PriorDistribution:
+        """The same distribution on a grid that also holds these values."""
+        finer = np.union1d(self.values, values[(values > self.values[0]) & (values < self.values[-1])])
+        return PriorDistribution(finer, np.interp(finer, self.values, self.density))
 
-    def scaled(self, factor: float) -> PriorDistribution:
-        return PriorDistribution(self.values * factor, self.density / factor)
+    def times(self, log_likelihood: Floats) -> PriorDistribution:
+        """Combined with independent evidence about the same share."""
+        with np.errstate(divide="ignore"):
+            height = np.log(self.density) + log_likelihood
+        return PriorDistribution(self.values, np.exp(height - height.max()))
 
 
 def _borders(values: Floats) -> Floats:

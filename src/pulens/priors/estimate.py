@@ -10,6 +10,7 @@ from pulens.estimate import Interval
 from pulens.inputs import read_sample
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors._estimator import Finding
+from pulens.priors.audit import combine, prior_from_audit
 from pulens.priors.class_prior import ClassPrior, population_prior
 from pulens.priors.feasible import feasible_range
 from pulens.priors.from_scores import find
@@ -28,6 +29,7 @@ def estimate_prior(
     scenario: str = "case-control",
     label_noise: float = 0.0,
     confidence: float = 0.95,
+    audit: object = None,
     **options: Any,
 ) -> ClassPrior:
     """Estimate the share of positives from positive and unlabelled rows.
@@ -46,6 +48,11 @@ def estimate_prior(
         Share of labelled rows that are in truth negative, if known; see :func:`estimate_prior_and_noise`.
     confidence
         Of the interval and of the feasible range.
+    audit
+        Positives found and rows checked among randomly chosen unlabelled rows, such as ``(13, 200)``: combined with
+        the estimate (:mod:`pulens.priors.audit`).
+    options
+        Parameters of the method, and what :func:`pulens.inputs.read_sample` understands.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -58,7 +65,13 @@ def estimate_prior(
     parameters = {name: options.pop(name) for name in tuple(options) if name in facts.parameters}
     tally = labels if isinstance(labels, Tally) else Tally.from_sample(read_sample(labels, scores, **options))
     return estimate_from_tally(
-        tally, method, scenario=scenario, label_noise=label_noise, confidence=confidence, **parameters
+        tally,
+        method,
+        scenario=scenario,
+        label_noise=label_noise,
+        confidence=confidence,
+        audit=audit,
+        **parameters,
     )
 
 
@@ -69,18 +82,21 @@ def estimate_from_tally(
     scenario: str | Scenario = Scenario.CASE_CONTROL,
     label_noise: float = 0.0,
     confidence: float = 0.95,
+    audit: object = None,
     **parameters: Any,
 ) -> ClassPrior:
-    """Estimate the share of positives from counts per score."""
+    """Estimate the share of positives from counts per score; see :func:`estimate_prior`."""
     facts = find(method)
     checked = check_scenario(scenario)
     check_label_noise(label_noise)
     check_confidence(confidence)
+    if audit is not None and not _enough(tally):
+        return prior_from_audit(audit, tally.totals, scenario=checked, label_noise=label_noise, confidence=confidence)
     check_enough(tally)
     finding = facts.compute(tally, label_noise=float(label_noise), confidence=confidence, **parameters)
     feasible = feasible_range(tally, confidence=confidence, label_noise=label_noise)
     notices = (*finding.notices, *weaknesses(tally, finding.value, feasible))
-    return as_class_prior(
+    estimated = as_class_prior(
         finding,
         tally.totals,
         checked,
@@ -91,6 +107,7 @@ def estimate_from_tally(
         assumption=facts.assumption,
         notices=notices,
     )
+    return estimated if audit is None else combine(estimated, audit, tally.totals, checked, label_noise)
 
 
 def as_class_prior(
@@ -143,6 +160,11 @@ def check_confidence(confidence: float) -> float:
     if not isinstance(confidence, int | float) or isinstance(confidence, bool) or not 0 < confidence < 1:
         raise AssumptionError(f"confidence must lie strictly between 0 and 1, got {confidence!r}: write 95% as 0.95.")
     return float(confidence)
+
+
+def _enough(tally: Tally) -> bool:
+    labelled, unlabelled, _ = tally.totals
+    return labelled >= FEWEST_LABELLED and unlabelled >= FEWEST_UNLABELLED and len(tally) >= 2
 
 
 def check_enough(tally: Tally) -> None:

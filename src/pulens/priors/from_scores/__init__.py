@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import pkgutil
-from importlib import import_module
-
-from pulens.errors import AssumptionError, listed
+from pulens.priors._catalogue import Catalogue
 from pulens.priors._estimator import Estimator
+
+_FOLDER = Catalogue(__name__, __path__, "ESTIMATOR", "class-prior estimator")
 
 
 def names() -> tuple[str, ...]:
-    """All estimators, found without importing them."""
-    return tuple(sorted(entry.name for entry in pkgutil.iter_modules(__path__) if not entry.name.startswith("_")))
+    """All estimators of the class prior from scores."""
+    return _FOLDER.names
 
 
 def find(name: str) -> Estimator:
@@ -20,14 +19,5 @@ def find(name: str) -> Estimator:
     >>> find("tilt").has_interval
     True
     """
-    stem = str(name).replace("-", "_")
-    if stem not in names():
-        from difflib import get_close_matches
-
-        near = get_close_matches(stem, names(), n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise AssumptionError(
-            f"there is no class-prior estimator {name!r}; the estimators are {listed(names(), limit=99)}.{hint}"
-        )
-    estimator: Estimator = import_module(f"{__name__}.{stem}").ESTIMATOR
-    return estimator
+    found: Estimator = _FOLDER.find(name)
+    return found

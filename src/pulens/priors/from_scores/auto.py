@@ -43,7 +43,7 @@ def auto(tally: Tally, *, label_noise: float = 0.0, confidence: float = 0.95) ->
     limit = highest_prior(tally, confidence=confidence, label_noise=label_noise)
     whole = PriorDistribution(found.values, believed.sum(axis=0))
     distribution = whole.below(limit)
-    tail = (1 - confidence) / 2
+    low, high = distribution.interval(confidence)
     value = distribution.quantile(0.5)
     straight = np.array([shape.degree == 1 for shape, _ in found.models])
     medians, evidences = [], []
@@ -67,8 +67,8 @@ def auto(tally: Tally, *, label_noise: float = 0.0, confidence: float = 0.95) ->
     height = distribution.density.max()
     return Finding(
         value,
-        distribution.quantile(tail),
-        distribution.quantile(1 - tail),
+        low,
+        high,
         standard_error=distribution.standard_deviation,
         distribution=distribution,
         trace=Trace(
