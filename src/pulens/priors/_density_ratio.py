@@ -42,7 +42,7 @@ def fit_ratio(
     *,
     start: Floats | None = None,
     most_steps: int = 60,
-    tolerance: float = 1e-6,
+    tolerance: float = 1e-3,
 ) -> RatioFit:
     """Fit the coefficients by damped Fisher scoring, side by side for every pair of class prior and label noise.
 

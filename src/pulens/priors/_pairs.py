@@ -66,8 +66,7 @@ def _on_grid(
         pairs[possible, 1],
         centre,
         precision,
-        most_steps=40,
-        tolerance=1e-3,
+        most_steps=20,
     )
     tables = np.full((2, len(pairs)), -np.inf)
     tables[0, possible] = fit.log_likelihood

@@ -14,8 +14,9 @@ from pulens.priors._density_ratio import fit_ratio
 Floats = NDArray[np.float64]
 
 # finer near 0, where a hundredth is a large difference
-COARSE: Floats = np.unique(np.concatenate([np.linspace(0, 1, 15)[1:] ** 2 * 0.1, np.linspace(0.1, 0.99, 30)]))
+COARSE: Floats = np.unique(np.concatenate([np.linspace(0, 1, 12)[1:] ** 2 * 0.1, np.linspace(0.1, 0.99, 22)]))
 FINE = 40  # points added where the likelihood lives
+STEPS = 20  # class priors that are nowhere near the truth never settle, and do not matter
 NEGLIGIBLE = 12.0  # log likelihood below the best at which a class prior is out of the question
 INTERCEPT_SPREAD, SLOPE_SPREAD, USUAL_SLOPE = 3.0, 4.0, -1.5
 
@@ -81,7 +82,7 @@ def _on_grid(
             basis = columns(scale, shape)
             centre, precision = coefficient_prior(shape)
             start = None if warm is None else _between(values, warm, len(models))
-            fit = fit_ratio(basis, cells, values, noises, centre, precision, start=start)
+            fit = fit_ratio(basis, cells, values, noises, centre, precision, start=start, most_steps=STEPS)
             fitted.append(fit.log_likelihood)
             integrated.append(
                 fit.log_likelihood
