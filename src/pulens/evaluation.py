@@ -18,6 +18,7 @@ from pulens.errors import PulensError
 from pulens.estimate import Curve, Estimate
 from pulens.evidence import Evidence, gather
 from pulens.metrics import METRICS, find
+from pulens.metrics._intervals import Choice, Doubts
 from pulens.metrics._measure import check_threshold, estimate, raw_value
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
@@ -26,6 +27,7 @@ from pulens.recovery import recover, recover_at
 from pulens.recovery.feasibility import impossible_rates
 from pulens.scenario import Scenario
 from pulens.tally import Tally
+from pulens.uncertainty.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
 
 FEW_LABELLED = 30
 WEAK_CONTRAST = 0.05
@@ -65,6 +67,7 @@ class Evaluation:
     evidence: Evidence
     threshold: float
     threshold_choice: str
+    resampling: Resampling | None = None
 
     @property
     def tally(self) -> Tally:
@@ -84,7 +87,14 @@ class Evaluation:
 
     @cached_property
     def estimates(self) -> Mapping[str, Estimate]:
-        return _estimates(self.evidence, self.threshold)
+        return _estimates(self.evidence, self.threshold, self._doubts)
+
+    @cached_property
+    def _doubts(self) -> Doubts | None:
+        if self.resampling is None:
+            return None
+        choice = None if self.threshold_choice == "given" else Choice(METRICS["f1"], self.threshold)
+        return Doubts(self.evidence, self.resampling, choice)
 
     @cached_property
     def uncorrected(self) -> Mapping[str, Estimate]:
@@ -133,7 +143,7 @@ class Evaluation:
         """Every metric of "predicted positive when score >= threshold"."""
         number = check_threshold(threshold)
         found = {
-            name: estimate(name, metric, self.evidence, threshold=number)
+            name: estimate(name, metric, self.evidence, threshold=number, doubts=self._doubts)
             for name, metric in METRICS.items()
             if metric.reads == "threshold"
         }
@@ -194,6 +204,9 @@ def evaluate(
     scenario: str = "case-control",
     threshold: float | None = None,
     weights: Any = None,
+    confidence: float | None = 0.95,
+    redraws: int = DEFAULT_REDRAWS,
+    seed: int = 0,
     **reading: Any,
 ) -> Evaluation:
     r"""Recover how a classifier performs on positives versus negatives from positive and unlabelled rows.
@@ -219,6 +232,11 @@ def evaluate(
         Rows with ``score >= threshold`` are predicted positive. By default the threshold with the best recovered F1.
     weights
         How many rows each row stands for.
+    confidence
+        Level of the intervals; ``None`` for none.
+    redraws, seed
+        How many times counts are redrawn for intervals that have no closed form, and where chance starts: the same
+        seed gives the same numbers.
 
     The recovery solves :math:`\eta_{pu} = \alpha\gamma + (1-\alpha)\eta` and
     :math:`\gamma_{pu} = \beta\gamma + (1-\beta)\eta` at every threshold: paper 003, equations 1 to 4.
@@ -229,6 +247,7 @@ def evaluate(
     >>> round(evaluation.at(0.5)["recall"].value, 6)
     0.666667
     """
+    resampling = check_resampling(confidence, redraws, seed)
     evidence = gather(
         labels,
         scores,
@@ -239,8 +258,8 @@ def evaluate(
         **(reading if weights is None else {**reading, "weights": weights}),
     )
     if threshold is None:
-        return Evaluation(evidence, best_threshold(evidence, "f1"), "best f1 on these rows")
-    return Evaluation(evidence, check_threshold(threshold), "given")
+        return Evaluation(evidence, best_threshold(evidence, "f1"), "best f1 on these rows", resampling)
+    return Evaluation(evidence, check_threshold(threshold), "given", resampling)
 
 
 def best_threshold(evidence: Evidence, metric: str = "f1", **parameters: Any) -> float:
@@ -256,10 +275,14 @@ def best_threshold(evidence: Evidence, metric: str = "f1", **parameters: Any) ->
     return float(table.thresholds[place])
 
 
-def _estimates(evidence: Evidence, threshold: float) -> Mapping[str, Estimate]:
+def _estimates(evidence: Evidence, threshold: float, doubts: Doubts | None = None) -> Mapping[str, Estimate]:
     ranking_first = sorted(METRICS.items(), key=lambda item: item[1].reads != "ranking")
     return MappingProxyType(
-        {name: estimate(name, metric, evidence, threshold=threshold) for name, metric in ranking_first if metric.listed}
+        {
+            name: estimate(name, metric, evidence, threshold=threshold, doubts=doubts)
+            for name, metric in ranking_first
+            if metric.listed
+        }
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from pulens.assumptions import Assumptions, check_label_noise
 from pulens.inputs import read_sample
@@ -16,12 +16,17 @@ from pulens.tally import Tally
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What was observed and what is taken for granted."""
+    """What was observed and what is taken for granted.
+
+    ``prior_held`` says which share stays when the numbers of labelled and unlabelled rows are redrawn: that among
+    the unlabelled rows, or that in the population. It matters in the single-set scenario only.
+    """
 
     tally: Tally
     class_prior: ClassPrior
     label_noise: float = 0.0
     scenario: Scenario = Scenario.CASE_CONTROL
+    prior_held: Literal["unlabelled", "population"] = "unlabelled"
 
     @property
     def assumptions(self) -> Assumptions:
@@ -68,6 +73,7 @@ def gather(
         settle_class_prior(tally, checked_scenario, class_prior, unlabelled_prior, label_noise),
         float(label_noise),
         checked_scenario,
+        "unlabelled" if class_prior is None or isinstance(class_prior, ClassPrior | str) else "population",
     )
 
 

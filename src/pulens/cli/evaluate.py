@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pulens.cli._options import Number, assumption_options, reading_arguments, reading_options
+from pulens.cli._options import Number, assumption_options, interval_options, reading_arguments, reading_options
 
 
 @click.command(name="evaluate")
@@ -14,6 +14,7 @@ from pulens.cli._options import Number, assumption_options, reading_arguments, r
 @reading_options
 @assumption_options
 @click.option("--threshold", type=Number(), help="Predicted positive is score >= threshold. Default: best F1.")
+@interval_options
 @click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
 def command(
     file: str,
@@ -23,6 +24,9 @@ def command(
     unlabelled_prior: Any,
     label_noise: float,
     scenario: str,
+    confidence: float,
+    redraws: int,
+    seed: int,
     **given: Any,
 ) -> None:
     """Show how good a classifier is on positives versus negatives, from a table of scores and PU labels.
@@ -45,6 +49,9 @@ def command(
         label_noise=label_noise,
         scenario=scenario,
         threshold=threshold,
+        confidence=confidence,
+        redraws=redraws,
+        seed=seed,
         **reading_arguments(given),
     )
     if json_path is not None:

@@ -1,0 +1,345 @@
+"""Intervals of metrics: which construction holds for which, with the class prior's own doubt carried along.
+
+Three constructions, each the one that kept its level in simulation (see docs/intervals.md):
+
+* areas that are bilinear in the observed distributions (ROC AUC): DeLong's variance from placements, Student's
+  quantiles and a correction for skewness; no redraws;
+* metrics at a threshold fixed beforehand: the observed rates are binomial, and each is drawn from its Jeffreys
+  posterior;
+* anything else that reads the ranking: percentiles over redraws of the tally.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.assumptions import Assumptions
+from pulens.estimate import Interval
+from pulens.evidence import Evidence
+from pulens.metrics._metric import Metric
+from pulens.metrics._redrawn import at_places, average_precisions, best_places, values_at_threshold
+from pulens.recovery.many import ManyRecoveries, priors_in_redraws, recover_many
+from pulens.scenario import Scenario
+from pulens.tally import Tally
+from pulens.uncertainty.placements import PlacementMoments, placement_moments
+from pulens.uncertainty.quantiles import (
+    effective_degrees_of_freedom,
+    percentiles,
+    spread_of_interval,
+    studentised_quantile,
+    tail_for_range,
+)
+from pulens.uncertainty.redraws import Redrawn, compress, redraw_tally, tallies_of
+from pulens.uncertainty.resampling import Resampling
+
+Floats = NDArray[np.float64]
+Ends = Callable[[float], tuple[float, float]]  # from the chance of a miss on either side to both ends
+PRIORS_IN_RANGE = 5  # points of a bare range of class priors at which an interval is found
+GRID = 401  # quantiles of the class prior, and of the area given it, that are mixed
+
+
+class Doubt(NamedTuple):
+    """Interval of a metric, and its parts."""
+
+    interval: Interval
+    sample: Interval
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A threshold that was chosen on the same rows, as the best of a metric."""
+
+    metric: Metric
+    threshold: float
+
+
+@dataclass(frozen=True)
+class Doubts:
+    """Finds the intervals of one evidence's metrics; what several metrics need is computed once."""
+
+    evidence: Evidence
+    resampling: Resampling
+    choice: Choice | None = None
+
+    def of(
+        self,
+        name: str,
+        metric: Metric,
+        known: float,
+        threshold: float | None,
+        point: Callable[[float], float],
+        **parameters: Any,
+    ) -> Doubt | None:
+        """The interval of a metric whose value is ``known``; ``point`` gives the value at another class prior."""
+        ends, method = self._construction(name, metric, threshold, point, parameters)
+        prior = self.evidence.class_prior
+        own = self.resampling.tail
+        sample = self._interval(ends(prior.unlabelled)(own), known, metric, method)
+        if sample is None:
+            return None
+        reach = prior.unlabelled_interval
+        if prior.is_exact or reach is None or (not metric.needs_class_prior and self.evidence.label_noise == 0):
+            return Doubt(sample, sample)
+        if reach.confidence is None:
+            low, high = self._over_range(ends, point, reach, sample)
+            both = self._interval((low, high), known, metric, f"{method}, over the range of the class prior")
+        else:
+            both = self._interval(ends(None)(own), known, metric, f"{method}, class prior drawn")
+        return None if both is None else Doubt(both, sample)
+
+    def _interval(self, ends: tuple[float, float], known: float, metric: Metric, method: str) -> Interval | None:
+        low, high = ends
+        if math.isnan(low) or math.isnan(high):
+            return None
+        low, high = (min(max(end, metric.lowest), metric.highest) for end in (low, high))
+        return Interval(min(low, known), max(high, known), self.resampling.confidence, method)
+
+    def _over_range(
+        self, ends: Callable[[float | None], Ends], point: Callable[[float], float], reach: Interval, sample: Interval
+    ) -> tuple[float, float]:
+        """Hull of the intervals at class priors over the range, each at the level of Imbens and Manski."""
+        from scipy.special import ndtri
+
+        priors = np.linspace(reach.low, reach.high, PRIORS_IN_RANGE).tolist()
+        values = [point(prior) for prior in priors]
+        values = [value for value in values if not math.isnan(value)]
+        length = max(values) - min(values) if values else 0.0
+        spread = sample.width / (2 * float(ndtri((1 + self.resampling.confidence) / 2)))
+        tail = tail_for_range(self.resampling.confidence, length, spread)
+        found = np.array([ends(prior)(tail) for prior in priors])
+        return float(np.nanmin(found[:, 0])), float(np.nanmax(found[:, 1]))
+
+    def _construction(
+        self,
+        name: str,
+        metric: Metric,
+        threshold: float | None,
+        point: Callable[[float], float],
+        parameters: dict[str, Any],
+    ) -> tuple[Callable[[float | None], Ends], str]:
+        """The ends at a class prior (``None``: drawn from its interval), and the construction's name."""
+        if metric.reads == "threshold":
+            if self.choice is not None and threshold == self.choice.threshold:
+                return self._chosen(metric, parameters), "redraws with the threshold chosen anew"
+            return self._fixed(metric, float(threshold or 0.0), parameters), "Jeffreys"
+        if name == "roc_auc" and parameters.get("method", "direct") == "direct":
+            return self._area, "DeLong, Student, skewness-corrected"
+        return self._ranked(name, metric, point, parameters), "percentile of redraws"
+
+    # --- the class prior -------------------------------------------------------------------------------------
+
+    def _priors(self, prior: float | None, normal: Floats, totals: Any, *, mirrored: bool = False) -> Floats:
+        """Share of positives among the unlabelled rows in each redraw."""
+        known = self.evidence.class_prior
+        base: Any = prior
+        reach = known.unlabelled_interval
+        if prior is None and reach is not None and reach.confidence is not None:
+            base = spread_of_interval(known.unlabelled, reach.low, reach.high, reach.confidence, normal)
+            if mirrored:  # the estimate's own error, seen from the truth, is the other way round
+                base = 2 * known.unlabelled - base
+        elif prior is None:
+            base = known.unlabelled
+        return priors_in_redraws(
+            base,
+            tuple(self.evidence.tally.totals),  # type: ignore[arg-type]
+            totals,
+            self.evidence.label_noise,
+            held=self.evidence.prior_held,
+            scenario=self.evidence.scenario,
+        )
+
+    def _recoveries(self, totals: Any, priors: Floats) -> ManyRecoveries:
+        return recover_many(totals, priors, self.evidence.label_noise, self.evidence.scenario)
+
+    @property
+    def _random_totals(self) -> bool:
+        return self.evidence.scenario is Scenario.SINGLE_SET
+
+    # --- areas -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _moments(self) -> PlacementMoments:
+        return placement_moments(self.evidence.tally)
+
+    def _area(self, prior: float | None) -> Ends:
+        from scipy.special import ndtri
+
+        totals = tuple(self.evidence.tally.totals)
+        if prior is None:
+            levels = (np.arange(GRID) + 0.5) / GRID
+            priors = self._priors(None, ndtri(levels), totals)
+        else:
+            priors = self._priors(prior, np.zeros(1), totals)
+        value, error, skew, freedom = self._area_parts(priors)
+
+        def ends(tail: float) -> tuple[float, float]:
+            if priors.size == 1:
+                bend = [studentised_quantile(level, skew, freedom)[0] for level in (1 - tail, tail)]
+                return float(value[0] - error[0] * bend[0]), float(value[0] - error[0] * bend[1])
+            given = (np.arange(GRID) + 0.5) / GRID
+            mixed = value - error * studentised_quantile(given[:, None], skew, freedom)
+            return percentiles(mixed.ravel(), tail, tail)
+
+        return ends
+
+    def _area_parts(self, priors: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Value, standard error, skewness and degrees of freedom of the area at each class prior."""
+        moments = self._moments
+        totals = self.evidence.tally.totals
+        recoveries = self._recoveries(tuple(totals), priors)
+        value, variances, thirds = moments.bilinear(recoveries.true_positive_rate, recoveries.false_positive_rate)
+        freedom = effective_degrees_of_freedom(variances, moments.totals)
+        variance = variances.sum(-1)
+        if self._random_totals:
+            variance = variance + self._variance_from_totals(priors)
+        error = np.sqrt(np.maximum(variance, 0.0))
+        skew = np.divide(thirds.sum(-1), error**3, out=np.zeros(error.shape), where=error > 0)
+        return value, error, skew, freedom
+
+    def _variance_from_totals(self, priors: Floats) -> Floats:
+        """What the numbers of labelled and unlabelled rows, random in one sample, add to the area's variance."""
+        totals = np.array(self.evidence.tally.totals)
+        slopes = []
+        for kind in range(3):
+            step = 1e-4 * totals[kind]
+            if not step:
+                slopes.append(np.zeros(priors.shape))
+                continue
+            found = []
+            for sign in (1, -1):
+                moved = totals.copy()
+                moved[kind] += sign * step
+                shifted = priors_in_redraws(
+                    priors,
+                    tuple(totals),
+                    tuple(moved),
+                    self.evidence.label_noise,
+                    held=self.evidence.prior_held,
+                    scenario=self.evidence.scenario,
+                )
+                maps = self._recoveries(tuple(moved), shifted)
+                found.append(self._moments.bilinear(maps.true_positive_rate, maps.false_positive_rate)[0])
+            slopes.append((found[0] - found[1]) / (2 * step))
+        slope = np.stack(slopes, axis=-1)
+        return np.asarray((totals * slope**2).sum(-1) - (slope @ totals) ** 2 / totals.sum())
+
+    # --- a threshold fixed beforehand ------------------------------------------------------------------------
+
+    def _fixed(self, metric: Metric, threshold: float, parameters: dict[str, Any]) -> Callable[[float | None], Ends]:
+        totals = self.evidence.tally.totals
+        rng = np.random.Generator(np.random.PCG64(self.resampling.seed))
+        size = self.resampling.redraws
+        normal = rng.standard_normal(size)
+        above = self.evidence.tally.at(threshold)
+        # halves keep a rate of 0 or 1 from being certain
+        rates = [
+            rng.beta(hits + 0.5, max(total - hits, 0.0) + 0.5, size) if total else np.zeros(size)
+            for hits, total in zip(above, totals, strict=True)
+        ]
+        drawn: Any = tuple(totals)
+        if self._random_totals:
+            counts = rng.multinomial(max(round(totals.rows), 1), np.array(totals) / totals.rows, size)
+            drawn = tuple(np.where(np.array(totals) > 0, np.maximum(counts, 1), 0).T.astype(float))
+
+        def at(prior: float | None) -> Ends:
+            priors = np.broadcast_to(self._priors(prior, normal, drawn), (size,))
+            table = self._recoveries(drawn, priors).tables(*rates)
+            values = values_at_threshold(metric.compute, table, metric.lowest, metric.highest, **parameters)
+            return lambda tail: percentiles(np.broadcast_to(values, (size,)), tail, tail)
+
+        return at
+
+    # --- a threshold chosen on the same rows, and metrics of the ranking --------------------------------------
+
+    @cached_property
+    def _compressed(self) -> Tally:
+        return compress(self.evidence.tally)
+
+    @cached_property
+    def _choices(self) -> tuple[Floats, Any, NDArray[np.intp], Any]:
+        """For each redraw: a normal number, its totals, the threshold it would choose and the rates there."""
+        assert self.choice is not None
+        metric = self.choice.metric
+
+        def work(redrawn: Redrawn) -> Any:
+            priors = self._priors(self.evidence.class_prior.unlabelled, redrawn.normal, redrawn.totals)
+            table = self._recoveries(redrawn.totals, priors).tables(*redrawn[:3])
+            places = best_places(metric.compute(table), table.is_possible, higher_is_better=metric.higher_is_better)
+            return redrawn.normal, redrawn.totals, places, at_places(redrawn, places)
+
+        chunks = redraw_tally(self._compressed, self.resampling, work, random_totals=self._random_totals)
+        normal, places = (np.concatenate([chunk[i] for chunk in chunks]) for i in (0, 2))
+        totals, rates = (
+            tuple(np.concatenate([chunk[i][kind] for chunk in chunks]) for kind in range(3)) for i in (1, 3)
+        )
+        return normal, totals, places, rates
+
+    def _chosen(self, metric: Metric, parameters: dict[str, Any]) -> Callable[[float | None], Ends]:
+        """What a redraw shows at the threshold it chose, less what the data show there: the optimism of choosing."""
+        normal, totals, places, rates = self._choices
+        observed = [
+            np.asarray(kind, float)[places] / total if total else np.zeros(places.size)
+            for kind, total in zip(
+                (self._compressed.labelled, self._compressed.unlabelled, self._compressed.negative),
+                self.evidence.tally.totals,
+                strict=True,
+            )
+        ]
+        assert self.choice is not None
+        own = self.evidence.tally.totals
+        above = self.evidence.tally.at(self.choice.threshold)
+        here = [hits / total if total else 0.0 for hits, total in zip(above, own, strict=True)]
+
+        def values(at_rates: Any, at_totals: Any, priors: Floats) -> Floats:
+            table = self._recoveries(at_totals, priors).tables(*at_rates)
+            return values_at_threshold(metric.compute, table, metric.lowest, metric.highest, **parameters)
+
+        def at(prior: float | None) -> Ends:
+            fixed = self.evidence.class_prior.unlabelled if prior is None else prior
+            redrawn = values(rates, totals, self._priors(prior, normal, totals, mirrored=True))
+            known = values(observed, tuple(own), np.full(places.size, fixed))
+            value = values([np.array([rate]) for rate in here], tuple(own), np.array([fixed]))[0]
+            errors = redrawn - known
+
+            def ends(tail: float) -> tuple[float, float]:
+                low, high = percentiles(errors, tail, tail)
+                return value - high, value - low
+
+            return ends
+
+        return at
+
+    def _ranked(
+        self, name: str, metric: Metric, point: Callable[[float], float], parameters: dict[str, Any]
+    ) -> Callable[[float | None], Ends]:
+        noise = self.evidence.label_noise
+        quick = name == "average_precision" and noise == 0 and parameters.get("form", "point") == "point"
+
+        def at(prior: float | None) -> Ends:
+            def work(redrawn: Redrawn) -> Floats:
+                priors = self._priors(prior, redrawn.normal, redrawn.totals)
+                priors = np.broadcast_to(priors, (len(redrawn),))
+                if quick:
+                    return average_precisions(self._recoveries(redrawn.totals, priors), redrawn)
+                values = [
+                    metric.compute(tally, Assumptions(float(share), noise, self.evidence.scenario), **parameters)
+                    for tally, share in zip(tallies_of(redrawn, self._compressed.thresholds), priors, strict=True)
+                ]
+                return np.array(values, float)
+
+            chunks = redraw_tally(self._compressed, self.resampling, work, random_totals=self._random_totals)
+            fixed = self.evidence.class_prior.unlabelled if prior is None else prior
+            # fewer thresholds stand for all of them: what that changes in the value is taken out again
+            coarse = metric.compute(self._compressed, self.evidence.assumptions_at(fixed), **parameters)
+            moved = 0.0 if len(self._compressed) == len(self.evidence.tally) else point(fixed) - float(coarse)
+            values = np.concatenate(chunks) + (0.0 if math.isnan(moved) else moved)
+            return lambda tail: percentiles(values, tail, tail)
+
+        return at
