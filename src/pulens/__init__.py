@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pulens._version import __version__
 
 if TYPE_CHECKING:
+    from pulens.bounding import Bounds, bounds
     from pulens.contingency import Contingency
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 # where each public name lives; looked up on first use, so that `import pulens` stays quick
 _HOMES = {
+    "Bounds": "pulens.bounding",
     "ClassPrior": "pulens.priors",
     "Contingency": "pulens.contingency",
     "Curve": "pulens.estimate",
@@ -35,11 +37,13 @@ _HOMES = {
     "PulensError": "pulens.errors",
     "Scenario": "pulens.scenario",
     "Tally": "pulens.tally",
+    "bounds": "pulens.bounding",
     "evaluate": "pulens.evaluation",
 }
 _ROOMS = {"metrics", "curves", "priors", "recovery", "inputs", "plots", "sklearn"}
 
 __all__ = [
+    "Bounds",
     "ClassPrior",
     "Contingency",
     "Curve",
@@ -51,6 +55,7 @@ __all__ = [
     "Scenario",
     "Tally",
     "__version__",
+    "bounds",
     "evaluate",
 ]
 

@@ -31,6 +31,7 @@ from pulens.tally import Tally
 from pulens.uncertainty.placements import PlacementMoments, placement_moments
 from pulens.uncertainty.quantiles import (
     effective_degrees_of_freedom,
+    expanded_tail,
     percentiles,
     spread_of_interval,
     studentised_quantile,
@@ -107,7 +108,7 @@ class Doubts:
         """Hull of the intervals at class priors over the range, each at the level of Imbens and Manski."""
         from scipy.special import ndtri
 
-        priors = np.linspace(reach.low, reach.high, PRIORS_IN_RANGE).tolist()
+        priors = priors_over(reach)
         values = [point(prior) for prior in priors]
         values = [value for value in values if not math.isnan(value)]
         length = max(values) - min(values) if values else 0.0
@@ -131,7 +132,9 @@ class Doubts:
             return self._fixed(metric, float(threshold or 0.0), parameters), "Jeffreys"
         if name == "roc_auc" and parameters.get("method", "direct") == "direct":
             return self._area, "DeLong, Student, skewness-corrected"
-        return self._ranked(name, metric, point, parameters), "percentile of redraws"
+        if name == "average_precision" and parameters.get("form", "point") == "point":
+            return self._average_precision(metric, point, parameters), "percentile of redraws, read twice"
+        return self._ranked(metric, point, parameters), "percentile of redraws"
 
     # --- the class prior -------------------------------------------------------------------------------------
 
@@ -263,27 +266,39 @@ class Doubts:
         return compress(self.evidence.tally)
 
     @cached_property
-    def _choices(self) -> tuple[Floats, Any, NDArray[np.intp], Any]:
-        """For each redraw: a normal number, its totals, the threshold it would choose and the rates there."""
-        assert self.choice is not None
-        metric = self.choice.metric
+    def _redrawn(self) -> tuple[dict[float | None, Floats], tuple[Any, ...]]:
+        """One pass over the redraws for all that needs them.
 
-        def work(redrawn: Redrawn) -> Any:
-            priors = self._priors(self.evidence.class_prior.unlabelled, redrawn.normal, redrawn.totals)
-            table = self._recoveries(redrawn.totals, priors).tables(*redrawn[:3])
+        Both readings of average precision at each class prior that will be asked for; and, where the threshold
+        was chosen, for each redraw a normal number, its totals, the threshold it would choose and the rates there.
+        """
+        known, reach = self.evidence.class_prior, self.evidence.class_prior.unlabelled_interval
+        asked: list[float | None] = [known.unlabelled]
+        if reach is not None and not known.is_exact:
+            asked += [None] if reach.confidence is not None else priors_over(reach)
+        labelled_at = np.asarray(self._compressed.increments()[0], float)
+
+        def work(redrawn: Redrawn) -> tuple[list[Floats], tuple[Any, ...]]:
+            maps = []
+            for prior in asked:
+                priors = self._priors(prior, redrawn.normal, redrawn.totals)
+                maps.append(self._recoveries(redrawn.totals, np.broadcast_to(priors, (len(redrawn),))))
+            readings = [np.stack(average_precisions(recoveries, redrawn, labelled_at)) for recoveries in maps]
+            if self.choice is None:
+                return readings, ()
+            metric, table = self.choice.metric, maps[0].tables(*redrawn[:3])
             places = best_places(metric.compute(table), table.is_possible, higher_is_better=metric.higher_is_better)
-            return redrawn.normal, redrawn.totals, places, at_places(redrawn, places)
+            return readings, (redrawn.normal, places, *redrawn.totals, *at_places(redrawn, places))
 
         chunks = redraw_tally(self._compressed, self.resampling, work, random_totals=self._random_totals)
-        normal, places = (np.concatenate([chunk[i] for chunk in chunks]) for i in (0, 2))
-        totals, rates = (
-            tuple(np.concatenate([chunk[i][kind] for chunk in chunks]) for kind in range(3)) for i in (1, 3)
-        )
-        return normal, totals, places, rates
+        readings = {prior: np.concatenate([chunk[0][i] for chunk in chunks], axis=1) for i, prior in enumerate(asked)}
+        parts = zip(*(chunk[1] for chunk in chunks), strict=True)
+        return readings, tuple(np.concatenate(part) for part in parts)
 
     def _chosen(self, metric: Metric, parameters: dict[str, Any]) -> Callable[[float | None], Ends]:
         """What a redraw shows at the threshold it chose, less what the data show there: the optimism of choosing."""
-        normal, totals, places, rates = self._choices
+        normal, places, *counted = self._redrawn[1]
+        totals, rates = tuple(counted[:3]), tuple(counted[3:])
         observed = [
             np.asarray(kind, float)[places] / total if total else np.zeros(places.size)
             for kind, total in zip(
@@ -294,7 +309,8 @@ class Doubts:
         ]
         assert self.choice is not None
         own = self.evidence.tally.totals
-        above = self.evidence.tally.at(self.choice.threshold)
+        threshold = self.choice.threshold
+        above = self.evidence.tally.at(threshold)
         here = [hits / total if total else 0.0 for hits, total in zip(above, own, strict=True)]
 
         def values(at_rates: Any, at_totals: Any, priors: Floats) -> Floats:
@@ -308,26 +324,27 @@ class Doubts:
             value = values([np.array([rate]) for rate in here], tuple(own), np.array([fixed]))[0]
             errors = redrawn - known
 
+            beforehand = self._fixed(metric, threshold, parameters)(prior)
+
             def ends(tail: float) -> tuple[float, float]:
-                low, high = percentiles(errors, tail, tail)
-                return value - high, value - low
+                low, high = percentiles(errors, self._tail(tail), self._tail(tail))
+                return min(value - high, beforehand(tail)[0]), max(value - low, beforehand(tail)[1])
 
             return ends
 
         return at
 
+    def _tail(self, tail: float) -> float:
+        return expanded_tail(tail, self.evidence.tally.totals.labelled)
+
     def _ranked(
-        self, name: str, metric: Metric, point: Callable[[float], float], parameters: dict[str, Any]
+        self, metric: Metric, point: Callable[[float], float], parameters: dict[str, Any]
     ) -> Callable[[float | None], Ends]:
         noise = self.evidence.label_noise
-        quick = name == "average_precision" and noise == 0 and parameters.get("form", "point") == "point"
 
         def at(prior: float | None) -> Ends:
             def work(redrawn: Redrawn) -> Floats:
-                priors = self._priors(prior, redrawn.normal, redrawn.totals)
-                priors = np.broadcast_to(priors, (len(redrawn),))
-                if quick:
-                    return average_precisions(self._recoveries(redrawn.totals, priors), redrawn)
+                priors = np.broadcast_to(self._priors(prior, redrawn.normal, redrawn.totals), (len(redrawn),))
                 values = [
                     metric.compute(tally, Assumptions(float(share), noise, self.evidence.scenario), **parameters)
                     for tally, share in zip(tallies_of(redrawn, self._compressed.thresholds), priors, strict=True)
@@ -335,11 +352,38 @@ class Doubts:
                 return np.array(values, float)
 
             chunks = redraw_tally(self._compressed, self.resampling, work, random_totals=self._random_totals)
-            fixed = self.evidence.class_prior.unlabelled if prior is None else prior
-            # fewer thresholds stand for all of them: what that changes in the value is taken out again
-            coarse = metric.compute(self._compressed, self.evidence.assumptions_at(fixed), **parameters)
-            moved = 0.0 if len(self._compressed) == len(self.evidence.tally) else point(fixed) - float(coarse)
-            values = np.concatenate(chunks) + (0.0 if math.isnan(moved) else moved)
-            return lambda tail: percentiles(values, tail, tail)
+            values = np.concatenate(chunks) + self._moved(metric, prior, point, parameters)
+            return lambda tail: percentiles(values, self._tail(tail), self._tail(tail))
 
         return at
+
+    def _moved(
+        self, metric: Metric, prior: float | None, point: Callable[[float], float], parameters: dict[str, Any]
+    ) -> float:
+        """What fewer thresholds standing for all of them change in the value, to be taken out of the redraws again."""
+        if len(self._compressed) == len(self.evidence.tally):
+            return 0.0
+        fixed = self.evidence.class_prior.unlabelled if prior is None else prior
+        coarse = metric.compute(self._compressed, self.evidence.assumptions_at(fixed), **parameters)
+        moved = point(fixed) - float(coarse)
+        return 0.0 if math.isnan(moved) else moved
+
+    def _average_precision(
+        self, metric: Metric, point: Callable[[float], float], parameters: dict[str, Any]
+    ) -> Callable[[float | None], Ends]:
+        def at(prior: float | None) -> Ends:
+            moved = self._moved(metric, prior, point, parameters)
+            readings = self._redrawn[0][prior]
+
+            def ends(tail: float) -> tuple[float, float]:
+                found = [percentiles(reading + moved, self._tail(tail), self._tail(tail)) for reading in readings]
+                return min(low for low, _ in found), max(high for _, high in found)
+
+            return ends
+
+        return at
+
+
+def priors_over(reach: Interval) -> list[float]:
+    """Class priors over a bare range at which an interval is found."""
+    return [float(prior) for prior in np.linspace(reach.low, reach.high, PRIORS_IN_RANGE)]

@@ -51,16 +51,18 @@ def rank_band(
         reach = math.sqrt(math.log(2 / a) / 2 * rows)
         share = hits / total
         return Band(np.maximum(share - reach, 0.0), np.minimum(share + reach, 1.0))
+    # the same number of hits at many thresholds: one limit for all of them
+    hits, place = np.unique(hits, return_inverse=True)
     if band == "clopper-pearson":
         from scipy.special import betaincinv
 
         low = np.where(hits > 0, betaincinv(np.maximum(hits, 0.5), total - hits + 1, a / 2), 0.0)
         high = np.where(hits < total, betaincinv(hits + 1, np.maximum(total - hits, 0.5), 1 - a / 2), 1.0)
-        return Band(low, high)
+        return Band(low[place], high[place])
     if band == "bootstrap":
         from scipy.stats import binom
 
         share = hits / total
         ends = (binom.ppf(level, total, share) / total for level in (a / 2, 1 - a / 2))
-        return Band(*(np.clip(end, 0.0, 1.0) for end in ends))
+        return Band(*(np.clip(end, 0.0, 1.0)[place] for end in ends))
     raise PulensError(f"there is no band {band!r}; the bands are {listed(BAND_NAMES)}.")
