@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from pulens.hypergeometric import chances_of_fewer, log_pmf, sum_of_chances, tails
+from pulens.hypergeometric import chances_along, chances_of_fewer, log_pmf, sum_of_chances, tails
 
 
 def exact_fewer(hits: int, rows: int, labelled: int, called: int) -> Fraction:
@@ -79,3 +79,15 @@ def test_the_closed_form_of_a_stretch_is_its_sum():
 def test_neighbours_that_count_upwards_share_their_sums():
     called, hits = np.repeat([5, 9], [4, 6]), np.array([0, 1, 2, 3, 2, 3, 4, 5, 6, 7])
     np.testing.assert_allclose(chances_of_fewer(called, hits, 20, 7), tails(hits, 20, 7, called).fewer, atol=1e-15)
+
+
+@pytest.mark.parametrize(("rows", "labelled"), [(2, 1), (13, 12), (60, 7), (5000, 4900), (300_000, 20_000)])
+@pytest.mark.parametrize("shift", [-1.0, 0.0, 2.0])
+def test_the_walk_along_a_ranking_gives_each_rank_its_tail(rows, labelled, shift):
+    rng = np.random.default_rng(rows)
+    labels = np.arange(rows) < labelled
+    hit_ranks = np.flatnonzero(labels[np.argsort(-rng.normal(shift * labels))]) + 1
+    chances = np.concatenate([found for _, found in chances_along(hit_ranks, rows)])
+    ranks = np.unique(np.linspace(0, rows - 1, 400).astype(int))
+    hits = np.searchsorted(hit_ranks, ranks, side="right")
+    np.testing.assert_allclose(chances[ranks], tails(hits, rows, labelled, ranks).fewer, atol=1e-12)

@@ -153,3 +153,15 @@ def test_log_p_values_go_where_p_values_vanish():
 
     exact = -(lgamma(102_001) - lgamma(2001) - lgamma(100_001))  # one of C(N, t) choices
     assert log_p == pytest.approx(exact, rel=1e-10)
+
+
+@pytest.mark.parametrize("digits", [1, 2, 9])
+def test_the_walk_and_the_closed_form_add_up_to_the_same(digits):
+    from pulens.metrics import pulp  # the function; the kernels live in the module of the same name
+
+    module = __import__("sys").modules[pulp.metric.compute.__module__]
+    rng = np.random.default_rng(digits)
+    labels = np.repeat([1, 0], [700, 2300])
+    ranking = Ranking.of(Tally.from_arrays(labels, np.round(rng.normal(0.1 * labels), digits)), "pulp")
+    walked = module._sum_by_walk(ranking, 3000)
+    assert walked == pytest.approx(module._sum_by_stretches(ranking, 3000, 700), abs=1e-9)
