@@ -134,6 +134,8 @@ class Doubts:
             return self._area, "DeLong, Student, skewness-corrected"
         if name == "average_precision" and parameters.get("form", "point") == "point":
             return self._average_precision(metric, point, parameters), "percentile of redraws, read twice"
+        if metric.reads == "counts":
+            return self._counted(metric, float(threshold or 0.0), parameters), "percentile of redraws"
         return self._ranked(metric, point, parameters), "percentile of redraws"
 
     # --- the class prior -------------------------------------------------------------------------------------
@@ -340,19 +342,38 @@ class Doubts:
     def _ranked(
         self, metric: Metric, point: Callable[[float], float], parameters: dict[str, Any]
     ) -> Callable[[float | None], Ends]:
+        def compute(tally: Tally, assumptions: Assumptions) -> Any:
+            return metric.compute(tally, assumptions, **parameters)
+
+        return self._read_off(self._compressed, compute, lambda prior: self._moved(metric, prior, point, parameters))
+
+    def _counted(self, metric: Metric, threshold: float, parameters: dict[str, Any]) -> Callable[[float | None], Ends]:
+        """Metrics that read the rows counted at a threshold: a tally of two scores holds all of that."""
+        tally = self.evidence.tally
+        scores = np.array([threshold, min(threshold - 1.0, float(tally.thresholds[-1]))])
+        counts = (np.array(pair) for pair in zip(tally.at(threshold), tally.totals, strict=True))
+
+        def compute(redrawn: Tally, assumptions: Assumptions) -> Any:
+            return metric.compute(redrawn, threshold, assumptions, **parameters)
+
+        return self._read_off(Tally(scores, *counts), compute, lambda _: 0.0)
+
+    def _read_off(
+        self, basis: Tally, compute: Callable[[Tally, Assumptions], Any], moved: Callable[[float | None], float]
+    ) -> Callable[[float | None], Ends]:
         noise = self.evidence.label_noise
 
         def at(prior: float | None) -> Ends:
             def work(redrawn: Redrawn) -> Floats:
                 priors = np.broadcast_to(self._priors(prior, redrawn.normal, redrawn.totals), (len(redrawn),))
                 values = [
-                    metric.compute(tally, Assumptions(float(share), noise, self.evidence.scenario), **parameters)
-                    for tally, share in zip(tallies_of(redrawn, self._compressed.thresholds), priors, strict=True)
+                    compute(tally, Assumptions(float(share), noise, self.evidence.scenario))
+                    for tally, share in zip(tallies_of(redrawn, basis.thresholds), priors, strict=True)
                 ]
                 return np.array(values, float)
 
-            chunks = redraw_tally(self._compressed, self.resampling, work, random_totals=self._random_totals)
-            values = np.concatenate(chunks) + self._moved(metric, prior, point, parameters)
+            chunks = redraw_tally(basis, self.resampling, work, random_totals=self._random_totals)
+            values = np.concatenate(chunks) + moved(prior)
             return lambda tail: percentiles(values, self._tail(tail), self._tail(tail))
 
         return at
