@@ -37,7 +37,7 @@ _HOMES = {
     "Tally": "pulens.tally",
     "evaluate": "pulens.evaluation",
 }
-_ROOMS = {"metrics", "curves", "priors", "recovery", "inputs", "plots", "sklearn"}
+_ROOMS = {"calibration", "metrics", "curves", "priors", "recovery", "inputs", "plots", "sklearn"}
 
 __all__ = [
     "ClassPrior",
