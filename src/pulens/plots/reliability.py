@@ -56,6 +56,4 @@ def draw_reliability(reliability: Reliability, axes: Any = None, **style: Any) -
                 alpha=0.5,
             )
     bottom.set(xlabel="score", ylabel="density")
-    if reliability.error.binning == "mass":
-        bottom.set_yscale("log")
     return axes
