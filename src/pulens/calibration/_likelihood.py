@@ -48,9 +48,15 @@ def logits_of(scores: Floats, scores_are: str = "probability") -> Floats:
     return np.asarray(scores, float)
 
 
-def fit_logistic(design: Floats, points: Points, start: Floats) -> LogisticFit:
-    """Maximise the likelihood over linear maps of the design's columns (one row per score of ``points``)."""
+def fit_logistic(design: Floats, points: Points, start: Floats, *, right_mean: bool = True) -> LogisticFit:
+    """Maximise the likelihood over linear maps of the design's columns (one row per score of ``points``).
+
+    ``right_mean=False`` leaves out the penalty on a wrong mean, for families that have no intercept to move it with:
+    there the penalty would trade the shape of the map for its mean.
+    """
     free = _climb(design, points, start, start, math.inf)
+    if not right_mean:
+        return LogisticFit(*free)
     share = expit(design @ free[0])
     mean = float(points.population @ share)
     variance = max(float(points.population @ (share - mean) ** 2) / points.rows, 1e-300)

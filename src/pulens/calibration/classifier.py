@@ -34,7 +34,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
     estimator
         Anything with ``fit`` and ``predict_proba`` or ``decision_function``.
     method
-        ``"platt"``, ``"isotonic"``, ``"temperature"``, ``"beta"`` or ``"histogram"``.
+        ``"isotonic"``, ``"platt"``, ``"temperature"``, ``"beta"`` or ``"histogram"``.
     class_prior
         Share of positives in the population: a number, a range, or whatever :func:`pulens.evaluate` takes.
     scenario, label_noise
@@ -53,7 +53,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
     >>> rng = np.random.default_rng(0)
     >>> x = np.concatenate([rng.normal(1, 1, 500), np.where(rng.random(5000) < 0.3, 1, -1) + rng.normal(size=5000)])
     >>> labels = np.repeat([1, 0], [500, 5000])
-    >>> model = PUCalibratedClassifier(LogisticRegression(), class_prior=0.3).fit(x[:, None], labels)
+    >>> model = PUCalibratedClassifier(LogisticRegression(), class_prior=0.3, method="platt").fit(x[:, None], labels)
     >>> model.predict_proba([[0.42]]).round(1)  # where both classes are equally likely
     array([[0.5, 0.5]])
     """
@@ -62,7 +62,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         self,
         estimator: Any,
         *,
-        method: str = "platt",
+        method: str = "isotonic",
         class_prior: Any = None,
         scenario: str = "case-control",
         label_noise: float = 0.0,

@@ -72,7 +72,7 @@ def recalibrate(
     labels: Any,
     scores: Any = None,
     *,
-    method: str = "platt",
+    method: str = "isotonic",
     scores_are: str = "probability",
     folds: int = 5,
     binning: str = "mass",
@@ -89,8 +89,9 @@ def recalibrate(
     labels, scores, options
         As for :func:`pulens.evaluate`; ``class_prior`` above all.
     method
-        ``"platt"``, ``"temperature"``, ``"beta"`` (fitted by the likelihood of the labels given the scores),
-        ``"isotonic"`` or ``"histogram"`` (through the recovered share of positives).
+        ``"isotonic"`` or ``"histogram"`` (through the recovered share of positives), ``"platt"``, ``"beta"`` or
+        ``"temperature"`` (fitted by the likelihood of the labels given the scores). With a thousand labelled rows
+        isotonic left the smallest error on real data, with two hundred beta and platt did.
     scores_are
         ``"probability"``, ``"logit"``, or ``"rank"`` for scores of which only the order means something
         (platt, isotonic and histogram take these).
@@ -101,7 +102,7 @@ def recalibrate(
     >>> from pulens.calibration.worlds import logistic_world
     >>> labelled, unlabelled, _ = logistic_world(-0.5, 1.5).draw(1000, 10_000, np.random.default_rng(0))
     >>> labels, scores = np.repeat([1, 0], [1000, 10_000]), np.concatenate([labelled, unlabelled])
-    >>> repaired = recalibrate(labels, scores, class_prior=0.5)
+    >>> repaired = recalibrate(labels, scores, class_prior=0.5, method="platt")
     >>> print(repaired.map)
     platt: logit p = 0.6796 + 1.339 logit s
     >>> repaired(np.array([0.5])).round(3)

@@ -233,7 +233,9 @@ def _show_reliability(reliability: Reliability, others: tuple[Estimate, ...], co
             table.add_row(*cells, "", "", "", "no rows")
             continue
         doubt = f"{row.interval.low:.3f} to {row.interval.high:.3f}"
-        table.add_row(*cells, f"{row.confidence:.3f}", f"{row.fraction:.3f}", doubt, row.verdict)
+        table.add_row(
+            *cells, f"{row.confidence:.3f}", f"{row.fraction:.3f}", doubt, row.verdict.removesuffix("confident")
+        )
     console.print(table)
     if len(reliability.bins) > MOST_BINS_SHOWN:
         console.print(f"[dim]and {len(reliability.bins) - MOST_BINS_SHOWN:,} more bins: see --json[/]")

@@ -15,7 +15,7 @@ def fit_temperature(points: Points, scores_are: str) -> CalibrationMap:
     One number cannot repair both the spread of the scores and a wrong number of positives.
     """
     logits = logits_of(points.scores, scores_are)
-    fit = fit_logistic(logits[:, None], points, np.array([1.0]))
+    fit = fit_logistic(logits[:, None], points, np.array([1.0]), right_mean=False)
     # a map must not turn the order round: at worst every score becomes one half
     slope = max(float(fit.coefficients[0]), 0.0)
     return CalibrationMap("temperature", scores_are, (0.0, slope))
