@@ -96,6 +96,12 @@ class LogitMixture:
         logits = score_to_logit(edges)
         return self.class_prior * np.diff(self._share(logits, positive=True)), np.diff(self._promised(logits))
 
+    def population_below(self, score: float) -> float:
+        """Share of the population with a score of at most this one."""
+        logits = score_to_logit(np.array([score]))
+        shares = [float(self._share(logits, positive=which)[0]) for which in (True, False)]
+        return self.class_prior * shares[0] + (1 - self.class_prior) * shares[1]
+
     def binned_calibration_error(self, edges: Floats) -> float:
         """The calibration error of the binned model with these edges: what PU-ECE estimates."""
         positive, promised = self.binned_masses(edges)
