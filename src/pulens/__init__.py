@@ -42,7 +42,7 @@ _HOMES = {
     "estimate_prior_and_noise": "pulens.priors",
     "evaluate": "pulens.evaluation",
 }
-_ROOMS = {"metrics", "curves", "priors", "recovery", "inputs", "plots", "sklearn"}
+_ROOMS = {"calibration", "metrics", "curves", "priors", "recovery", "inputs", "plots", "sklearn"}
 
 __all__ = [
     "Bounds",
