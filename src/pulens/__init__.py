@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
     from pulens.evaluation import Evaluation, evaluate
-    from pulens.priors import ClassPrior
+    from pulens.priors import ClassPrior, estimate_prior, estimate_prior_and_noise
     from pulens.sample import PUSample
     from pulens.scenario import Scenario
     from pulens.tally import Tally
@@ -38,6 +38,8 @@ _HOMES = {
     "Scenario": "pulens.scenario",
     "Tally": "pulens.tally",
     "bounds": "pulens.bounding",
+    "estimate_prior": "pulens.priors",
+    "estimate_prior_and_noise": "pulens.priors",
     "evaluate": "pulens.evaluation",
 }
 _ROOMS = {"metrics", "curves", "priors", "recovery", "inputs", "plots", "sklearn"}
@@ -56,6 +58,8 @@ __all__ = [
     "Tally",
     "__version__",
     "bounds",
+    "estimate_prior",
+    "estimate_prior_and_noise",
     "evaluate",
 ]
 

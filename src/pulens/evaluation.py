@@ -228,7 +228,7 @@ def evaluate(
     labels: Any,
     scores: Any = None,
     *,
-    class_prior: GivenPrior | ClassPrior | None = None,
+    class_prior: GivenPrior | ClassPrior | str | None = None,
     unlabelled_prior: GivenPrior | None = None,
     label_noise: float = 0.0,
     scenario: str = "case-control",
@@ -237,6 +237,7 @@ def evaluate(
     confidence: float | None = 0.95,
     redraws: int = DEFAULT_REDRAWS,
     seed: int = 0,
+    audit: object = None,
     **reading: Any,
 ) -> Evaluation:
     r"""Recover how a classifier performs on positives versus negatives from positive and unlabelled rows.
@@ -250,7 +251,8 @@ def evaluate(
     scores
         One number per row; higher means more positive.
     class_prior
-        Share of positives in the population: a number, or a range ``(low, high)``.
+        Share of positives in the population: a number, a range ``(low, high)``, or the name of an estimator
+        (:func:`pulens.estimate_prior`). By default ``"auto"``, which estimates it from these rows.
     unlabelled_prior
         Share of positives among the unlabelled rows, instead of ``class_prior``.
     label_noise
@@ -267,6 +269,9 @@ def evaluate(
     redraws, seed
         How many times counts are redrawn for intervals that have no closed form, and where chance starts: the same
         seed gives the same numbers.
+    audit
+        Positives found and rows checked among randomly chosen unlabelled rows, ``(13, 200)``: sharpens an estimated
+        class prior.
 
     The recovery solves :math:`\eta_{pu} = \alpha\gamma + (1-\alpha)\eta` and
     :math:`\gamma_{pu} = \beta\gamma + (1-\beta)\eta` at every threshold: paper 003, equations 1 to 4.
@@ -285,6 +290,7 @@ def evaluate(
         unlabelled_prior=unlabelled_prior,
         label_noise=label_noise,
         scenario=scenario,
+        audit=audit,
         **(reading if weights is None else {**reading, "weights": weights}),
     )
     if threshold is None:

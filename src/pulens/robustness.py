@@ -234,12 +234,16 @@ def _at_threshold(
         hits / total if total else 0.0 for hits, total in zip(evidence.tally.at(threshold), totals, strict=True)
     )
     low, high = rate_range(np.array(labelled), factor, favours)
-    hits = np.linspace(float(low), float(high), RATES_TRIED)
+    # positives that do not fit among the rows predicted positive, or among the others, are no possibility;
+    # the false positive rate falls with the true one, in a straight line
+    none, all_ = (_negative_rate(evidence, recovery, rate, labelled, unlabelled, refuted) for rate in (0.0, 1.0))
+    ends = [float(low), float(high)]
+    if none > all_:
+        fits = ((none - 1.0) / (none - all_), none / (none - all_))
+        inside = max(ends[0], fits[0]), min(ends[1], fits[1])
+        ends = list(inside) if inside[0] <= inside[1] else ends
+    hits = np.linspace(*ends, RATES_TRIED)
     alarms = _negative_rate(evidence, recovery, hits, labelled, unlabelled, refuted)
-    # positives that do not fit among the rows predicted positive, or among the others, are no possibility
-    possible = (alarms >= -1e-12) & (alarms <= 1 + 1e-12)
-    if possible.any():
-        hits, alarms = hits[possible], alarms[possible]
     table = Contingency(np.full(hits.size, threshold), hits, alarms, recovery.positive, recovery.negative)
     values = compute(table, **parameters)
     return float(np.nanmin(values)), float(np.nanmax(values))

@@ -142,11 +142,17 @@ class Doubts:
 
     def _priors(self, prior: float | None, normal: Floats, totals: Any, *, mirrored: bool = False) -> Floats:
         """Share of positives among the unlabelled rows in each redraw."""
+        from scipy.special import ndtr
+
         known = self.evidence.class_prior
         base: Any = prior
         reach = known.unlabelled_interval
         if prior is None and reach is not None and reach.confidence is not None:
-            base = spread_of_interval(known.unlabelled, reach.low, reach.high, reach.confidence, normal)
+            if known.distribution is not None:
+                levels, quantiles = self._prior_quantiles
+                base = np.interp(ndtr(normal), levels, quantiles)
+            else:
+                base = spread_of_interval(known.unlabelled, reach.low, reach.high, reach.confidence, normal)
             if mirrored:  # the estimate's own error, seen from the truth, is the other way round
                 base = 2 * known.unlabelled - base
         elif prior is None:
@@ -159,6 +165,14 @@ class Doubts:
             held=self.evidence.prior_held,
             scenario=self.evidence.scenario,
         )
+
+    @cached_property
+    def _prior_quantiles(self) -> tuple[Floats, Floats]:
+        """Quantiles of the estimated class prior's own distribution."""
+        distribution = self.evidence.class_prior.distribution
+        assert distribution is not None
+        levels = np.concatenate([[0.0], (np.arange(GRID) + 0.5) / GRID, [1.0]])
+        return levels, np.array([distribution.quantile(level) for level in levels.tolist()])
 
     def _recoveries(self, totals: Any, priors: Floats) -> ManyRecoveries:
         return recover_many(totals, priors, self.evidence.label_noise, self.evidence.scenario)
