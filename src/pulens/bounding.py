@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -27,6 +27,7 @@ from pulens.recovery.bounds import (
     table_from_surrogates,
 )
 from pulens.scenario import Scenario
+from pulens.tally import Tally
 from pulens.uncertainty.bands import BAND_NAMES
 from pulens.uncertainty.resampling import check_resampling
 
@@ -66,16 +67,39 @@ class Bounds:
     def _labelled_too(self) -> bool:
         return self.evidence.scenario is Scenario.SINGLE_SET
 
-    @cached_property
-    def tables(self) -> BoundTables:
-        """Contingency tables of the lower and of the upper curve at every threshold."""
+    def _tables(self, shares: tuple[float, float]) -> BoundTables:
         return bound_tables(
             self.evidence.tally,
-            self.shares,
+            shares,
             self.confidence,
             band=self.band,
             approach=self.approach,
             labelled_too=self._labelled_too,
+        )
+
+    @cached_property
+    def tables(self) -> BoundTables:
+        """Contingency tables of the lower and of the upper curve at every threshold."""
+        return self._tables(self.shares)
+
+    @cached_property
+    def _each_end(self) -> tuple[BoundTables, ...]:
+        """Tables at either end of the class prior's range alone."""
+        return tuple(self._tables((share, share)) for share in dict.fromkeys(self.shares))
+
+    @cached_property
+    def _latent_range(self) -> tuple[float, float]:
+        low, high = (latent_count(share, self.evidence.tally.totals.unlabelled) for share in self.shares)
+        return low, high
+
+    def _limits(self, latent: float, tally: Tally | None = None) -> tuple[Floats, Floats]:
+        return surrogate_limits(
+            self.evidence.tally if tally is None else tally,
+            latent,
+            self.confidence,
+            self.band,
+            self.approach,
+            latent_range=self._latent_range,
         )
 
     @property
@@ -90,14 +114,13 @@ class Bounds:
         At a given rank precision only grows with the share of positives (equation 15), whether or not the ranking
         beats chance: the lower curve takes the low end of the class prior's range, the upper curve the high end.
         """
-        low, high = self.shares
-        pair = []
-        for share, which in ((low, 0), (high, 1)):
-            latent = latent_count(share, self.evidence.tally.totals.unlabelled)
-            limits = surrogate_limits(self.evidence.tally, latent, self.confidence, self.band, self.approach)
-            table = table_from_surrogates(self.evidence.tally, latent, limits[which], labelled_too=self._labelled_too)
-            pair.append(_precision_recall(table))
-        return pair[0], pair[1]
+        pair = [
+            table_from_surrogates(
+                self.evidence.tally, latent, self._limits(latent)[which], labelled_too=self._labelled_too
+            )
+            for which, latent in enumerate(self._latent_range)
+        ]
+        return _precision_recall(pair[0]), _precision_recall(pair[1])
 
     @property
     def roc_auc(self) -> Interval:
@@ -112,22 +135,29 @@ class Bounds:
         """
         if area not in ("envelope", "sorted", "rank"):
             raise PulensError(f"area must be 'envelope', 'sorted' or 'rank', got {area!r}.")
-        low, high = (_trapezoid(_roc(table, area)) for table in self.tables)
-        return self._interval(low, high)
+        pairs = (self.tables, *(self._each_end if self.shares[0] < self.shares[1] else ()))
+        areas = [[_trapezoid(_roc(table, area)) for table in pair] for pair in pairs]
+        return self._interval(min(low for low, _ in areas), max(high for _, high in areas))
 
     @property
     def average_precision(self) -> Interval:
-        low, high = (float(np.diff(curve.x, prepend=0.0) @ curve.y) for curve in self.precision_recall)
-        return self._interval(low, high)
+        return self._precision_area(lambda curve: float(np.diff(curve.x, prepend=0.0) @ curve.y))
 
     @property
     def pr_auc(self) -> Interval:
         """Trapezoidal area under both precision-recall curves; the first step takes the first precision."""
-        low, high = (
-            float(np.diff(curve.x, prepend=0.0) @ (curve.y + np.concatenate([curve.y[:1], curve.y[:-1]])) / 2)
-            for curve in self.precision_recall
-        )
-        return self._interval(low, high)
+
+        def area(curve: Curve) -> float:
+            before = np.concatenate([curve.y[:1], curve.y[:-1]])
+            return float(np.diff(curve.x, prepend=0.0) @ (curve.y + before) / 2)
+
+        return self._precision_area(area)
+
+    def _precision_area(self, area: Callable[[Curve], float]) -> Interval:
+        found = [area(curve) for curve in self.precision_recall]
+        if self.shares[0] < self.shares[1]:  # recall moves with the class prior too, so either end may be extreme
+            found += [area(_precision_recall(table)) for pair in self._each_end for table in pair]
+        return self._interval(min(found), max(found))
 
     def metric(self, name: str, *, threshold: float, **parameters: Any) -> Interval:
         """The range of any metric of the contingency table at a threshold.
@@ -145,24 +175,33 @@ class Bounds:
                 f"{name!r} reads the whole ranking; bounds on it are roc_auc, average_precision and pr_auc."
             )
         at = check_threshold(threshold, required_by=name)
-        tally = self.evidence.tally
-        place = int(np.searchsorted(-tally.thresholds, -at, side="right"))
-        low, high = (latent_count(share, tally.totals.unlabelled) for share in self.shares)
-        values = []
-        for latent in _whole_numbers(low, high):
-            limits = surrogate_limits(tally, latent, self.confidence, self.band, self.approach)
-            counts = _whole_numbers(*(float(limit[place]) for limit in limits))
-            tables = [
-                table_from_surrogates(tally, latent, np.full(len(tally) + 1, count), labelled_too=self._labelled_too)[
-                    place : place + 1
-                ]
-                for count in counts
-            ]
-            values += [float(facts.compute(table, **parameters)[0]) for table in tables]
-        kept = [min(max(value, facts.lowest), facts.highest) for value in values if not math.isnan(value)]
-        if not kept:
+        found: list[Floats] = []
+        for latent in _whole_numbers(*self._latent_range):
+            low, high = (float(limit[1]) for limit in self._limits(latent, self._around(at)))
+            counts = np.array(_whole_numbers(low, high))
+            found.append(facts.compute(self._tables_with(latent, counts, at), **parameters))
+        values = np.concatenate(found)
+        kept = np.clip(values[~np.isnan(values)], facts.lowest, facts.highest)
+        if not kept.size:
             raise PulensError(f"{name} is undefined at threshold {at:g}: {facts.undefined_because}.")
-        return self._interval(min(kept), max(kept))
+        return self._interval(float(kept.min()), float(kept.max()))
+
+    def _around(self, threshold: float) -> Tally:
+        """The tally at one threshold and at the end of the ranking: all that a single table needs."""
+        kinds = zip(self.evidence.tally.at(threshold), self.evidence.tally.totals, strict=True)
+        return Tally(np.array([threshold, -np.inf]), *(np.array(pair) for pair in kinds))
+
+    def _tables_with(self, latent: float, in_head: Floats, threshold: float) -> Contingency:
+        """Tables at one threshold for several numbers of latent positives above it."""
+        tally = self.evidence.tally
+        known, head, refuted = tally.at(threshold)
+        hits, alarms = in_head, head - in_head
+        positive, negative = latent, tally.totals.unlabelled - latent
+        if self._labelled_too:
+            hits, alarms = hits + known, alarms + refuted
+            positive, negative = positive + tally.totals.labelled, negative + tally.totals.negative
+        where = np.full(in_head.size, threshold)
+        return Contingency.from_cells(where, hits, alarms, positive - hits, negative - alarms)
 
     def _interval(self, low: float, high: float) -> Interval:
         return Interval(min(low, high), max(low, high), self.confidence, f"bounds, {self.band}")

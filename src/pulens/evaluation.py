@@ -25,6 +25,7 @@ from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
 from pulens.recovery import recover, recover_at
 from pulens.recovery.feasibility import impossible_rates
+from pulens.robustness import Direction, Robustness, Sensitivity, robustness, sensitivity, sensitivity_curve
 from pulens.scenario import Scenario
 from pulens.tally import Tally
 from pulens.uncertainty.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
@@ -153,6 +154,35 @@ class Evaluation:
     def best_threshold(self, metric: str = "f1", **parameters: Any) -> float:
         """The threshold at which a metric is best; the highest one if several are."""
         return best_threshold(self.evidence, metric, **parameters)
+
+    def sensitivity(self, metric: str, *, factor: float, favours: Direction = "high", **options: Any) -> Sensitivity:
+        """The range of a metric if positives with high scores were labelled up to ``factor`` times as often.
+
+        Metrics at a threshold take this evaluation's own, unless ``threshold`` gives another.
+
+        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.2, threshold=5)
+        >>> print(evaluation.sensitivity("recall", factor=2))
+        recall 0.667, [0.500, 0.667] if high scores were labelled up to 2 times as often
+        """
+        return sensitivity(self.evidence, metric, factor=factor, favours=favours, **self._at_own(metric, options))
+
+    def sensitivity_curve(self, metric: str, *, factors: Any = None, **options: Any) -> tuple[Curve, Curve]:
+        """Lowest and highest value of a metric against the factor by which labelling favours high scores."""
+        return sensitivity_curve(self.evidence, metric, factors=factors, **self._at_own(metric, options))
+
+    def robustness(self, statement: str, *, favours: Direction = "high", **options: Any) -> Robustness:
+        """The smallest factor at which a statement such as ``"precision > 0.8"`` would fail.
+
+        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.2, threshold=5)
+        >>> round(evaluation.robustness("recall > 0.5").factor, 6)
+        2.0
+        """
+        metric = statement.split()[0] if isinstance(statement, str) and statement.split() else ""
+        return robustness(self.evidence, statement, favours=favours, **self._at_own(metric, options))
+
+    def _at_own(self, metric: str, options: dict[str, Any]) -> dict[str, Any]:
+        reads = METRICS[metric].reads if metric in METRICS else "threshold"
+        return options if reads == "ranking" or "threshold" in options else {"threshold": self.threshold, **options}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""

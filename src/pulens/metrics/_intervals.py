@@ -32,6 +32,8 @@ from pulens.uncertainty.placements import PlacementMoments, placement_moments
 from pulens.uncertainty.quantiles import (
     effective_degrees_of_freedom,
     expanded_tail,
+    jeffreys_quantiles,
+    latin_levels,
     percentiles,
     spread_of_interval,
     studentised_quantile,
@@ -142,11 +144,17 @@ class Doubts:
 
     def _priors(self, prior: float | None, normal: Floats, totals: Any, *, mirrored: bool = False) -> Floats:
         """Share of positives among the unlabelled rows in each redraw."""
+        from scipy.special import ndtr
+
         known = self.evidence.class_prior
         base: Any = prior
         reach = known.unlabelled_interval
         if prior is None and reach is not None and reach.confidence is not None:
-            base = spread_of_interval(known.unlabelled, reach.low, reach.high, reach.confidence, normal)
+            if known.distribution is not None:
+                levels, quantiles = self._prior_quantiles
+                base = np.interp(ndtr(normal), levels, quantiles)
+            else:
+                base = spread_of_interval(known.unlabelled, reach.low, reach.high, reach.confidence, normal)
             if mirrored:  # the estimate's own error, seen from the truth, is the other way round
                 base = 2 * known.unlabelled - base
         elif prior is None:
@@ -159,6 +167,14 @@ class Doubts:
             held=self.evidence.prior_held,
             scenario=self.evidence.scenario,
         )
+
+    @cached_property
+    def _prior_quantiles(self) -> tuple[Floats, Floats]:
+        """Quantiles of the estimated class prior's own distribution."""
+        distribution = self.evidence.class_prior.distribution
+        assert distribution is not None
+        levels = np.concatenate([[0.0], (np.arange(GRID) + 0.5) / GRID, [1.0]])
+        return levels, np.array([distribution.quantile(level) for level in levels.tolist()])
 
     def _recoveries(self, totals: Any, priors: Floats) -> ManyRecoveries:
         return recover_many(totals, priors, self.evidence.label_noise, self.evidence.scenario)
@@ -237,21 +253,33 @@ class Doubts:
 
     # --- a threshold fixed beforehand ------------------------------------------------------------------------
 
-    def _fixed(self, metric: Metric, threshold: float, parameters: dict[str, Any]) -> Callable[[float | None], Ends]:
-        totals = self.evidence.tally.totals
+    @cached_property
+    def _plausible_rates(self) -> dict[float, tuple[Floats, tuple[Floats, ...], Any]]:
+        return {}
+
+    def _rates_at(self, threshold: float) -> tuple[Floats, tuple[Floats, ...], Any]:
+        """Plausible rates of the three kinds of row at a threshold, with a normal number and totals for each."""
+        if threshold in self._plausible_rates:
+            return self._plausible_rates[threshold]
+        from scipy.special import ndtri
+
+        totals, size = self.evidence.tally.totals, self.resampling.redraws
         rng = np.random.Generator(np.random.PCG64(self.resampling.seed))
-        size = self.resampling.redraws
-        normal = rng.standard_normal(size)
-        above = self.evidence.tally.at(threshold)
-        # halves keep a rate of 0 or 1 from being certain
-        rates = [
-            rng.beta(hits + 0.5, max(total - hits, 0.0) + 0.5, size) if total else np.zeros(size)
-            for hits, total in zip(above, totals, strict=True)
-        ]
+        normal = ndtri(latin_levels(size, rng))
+        rates = tuple(
+            jeffreys_quantiles(hits, total, latin_levels(size, rng)) if total else np.zeros(size)
+            for hits, total in zip(self.evidence.tally.at(threshold), totals, strict=True)
+        )
         drawn: Any = tuple(totals)
         if self._random_totals:
             counts = rng.multinomial(max(round(totals.rows), 1), np.array(totals) / totals.rows, size)
             drawn = tuple(np.where(np.array(totals) > 0, np.maximum(counts, 1), 0).T.astype(float))
+        self._plausible_rates[threshold] = normal, rates, drawn
+        return normal, rates, drawn
+
+    def _fixed(self, metric: Metric, threshold: float, parameters: dict[str, Any]) -> Callable[[float | None], Ends]:
+        normal, rates, drawn = self._rates_at(threshold)
+        size = normal.size
 
         def at(prior: float | None) -> Ends:
             priors = np.broadcast_to(self._priors(prior, normal, drawn), (size,))

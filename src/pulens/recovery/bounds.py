@@ -78,20 +78,28 @@ def surrogates_in_head(head: Any, rows: float, latent: float, theta: Any) -> Flo
 
 
 def surrogate_limits(
-    tally: Tally, latent: float, confidence: float, band: str, approach: Approach
+    tally: Tally,
+    latent: float,
+    confidence: float,
+    band: str,
+    approach: Approach,
+    *,
+    latent_range: tuple[float, float] | None = None,
 ) -> tuple[Floats, Floats]:
     """Fewest and most latent positives among the unlabelled rows above each threshold.
 
     From the labelled positives' band, from the known negatives' (the reversed approach, Appendix C), or at each
-    threshold from whichever is tighter; the two then share the chance of being wrong.
+    threshold from whichever is tighter; the two then share the chance of being wrong. Where the number of latent
+    positives is only known to lie in a range, the two-sample band is as wide as the least favourable one asks.
     """
+    fewest_latent, most_latent = latent_range or (latent, latent)
     rows = float(tally.totals.unlabelled)
     head = np.concatenate([[0.0], np.asarray(tally.unlabelled, float)])
     level = 1 - (1 - confidence) / 2 if approach == "tighter" else confidence
     limits = []
     if approach in ("positives", "tighter"):
         known = np.concatenate([[0.0], np.asarray(tally.labelled, float)])
-        limits_of: Band = rank_band(known, tally.totals.labelled, level, band, latent=latent)
+        limits_of: Band = rank_band(known, tally.totals.labelled, level, band, latent=fewest_latent)
         limits.append(
             (
                 surrogates_in_head(head, rows, latent, round_down(limits_of.low * latent)),
@@ -101,7 +109,7 @@ def surrogate_limits(
     if approach in ("negatives", "tighter"):
         known = np.concatenate([[0.0], np.asarray(tally.negative, float)])
         rest = rows - latent
-        limits_of = rank_band(known, tally.totals.negative, level, band, latent=rest)
+        limits_of = rank_band(known, tally.totals.negative, level, band, latent=rows - most_latent)
         # few negatives above means many positives there: the ends change places
         limits.append(
             (
@@ -155,9 +163,9 @@ def bound_tables(
     (array([0., 1., 2., 3.]), array([0., 1., 1., 2.]))
     """
     lowers, uppers = [], []
-    for share in dict.fromkeys(shares):
-        latent = latent_count(share, tally.totals.unlabelled)
-        fewest, most = surrogate_limits(tally, latent, confidence, band, approach)
+    low, high = (latent_count(share, tally.totals.unlabelled) for share in shares)
+    for latent in dict.fromkeys((low, high)):
+        fewest, most = surrogate_limits(tally, latent, confidence, band, approach, latent_range=(low, high))
         lowers.append(table_from_surrogates(tally, latent, fewest, labelled_too=labelled_too))
         uppers.append(table_from_surrogates(tally, latent, most, labelled_too=labelled_too))
     if len(uppers) == 1:
