@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pulens.priors import ClassPrior
     from pulens.sample import PUSample
     from pulens.scenario import Scenario
+    from pulens.synthesis import synthesise
     from pulens.tally import Tally
 
 # where each public name lives; looked up on first use, so that `import pulens` stays quick
@@ -36,8 +37,9 @@ _HOMES = {
     "Scenario": "pulens.scenario",
     "Tally": "pulens.tally",
     "evaluate": "pulens.evaluation",
+    "synthesise": "pulens.synthesis",
 }
-_ROOMS = {"metrics", "curves", "priors", "recovery", "inputs", "plots", "sklearn"}
+_ROOMS = {"metrics", "curves", "priors", "recovery", "inputs", "plots", "sklearn", "labelling", "learners", "synthesis"}
 
 __all__ = [
     "ClassPrior",
@@ -52,6 +54,7 @@ __all__ = [
     "Tally",
     "__version__",
     "evaluate",
+    "synthesise",
 ]
 
 

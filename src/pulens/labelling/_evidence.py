@@ -28,21 +28,27 @@ def auxiliary_log_odds(X: Any, is_positive: NDArray[np.bool_], scored: Any = Non
     return odds
 
 
-def mixture_log_density(X: Any, *, components: int = 3, covariance: str = "diag", seed: int = 0) -> Floats:
-    """Log-density of each positive under a Gaussian mixture fitted on all of them: paper 000, section 3.
+def mixture_log_density(
+    X: Any, scored: Any = None, *, components: int = 3, covariance: str = "diag", seed: int = 0
+) -> Floats:
+    """Log-density under a Gaussian mixture fitted on all positives ``X``: paper 000, section 3.
 
     The paper states neither the number of components nor the shape of the covariance.
     """
-    from scipy.sparse import issparse
     from sklearn.mixture import GaussianMixture
 
-    X = flat(X)
-    rows = np.asarray(X.todense() if issparse(X) else X, dtype=np.float64)
+    rows = _dense(X)
     mixture = GaussianMixture(min(components, len(rows)), covariance_type=covariance, random_state=seed, reg_covar=1e-4)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few distinct rows, or not converged: still a density
-        density: Floats = mixture.fit(rows).score_samples(rows)
+        density: Floats = mixture.fit(rows).score_samples(rows if scored is None else _dense(scored))
     return density
+
+
+def _dense(X: Any) -> Floats:
+    from scipy.sparse import issparse
+
+    return np.asarray(X.toarray() if issparse(X) else flat(X), dtype=np.float64)
 
 
 def flat(X: Any) -> Any:
