@@ -114,7 +114,7 @@ def synthesise(
         test = test[thin(is_positive[test], exact(test_class_prior), streams[1])]
     source = Evidence(X, is_positive, train, rule, evidence, settings, seed)
     parts = []
-    for part, prior_rng, label_rng in ((train, *streams[2:4]), (validation, *streams[4:6])):
+    for part, prior_rng, label_rng in zip((train, validation), streams[2::2], streams[3::2], strict=True):
         if class_prior is not None:
             part = part[thin(is_positive[part], exact(class_prior), prior_rng)]
         parts.append(_pu_data(X, is_positive, part, recipe, source, label_rng) if part.size else None)
