@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
     from pulens.evaluation import Evaluation, evaluate
-    from pulens.priors import ClassPrior
+    from pulens.priors import ClassPrior, estimate_prior, estimate_prior_and_noise
     from pulens.sample import PUSample
     from pulens.scenario import Scenario
     from pulens.synthesis import synthesise
@@ -36,6 +36,8 @@ _HOMES = {
     "PulensError": "pulens.errors",
     "Scenario": "pulens.scenario",
     "Tally": "pulens.tally",
+    "estimate_prior": "pulens.priors",
+    "estimate_prior_and_noise": "pulens.priors",
     "evaluate": "pulens.evaluation",
     "synthesise": "pulens.synthesis",
 }
@@ -53,6 +55,8 @@ __all__ = [
     "Scenario",
     "Tally",
     "__version__",
+    "estimate_prior",
+    "estimate_prior_and_noise",
     "evaluate",
     "synthesise",
 ]

@@ -188,12 +188,13 @@ def evaluate(
     labels: Any,
     scores: Any = None,
     *,
-    class_prior: GivenPrior | ClassPrior | None = None,
+    class_prior: GivenPrior | ClassPrior | str | None = None,
     unlabelled_prior: GivenPrior | None = None,
     label_noise: float = 0.0,
     scenario: str = "case-control",
     threshold: float | None = None,
     weights: Any = None,
+    audit: object = None,
     **reading: Any,
 ) -> Evaluation:
     r"""Recover how a classifier performs on positives versus negatives from positive and unlabelled rows.
@@ -207,7 +208,8 @@ def evaluate(
     scores
         One number per row; higher means more positive.
     class_prior
-        Share of positives in the population: a number, or a range ``(low, high)``.
+        Share of positives in the population: a number, a range ``(low, high)``, or the name of an estimator
+        (:func:`pulens.estimate_prior`). By default ``"auto"``, which estimates it from these rows.
     unlabelled_prior
         Share of positives among the unlabelled rows, instead of ``class_prior``.
     label_noise
@@ -219,6 +221,9 @@ def evaluate(
         Rows with ``score >= threshold`` are predicted positive. By default the threshold with the best recovered F1.
     weights
         How many rows each row stands for.
+    audit
+        Positives found and rows checked among randomly chosen unlabelled rows, ``(13, 200)``: sharpens an estimated
+        class prior.
 
     The recovery solves :math:`\eta_{pu} = \alpha\gamma + (1-\alpha)\eta` and
     :math:`\gamma_{pu} = \beta\gamma + (1-\beta)\eta` at every threshold: paper 003, equations 1 to 4.
@@ -236,6 +241,7 @@ def evaluate(
         unlabelled_prior=unlabelled_prior,
         label_noise=label_noise,
         scenario=scenario,
+        audit=audit,
         **(reading if weights is None else {**reading, "weights": weights}),
     )
     if threshold is None:

@@ -13,6 +13,11 @@ from pulens.cli._options import Number, assumption_options, reading_arguments, r
 @click.argument("file")
 @reading_options
 @assumption_options
+@click.option(
+    "--audit",
+    metavar="K/R",
+    help="K positives were found among R randomly chosen unlabelled rows: sharpens an estimated class prior.",
+)
 @click.option("--threshold", type=Number(), help="Predicted positive is score >= threshold. Default: best F1.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
 def command(
@@ -23,6 +28,7 @@ def command(
     unlabelled_prior: Any,
     label_noise: float,
     scenario: str,
+    audit: str | None,
     **given: Any,
 ) -> None:
     """Show how good a classifier is on positives versus negatives, from a table of scores and PU labels.
@@ -31,6 +37,7 @@ def command(
 
     \b
     Examples:
+      pulens evaluate scores.csv
       pulens evaluate scores.csv --class-prior 0.1
       pulens evaluate scores.parquet --score p --label fraud --positive confirmed --class-prior 0.02:0.05
       cat scores.csv | pulens evaluate - --class-prior 0.1 --json -
@@ -44,6 +51,7 @@ def command(
         unlabelled_prior=unlabelled_prior,
         label_noise=label_noise,
         scenario=scenario,
+        audit=audit,
         threshold=threshold,
         **reading_arguments(given),
     )
