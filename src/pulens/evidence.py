@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from pulens.assumptions import Assumptions, check_label_noise
 from pulens.errors import AssumptionError
@@ -17,12 +17,17 @@ from pulens.tally import Tally
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What was observed and what is taken for granted."""
+    """What was observed and what is taken for granted.
+
+    ``prior_held`` says which share stays when the numbers of labelled and unlabelled rows are redrawn: that among
+    the unlabelled rows, or that in the population. It matters in the single-set scenario only.
+    """
 
     tally: Tally
     class_prior: ClassPrior
     label_noise: float = 0.0
     scenario: Scenario = Scenario.CASE_CONTROL
+    prior_held: Literal["unlabelled", "population"] = "unlabelled"
 
     @property
     def assumptions(self) -> Assumptions:
@@ -31,7 +36,16 @@ class Evidence:
 
     def assumptions_at(self, unlabelled_prior: float) -> Assumptions:
         """At another share of positives among the unlabelled rows."""
-        return Assumptions(unlabelled_prior, self.label_noise, self.scenario)
+        return Assumptions(unlabelled_prior, self.label_noise, self.recovery_scenario)
+
+    @property
+    def recovery_scenario(self) -> Scenario:
+        """The scenario as given, unless the class prior is given as 0: every row's class is then known.
+
+        Rows that are all labelled are the only population such data describe that holds both classes.
+        """
+        prior = self.class_prior
+        return Scenario.SINGLE_SET if prior.is_exact and prior.unlabelled == 0 else self.scenario
 
     @property
     def recovery(self) -> Recovery:
@@ -70,6 +84,7 @@ def gather(
         settle_class_prior(tally, checked_scenario, class_prior, unlabelled_prior, label_noise, audit),
         float(label_noise),
         checked_scenario,
+        "unlabelled" if class_prior is None or isinstance(class_prior, ClassPrior | str) else "population",
     )
 
 

@@ -98,6 +98,36 @@ def assumption_options(command: Command) -> Command:
     return _apply(options, command)
 
 
+class Whole(click.ParamType[int]):
+    """A whole number, refused in our own words."""
+
+    name = "WHOLE NUMBER"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return int(value)
+        except ValueError:
+            self.fail(f"must be a whole number, got {value!r}", param, ctx)
+
+
+def interval_options(command: Command) -> Command:
+    """How sure the intervals should be, and how they are found."""
+    options = [
+        click.option("--confidence", type=Number(), default=0.95, show_default=True, help="Level of the intervals."),
+        click.option(
+            "--redraws",
+            type=Whole(),
+            default=2000,
+            show_default=True,
+            help="How many times counts are redrawn, for intervals that have no closed form.",
+        ),
+        click.option(
+            "--seed", type=Whole(), default=0, show_default=True, help="Where chance starts; the same gives the same."
+        ),
+    ]
+    return _apply(options, command)
+
+
 def _apply(options: Sequence[Callable[[Any], Any]], command: Command) -> Command:
     for option in reversed(options):
         command = option(command)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pulens.cli._options import Number, assumption_options, reading_arguments, reading_options
+from pulens.cli._options import Number, assumption_options, interval_options, reading_arguments, reading_options
 
 
 @click.command(name="evaluate")
@@ -19,6 +19,7 @@ from pulens.cli._options import Number, assumption_options, reading_arguments, r
     help="K positives were found among R randomly chosen unlabelled rows: sharpens an estimated class prior.",
 )
 @click.option("--threshold", type=Number(), help="Predicted positive is score >= threshold. Default: best F1.")
+@interval_options
 @click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
 def command(
     file: str,
@@ -28,6 +29,9 @@ def command(
     unlabelled_prior: Any,
     label_noise: float,
     scenario: str,
+    confidence: float,
+    redraws: int,
+    seed: int,
     audit: str | None,
     **given: Any,
 ) -> None:
@@ -53,6 +57,9 @@ def command(
         scenario=scenario,
         audit=audit,
         threshold=threshold,
+        confidence=confidence,
+        redraws=redraws,
+        seed=seed,
         **reading_arguments(given),
     )
     if json_path is not None:
