@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from pulens._version import __version__
 
 if TYPE_CHECKING:
+    from pulens.comparison import Comparison, compare
     from pulens.contingency import Contingency
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 # where each public name lives; looked up on first use, so that `import pulens` stays quick
 _HOMES = {
     "ClassPrior": "pulens.priors",
+    "Comparison": "pulens.comparison",
     "Contingency": "pulens.contingency",
     "Curve": "pulens.estimate",
     "Estimate": "pulens.estimate",
@@ -35,12 +37,14 @@ _HOMES = {
     "PulensError": "pulens.errors",
     "Scenario": "pulens.scenario",
     "Tally": "pulens.tally",
+    "compare": "pulens.comparison",
     "evaluate": "pulens.evaluation",
 }
 _ROOMS = {"metrics", "curves", "priors", "recovery", "inputs", "plots", "sklearn"}
 
 __all__ = [
     "ClassPrior",
+    "Comparison",
     "Contingency",
     "Curve",
     "Estimate",
@@ -51,6 +55,7 @@ __all__ = [
     "Scenario",
     "Tally",
     "__version__",
+    "compare",
     "evaluate",
 ]
 
