@@ -1,0 +1,68 @@
+"""Which positives get a label, and PU rows made of labelled ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pulens.errors import PulensError
+from pulens.labelling import MECHANISMS, at_random, least_representative, mixture_density, most_representative
+from pulens.synthesis import hide_labels
+
+
+def test_representative_choices_are_those_of_the_worked_case(reference_cases):
+    case = reference_cases["e3"]
+    representativeness = np.array(case["input"]["posterior_of_positives"])
+    n, rng = case["params"]["n_labeled"], np.random.default_rng(0)
+    assert most_representative(representativeness, n, rng).tolist() == case["expected"]["scenario1_indices"]
+    assert least_representative(representativeness, n, rng).tolist() == case["expected"]["scenario2_indices"]
+
+
+def test_random_labels_reach_every_positive_alike():
+    rng = np.random.default_rng(0)
+    counts = np.bincount(np.concatenate([at_random(np.arange(5), 2, rng) for _ in range(4000)]), minlength=5)
+    np.testing.assert_allclose(counts / 4000, 2 / 5, atol=0.03)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS.values(), ids=list(MECHANISMS))
+def test_hidden_labels_have_the_asked_sizes_and_share(mechanism):
+    rng = np.random.default_rng(1)
+    positive = rng.random(400) < 0.4
+    found = hide_labels(
+        positive, rng.random(400), mechanism=mechanism, n_labelled=30, n_unlabelled=120, unlabelled_prior=0.35, rng=rng
+    )
+    assert found.labels.sum() == 30
+    assert found.is_positive[found.labels == 1].all()
+    assert found.is_positive[found.labels == 0].sum() == 42
+    assert np.unique(found.rows).size == 150
+    np.testing.assert_array_equal(found.is_positive, positive[found.rows])
+
+
+def test_scenario_one_labels_typical_positives_and_leaves_the_rest():
+    rng = np.random.default_rng(2)
+    positive, typical = np.ones(50, bool), np.arange(50.0)
+    positive[40:] = False
+    found = hide_labels(
+        positive, typical, mechanism=most_representative, n_labelled=10, n_unlabelled=20, unlabelled_prior=0.5, rng=rng
+    )
+    assert set(found.rows[found.labels == 1]) == set(range(30, 40))
+
+
+def test_too_many_rows_are_refused():
+    with pytest.raises(PulensError, match="need 15 positives and 5 negatives; there are 10 and 10"):
+        hide_labels(
+            np.repeat([True, False], 10),
+            np.zeros(20),
+            mechanism=at_random,
+            n_labelled=10,
+            n_unlabelled=10,
+            unlabelled_prior=0.5,
+            rng=np.random.default_rng(0),
+        )
+
+
+def test_density_finds_the_stranger():
+    rng = np.random.default_rng(0)
+    rows = np.concatenate([rng.normal(size=(80, 4)), np.full((1, 4), 8.0)])
+    density = mixture_density(rows, components=2)
+    assert density[:80].mean() > density[80]
