@@ -210,9 +210,10 @@ def test_a_metric_that_should_be_low_is_won_by_the_lower():
 
 def test_measures_without_a_class_prior_can_be_compared():
     labels, models = rows(60, 300)
-    comparison = pulens.compare(labels, models, unlabelled_prior=0.2, metrics=["pulp", "proxy_roc_auc"], draws=60)
+    comparison = pulens.compare(labels, models, metrics=["pulp", "proxy_roc_auc"], draws=60)
     assert comparison.leader("proxy_roc_auc") == "model 0"
     assert comparison.order["pulp"].crossings == ()
+    assert "pulp: does not depend on the class prior" in str(comparison)
 
 
 def test_redraws_keep_the_strata_of_case_control_and_mix_those_of_the_single_set():

@@ -165,3 +165,17 @@ def test_the_walk_and_the_closed_form_add_up_to_the_same(digits):
     ranking = Ranking.of(Tally.from_arrays(labels, np.round(rng.normal(0.1 * labels), digits)), "pulp")
     walked = module._sum_by_walk(ranking, 3000)
     assert walked == pytest.approx(module._sum_by_stretches(ranking, 3000, 700), abs=1e-9)
+
+
+def test_a_scorer_of_pulp_needs_no_class_prior():
+    from sklearn.linear_model import LogisticRegression
+
+    from pulens.sklearn import scorer
+
+    rng = np.random.default_rng(0)
+    labels = np.repeat([1, 0], [30, 170])
+    rows = rng.normal(size=(200, 3)) + labels[:, None]
+    model = LogisticRegression().fit(rows, labels)
+    assert scorer("pulp")(model, rows, labels) == pulens.metrics.pulp(labels, model.predict_proba(rows)[:, 1]).value
+    with pytest.raises(PulensError, match="needs a threshold"):
+        scorer("lee_liu")

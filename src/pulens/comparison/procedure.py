@@ -107,9 +107,12 @@ def compare(
     rows = read_models(labels, scores, **reading)
     checked_scenario, noise = check_scenario(scenario), check_label_noise(label_noise)
     tallies = rows.tallies()
+    chosen = _metrics(metrics, has_threshold=threshold is not None)
+    if class_prior is None and all(metric.ignores_class_prior for metric in chosen.values()):
+        unlabelled_prior = unlabelled_prior or 0.0  # any would do
     asked = _Asked(
         rows,
-        _metrics(metrics, has_threshold=threshold is not None),
+        chosen,
         _thresholds(threshold, rows.names, metrics),
         settle_class_prior(tallies[0], checked_scenario, class_prior, unlabelled_prior, noise),
         noise,

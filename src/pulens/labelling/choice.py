@@ -37,10 +37,3 @@ def least_representative(representativeness: NDArray[Any], n_labelled: int, rng:
     [1, 2]
     """
     return np.sort(np.argsort(np.asarray(representativeness), kind="stable")[:n_labelled])
-
-
-MECHANISMS: dict[str, Mechanism] = {
-    "random": at_random,
-    "scenario 1": most_representative,
-    "scenario 2": least_representative,
-}

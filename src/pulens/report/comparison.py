@@ -29,16 +29,21 @@ def difference_cells(pair: Difference) -> tuple[str, str, str, str, str]:
     if pair.undefined_because or pair.interval is None:
         return who, "undefined", "", "", ""
     interval = f"{pair.interval.low:+.4f} to {pair.interval.high:+.4f}"
-    return who, f"{pair.value:+.4f}", interval, f"{pair.probability:.3f}", f"{pair.adjusted_p_value:.3f}"
+    p_value = f"{pair.adjusted_p_value:.3f}" if pair.adjusted_p_value >= 0.001 else "<0.001"
+    return who, f"{pair.value:+.4f}", interval, f"{pair.probability:.3f}", p_value
 
 
 def order_lines(comparison: Comparison) -> list[str]:
     """Where the class prior changes the order, metric by metric."""
+    from pulens.metrics import METRICS
+
     lines = []
     for name, order in comparison.order.items():
         reach = f"class priors {order.class_priors[0]:.3f} to {order.class_priors[-1]:.3f}"
         if name == "roc_auc" and not comparison.totals.negative:  # an increasing straight line of AUC_pu, for any prior
             lines.append(f"{name}: the order is the same at every class prior, by its formula")
+        elif METRICS[name].ignores_class_prior:
+            lines.append(f"{name}: does not depend on the class prior")
         elif order.crossings:
             lines.append(f"{name}, {reach}: " + "; ".join(str(crossing) for crossing in order.crossings))
         else:

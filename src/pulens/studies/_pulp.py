@@ -6,16 +6,17 @@ trained on PU rows and measured on other PU rows, once with the PU labels and on
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pulens.assumptions import UNCORRECTED
 from pulens.hypergeometric import tails
-from pulens.labelling import MECHANISMS, mixture_density
+from pulens.labelling import Mechanism, at_random, least_representative, mixture_density, most_representative
 from pulens.metrics import METRICS
 from pulens.metrics._measure import raw_value
 from pulens.operating_points import Ranking, average
@@ -37,6 +38,12 @@ MEASURES = {
     "PseudoF": "averaged_pseudo_f",
 }
 LOG_PULP = "log PULP"  # ours: the mean of -log P(X >= k), which cannot saturate
+# the paper's names: in scenario 1 the least, in scenario 2 the most representative positives are left unlabelled
+MECHANISMS: dict[str, Mechanism] = {
+    "random": at_random,
+    "scenario 1": most_representative,
+    "scenario 2": least_representative,
+}
 SCENARIOS = tuple(MECHANISMS)
 UNLABELLED = 400
 
@@ -55,7 +62,7 @@ class Design:
     def of(cls, bench: Workbench) -> Design:
         if bench.quick:
             return cls((0.1, 0.3, 0.5), (10, 90), tasks=2, repeats=1, noise=(0.0, 2.0))
-        return cls((0.05, 0.15, 0.3, 0.45, 0.6), (10, 30, 90), tasks=4, repeats=2, noise=(0.0, 0.0, 1.0, 3.0))
+        return cls((0.05, 0.15, 0.3, 0.45, 0.6), (10, 30, 90), tasks=3, repeats=1, noise=(0.0, 1.0, 3.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,25 +129,22 @@ def measure_all(labels: NDArray[Any], scores: NDArray[Any]) -> list[float]:
     return [*found, average(ranking, lambda i, k: -tails(k, rows, labelled, i).log_at_least, "grouped")]
 
 
-def run(bench: Workbench) -> Results:
-    """Train, measure, average."""
-    rng = np.random.default_rng(bench.seed)
+def run(bench: Workbench, sets: Sequence[LabelledSet] | None = None) -> Results:
+    """Train, measure, average. Every task draws its own random numbers, so sets may be run one by one."""
     design = Design.of(bench)
-    sets = available(rng)
-    groups = tuple((data.name, task) for data in sets for task in range(design.tasks))
+    chosen = available(np.random.default_rng(bench.seed)) if sets is None else sets
+    groups = tuple((data.name, task) for data in chosen for task in range(design.tasks))
     scorers = classifiers()
     measures = (*MEASURES, LOG_PULP)
     shape = (len(design.label_counts), len(SCENARIOS), len(design.priors), len(groups), len(scorers), len(measures))
     full, pu = np.zeros(shape), np.zeros(shape)
-    place = 0
-    for data in sets:
-        for task in range(design.tasks):
-            for repeat in range(design.repeats):
-                bench.progress(f"{data.name}, task {task + 1}, repeat {repeat + 1}")
-                for where, truth, seen in _task(data, task, design, list(scorers.values()), rng):
-                    full[where[0], where[1], where[2], place, where[3]] += np.array(truth) / design.repeats
-                    pu[where[0], where[1], where[2], place, where[3]] += np.array(seen) / design.repeats
-            place += 1
+    for place, (data, task) in enumerate((data, task) for data in chosen for task in range(design.tasks)):
+        for repeat in range(design.repeats):
+            bench.progress(f"{data.name}, task {task + 1} of {design.tasks}, repeat {repeat + 1} of {design.repeats}")
+            rng = np.random.default_rng([bench.seed, crc32(data.name.encode()), task, repeat])
+            for where, truth, seen in _task(data, task, design, list(scorers.values()), rng):
+                full[where[0], where[1], where[2], place, where[3]] += np.array(truth) / design.repeats
+                pu[where[0], where[1], where[2], place, where[3]] += np.array(seen) / design.repeats
     return Results(design, groups, measures, full, pu)
 
 
