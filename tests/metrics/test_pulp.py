@@ -179,3 +179,12 @@ def test_a_scorer_of_pulp_needs_no_class_prior():
     assert scorer("pulp")(model, rows, labels) == pulens.metrics.pulp(labels, model.predict_proba(rows)[:, 1]).value
     with pytest.raises(PulensError, match="needs a threshold"):
         scorer("lee_liu")
+
+
+@pytest.mark.parametrize("ties", ["expected", "grouped", "optimistic", "pessimistic"])
+def test_scores_that_no_row_has_make_no_operating_point(ties):
+    thresholds, labelled, unlabelled = np.array([3.0, 2.0, 1.0, 0.0]), np.array([1, 1, 2, 2]), np.array([0, 0, 3, 4])
+    with_empty = Tally(thresholds, labelled, unlabelled, np.zeros(4, np.int64))
+    without = Tally.from_arrays(np.array([1, 1, 0, 0, 0, 0]), np.array([3.0, 1.0, 1.0, 1.0, 1.0, 0.0]))
+    first, second = (pulens.metrics.pulp(tally, ties=ties).value for tally in (with_empty, without))
+    assert first == second

@@ -61,7 +61,7 @@ class Design:
     @classmethod
     def of(cls, bench: Workbench) -> Design:
         if bench.quick:
-            return cls((0.1, 0.3, 0.5), (10, 90), tasks=2, repeats=1, noise=(0.0, 2.0))
+            return cls((0.1, 0.5), (10, 90), tasks=2, repeats=1, noise=(0.0, 2.0))
         return cls((0.05, 0.15, 0.3, 0.45, 0.6), (10, 30, 90), tasks=3, repeats=1, noise=(0.0, 1.0, 3.0))
 
 
