@@ -29,6 +29,7 @@ from pulens.calibration._risk import Points
 
 Floats = NDArray[np.float64]
 PRIOR_DEVIATION = 10.0  # of coefficients around their start: of no weight unless the data would let them run away
+CLOSE = 1e-7  # nats still to be gained: coefficients are then within a thousandth of their standard errors
 LARGEST_LOGIT = 36.0  # of the double next to 1
 
 
@@ -81,15 +82,16 @@ def _climb(
         return value, gradient, information
 
     value, gradient, information = objective(theta)
+    rounding = 1e-13 * abs(value)
     for _ in range(steps):
         step = np.linalg.solve(information, gradient)
         gain = float(gradient @ step)
-        if gain < 1e-10:
+        if gain < CLOSE:
             break
         scale = 1.0
         while scale > 1e-8:
             tried = objective(theta + scale * step)
-            if tried[0] >= value + 1e-4 * scale * gain:
+            if tried[0] >= value + 1e-4 * scale * gain - rounding:
                 break
             scale /= 2
         else:
