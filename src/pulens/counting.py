@@ -34,18 +34,16 @@ def count_rows(scores: Scores, labels: NDArray[np.int8]) -> Counts:
     if has_negatives and not (smallest >= 0 and largest < 2):
         return _count_by_order(scores, labels, None, has_negatives=True)
     label_bits = 2 if has_negatives else 1
-    codes = labels & 3 if has_negatives else labels == LABELLED  # -1 & 3 is 3: labels become 1, 0, 3
     if smallest >= 0:
-        packed = _pack(scores, codes, label_bits, negative_scores=False)
+        packed = _pack(scores, labels, label_bits, below_zero=None)
         packed.sort()
-        return _unpack([packed], [False], scores.dtype, label_bits)
-    below_zero = scores < 0
-    parts = []
-    for mask, negative_scores in ((~below_zero, False), (below_zero, True)):
-        part = _pack(scores[mask], codes[mask], label_bits, negative_scores=negative_scores)
-        part.sort()
-        parts.append(part)
-    return _unpack(parts, [False, True], scores.dtype, label_bits)
+        return _unpack(packed, packed.size, scores.dtype, label_bits)
+    packed = np.empty(scores.size, _bits_type(scores.dtype))
+    upper = _pack(scores, labels, label_bits, below_zero=False, out=packed)
+    lower = _pack(scores, labels, label_bits, below_zero=True, out=packed[upper.size :])
+    upper.sort()
+    lower.sort()
+    return _unpack(packed, upper.size, scores.dtype, label_bits)
 
 
 def count_weighted_rows(scores: Scores, labels: NDArray[np.int8], weights: NDArray[np.float64]) -> Counts:
@@ -58,73 +56,83 @@ def _bits_type(dtype: np.dtype[Any]) -> type[np.unsignedinteger[Any]]:
 
 
 def _pack(
-    scores: Scores, codes: NDArray[Any], label_bits: int, *, negative_scores: bool
+    scores: Scores,
+    labels: NDArray[np.int8],
+    label_bits: int,
+    *,
+    below_zero: bool | None,
+    out: NDArray[np.unsignedinteger[Any]] | None = None,
 ) -> NDArray[np.unsignedinteger[Any]]:
-    """Integers that sort like the scores, highest score first, with the label code in the low bits."""
+    """Integers that sort like the scores, highest score first, with the label code in the low bits.
+
+    ``below_zero`` takes only the scores below zero, only the others, or (``None``) all of them.
+    """
     bits_type = _bits_type(scores.dtype)
-    packed = np.empty(scores.size, bits_type)
+    packed = np.empty(scores.size, bits_type) if out is None else out
     bits = np.ascontiguousarray(scores).view(bits_type)
-    shift = bits_type(label_bits)
+    code_mask, shift = np.int8((1 << label_bits) - 1), bits_type(label_bits)
+    filled = 0
     for start in range(0, scores.size, BLOCK):
         rows = slice(start, start + BLOCK)
-        # a negative score's magnitude already grows as the score falls; others are turned round
-        block = bits[rows] if negative_scores else np.invert(bits[rows])
-        np.left_shift(block, shift, out=packed[rows])
-        packed[rows] |= codes[rows].astype(bits_type)
-    return packed
+        block, codes = bits[rows], labels[rows] & code_mask  # -1 & 3 is 3: labels become 1, 0, 3
+        if below_zero is not None:
+            chosen = (scores[rows] < 0) == below_zero
+            block, codes = block[chosen], codes[chosen]
+        if not below_zero:  # a negative score's magnitude already grows as the score falls; turn others round
+            block = np.invert(block)
+        place = packed[filled : filled + block.size]
+        np.left_shift(block, shift, out=place)
+        np.bitwise_or(place, codes.view(np.uint8), out=place)
+        filled += block.size
+    return packed[:filled]
 
 
 def _unpack(
-    parts: list[NDArray[np.unsignedinteger[Any]]],
-    negative_scores: list[bool],
-    dtype: np.dtype[Any],
-    label_bits: int,
+    packed: NDArray[np.unsignedinteger[Any]], at_least_zero: int, dtype: np.dtype[Any], label_bits: int
 ) -> Counts:
-    """Walk sorted packed rows once: keep the last row of each run of equal scores with its running counts."""
-    bits_type = _bits_type(dtype)
-    n_rows = sum(part.size for part in parts)
-    # as small as the packed rows allow: pages of these arrays that no distinct score fills are never touched
-    thresholds = np.empty(n_rows, dtype)
-    labelled = np.empty(n_rows, np.int64)
-    unlabelled = np.empty(n_rows, np.int64)
+    """Walk sorted packed rows once: keep the last row of each run of equal scores with its running counts.
+
+    The first ``at_least_zero`` rows have scores of at least zero. Thresholds are written over the packed rows, which
+    are never fewer: no further array of that size is needed.
+    """
+    bits_type, n_rows = _bits_type(dtype), packed.size
+    bits = packed  # thresholds end up here, as bit patterns
+    labelled, unlabelled = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
     negative = np.empty(n_rows, np.int64) if label_bits == 2 else None
     code_mask, shift = bits_type((1 << label_bits) - 1), bits_type(label_bits)
     sign_bit = bits_type(1 << (8 * dtype.itemsize - 1))
-    filled = rows_before = labelled_before = negative_before = 0
-    for part, below_zero in zip(parts, negative_scores, strict=True):
-        for start in range(0, part.size, BLOCK):
-            block = part[start : start + BLOCK]
-            key = block >> shift
-            is_last = np.empty(key.size, bool)
-            np.not_equal(key[1:], key[:-1], out=is_last[:-1])
-            following = start + BLOCK
-            is_last[-1] = following >= part.size or part[following] >> shift != key[-1]
-            codes = (block & code_mask).astype(np.uint8)
-            kept = np.flatnonzero(is_last)
-            place = slice(filled, filled + kept.size)
-            at_or_above = np.cumsum(codes == LABELLED, dtype=np.int64)
-            running_negative = np.cumsum(codes == 3, dtype=np.int64) if negative is not None else None
-            if kept.size == key.size:
-                bits, hits = key, at_or_above
-            else:
-                bits, hits = key[kept], at_or_above[kept]
-            if below_zero:
-                bits |= sign_bit
-            else:
-                np.invert(bits << shift, out=bits)
-                bits >>= shift
-            thresholds[place] = bits.view(dtype)
-            np.add(hits, labelled_before, out=labelled[place])
-            np.subtract(kept + (rows_before + 1), labelled[place], out=unlabelled[place])
-            if negative is not None and running_negative is not None:
-                np.add(running_negative[kept], negative_before, out=negative[place])
-                unlabelled[place] -= negative[place]
-                negative_before += int(running_negative[-1])
-            labelled_before += int(at_or_above[-1])
-            rows_before += key.size
-            filled += kept.size
+    filled = labelled_before = negative_before = 0
+    starts = [*range(0, at_least_zero, BLOCK), *range(at_least_zero, n_rows, BLOCK)]
+    for start, end in zip(starts, [*starts[1:], n_rows], strict=True):
+        block = packed[start:end]
+        key = block >> shift
+        codes = (block & code_mask).astype(np.uint8)
+        is_last = np.empty(key.size, bool)
+        np.not_equal(key[1:], key[:-1], out=is_last[:-1])
+        is_last[-1] = end in (at_least_zero, n_rows) or packed[end] >> shift != key[-1]
+        kept = np.flatnonzero(is_last)
+        all_kept = kept.size == key.size
+        place = slice(filled, filled + kept.size)
+        distinct = key if all_kept else key[kept]
+        if start >= at_least_zero:
+            distinct |= sign_bit
+        else:
+            np.left_shift(distinct, shift, out=distinct)
+            np.invert(distinct, out=distinct)
+            distinct >>= shift
+        bits[place] = distinct
+        running = np.cumsum(codes == LABELLED, dtype=np.int64)
+        np.add(running if all_kept else running[kept], labelled_before, out=labelled[place])
+        np.subtract(kept, labelled[place] - (start + 1), out=unlabelled[place])
+        labelled_before += int(running[-1])
+        if negative is not None:
+            running = np.cumsum(codes == 3, dtype=np.int64)
+            np.add(running[kept], negative_before, out=negative[place])
+            unlabelled[place] -= negative[place]
+            negative_before += int(running[-1])
+        filled += kept.size
     return Counts(
-        _fit(thresholds, filled),
+        _fit(bits, filled).view(dtype),
         _fit(labelled, filled),
         _fit(unlabelled, filled),
         None if negative is None else _fit(negative, filled),

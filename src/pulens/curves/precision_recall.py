@@ -66,7 +66,7 @@ def curve_areas(curve: Curve) -> PrecisionRecallAreas:
         return PrecisionRecallAreas(float("nan"), float("nan"))
     steps = np.diff(curve.x, prepend=0.0)
     before = np.concatenate([curve.y[:1], curve.y[:-1]])
-    return PrecisionRecallAreas(float(steps @ curve.y), float(steps @ (curve.y + before) / 2))
+    return PrecisionRecallAreas(float((steps * curve.y).sum()), float((steps * (curve.y + before)).sum() / 2))
 
 
 def precision_recall_areas(tally: Tally, assumptions: Assumptions, *, form: Form = "point") -> PrecisionRecallAreas:
@@ -82,6 +82,7 @@ def precision_recall_areas(tally: Tally, assumptions: Assumptions, *, form: Form
 
 
 def _walk(tally: Tally, recovery: Recovery) -> PrecisionRecallAreas:
+    # sums of products, not @: a threaded BLAS costs more than it saves on blocks, and its last bits depend on threads
     average_precision = trapezoid = 0.0
     recall_before, precision_before = 0.0, None
     for block in tally.blocks():
@@ -98,8 +99,8 @@ def _walk(tally: Tally, recovery: Recovery) -> PrecisionRecallAreas:
         steps = np.diff(recall, prepend=recall_before)
         if precision_before is None:
             precision_before = float(precision[0])
-        average_precision += float(steps @ precision)
-        trapezoid += float(steps[1:] @ (precision[1:] + precision[:-1])) / 2
+        average_precision += float((steps * precision).sum())
+        trapezoid += float((steps[1:] * (precision[1:] + precision[:-1])).sum()) / 2
         trapezoid += float(steps[0] * (precision[0] + precision_before)) / 2
         recall_before, precision_before = float(recall[-1]), float(precision[-1])
     if precision_before is None:

@@ -63,7 +63,7 @@ def roc_area(curve: Curve, interpolation: Interpolation = "trapezoid") -> float:
         heights = (curve.y[1:] + curve.y[:-1]) / 2
     else:
         heights = curve.y[:-1] if interpolation == "step-left" else curve.y[1:]
-    return float(widths @ heights)
+    return float((widths * heights).sum())
 
 
 def partial_area(curve: Curve, max_false_positive_rate: float) -> float:
@@ -81,6 +81,6 @@ def partial_area(curve: Curve, max_false_positive_rate: float) -> float:
     end = np.interp(limit, curve.x, curve.y)
     x = np.append(curve.x[:inside], limit)
     y = np.append(curve.y[:inside], end)
-    area = float(np.diff(x) @ (y[1:] + y[:-1]) / 2)
+    area = float((np.diff(x) * (y[1:] + y[:-1])).sum() / 2)
     chance = limit**2 / 2
     return 0.5 * (1 + (area - chance) / (limit - chance))

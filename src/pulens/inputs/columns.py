@@ -137,10 +137,10 @@ class LabelCoding:
 
 def is_null(value: Any) -> bool:
     """None, an empty text, nan and the nulls of frame libraries."""
-    if value is None or value == "":
+    if value is None:
         return True
     try:
-        return bool(value != value)  # nan is the one value that differs from itself
+        return bool(value == "" or value != value)  # nan is the one value that differs from itself
     except TypeError:  # pandas.NA refuses to be a truth value
         return True
 

@@ -9,8 +9,8 @@ import io
 import json
 import lzma
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -131,7 +131,21 @@ def _chunks(stream: IO[bytes], kind: str, columns: Columns, delimiter: str | Non
 def _delimited_chunks(stream: IO[bytes], columns: Columns, delimiter: str) -> Iterator[Chunk]:
     if len(delimiter) != 1:
         raise InputError(f"delimiter must be a single character, got {delimiter!r}.")
-    reader = csv.reader(io.TextIOWrapper(stream, "utf-8-sig", newline=""), delimiter=delimiter)
+    with _as_text(stream) as text:
+        yield from _rows_in_chunks(csv.reader(text, delimiter=delimiter), columns)
+
+
+@contextmanager
+def _as_text(stream: IO[bytes]) -> Iterator[io.TextIOWrapper]:
+    """Text of a stream that somebody else will close."""
+    text = io.TextIOWrapper(stream, "utf-8-sig", newline="")
+    try:
+        yield text
+    finally:
+        text.detach()
+
+
+def _rows_in_chunks(reader: Any, columns: Columns) -> Iterator[Chunk]:
     header = next(reader, None)
     if header is None:
         raise InputError("the file is empty: not even a line of column names.")
@@ -156,10 +170,15 @@ def _delimited_chunks(stream: IO[bytes], columns: Columns, delimiter: str) -> It
 
 
 def _json_chunks(stream: IO[bytes], columns: Columns) -> Iterator[Chunk]:
+    with _as_text(stream) as lines:
+        yield from _records_in_chunks(lines, columns)
+
+
+def _records_in_chunks(lines: Iterable[str], columns: Columns) -> Iterator[Chunk]:
     chunk: Chunk = [[] for _ in columns.names]
     seen: dict[str, None] = {}
     missing = set(columns.names)
-    for number, line in enumerate(io.TextIOWrapper(stream, "utf-8-sig"), start=1):
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:

@@ -1,0 +1,74 @@
+"""The packed sort counts exactly what a slow count does, for every kind of score."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pulens.counting import count_rows, count_weighted_rows
+from pulens.tally import Tally
+
+
+def slow_counts(scores, labels, weights=None):
+    weights = np.ones(scores.size) if weights is None else weights
+    thresholds = np.unique(scores)[::-1]
+    table = [[weights[(scores >= t) & (labels == code)].sum() for t in thresholds] for code in (1, 0, -1)]
+    return thresholds, *map(np.array, table)
+
+
+SCORES = {
+    "probabilities": lambda rng, n: rng.random(n),
+    "logits": lambda rng, n: rng.normal(size=n) * 3,
+    "coarse": lambda rng, n: np.round(rng.normal(size=n), 1),
+    "beyond two": lambda rng, n: rng.random(n) * 100,
+    "signed zeros": lambda rng, n: rng.choice([-0.0, 0.0, 1.0, -1.0], n),
+    "subnormal": lambda rng, n: rng.choice([5e-324, 0.0, -5e-324, 1e308, -1e308], n),
+    "constant": lambda rng, n: np.full(n, 0.25),
+}
+
+
+@pytest.mark.parametrize("kind", SCORES)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("codes", [[1, 0], [1, 0, -1]])
+def test_fast_counts_equal_slow_counts(kind, dtype, codes):
+    rng = np.random.default_rng(7)
+    with np.errstate(over="ignore"):
+        scores = np.clip(SCORES[kind](rng, 700), *map(float, [np.finfo(dtype).min, np.finfo(dtype).max])).astype(dtype)
+    labels = rng.choice(codes, 700).astype(np.int8)
+    counts = count_rows(scores, labels)
+    thresholds, labelled, unlabelled, negative = slow_counts(scores, labels)
+    assert counts.thresholds.dtype == dtype
+    np.testing.assert_array_equal(counts.thresholds, thresholds)
+    np.testing.assert_array_equal(counts.labelled, labelled)
+    np.testing.assert_array_equal(counts.unlabelled, unlabelled)
+    if counts.negative is not None:
+        np.testing.assert_array_equal(counts.negative, negative)
+
+
+def test_runs_of_equal_scores_that_cross_blocks_are_one_threshold(monkeypatch):
+    import pulens.counting
+
+    monkeypatch.setattr(pulens.counting, "BLOCK", 4)
+    rng = np.random.default_rng(1)
+    scores, labels = rng.integers(-2, 3, 50).astype(float), rng.integers(0, 2, 50).astype(np.int8)
+    thresholds, labelled, unlabelled, _ = slow_counts(scores, labels)
+    counts = count_rows(scores, labels)
+    np.testing.assert_array_equal(counts.thresholds, thresholds)
+    np.testing.assert_array_equal(counts.labelled, labelled)
+    np.testing.assert_array_equal(counts.unlabelled, unlabelled)
+
+
+def test_weights_add_up():
+    rng = np.random.default_rng(2)
+    scores, labels = np.round(rng.random(300), 1), rng.choice([1, 0, -1], 300).astype(np.int8)
+    weights = rng.random(300)
+    counts = count_weighted_rows(scores, labels, weights)
+    for got, expected in zip(counts, slow_counts(scores, labels, weights), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
+def test_scores_are_not_changed_by_counting():
+    scores = np.array([0.5, -0.25, 0.75])
+    before = scores.copy()
+    Tally.from_arrays(np.array([1, 0, 0]), scores)
+    np.testing.assert_array_equal(scores, before)

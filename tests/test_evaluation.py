@@ -1,0 +1,197 @@
+"""What people read off an evaluation."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import pulens
+from pulens import PulensError
+
+LABELS = [1, 1, 1, 0, 0, 0, 0, 0]
+SCORES = [0.85, 0.65, 0.45, 0.9, 0.7, 0.5, 0.3, 0.2]
+
+
+def test_single_set_precision_is_in_labelled_and_unlabelled_rows_together():
+    """With a pencil: at 0.5, 2 of 3 labelled and 3 of 5 unlabelled rows are flagged; 1 of the 5 is positive.
+
+    Recall is 2/3, so 4 positives give 8/3 true positives among 5 flagged rows.
+    """
+    found = pulens.evaluate(LABELS, SCORES, unlabelled_prior=0.2, scenario="single-set").at(0.5)
+    assert found["precision"].value == pytest.approx(8 / 3 / 5)
+    assert found["recall"].value == pytest.approx(2 / 3)
+    assert found.to_dict()["table"]["true_positive"] == pytest.approx(8 / 3)
+
+
+def test_case_control_precision_is_in_the_unlabelled_rows():
+    found = pulens.evaluate(LABELS, SCORES, class_prior=0.2).at(0.5)
+    assert found["precision"].value == pytest.approx(0.2 * (2 / 3) / 0.6)
+
+
+def test_one_prior_never_means_two_things():
+    by_population = pulens.evaluate(LABELS, SCORES, class_prior=0.5, scenario="single-set")
+    assert by_population.class_prior.unlabelled == pytest.approx(0.2)
+    assert by_population.evidence.recovery.class_prior == pytest.approx(0.5)
+    assert pulens.evaluate(LABELS, SCORES, class_prior=0.5).class_prior.unlabelled == 0.5
+
+
+def test_known_negatives_in_a_single_set_are_counted_as_what_they_are():
+    labels = [1, 1, 0, 0, 0, -1, -1]
+    scores = [5, 4, 5, 3, 1, 4, 0]
+    found = pulens.evaluate(labels, scores, unlabelled_prior=1 / 3, scenario="single-set").at(4)
+    # flagged: 2 labelled, 1 unlabelled, 1 known negative; recall 1, so 3 of the 3 positives, 1 false alarm of 4
+    assert found["precision"].value == pytest.approx(3 / 4)
+    assert found["specificity"].value == pytest.approx(3 / 4)
+
+
+def test_best_threshold_is_where_the_metric_is_best():
+    evaluation = pulens.evaluate(LABELS, SCORES, class_prior=0.2)
+    best = evaluation.best_threshold("f1")
+    tried = {score: evaluation.at(score)["f1"].value for score in SCORES}
+    assert tried[best] == max(tried.values())
+    assert evaluation.threshold == best
+    assert evaluation.best_threshold("error_rate") in SCORES
+    with pytest.raises(PulensError, match="reads the whole ranking"):
+        evaluation.best_threshold("roc_auc")
+    with pytest.raises(PulensError, match="Did you mean 'f1'"):
+        evaluation.best_threshold("f11")
+
+
+def test_nothing_predicted_positive_leaves_precision_undefined_with_a_reason():
+    found = pulens.evaluate(LABELS, SCORES, class_prior=0.2).at(2)
+    assert np.isnan(found["precision"].value)
+    assert "nothing is predicted positive" in found["precision"].undefined_because
+    assert found["precision"].to_dict()["value"] is None
+    assert found["f1"].value == 0
+
+
+def test_areas_above_one_are_clipped_and_reported():
+    evaluation = pulens.evaluate([1, 1, 1, 0, 0, 0, 0], [0.9, 0.8, 0.8, 0.8, 0.8, 0.6, 0.1], class_prior=0.5)
+    assert evaluation.estimates["roc_auc"].value == 1
+    assert any("roc_auc is 1.1667" in text and "class prior is too high" in text for text in evaluation.warnings)
+
+
+def test_a_class_prior_that_the_data_contradict_is_reported_with_its_cause():
+    rng = np.random.default_rng(0)
+    scores = np.concatenate([rng.normal(3, 1, 500), rng.normal(0, 1, 5000)])
+    evaluation = pulens.evaluate(np.repeat([1, 0], [500, 5000]), scores, class_prior=0.4)
+    notice = next(notice for notice in evaluation.notices if notice.code == "impossible-rates")
+    assert notice.severity == 1
+    assert "class prior is too high" in str(notice)
+    assert "40.0% positive" in str(notice)
+
+
+def test_rates_slightly_outside_by_chance_are_only_noted():
+    rng = np.random.default_rng(0)
+    hidden = rng.random(2000) < 0.2
+    scores = np.concatenate([rng.normal(1, 1, 200), rng.normal(hidden * 1.0, 1)])
+    evaluation = pulens.evaluate(np.repeat([1, 0], [200, 2000]), scores, class_prior=0.2, threshold=0.5)
+    notices = [notice for notice in evaluation.notices if notice.code == "impossible-rates"]
+    assert all(notice.severity == 0 for notice in notices)
+
+
+def test_a_range_of_priors_gives_a_range_of_values():
+    evaluation = pulens.evaluate(LABELS, SCORES, class_prior=(0.1, 0.3), threshold=0.5)
+    ends = [pulens.evaluate(LABELS, SCORES, class_prior=end, threshold=0.5) for end in (0.1, 0.3)]
+    for name in ("roc_auc", "precision", "f1"):
+        interval = evaluation.estimates[name].interval
+        for end in ends:
+            assert interval.low - 1e-12 <= end.estimates[name].value <= interval.high + 1e-12
+    assert evaluation.class_prior.interval.low == 0.1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"class_prior": np.float64(0.2)},
+        {"class_prior": np.array([0.1, 0.3])},
+        {"class_prior": [0.1, 0.3]},
+        {"class_prior": 0.2, "label_noise": np.float32(0.1)},
+        {"class_prior": 0.2, "threshold": np.float32(0.5)},
+    ],
+)
+def test_numbers_of_numpy_are_numbers(options):
+    assert pulens.evaluate(LABELS, SCORES, **options).class_prior.value == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"class_prior": 1.0}, "at least 0 and below 1, or a range .*got 1.0"),
+        ({"class_prior": -0.1}, "got -0.1"),
+        ({"class_prior": float("nan")}, "got nan"),
+        ({"class_prior": True}, "got True"),
+        ({"class_prior": (0.4, 0.2)}, r"got \(0.4, 0.2\)"),
+        ({"class_prior": 0.2, "unlabelled_prior": 0.2}, "exactly one of"),
+        ({"class_prior": 0.95, "label_noise": 0.1}, "must be below 1 - label_noise = 0.9"),
+        ({"class_prior": 0.2, "label_noise": 1}, "label_noise must be .*got 1"),
+        ({"class_prior": 0.2, "label_noise": "x"}, "got 'x'"),
+        ({"class_prior": 0.2, "scenario": "random"}, "'case-control' or 'single-set', got 'random'"),
+        ({"class_prior": 0.1, "scenario": "single-set"}, "labelled positives alone make up 0.375"),
+        ({"class_prior": 0.2, "threshold": "high"}, "threshold must be a number, got 'high'"),
+        ({"class_prior": 0.2, "threshold": float("nan")}, "threshold must be a number, got nan"),
+    ],
+)
+def test_impossible_assumptions_are_refused_by_name(options, message):
+    with pytest.raises(PulensError, match=message):
+        pulens.evaluate(LABELS, SCORES, **options)
+
+
+def test_json_holds_everything_and_no_nan():
+    evaluation = pulens.evaluate(LABELS, SCORES, class_prior=(0.1, 0.3), threshold=5)
+    answer = json.loads(json.dumps(evaluation.to_dict(), allow_nan=False))
+    assert {"value", "low", "high"} <= answer["estimates"]["roc_auc"].keys()
+    assert answer["scenario"] == "case-control"
+    assert answer["class_prior"]["low"] == 0.1
+    assert answer["target_population"] == "the population the unlabelled rows were drawn from"
+    assert isinstance(answer["warnings"], list)
+
+
+def test_text_and_notebook_show_recovered_beside_uncorrected():
+    evaluation = pulens.evaluate(LABELS, SCORES, class_prior=(0.1, 0.3))
+    for shown in (str(evaluation), evaluation._repr_html_()):
+        assert "recovered" in shown
+        assert "uncorrected" in shown
+        assert "0.625" in shown
+    assert "<script" not in evaluation._repr_html_()
+
+
+def test_metrics_read_tables_and_name_themselves():
+    import pandas as pd
+
+    table = pd.DataFrame({"p": SCORES, "y": LABELS})
+    found = pulens.metrics.f_beta(table, score="p", label="y", class_prior=0.2, threshold=0.5, beta=1.0)
+    assert found.value == pytest.approx(pulens.metrics.f1(LABELS, SCORES, class_prior=0.2, threshold=0.5).value)
+    assert float(found) == found.value
+    assert "f_beta" in repr(pulens.metrics.f_beta)
+    with pytest.raises(AttributeError, match="Did you mean 'recall'"):
+        _ = pulens.metrics.recal
+    with pytest.raises(PulensError, match="beta of f_beta must be a positive number"):
+        pulens.metrics.f_beta(LABELS, SCORES, class_prior=0.2, threshold=0.5, beta=-1)
+
+
+def test_import_is_light():
+    heavy = ["torch", "sklearn", "matplotlib", "pandas", "polars", "duckdb", "scipy"]
+    code = f"import sys, pulens; print([name for name in {heavy} if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_evaluating_arrays_loads_no_frame_or_drawing_library():
+    heavy = ["torch", "sklearn", "matplotlib", "pandas", "polars", "duckdb"]
+    code = (
+        "import sys, numpy, pulens; pulens.evaluate(numpy.array([1, 0, 0]), numpy.array([3., 2., 1.]), class_prior=.1);"
+        f"print([name for name in {heavy} if name in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+def test_the_public_list_resolves():
+    for name in pulens.__all__:
+        assert getattr(pulens, name) is not None
+    assert "evaluate" in dir(pulens)
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = pulens.nonsense

@@ -1,0 +1,52 @@
+"""Pictures show finished results and hand back the axes they drew on."""
+
+from __future__ import annotations
+
+import matplotlib
+import numpy as np
+import pytest
+
+import pulens
+
+matplotlib.use("Agg")
+
+
+@pytest.fixture
+def evaluation():
+    rng = np.random.default_rng(0)
+    labels = (rng.random(500) < 0.2).astype(int)
+    return pulens.evaluate(labels, rng.normal(labels), class_prior=0.3)
+
+
+def test_an_evaluation_draws_both_curves_with_the_uncorrected_ones_behind(evaluation):
+    left, right = evaluation.plot()
+    assert left.get_xlabel() == "false positive rate"
+    assert right.get_ylabel() == "precision"
+    labels = [text.get_text() for text in left.get_legend().get_texts()]
+    assert labels[0].startswith("uncorrected")
+    assert labels[1].startswith("recovered")
+    matplotlib.pyplot.close("all")
+
+
+def test_long_curves_are_thinned_but_keep_their_ends(evaluation):
+    from pulens.plots.curves import MOST_POINTS
+
+    x = np.linspace(0, 1, 50_000)
+    curve = pulens.Curve("ROC", x, x.copy(), 1 - x, "false positive rate", "true positive rate")
+    line = curve.plot().lines[-1]
+    assert len(line.get_xdata()) <= MOST_POINTS
+    assert line.get_xdata()[-1] == 1
+    matplotlib.pyplot.close("all")
+
+
+@pytest.mark.parametrize("name", ["RocCurveDisplay", "PrecisionRecallDisplay"])
+def test_displays_follow_scikit_learn(name):
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng(0)
+    y = (rng.random(200) < 0.3).astype(int)
+    X = rng.normal(y)[:, None]
+    display = getattr(pulens.sklearn, name).from_estimator(LogisticRegression().fit(X, y), X, y, class_prior=0.3)
+    assert display.figure_ is display.ax_.figure
+    assert display.line_.get_label() == "LogisticRegression"
+    matplotlib.pyplot.close("all")
