@@ -91,7 +91,22 @@ def test_it_becomes_json_html_and_text(rows):
     assert len(written["bins"]) == 4
     assert written["error"]["noise_floor"] > 0
     assert "promised" in str(diagram)
-    assert "<pre>" in diagram._repr_html_()
+    page = diagram._repr_html_()
+    assert page.count("<circle") == 4
+    assert "noise floor" in page
+    assert "script" not in page
+
+
+def test_its_drawing_is_well_formed_even_with_empty_bins():
+    from xml.etree import ElementTree
+
+    from pulens.report.reliability import reliability_svg
+
+    labels, scores = [1, 1, 0, 0, 0], [0.95, 0.1, 0.1, 0.2, 0.4]
+    diagram = reliability(labels, scores, class_prior=0.5, bins=4, binning="width")
+    drawing = ElementTree.fromstring(reliability_svg(diagram))
+    assert len([one for one in drawing.iter() if one.tag.endswith("circle")]) == len(diagram.points)
+    assert "no rows of the population" in diagram._repr_html_()
 
 
 def test_it_draws_points_intervals_and_a_histogram(rows):

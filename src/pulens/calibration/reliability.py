@@ -107,9 +107,9 @@ class Reliability:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from pulens.report.reliability import reliability_html
 
-        return f"<pre>{escape(str(self))}</pre>"
+        return reliability_html(self)
 
     def plot(self, axes: Any = None, **style: Any) -> Any:
         """Draw the diagram with a histogram of scores below it; returns the axes."""
