@@ -63,5 +63,5 @@ def test_too_many_rows_are_refused():
 def test_density_finds_the_stranger():
     rng = np.random.default_rng(0)
     rows = np.concatenate([rng.normal(size=(80, 4)), np.full((1, 4), 8.0)])
-    density = representativeness(rows)
+    density = representativeness(rows, components=2)
     assert density[:80].mean() > density[80]

@@ -148,12 +148,12 @@ def run(bench: Workbench, sets: Sequence[LabelledSet] | None = None) -> Results:
     return Results(design, groups, measures, full, pu)
 
 
-def representativeness(features: Any, *, dimensions: int = 10) -> Any:
-    """How typical each positive is: density of a Gaussian mixture, in few dimensions so that covariances can be full."""
+def representativeness(features: Any, *, components: int = 5, dimensions: int = 10) -> Any:
+    """How typical each positive is: density of a Gaussian mixture, in few dimensions, covariances full."""
     from sklearn.decomposition import PCA
 
     reduced = PCA(min(dimensions, *features.shape), random_state=0).fit_transform(features)
-    return mixture_log_density(reduced, components=5, covariance="full")
+    return mixture_log_density(reduced, components=components, covariance="full")
 
 
 def _task(
