@@ -11,6 +11,7 @@ from pulens.cli._options import (
     assumption_options,
     engine_arguments,
     engine_options,
+    interval_options,
     reading_arguments,
     reading_options,
 )
@@ -22,7 +23,13 @@ from pulens.cli._options import (
 @engine_options
 @click.option("--group-by", metavar="COLUMN", help="One evaluation per value of a column.")
 @assumption_options
+@click.option(
+    "--audit",
+    metavar="K/R",
+    help="K positives were found among R randomly chosen unlabelled rows: sharpens an estimated class prior.",
+)
 @click.option("--threshold", type=Number(), help="Predicted positive is score >= threshold. Default: best F1.")
+@interval_options
 @click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
 def command(
     file: str,
@@ -33,6 +40,10 @@ def command(
     unlabelled_prior: Any,
     label_noise: float,
     scenario: str,
+    confidence: float,
+    redraws: int,
+    seed: int,
+    audit: str | None,
     **given: Any,
 ) -> None:
     """Show how good a classifier is on positives versus negatives, from a table of scores and PU labels.
@@ -42,6 +53,7 @@ def command(
 
     \b
     Examples:
+      pulens evaluate scores.csv
       pulens evaluate scores.csv --class-prior 0.1
       pulens evaluate scores.parquet --score p --label fraud --positive confirmed --class-prior 0.02:0.05
       pulens evaluate duckdb:///scores.db --table t --where "day > '2024-01-01'" --group-by country --class-prior 0.1
@@ -50,22 +62,25 @@ def command(
     from pulens.cli._write import to_json, write_text
     from pulens.evaluation import evaluate
 
+    arguments = {
+        "class_prior": class_prior,
+        "unlabelled_prior": unlabelled_prior,
+        "label_noise": label_noise,
+        "scenario": scenario,
+        "audit": audit,
+        "threshold": threshold,
+        "confidence": confidence,
+        "redraws": redraws,
+        "seed": seed,
+        **reading_arguments(given),
+        **engine_arguments(given),
+    }
     if group_by is not None:
         from pulens.cli._segments import show_segments
 
-        assumed = {"class_prior": class_prior, "unlabelled_prior": unlabelled_prior, "label_noise": label_noise}
-        show_segments(file, group_by, json_path, **assumed, scenario=scenario, threshold=threshold, **given)
+        show_segments(file, group_by, json_path, arguments)
         return
-    evaluation = evaluate(
-        file,
-        class_prior=class_prior,
-        unlabelled_prior=unlabelled_prior,
-        label_noise=label_noise,
-        scenario=scenario,
-        threshold=threshold,
-        **reading_arguments(given),
-        **engine_arguments(given),
-    )
+    evaluation = evaluate(file, **arguments)
     if json_path is not None:
         write_text(json_path, to_json(evaluation.to_dict()))
     if json_path != "-":
