@@ -45,7 +45,8 @@ from pulens.uncertainty.resampling import Resampling
 Floats = NDArray[np.float64]
 Ends = Callable[[float], tuple[float, float]]  # from the chance of a miss on either side to both ends
 PRIORS_IN_RANGE = 5  # points of a bare range of class priors at which an interval is found
-GRID = 401  # quantiles of the class prior, and of the area given it, that are mixed
+READINGS_TAIL = 1.2  # the hull of two readings of average precision misses less often than either
+GRID = 201  # quantiles of the class prior, and of the area given it, that are mixed
 
 
 class Doubt(NamedTuple):
@@ -352,11 +353,13 @@ class Doubts:
             value = values([np.array([rate]) for rate in here], tuple(own), np.array([fixed]))[0]
             errors = redrawn - known
 
+            optimism = float(np.nanmean(errors)) if not np.isnan(errors).all() else 0.0
             beforehand = self._fixed(metric, threshold, parameters)(prior)
 
             def ends(tail: float) -> tuple[float, float]:
                 low, high = percentiles(errors, self._tail(tail), self._tail(tail))
-                return min(value - high, beforehand(tail)[0]), max(value - low, beforehand(tail)[1])
+                as_given = beforehand(tail)
+                return min(value - high, as_given[0] - optimism), max(value - low, as_given[1] - optimism)
 
             return ends
 
@@ -404,7 +407,8 @@ class Doubts:
             readings = self._redrawn[0][prior]
 
             def ends(tail: float) -> tuple[float, float]:
-                found = [percentiles(reading + moved, self._tail(tail), self._tail(tail)) for reading in readings]
+                each = self._tail(READINGS_TAIL * tail)
+                found = [percentiles(reading + moved, each, each) for reading in readings]
                 return min(low for low, _ in found), max(high for _, high in found)
 
             return ends
