@@ -14,6 +14,7 @@ import numpy as np
 from pulens import curves
 from pulens.assumptions import UNCORRECTED
 from pulens.contingency import Contingency
+from pulens.diagnostics import diagnose
 from pulens.errors import PulensError
 from pulens.estimate import Curve, Estimate
 from pulens.evidence import Evidence, gather
@@ -369,13 +370,14 @@ def _notices(evaluation: Evaluation) -> tuple[Notice, ...]:
                 f"±{0.98 / math.sqrt(max(totals.labelled, 1)):.2f} at best.",
             )
         )
+    found += diagnose(evidence, evaluation.estimates.get("recall"), threshold=evaluation.threshold)
     if evaluation.threshold_choice != "given":
         found.append(
             Notice(
                 Severity.NOTE,
                 "chosen-threshold",
                 f"The threshold {evaluation.threshold:.6g} was chosen as the {evaluation.threshold_choice}, which "
-                "flatters the numbers at it; give a threshold fixed beforehand to avoid that.",
+                "flatters the values at it; the intervals allow for that, a threshold fixed beforehand avoids it.",
             )
         )
     return worst_first(found)
