@@ -16,6 +16,7 @@ from pulens.evidence import gather
 from pulens.metrics import METRICS
 from pulens.metrics._intervals import Doubts
 from pulens.metrics._measure import estimate
+from pulens.metrics._metric import Metric
 from pulens.priors import ClassPrior
 from pulens.uncertainty.resampling import Resampling
 from tests_support import noises, pu_rows, scenarios
@@ -154,6 +155,32 @@ def test_a_chosen_threshold_pays_for_its_optimism() -> None:
         assert chosen.estimates["f1"].value == given.estimates["f1"].value
         lower += chosen.estimates["f1"].interval.low < given.estimates["f1"].interval.low
     assert lower >= 18
+
+
+@pytest.mark.parametrize("method", ["direct", "indirect"])
+def test_metrics_without_a_form_of_their_own_are_redrawn_one_by_one(method: str) -> None:
+    labels, scores = draw(np.random.default_rng(4), 100, 1000, 0.2, 1.0)
+    found = pulens.metrics.roc_auc(labels, scores, class_prior=0.2, method=method, confidence=0.95, redraws=500)
+    other = pulens.metrics.pr_auc(labels, scores, class_prior=(0.15, 0.25), confidence=0.95, redraws=200)
+    assert found.interval.low < found.value < found.interval.high
+    assert 0.05 < found.interval.width < 0.2
+    assert ("percentile" in found.interval.method) == (method == "indirect")
+    assert other.interval.low < other.value < other.interval.high
+
+
+def test_metrics_of_counts_at_a_threshold_are_redrawn_too() -> None:
+    labels, scores = draw(np.random.default_rng(4), 100, 1000, 0.2, 1.0)
+    evidence = gather(labels, scores, class_prior=0.2)
+
+    def labelled_rate(tally, threshold, assumptions) -> float:
+        return tally.at(threshold).labelled / tally.totals.labelled
+
+    metric = Metric(labelled_rate, "Share of labelled rows above", reads="counts", needs_class_prior=False)
+    known = labelled_rate(evidence.tally, 1.0, None)
+    doubts = Doubts(evidence, Resampling())
+    looped = doubts.of("labelled_rate", metric, known, 1.0, lambda prior: known).interval
+    exact = estimate("recall", METRICS["recall"], evidence, threshold=1.0, doubts=doubts).interval
+    assert (looped.low, looped.high) == pytest.approx((exact.low, exact.high), abs=0.015)
 
 
 def test_a_weight_of_two_is_the_row_twice() -> None:

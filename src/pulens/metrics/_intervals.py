@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -45,6 +45,7 @@ from pulens.uncertainty.resampling import Resampling
 Floats = NDArray[np.float64]
 Ends = Callable[[float], tuple[float, float]]  # from the chance of a miss on either side to both ends
 PRIORS_IN_RANGE = 5  # points of a bare range of class priors at which an interval is found
+LONG_LOOP_ROWS, LONG_LOOP_REDRAWS = 20_000, 400  # metrics without a vectorised form may take time in every row
 READINGS_TAIL = 1.2  # the hull of two readings of average precision misses less often than either
 GRID = 201  # quantiles of the class prior, and of the area given it, that are mixed
 
@@ -133,6 +134,8 @@ class Doubts:
             if self.choice is not None and threshold == self.choice.threshold:
                 return self._chosen(metric, parameters), "redraws with the threshold chosen anew"
             return self._fixed(metric, float(threshold or 0.0), parameters), "Jeffreys"
+        if str(metric.reads) == "counts":
+            return self._counted(metric, float(threshold or 0.0), parameters), "percentile of redraws"
         if name == "roc_auc" and parameters.get("method", "direct") == "direct":
             return self._area, "DeLong, Student, skewness-corrected"
         if name == "average_precision" and parameters.get("form", "point") == "point":
@@ -371,22 +374,44 @@ class Doubts:
     def _ranked(
         self, metric: Metric, point: Callable[[float], float], parameters: dict[str, Any]
     ) -> Callable[[float | None], Ends]:
-        noise = self.evidence.label_noise
-
         def at(prior: float | None) -> Ends:
-            def work(redrawn: Redrawn) -> Floats:
-                priors = np.broadcast_to(self._priors(prior, redrawn.normal, redrawn.totals), (len(redrawn),))
-                values = [
-                    metric.compute(tally, Assumptions(float(share), noise, self.evidence.scenario), **parameters)
-                    for tally, share in zip(tallies_of(redrawn, self._compressed.thresholds), priors, strict=True)
-                ]
-                return np.array(values, float)
+            def compute(tally: Tally, assumptions: Assumptions) -> float:
+                return float(metric.compute(tally, assumptions, **parameters))
 
-            chunks = redraw_tally(self._compressed, self.resampling, work, random_totals=self._random_totals)
-            values = np.concatenate(chunks) + self._moved(metric, prior, point, parameters)
+            values = self._looped(compute, self._compressed, prior) + self._moved(metric, prior, point, parameters)
             return lambda tail: percentiles(values, self._tail(tail), self._tail(tail))
 
         return at
+
+    def _counted(self, metric: Metric, threshold: float, parameters: dict[str, Any]) -> Callable[[float | None], Ends]:
+        """Metrics of the rows as counted at a threshold: only the rows above it and all of them matter."""
+        tally = self.evidence.tally
+        kinds = zip(tally.at(threshold), tally.totals, strict=True)
+        halves = Tally(np.array([threshold, -np.inf]), *(np.array(pair) for pair in kinds))
+
+        def at(prior: float | None) -> Ends:
+            def compute(redrawn: Tally, assumptions: Assumptions) -> float:
+                return float(metric.compute(redrawn, threshold, assumptions, **parameters))
+
+            values = self._looped(compute, halves, prior)
+            return lambda tail: percentiles(values, self._tail(tail), self._tail(tail))
+
+        return at
+
+    def _looped(self, compute: Callable[[Tally, Assumptions], float], tally: Tally, prior: float | None) -> Floats:
+        """A metric of every redraw, one by one; fewer redraws where each takes long."""
+        resampling, noise = self.resampling, self.evidence.label_noise
+        if self.evidence.tally.totals.rows > LONG_LOOP_ROWS:
+            resampling = replace(resampling, redraws=min(resampling.redraws, LONG_LOOP_REDRAWS))
+
+        def work(redrawn: Redrawn) -> Floats:
+            priors = np.broadcast_to(self._priors(prior, redrawn.normal, redrawn.totals), (len(redrawn),))
+            assumed = [Assumptions(float(share), noise, self.evidence.scenario) for share in priors]
+            return np.array(
+                [compute(*each) for each in zip(tallies_of(redrawn, tally.thresholds), assumed, strict=True)]
+            )
+
+        return np.concatenate(redraw_tally(tally, resampling, work, random_totals=self._random_totals))
 
     def _moved(
         self, metric: Metric, prior: float | None, point: Callable[[float], float], parameters: dict[str, Any]
