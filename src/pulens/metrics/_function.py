@@ -37,8 +37,11 @@ class MetricFunction:
     ) -> Estimate:
         resampling = check_resampling(confidence, redraws, seed)
         parameters = {name: options.pop(name) for name in self.metric.parameters if name in options}
-        if self.metric.reads == "threshold":
+        if self.metric.needs_threshold:
             check_threshold(threshold, required_by=self.name)
+        if self.metric.ignores_class_prior and options.get("class_prior") is None:
+            # any would do, since the number does not depend on it, but 0: that says every row is labelled
+            options.setdefault("unlabelled_prior", 1e-6)
         evidence = gather(labels, scores, **options)
         doubts = None if resampling is None else Doubts(evidence, resampling)
         return estimate(self.name, self.metric, evidence, threshold=threshold, doubts=doubts, **parameters)

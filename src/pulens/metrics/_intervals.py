@@ -90,7 +90,8 @@ class Doubts:
         if sample is None:
             return None
         reach = prior.unlabelled_interval
-        if prior.is_exact or reach is None or (not metric.needs_class_prior and self.evidence.label_noise == 0):
+        unmoved = metric.ignores_class_prior or (not metric.needs_class_prior and self.evidence.label_noise == 0)
+        if prior.is_exact or reach is None or unmoved:
             return Doubt(sample, sample)
         if reach.confidence is None:
             low, high = self._over_range(ends, point, reach, sample)
@@ -134,12 +135,12 @@ class Doubts:
             if self.choice is not None and threshold == self.choice.threshold:
                 return self._chosen(metric, parameters), "redraws with the threshold chosen anew"
             return self._fixed(metric, float(threshold or 0.0), parameters), "Jeffreys"
-        if str(metric.reads) == "counts":
-            return self._counted(metric, float(threshold or 0.0), parameters), "percentile of redraws"
         if name == "roc_auc" and parameters.get("method", "direct") == "direct":
             return self._area, "DeLong, Student, skewness-corrected"
         if name == "average_precision" and parameters.get("form", "point") == "point":
             return self._average_precision(metric, point, parameters), "percentile of redraws, read twice"
+        if metric.reads == "counts":
+            return self._counted(metric, float(threshold or 0.0), parameters), "percentile of redraws"
         return self._ranked(metric, point, parameters), "percentile of redraws"
 
     # --- the class prior -------------------------------------------------------------------------------------
@@ -167,7 +168,7 @@ class Doubts:
             totals,
             self.evidence.label_noise,
             held=self.evidence.prior_held,
-            scenario=self.evidence.scenario,
+            scenario=self.evidence.recovery_scenario,
         )
 
     @cached_property
@@ -179,11 +180,11 @@ class Doubts:
         return levels, np.array([distribution.quantile(level) for level in levels.tolist()])
 
     def _recoveries(self, totals: Any, priors: Floats) -> ManyRecoveries:
-        return recover_many(totals, priors, self.evidence.label_noise, self.evidence.scenario)
+        return recover_many(totals, priors, self.evidence.label_noise, self.evidence.recovery_scenario)
 
     @property
     def _random_totals(self) -> bool:
-        return self.evidence.scenario is Scenario.SINGLE_SET
+        return self.evidence.recovery_scenario is Scenario.SINGLE_SET
 
     # --- areas -----------------------------------------------------------------------------------------------
 
@@ -245,7 +246,7 @@ class Doubts:
                     tuple(moved),
                     self.evidence.label_noise,
                     held=self.evidence.prior_held,
-                    scenario=self.evidence.scenario,
+                    scenario=self.evidence.recovery_scenario,
                 )
                 maps = self._recoveries(tuple(moved), shifted)
                 found.append(self._moments.bilinear(maps.true_positive_rate, maps.false_positive_rate)[0])
@@ -374,44 +375,44 @@ class Doubts:
     def _ranked(
         self, metric: Metric, point: Callable[[float], float], parameters: dict[str, Any]
     ) -> Callable[[float | None], Ends]:
-        def at(prior: float | None) -> Ends:
-            def compute(tally: Tally, assumptions: Assumptions) -> float:
-                return float(metric.compute(tally, assumptions, **parameters))
+        def compute(tally: Tally, assumptions: Assumptions) -> Any:
+            return metric.compute(tally, assumptions, **parameters)
 
-            values = self._looped(compute, self._compressed, prior) + self._moved(metric, prior, point, parameters)
-            return lambda tail: percentiles(values, self._tail(tail), self._tail(tail))
-
-        return at
+        return self._read_off(self._compressed, compute, lambda prior: self._moved(metric, prior, point, parameters))
 
     def _counted(self, metric: Metric, threshold: float, parameters: dict[str, Any]) -> Callable[[float | None], Ends]:
-        """Metrics of the rows as counted at a threshold: only the rows above it and all of them matter."""
+        """Metrics that read the rows counted at a threshold: a tally of two scores holds all of that."""
         tally = self.evidence.tally
-        kinds = zip(tally.at(threshold), tally.totals, strict=True)
-        halves = Tally(np.array([threshold, -np.inf]), *(np.array(pair) for pair in kinds))
+        scores = np.array([threshold, min(threshold - 1.0, float(tally.thresholds[-1]))])
+        counts = (np.array(pair) for pair in zip(tally.at(threshold), tally.totals, strict=True))
 
-        def at(prior: float | None) -> Ends:
-            def compute(redrawn: Tally, assumptions: Assumptions) -> float:
-                return float(metric.compute(redrawn, threshold, assumptions, **parameters))
+        def compute(redrawn: Tally, assumptions: Assumptions) -> Any:
+            return metric.compute(redrawn, threshold, assumptions, **parameters)
 
-            values = self._looped(compute, halves, prior)
-            return lambda tail: percentiles(values, self._tail(tail), self._tail(tail))
+        return self._read_off(Tally(scores, *counts), compute, lambda _: 0.0)
 
-        return at
-
-    def _looped(self, compute: Callable[[Tally, Assumptions], float], tally: Tally, prior: float | None) -> Floats:
-        """A metric of every redraw, one by one; fewer redraws where each takes long."""
-        resampling, noise = self.resampling, self.evidence.label_noise
+    def _read_off(
+        self, basis: Tally, compute: Callable[[Tally, Assumptions], Any], moved: Callable[[float | None], float]
+    ) -> Callable[[float | None], Ends]:
+        """Percentiles of a metric that is computed redraw by redraw; fewer redraws where each may take long."""
+        noise, resampling = self.evidence.label_noise, self.resampling
         if self.evidence.tally.totals.rows > LONG_LOOP_ROWS:
             resampling = replace(resampling, redraws=min(resampling.redraws, LONG_LOOP_REDRAWS))
 
-        def work(redrawn: Redrawn) -> Floats:
-            priors = np.broadcast_to(self._priors(prior, redrawn.normal, redrawn.totals), (len(redrawn),))
-            assumed = [Assumptions(float(share), noise, self.evidence.scenario) for share in priors]
-            return np.array(
-                [compute(*each) for each in zip(tallies_of(redrawn, tally.thresholds), assumed, strict=True)]
-            )
+        def at(prior: float | None) -> Ends:
+            def work(redrawn: Redrawn) -> Floats:
+                priors = np.broadcast_to(self._priors(prior, redrawn.normal, redrawn.totals), (len(redrawn),))
+                values = [
+                    compute(tally, Assumptions(float(share), noise, self.evidence.recovery_scenario))
+                    for tally, share in zip(tallies_of(redrawn, basis.thresholds), priors, strict=True)
+                ]
+                return np.array(values, float)
 
-        return np.concatenate(redraw_tally(tally, resampling, work, random_totals=self._random_totals))
+            chunks = redraw_tally(basis, resampling, work, random_totals=self._random_totals)
+            values = np.concatenate(chunks) + moved(prior)
+            return lambda tail: percentiles(values, self._tail(tail), self._tail(tail))
+
+        return at
 
     def _moved(
         self, metric: Metric, prior: float | None, point: Callable[[float], float], parameters: dict[str, Any]

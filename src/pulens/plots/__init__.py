@@ -2,5 +2,6 @@
 
 from pulens.plots.curves import draw_curve, draw_evaluation
 from pulens.plots.prior import draw_prior
+from pulens.plots.reliability import draw_reliability
 
-__all__ = ["draw_curve", "draw_evaluation", "draw_prior"]
+__all__ = ["draw_curve", "draw_evaluation", "draw_prior", "draw_reliability"]
