@@ -22,7 +22,7 @@ from pulens.recovery.bounds import (
     Approach,
     BoundTables,
     bound_tables,
-    latent_count,
+    latent_range_of,
     surrogate_limits,
     table_from_surrogates,
 )
@@ -89,8 +89,7 @@ class Bounds:
 
     @cached_property
     def _latent_range(self) -> tuple[float, float]:
-        low, high = (latent_count(share, self.evidence.tally.totals.unlabelled) for share in self.shares)
-        return low, high
+        return latent_range_of(self.evidence.tally, self.shares, labelled_too=self._labelled_too)
 
     def _limits(self, latent: float, tally: Tally | None = None) -> tuple[Floats, Floats]:
         return surrogate_limits(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pulens.cli._options import Number, assumption_options, interval_options, reading_arguments, reading_options
+
+if TYPE_CHECKING:
+    from pulens.evaluation import Evaluation
+    from pulens.robustness import Sensitivity
 
 
 @click.command(name="evaluate")
@@ -20,6 +24,14 @@ from pulens.cli._options import Number, assumption_options, interval_options, re
 )
 @click.option("--threshold", type=Number(), help="Predicted positive is score >= threshold. Default: best F1.")
 @interval_options
+@click.option(
+    "--sensitivity",
+    type=Number(),
+    metavar="FACTOR",
+    help="Also show the range of every metric if positives with high scores were up to FACTOR times as likely to be "
+    "labelled as others.",
+)
+@click.option("--bounds", "with_bounds", is_flag=True, help="Also show bounds that need no estimate (paper 001).")
 @click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
 def command(
     file: str,
@@ -32,6 +44,8 @@ def command(
     confidence: float,
     redraws: int,
     seed: int,
+    sensitivity: float | None,
+    with_bounds: bool,
     audit: str | None,
     **given: Any,
 ) -> None:
@@ -62,11 +76,37 @@ def command(
         seed=seed,
         **reading_arguments(given),
     )
+    ranges = {} if sensitivity is None else _ranges(evaluation, sensitivity)
+    limits = evaluation.bounds(confidence=confidence) if with_bounds else None
     if json_path is not None:
-        write_text(json_path, to_json(evaluation.to_dict()))
+        answer = evaluation.to_dict()
+        if ranges:
+            answer["sensitivity"] = {name: found.to_dict() for name, found in ranges.items()}
+        if limits is not None:
+            answer["bounds"] = limits.to_dict()
+        write_text(json_path, to_json(answer))
     if json_path != "-":
         from rich.console import Console
 
         from pulens.cli._terminal import show_evaluation
 
-        show_evaluation(evaluation, Console())
+        console = Console()
+        show_evaluation(evaluation, console)
+        if ranges:
+            console.print(
+                f"\nif positives with high scores were labelled up to {sensitivity:g} times as often as others"
+            )
+            for found in ranges.values():
+                shown = f"  {found.metric:<24} {found.value:.3f}  {found.interval}"
+                console.print(shown, highlight=False, markup=False)
+        if limits is not None:
+            console.print(f"\n{limits}", highlight=False, markup=False)
+
+
+def _ranges(evaluation: Evaluation, factor: float) -> dict[str, Sensitivity]:
+    """Of every metric that is defined."""
+    return {
+        name: evaluation.sensitivity(name, factor=factor)
+        for name, found in evaluation.estimates.items()
+        if not found.undefined_because
+    }
