@@ -90,6 +90,19 @@ def assumption_options(command: Command) -> Command:
     return _apply(options, command)
 
 
+def page_options(command: Command) -> Command:
+    """Where results are written, and whether the terminal shows them too."""
+    options = [
+        click.option(
+            "--html", "html_path", metavar="PATH", help="Write a self-contained page with sliders and charts."
+        ),
+        click.option("--markdown", "markdown_path", metavar="PATH", help="Write Markdown; - for standard output."),
+        click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output."),
+        click.option("--quiet", "-q", is_flag=True, help="Show nothing but errors; for scripts that only want files."),
+    ]
+    return _apply(options, command)
+
+
 def _apply(options: Sequence[Callable[[Any], Any]], command: Command) -> Command:
     for option in reversed(options):
         command = option(command)

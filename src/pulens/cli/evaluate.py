@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pulens.cli._options import Number, assumption_options, reading_arguments, reading_options
+from pulens.cli._options import Number, assumption_options, page_options, reading_arguments, reading_options
 
 
 @click.command(name="evaluate")
@@ -14,11 +14,14 @@ from pulens.cli._options import Number, assumption_options, reading_arguments, r
 @reading_options
 @assumption_options
 @click.option("--threshold", type=Number(), help="Predicted positive is score >= threshold. Default: best F1.")
-@click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
+@page_options
 def command(
     file: str,
     threshold: float | None,
+    html_path: str | None,
+    markdown_path: str | None,
     json_path: str | None,
+    quiet: bool,
     class_prior: Any,
     unlabelled_prior: Any,
     label_noise: float,
@@ -32,24 +35,28 @@ def command(
     \b
     Examples:
       pulens evaluate scores.csv --class-prior 0.1
+      pulens evaluate scores.csv --class-prior 0.1 --html report.html
       pulens evaluate scores.parquet --score p --label fraud --positive confirmed --class-prior 0.02:0.05
       cat scores.csv | pulens evaluate - --class-prior 0.1 --json -
     """
-    from pulens.cli._write import to_json, write_text
+    from pulens.cli._output import page_title, working, write_answers
     from pulens.evaluation import evaluate
 
-    evaluation = evaluate(
-        file,
-        class_prior=class_prior,
-        unlabelled_prior=unlabelled_prior,
-        label_noise=label_noise,
-        scenario=scenario,
-        threshold=threshold,
-        **reading_arguments(given),
+    with working("Reading and counting rows", quiet=quiet):
+        evaluation = evaluate(
+            file,
+            class_prior=class_prior,
+            unlabelled_prior=unlabelled_prior,
+            label_noise=label_noise,
+            scenario=scenario,
+            threshold=threshold,
+            **reading_arguments(given),
+        )
+        evaluation.estimates  # noqa: B018 - found on first use, and that may take a while
+    shown = write_answers(
+        evaluation, {"html": html_path, "markdown": markdown_path, "json": json_path}, page_title(file, given), quiet
     )
-    if json_path is not None:
-        write_text(json_path, to_json(evaluation.to_dict()))
-    if json_path != "-":
+    if shown:
         from rich.console import Console
 
         from pulens.cli._terminal import show_evaluation

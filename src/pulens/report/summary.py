@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pulens.estimate import Estimate
 from pulens.notice import Notice
+from pulens.report.words import Assumption, assumptions, title_of, verdict
 
 if TYPE_CHECKING:
     from pulens.evaluation import Evaluation
@@ -23,13 +24,17 @@ class Row:
     meaning: str
 
     @property
+    def title(self) -> str:
+        return title_of(self.name)
+
+    @property
     def value(self) -> str:
         return number(self.recovered)
 
     @property
     def interval(self) -> str:
         found = self.recovered.interval
-        return "" if found is None else f"{found.low:.3f} to {found.high:.3f}"
+        return "" if found is None or found.width == 0 else f"{found.low:.3f} to {found.high:.3f}"
 
     @property
     def naive(self) -> str:
@@ -48,6 +53,8 @@ class Summary:
     ranking: tuple[Row, ...]
     at_threshold: tuple[Row, ...]
     notices: tuple[Notice, ...]
+    verdict: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
 
 
 def number(estimate: Estimate) -> str:
@@ -76,6 +83,8 @@ def summarise(evaluation: Evaluation) -> Summary:
         tuple(row for row in rows if METRICS[row.name].reads == "ranking"),
         tuple(row for row in rows if METRICS[row.name].reads == "threshold"),
         evaluation.notices,
+        verdict(evaluation),
+        assumptions(evaluation),
     )
 
 

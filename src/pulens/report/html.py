@@ -1,0 +1,119 @@
+"""Evaluations as one self-contained page: nothing is loaded, everything typed by users is escaped."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from pulens._version import __version__
+from pulens.report.page_data import page_data
+from pulens.report.summary import summarise
+from pulens.report.words import DERIVATIONS, percent, title_of
+
+if TYPE_CHECKING:
+    from pulens.evaluation import Evaluation
+
+TILES = ("roc_auc", "average_precision", "precision", "recall", "f1")
+
+
+def evaluation_page(evaluation: Evaluation, *, title: str | None = None) -> str:
+    """The whole page as text.
+
+    >>> from pulens import evaluate
+    >>> page = evaluation_page(evaluate([1, 0, 0], [0.9, 0.4, 0.1], class_prior=0.2), title="<script>")
+    >>> "<title>&lt;script&gt; · pulens</title>" in page
+    True
+    """
+    summary = summarise(evaluation)
+    data = page_data(evaluation, summary)
+    rows = (*summary.ranking, *summary.at_threshold)
+    interval = evaluation.class_prior.interval
+    confidence = None if interval is None else interval.confidence
+    computed = [metric for metric in data["metrics"] if metric["name"] in _computed_in_page()]
+    return render(
+        "evaluation.html.j2",
+        ("recovery.js", "chart.js", "figures.js", "evaluation.js", "theme.js"),
+        data,
+        title=title or "Evaluation",
+        summary=summary,
+        tiles=[row for name in TILES for row in rows if row.name == name],
+        groups=(("From the whole ranking", summary.ranking), ("At the threshold", summary.at_threshold)),
+        chips=sorted(computed, key=lambda metric: metric["name"] not in TILES),
+        derived=rows,
+        derivations=DERIVATIONS,
+        thinning=thinning_words(data["thinning"]),
+        data_facts={
+            "has_interval": interval is not None,
+            "interval_name": "range" if confidence is None else f"{confidence:.0%} interval",
+        },
+    )
+
+
+def render(template: str, scripts: tuple[str, ...], data: dict[str, Any], **context: Any) -> str:
+    """Fill a template; scripts, styles and data go inline."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("pulens.report", "templates"), autoescape=True, undefined=StrictUndefined
+    )
+    environment.filters["capitalize_first"] = lambda text: text[:1].upper() + text[1:]
+    text: str = environment.get_template(template).render(
+        styles=Markup(asset("page.css")),
+        scripts=[Markup(asset(name)) for name in scripts],
+        data=Markup(script_safe_json(data)),
+        version=__version__,
+        **context,
+    )
+    return text.strip()
+
+
+def script_safe_json(data: Any) -> str:
+    """JSON that cannot end the script element it stands in.
+
+    >>> script_safe_json({"name": "</script>"})
+    '{"name":"\\\\u003c/script\\\\u003e"}'
+    """
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+@cache
+def asset(name: str) -> str:
+    """One of the package's own scripts or styles."""
+    return (files("pulens.report") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _computed_in_page() -> frozenset[str]:
+    """Metrics whose formula the page's script has; others are shown as they were when the page was written."""
+    import re
+
+    formulas = asset("recovery.js").split("const metrics = {", 1)[1].split("\n  };", 1)[0]
+    return frozenset(re.findall(r"^    (\w+):", formulas, re.MULTILINE)) | {"roc_auc", "average_precision"}
+
+
+def thinning_words(thinning: dict[str, Any]) -> str:
+    """What the page left out, in a sentence or two."""
+    kept, distinct = thinning["kept"], thinning["of"]
+    if kept == distinct:
+        return f"All {distinct:,} distinct scores are in this page, so sliders and curves are exact."
+    words = (
+        f"This page holds {kept:,} of {distinct:,} distinct scores. {title_of('roc_auc')} and everything at a "
+        f"threshold shown are exact; between two neighbouring points of a curve lie at most "
+        f"{_small(thinning['labelled_gap'])} of the labelled and {_small(thinning['unlabelled_gap'])} of the "
+        "unlabelled rows"
+    )
+    if thinning["average_precision"] is not None:
+        words += (
+            f", and average precision recomputed here was off by at most {thinning['average_precision']:.1g} over the "
+            "slider's range"
+        )
+    return f"{words}."
+
+
+def _small(share: float) -> str:
+    return percent(share) if share >= 0.001 else f"{100 * share:.2g}%"
