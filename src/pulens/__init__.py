@@ -14,17 +14,19 @@ from typing import TYPE_CHECKING, Any
 from pulens._version import __version__
 
 if TYPE_CHECKING:
+    from pulens.bounding import Bounds, bounds
     from pulens.contingency import Contingency
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
     from pulens.evaluation import Evaluation, evaluate
-    from pulens.priors import ClassPrior
+    from pulens.priors import ClassPrior, estimate_prior, estimate_prior_and_noise
     from pulens.sample import PUSample
     from pulens.scenario import Scenario
     from pulens.tally import Tally
 
 # where each public name lives; looked up on first use, so that `import pulens` stays quick
 _HOMES = {
+    "Bounds": "pulens.bounding",
     "ClassPrior": "pulens.priors",
     "Contingency": "pulens.contingency",
     "Curve": "pulens.estimate",
@@ -35,11 +37,15 @@ _HOMES = {
     "PulensError": "pulens.errors",
     "Scenario": "pulens.scenario",
     "Tally": "pulens.tally",
+    "bounds": "pulens.bounding",
+    "estimate_prior": "pulens.priors",
+    "estimate_prior_and_noise": "pulens.priors",
     "evaluate": "pulens.evaluation",
 }
-_ROOMS = {"metrics", "curves", "priors", "recovery", "inputs", "plots", "sklearn"}
+_ROOMS = {"calibration", "metrics", "curves", "priors", "recovery", "inputs", "plots", "sklearn"}
 
 __all__ = [
+    "Bounds",
     "ClassPrior",
     "Contingency",
     "Curve",
@@ -51,6 +57,9 @@ __all__ = [
     "Scenario",
     "Tally",
     "__version__",
+    "bounds",
+    "estimate_prior",
+    "estimate_prior_and_noise",
     "evaluate",
 ]
 

@@ -13,6 +13,8 @@ from pulens.errors import PulensError
 # one-line help stands here so that `pulens --help` loads no command
 COMMANDS = {
     "evaluate": "How good is a classifier, from scores and PU labels?",
+    "prior": "What share of rows is positive, from scores and PU labels?",
+    "calibrate": "Are a model's probabilities true? Repair them if asked.",
     "reproduce": "Rebuild tables and figures of the papers, with a verdict on each claim.",
     "demo": "Train on PU labels, evaluate from them alone, and show the truth beside it.",
 }

@@ -13,9 +13,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class Prior(click.ParamType[Any]):
-    """A share of positives: one number, or a range written low:high."""
+    """A share of positives: one number, a range written low:high, or the name of an estimator."""
 
-    name = "SHARE or LOW:HIGH"
+    name = "SHARE, LOW:HIGH or METHOD"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not isinstance(value, str):
@@ -23,9 +23,13 @@ class Prior(click.ParamType[Any]):
         try:
             numbers = [float(part) for part in value.split(":")]
         except ValueError:
+            from pulens.priors import names
+
+            if value.replace("-", "_") in names():
+                return value
             raise AssumptionError(
-                f"{param.opts[0] if param else 'the class prior'} must be a number such as 0.2 or a range such as "
-                f"0.1:0.3, got {value!r}."
+                f"{param.opts[0] if param else 'the class prior'} must be a number such as 0.2, a range such as "
+                f"0.1:0.3 or an estimator ({', '.join(names())}), got {value!r}."
             ) from None
         return numbers[0] if len(numbers) == 1 else tuple(numbers)
 
@@ -69,7 +73,11 @@ def reading_options(command: Command) -> Command:
 def assumption_options(command: Command) -> Command:
     """What is taken for granted."""
     options = [
-        click.option("--class-prior", type=Prior(), help="Share of positives in the population: 0.2, or 0.1:0.3."),
+        click.option(
+            "--class-prior",
+            type=Prior(),
+            help="Share of positives in the population: 0.2, or 0.1:0.3, or an estimator.  [default: auto]",
+        ),
         click.option("--unlabelled-prior", type=Prior(), help="Share of positives among the unlabelled rows, instead."),
         click.option(
             "--label-noise",
@@ -85,6 +93,36 @@ def assumption_options(command: Command) -> Command:
             show_default=True,
             help="case-control: unlabelled rows are a sample of the population. single-set: labelled rows were "
             "picked out of the sample, unlabelled ones are what is left.",
+        ),
+    ]
+    return _apply(options, command)
+
+
+class Whole(click.ParamType[int]):
+    """A whole number, refused in our own words."""
+
+    name = "WHOLE NUMBER"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return int(value)
+        except ValueError:
+            self.fail(f"must be a whole number, got {value!r}", param, ctx)
+
+
+def interval_options(command: Command) -> Command:
+    """How sure the intervals should be, and how they are found."""
+    options = [
+        click.option("--confidence", type=Number(), default=0.95, show_default=True, help="Level of the intervals."),
+        click.option(
+            "--redraws",
+            type=Whole(),
+            default=2000,
+            show_default=True,
+            help="How many times counts are redrawn, for intervals that have no closed form.",
+        ),
+        click.option(
+            "--seed", type=Whole(), default=0, show_default=True, help="Where chance starts; the same gives the same."
         ),
     ]
     return _apply(options, command)

@@ -6,14 +6,27 @@ from typing import Any
 
 import click
 
-from pulens.cli._options import Number, assumption_options, page_options, reading_arguments, reading_options
+from pulens.cli._options import (
+    Number,
+    assumption_options,
+    interval_options,
+    page_options,
+    reading_arguments,
+    reading_options,
+)
 
 
 @click.command(name="evaluate")
 @click.argument("file")
 @reading_options
 @assumption_options
+@click.option(
+    "--audit",
+    metavar="K/R",
+    help="K positives were found among R randomly chosen unlabelled rows: sharpens an estimated class prior.",
+)
 @click.option("--threshold", type=Number(), help="Predicted positive is score >= threshold. Default: best F1.")
+@interval_options
 @page_options
 def command(
     file: str,
@@ -26,6 +39,10 @@ def command(
     unlabelled_prior: Any,
     label_noise: float,
     scenario: str,
+    confidence: float,
+    redraws: int,
+    seed: int,
+    audit: str | None,
     **given: Any,
 ) -> None:
     """Show how good a classifier is on positives versus negatives, from a table of scores and PU labels.
@@ -34,6 +51,7 @@ def command(
 
     \b
     Examples:
+      pulens evaluate scores.csv
       pulens evaluate scores.csv --class-prior 0.1
       pulens evaluate scores.csv --class-prior 0.1 --html report.html
       pulens evaluate scores.parquet --score p --label fraud --positive confirmed --class-prior 0.02:0.05
@@ -49,7 +67,11 @@ def command(
             unlabelled_prior=unlabelled_prior,
             label_noise=label_noise,
             scenario=scenario,
+            audit=audit,
             threshold=threshold,
+            confidence=confidence,
+            redraws=redraws,
+            seed=seed,
             **reading_arguments(given),
         )
         evaluation.estimates  # noqa: B018 - found on first use, and that may take a while

@@ -1,0 +1,178 @@
+"""Repairing probabilities from positives and unlabelled rows alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.calibration._masses import choose_edges, count_bins
+from pulens.calibration._risk import Points
+from pulens.calibration._scores import check_meaning, mapped_tally, probability_tally
+from pulens.calibration.expected_error import CalibrationError, error_of_bins
+from pulens.calibration.recalibrators import CalibrationMap, Recalibrator, find
+from pulens.errors import InputError, PulensError, listed
+from pulens.evidence import Evidence, gather
+from pulens.notice import Notice, Severity, worst_first
+from pulens.tally import Tally
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Recalibration:
+    """A fitted map with the calibration error before and after it.
+
+    ``after`` is measured on rows that the map judged had not been fitted to: the rows are dealt into folds, each
+    fold is mapped by a map fitted to the others. The map itself is fitted to all rows.
+    """
+
+    method: str
+    map: CalibrationMap
+    before: CalibrationError | None
+    after: CalibrationError
+    folds: int
+
+    def __call__(self, scores: Any) -> Floats:
+        """Probabilities for other scores of the same model."""
+        return self.map(scores)
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        found = list(self.after.notices)
+        if self.before is not None and self.after.corrected > self.before.corrected:
+            found.append(
+                Notice(
+                    Severity.WARNING,
+                    "no-gain",
+                    f"Recalibration did not lower the error on rows it was not fitted to ({self.before.corrected:.4f} "
+                    f"before, {self.after.corrected:.4f} after, both bias-corrected): keep the original scores.",
+                )
+            )
+        return worst_first(found)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "method": self.method,
+            "map": self.map.to_dict(),
+            "before": None if self.before is None else self.before.to_dict(),
+            "after": self.after.to_dict(),
+            "folds": self.folds,
+            "warnings": [str(notice) for notice in self.notices],
+        }
+
+    def __str__(self) -> str:
+        before = "scores that only rank have no error before" if self.before is None else f"before {self.before}"
+        return f"{self.map}\n{before}\nafter  {self.after} ({self.folds}-fold cross-fitted)"
+
+
+def recalibrate(
+    labels: Any,
+    scores: Any = None,
+    *,
+    method: str = "isotonic",
+    scores_are: str = "probability",
+    folds: int = 5,
+    binning: str = "mass",
+    bins: int | None = None,
+    confidence: float = 0.95,
+    redraws: int = 1000,
+    seed: int = 0,
+    **options: Any,
+) -> Recalibration:
+    r"""Fit a map from scores to true probabilities on positives and unlabelled rows.
+
+    Parameters
+    ----------
+    labels, scores, options
+        As for :func:`pulens.evaluate`; ``class_prior`` above all.
+    method
+        ``"isotonic"`` or ``"histogram"`` (through the recovered share of positives), ``"platt"``, ``"beta"`` or
+        ``"temperature"`` (fitted by the likelihood of the labels given the scores). With a thousand labelled rows
+        isotonic left the smallest error on real data, with two hundred beta and platt did.
+    scores_are
+        ``"probability"``, ``"logit"``, or ``"rank"`` for scores of which only the order means something
+        (platt, isotonic and histogram take these).
+    folds
+        Into how many folds the rows are dealt to measure the error after recalibration.
+
+    >>> import numpy as np
+    >>> from pulens.calibration.worlds import logistic_world
+    >>> labelled, unlabelled, _ = logistic_world(-0.5, 1.5).draw(1000, 10_000, np.random.default_rng(0))
+    >>> labels, scores = np.repeat([1, 0], [1000, 10_000]), np.concatenate([labelled, unlabelled])
+    >>> repaired = recalibrate(labels, scores, class_prior=0.5, method="platt")
+    >>> print(repaired.map)
+    platt: logit p = 0.6796 + 1.339 logit s
+    >>> repaired(np.array([0.5])).round(3)
+    array([0.664])
+    """
+    check_meaning(scores_are)
+    facts = find(method)
+    if scores_are not in facts.reads:
+        raise PulensError(
+            f"{method!r} reads scores as {listed(facts.reads)}, not as {scores_are!r}. For scores that only rank, "
+            "use 'isotonic', 'histogram' or 'platt'."
+        )
+    if not isinstance(folds, int) or folds < 2:
+        raise PulensError(f"folds must be a whole number of at least 2, got {folds!r}.")
+    evidence = gather(labels, scores, **options)
+    if scores_are == "probability":
+        evidence = evidence.with_tally(probability_tally(evidence.tally))
+    if evidence.tally.totals.labelled < folds and not evidence.tally.is_weighted:
+        raise InputError(
+            f"{folds} folds need at least {folds} labelled positives, got {evidence.tally.totals.labelled:g}."
+        )
+    judged: dict[str, Any] = {"binning": binning, "confidence": confidence, "redraws": redraws, "seed": seed}
+
+    def error(tally: Tally) -> CalibrationError:
+        moved = evidence.with_tally(tally)
+        return error_of_bins(moved, count_bins(tally, choose_edges(moved, binning=binning, bins=bins)), **judged)
+
+    before = None if scores_are == "rank" else error(probability_tally(evidence.tally, scores_are))
+    after = error(cross_fitted(evidence, facts, scores_are, folds=folds, rng=np.random.default_rng(seed)))
+    fitted = facts.fit(Points.of(evidence), scores_are)
+    return Recalibration(method, fitted, before, after, folds)
+
+
+def cross_fitted(
+    evidence: Evidence, facts: Recalibrator, scores_are: str, *, folds: int, rng: np.random.Generator
+) -> Tally:
+    """The rows under scores that maps fitted to other rows gave them."""
+    parts = deal(evidence.tally, folds, rng)
+    mapped: Tally | None = None
+    for place, part in enumerate(parts):
+        rest = [other for where, other in enumerate(parts) if where != place]
+        together = rest[0]
+        for other in rest[1:]:
+            together = together + other
+        if not together.totals.labelled or not together.totals.rows - together.totals.labelled:
+            raise InputError(f"a fold leaves no row of some kind to fit to; use fewer than {folds} folds.")
+        fitted = facts.fit(Points.of(evidence.with_tally(together)), scores_are)
+        moved = mapped_tally(part, fitted(part.thresholds))
+        mapped = moved if mapped is None else mapped + moved
+    assert mapped is not None
+    return mapped
+
+
+def deal(tally: Tally, folds: int, rng: np.random.Generator) -> list[Tally]:
+    """Deal the rows of a tally into folds, each kind of row evenly; weighted rows stay together by score."""
+    parts: list[list[NDArray[Any]]] = [[] for _ in range(folds)]
+    for counts in tally.increments():
+        if tally.is_weighted:
+            fold = rng.permutation(counts.size) % folds
+            for place in range(folds):
+                parts[place].append(np.where(fold == place, counts, 0.0))
+            continue
+        row_score = np.repeat(np.arange(counts.size), counts)
+        fold = np.empty(row_score.size, np.int64)
+        fold[rng.permutation(row_score.size)] = np.arange(row_score.size) % folds
+        for place in range(folds):
+            parts[place].append(np.bincount(row_score[fold == place], minlength=counts.size))
+    dealt = []
+    for labelled, unlabelled, negative in parts:
+        here = (labelled + unlabelled + negative) > 0
+        known = negative[here] if tally.has_negatives else None
+        dealt.append(Tally.from_increments(tally.thresholds[here], labelled[here], unlabelled[here], known))
+    return dealt
