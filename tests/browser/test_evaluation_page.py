@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pulens.bounding import bounds
 from pulens.evaluation import evaluate
 
 LIVE = ("roc_auc", "average_precision", "precision", "recall", "f1", "accuracy", "matthews_correlation", "lift")
@@ -19,7 +20,7 @@ def rows(n=1500, prior=0.2, separation=2.0, seed=0):
 
 @pytest.fixture(scope="module")
 def evaluation():
-    return evaluate(*rows(), class_prior=(0.15, 0.25), scenario="single-set")
+    return evaluate(*rows(), class_prior=(0.15, 0.25), scenario="single-set", redraws=200)
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def report(evaluation, tmp_path_factory):
 def check_against_python(opened, prior, threshold):
     """What the page shows beside what Python says for the same rows."""
     labels, scores = rows()
-    there = evaluate(labels, scores, class_prior=prior, scenario="single-set", threshold=threshold)
+    there = evaluate(labels, scores, class_prior=prior, scenario="single-set", threshold=threshold, confidence=None)
     for name in LIVE:
         assert opened.number(name) == pytest.approx(there.estimates[name].value, abs=1e-9), name
     table = there.at(threshold).table
@@ -46,7 +47,7 @@ def test_opens_with_the_numbers_of_the_evaluation(open_page, evaluation, report)
     for name in LIVE:
         assert opened.number(name) == evaluation.estimates[name].value
     assert opened.page.title() == "churn model, March · pulens"
-    assert opened.page.locator("figure svg").count() == 5
+    assert opened.page.locator("figure svg").count() == 6
     sentence = opened.page.locator("#verdict .sentence").first.inner_text()
     assert "ranks a random positive above a random negative" in sentence
     opened.keep("evaluation-light")
@@ -70,6 +71,29 @@ def test_the_slider_recomputes_everything_as_python_does(open_page, evaluation, 
     opened.settle()
     assert opened.number("roc_auc") == evaluation.estimates["roc_auc"].value
     assert not opened.page.locator("#moved").is_visible()
+
+
+def test_intervals_and_bounds_follow_the_slider(open_page, evaluation, report):
+    opened = open_page(report)
+    shown = opened.page.locator("td[data-interval='roc_auc']")
+    whole = evaluation.estimates["roc_auc"].interval
+    assert shown.inner_text() == f"{whole.low:.3f} to {whole.high:.3f}"
+    opened.page.evaluate("page.moveTo({prior: 0.1})")
+    opened.settle()
+    labels, scores = rows()
+    there = evaluate(labels, scores, unlabelled_prior=0.1, scenario="single-set", threshold=evaluation.threshold)
+    prior = there.class_prior.value
+    there = evaluate(labels, scores, class_prior=prior, scenario="single-set", threshold=evaluation.threshold)
+    for name, slack in (("roc_auc", 0.002), ("precision", 0.02), ("recall", 0.02), ("f1", 0.02)):
+        low, high = (
+            float(end) for end in opened.page.locator(f"td[data-interval='{name}']").inner_text().split(" to ")
+        )
+        expected = there.estimates[name].interval
+        assert low == pytest.approx(expected.low, abs=slack), name
+        assert high == pytest.approx(expected.high, abs=slack), name
+    limits = bounds(labels, scores, unlabelled_prior=0.1, scenario="single-set").roc_auc
+    assert opened.page.locator("[data-bound-area]").inner_text() == f"{limits.low:.3f} to {limits.high:.3f}"
+    assert opened.page.locator("td[data-interval='average_precision']").inner_text() == ""  # redraws stay in Python
 
 
 def test_a_typed_prior_counts(open_page, evaluation, report):
@@ -151,7 +175,7 @@ def test_the_theme_can_be_switched_and_follows_the_system(open_page, report):
 
 def test_charts_are_saved_and_their_data_copied(open_page, report, tmp_path):
     opened = open_page(report)
-    for chart in ("roc", "precision-recall", "prior", "threshold", "scores"):
+    for chart in ("roc", "precision-recall", "prior", "threshold", "scores", "labelling"):
         figure = opened.page.locator(f"#chart-{chart}")
         with opened.page.expect_download() as download:
             figure.locator("[data-save=svg]").click()
@@ -165,7 +189,8 @@ def test_charts_are_saved_and_their_data_copied(open_page, report, tmp_path):
         assert png.read_bytes().startswith(b"\x89PNG")
         figure.locator("[data-save=csv]").click()
         figure.get_by_text("Copied").wait_for()
-        figure.locator("summary").click()
+        figure.locator("details.data summary").click()
+        figure.locator("table tbody tr").first.wait_for()
         assert figure.locator("table tbody tr").count() > 5
     csv = opened.page.evaluate("figures.all[0].csv()").splitlines()
     assert csv[0] == "threshold,false positive rate,true positive rate"

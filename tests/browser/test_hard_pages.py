@@ -30,10 +30,10 @@ def rows(n, prior=0.3, separation=1.5, seed=1):
     return labels, scores
 
 
-def check_sensible(opened):
+def check_sensible(opened, charts=6):
     """The page works: sliders move, nothing reads nan, all charts are drawn without stray numbers."""
     page = opened.page
-    assert page.locator("figure svg").count() == 5
+    assert page.locator("figure svg").count() == charts
     page.locator("#prior").focus()
     page.keyboard.press("ArrowRight")
     page.locator("#threshold").focus()
@@ -51,7 +51,7 @@ def check_sensible(opened):
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES.keys())
 def test_names_are_shown_as_text(open_page, tmp_path, name):
     path = tmp_path / "report.html"
-    evaluate(*rows(200), class_prior=0.3).to_html(path, title=name)
+    evaluate(*rows(200), class_prior=0.3, redraws=100).to_html(path, title=name)
     opened = open_page(path, viewport={"width": 375, "height": 740})
     assert opened.page.locator("h1").text_content().strip() == name
     assert opened.page.title() == " ".join(f"{name} · pulens".split())
@@ -80,7 +80,7 @@ def test_ten_rows(open_page, tmp_path):
     scores = [0.9, 0.8, 0.4, 0.95, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05]
     evaluate(labels, scores, class_prior=0.2).to_html(path)
     opened = open_page(path)
-    assert "Only 3 labelled positives" in opened.page.locator(".notices").inner_text()
+    assert "Only 3 labelled positives" in opened.page.locator(".notices").first.inner_text()
     opened.keep("ten-rows")
     check_sensible(opened)
 
@@ -122,13 +122,13 @@ def test_fully_labelled_rows_have_no_class_prior_to_argue_about(open_page, tmp_p
     evaluate(np.where(labels == 1, 1, -1), scores).to_html(path)
     opened = open_page(path)
     assert opened.page.locator("#prior").is_disabled()
-    assert opened.page.locator("figure svg").count() == 5
+    assert opened.page.locator("figure svg").count() >= 5
 
 
 def test_a_million_rows(open_page, tmp_path):
     path = tmp_path / "report.html"
     labels, scores = rows(1_000_000, prior=0.1)
-    evaluation = evaluate(labels, scores, class_prior=0.1, scenario="single-set")
+    evaluation = evaluate(labels, scores, class_prior=0.1, scenario="single-set", redraws=100)
     evaluation.to_html(path, title="a million rows")
     assert path.stat().st_size < 500_000
     opened = open_page(path)
@@ -136,7 +136,9 @@ def test_a_million_rows(open_page, tmp_path):
     # thinning leaves ROC AUC and everything at the threshold exact, at any class prior
     opened.page.evaluate("page.moveTo({prior: 0.08})")
     opened.settle()
-    there = evaluate(labels, scores, unlabelled_prior=0.08, scenario="single-set", threshold=evaluation.threshold)
+    there = evaluate(
+        labels, scores, unlabelled_prior=0.08, scenario="single-set", threshold=evaluation.threshold, confidence=None
+    )
     for name in ("roc_auc", "precision", "recall", "f1", "matthews_correlation"):
         assert opened.number(name) == pytest.approx(there.estimates[name].value, abs=1e-9)
     off = abs(opened.number("average_precision") - there.estimates["average_precision"].value)

@@ -8,14 +8,15 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from pulens._version import __version__
+from pulens.notice import Severity
 from pulens.report.page_data import page_data
 from pulens.report.summary import summarise
-from pulens.report.words import DERIVATIONS, percent, title_of
+from pulens.report.words import DERIVATIONS, percent, prior_sentence, title_of
 
 if TYPE_CHECKING:
     from pulens.evaluation import Evaluation
 
-TILES = ("roc_auc", "average_precision", "precision", "recall", "f1")
+TILES = ("roc_auc", "precision", "recall", "f1", "average_precision")
 
 
 def evaluation_page(evaluation: Evaluation, *, title: str | None = None) -> str:
@@ -31,17 +32,26 @@ def evaluation_page(evaluation: Evaluation, *, title: str | None = None) -> str:
     rows = (*summary.ranking, *summary.at_threshold)
     interval = evaluation.class_prior.interval
     confidence = None if interval is None else interval.confidence
-    computed = [metric for metric in data["metrics"] if metric["name"] in _computed_in_page()]
+    computed = [
+        {**metric, "first": metric["name"] in TILES}
+        for metric in data["metrics"]
+        if metric["name"] in _computed_in_page()
+    ]
     return render(
         "evaluation.html.j2",
-        ("recovery.js", "chart.js", "figures.js", "evaluation.js", "theme.js"),
+        ("recovery.js", "doubt.js", "chart.js", "figures.js", "evaluation.js", "theme.js"),
         data,
         title=title or "Evaluation",
         summary=summary,
         tiles=[row for name in TILES for row in rows if row.name == name],
         groups=(("From the whole ranking", summary.ranking), ("At the threshold", summary.at_threshold)),
-        chips=sorted(computed, key=lambda metric: metric["name"] not in TILES),
+        chips=sorted(computed, key=lambda metric: TILES.index(metric["name"]) if metric["first"] else len(TILES)),
         derived=rows,
+        prior_sentence=prior_sentence(evaluation),
+        alarming=[notice for notice in summary.notices if notice.severity > Severity.NOTE],
+        notes=[notice for notice in summary.notices if notice.severity == Severity.NOTE],
+        has_sensitivity=data["sensitivity"] is not None,
+        has_bounds=data["bounds"],
         derivations=DERIVATIONS,
         thinning=thinning_words(data["thinning"]),
         data_facts={
@@ -59,7 +69,6 @@ def render(template: str, scripts: tuple[str, ...], data: dict[str, Any], **cont
     environment = Environment(
         loader=PackageLoader("pulens.report", "templates"), autoescape=True, undefined=StrictUndefined
     )
-    environment.filters["capitalize_first"] = lambda text: text[:1].upper() + text[1:]
     text: str = environment.get_template(template).render(
         styles=Markup(asset("page.css")),
         scripts=[Markup(asset(name)) for name in scripts],

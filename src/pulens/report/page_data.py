@@ -4,27 +4,35 @@ from __future__ import annotations
 
 import base64
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pulens.assumptions import Assumptions
+from pulens.errors import PulensError
 from pulens.metrics import METRICS
+from pulens.metrics._intervals import Doubts
+from pulens.metrics._measure import estimate
 from pulens.metrics._measure import value as metric_value
-from pulens.priors import population_prior
+from pulens.priors import ClassPrior, population_prior
 from pulens.recovery import pairwise_auc
 from pulens.recovery.feasibility import CHANCE_LIMIT, impossible_rates
 from pulens.report.summary import Summary
 from pulens.report.thinning import Thinned, thin
 from pulens.report.words import title_of
 from pulens.tally import Tally
+from pulens.uncertainty.redraws import compress
 
 if TYPE_CHECKING:
     from pulens.evaluation import Evaluation
     from pulens.evidence import Evidence
 
 MOST_BINS = 48
+PRIORS_WITH_INTERVALS = 17
+MOST_FAVOURED = 5.0  # labelling may favour high scores by up to this factor in the chart
+FACTORS_TRIED = 17
 PRIORS_COMPARED = 7  # class priors at which the error of thinning is measured
 
 
@@ -53,6 +61,11 @@ def page_data(evaluation: Evaluation, summary: Summary, thinned: Thinned | None 
         "threshold": evaluation.threshold if math.isfinite(evaluation.threshold) else None,
         "metrics": [_metric(row.name, evaluation) for row in (*summary.ranking, *summary.at_threshold)],
         "histogram": histogram(tally),
+        "confidence": None if evaluation.resampling is None else evaluation.resampling.confidence,
+        "area_offsets": _area_offsets(evaluation, top),
+        "sensitivity": _sensitivity(evaluation),
+        # bounds are known for clean labels only
+        "bounds": bool(evaluation.resampling and totals.unlabelled and totals.labelled and not evidence.label_noise),
         "thinning": _thinning(evidence, thinned, top),
     }
 
@@ -156,6 +169,7 @@ def _metric(name: str, evaluation: Evaluation) -> dict[str, Any]:
         "title": title_of(name),
         "reads": facts.reads,
         "needs_class_prior": facts.needs_class_prior,
+        "higher_is_better": facts.higher_is_better,
         "value": _plain(recovered.value),
         "low": None if interval is None else _plain(interval.low),
         "high": None if interval is None else _plain(interval.high),
@@ -163,6 +177,42 @@ def _metric(name: str, evaluation: Evaluation) -> dict[str, Any]:
         "uncorrected": _plain(uncorrected.value),
         "undefined": recovered.undefined_because or facts.undefined_because,
     }
+
+
+def _area_offsets(evaluation: Evaluation, top: float) -> dict[str, list[float]] | None:
+    """How far the ends of the ROC AUC's interval lie from its value, at class priors over the slider's range.
+
+    The page adds them to the value it computes. They come from the sample alone: the prior is taken as known, as
+    it is by a person who moves the slider. Found on fewer thresholds: what that changes in a width is nothing to see.
+    """
+    if evaluation.resampling is None:
+        return None
+    evidence = evaluation.evidence.with_tally(compress(evaluation.tally))
+    metric, totals = METRICS["roc_auc"], evidence.tally.totals
+    found: dict[str, list[float]] = {"priors": [], "low": [], "high": []}
+    for prior in np.linspace(0.0, top, PRIORS_WITH_INTERVALS).tolist():
+        population = population_prior(prior, totals, evidence.scenario, evidence.label_noise)
+        exact = replace(evidence, class_prior=ClassPrior(population, prior, "tried"), prior_held="population")
+        area = estimate("roc_auc", metric, exact, doubts=Doubts(exact, evaluation.resampling))
+        if area.interval is None:
+            return None
+        found["priors"].append(prior)
+        found["low"].append(area.interval.low - area.value)
+        found["high"].append(area.interval.high - area.value)
+    return found
+
+
+def _sensitivity(evaluation: Evaluation) -> dict[str, Any] | None:
+    """Ranges of the areas when labelling favoured high scores; the page finds those at a threshold by itself."""
+    factors = np.geomspace(1.0, MOST_FAVOURED, FACTORS_TRIED)
+    areas = {}
+    for name in ("roc_auc", "average_precision"):
+        try:
+            low, high = evaluation.sensitivity_curve(name, factors=factors)
+        except PulensError:  # noisy labels, or nothing to be sensitive: then there is no such chart
+            return None
+        areas[name] = {"low": low.y.tolist(), "high": high.y.tolist()}
+    return {"factors": factors.tolist(), "areas": areas}
 
 
 def _thinning(evidence: Evidence, thinned: Thinned, top: float) -> dict[str, Any]:

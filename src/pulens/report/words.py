@@ -95,6 +95,23 @@ def verdict(evaluation: Evaluation) -> tuple[str, ...]:
     return tuple(sentences)
 
 
+def prior_sentence(evaluation: Evaluation) -> str:
+    """The class prior, where it came from, and what the data can say about it."""
+    prior, scenario = evaluation.class_prior, evaluation.scenario
+    words = f"Class prior {prior.value:.3g}"
+    if prior.interval is not None and prior.interval.width:
+        name = "" if prior.interval.confidence is None else f"{prior.interval.confidence:.0%}: "
+        words += f" ({name}{prior.interval.low:.3g} to {prior.interval.high:.3g})"
+    words += f", {prior.method}"
+    if scenario is Scenario.SINGLE_SET and evaluation.tally.totals.unlabelled:
+        words += f"; {prior.unlabelled:.3g} among the unlabelled rows"
+    if prior.feasible is not None:
+        words += (
+            f". Without the estimate's assumption the data allow {prior.feasible.low:.3g} to {prior.feasible.high:.3g}"
+        )
+    return words
+
+
 def ranking_sentence(area: Estimate) -> str:
     """What the area under the ROC curve says."""
     if math.isnan(area.value):

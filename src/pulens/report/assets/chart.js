@@ -11,7 +11,8 @@ const chart = (() => {
     const raw = (high - low) / Math.max(count, 1);
     if (!(raw > 0) || !Number.isFinite(raw)) return [low];
     const power = Math.pow(10, Math.floor(Math.log10(raw)));
-    const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= raw * 0.999);
+    const far = (size) => Math.abs(Math.log(size / raw));
+    const step = [1, 2, 5, 10].map((factor) => factor * power).reduce((best, size) => (far(size) < far(best) ? size : best));
     const found = [];
     for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) found.push(k * step);
     return found;
@@ -27,14 +28,19 @@ const chart = (() => {
     return number.toFixed(decimals);
   }
 
-  // Rough width of text in pixels: enough to place a legend.
-  const textWidth = (text, size) => String(text).length * size * 0.56;
+  // Width of text in pixels, to place a legend.
+  const pen = typeof document === "undefined" ? null : document.createElement("canvas").getContext("2d");
+  function textWidth(text, size) {
+    if (!pen) return String(text).length * size * 0.6;
+    pen.font = `${size}px ${FONT}`;
+    return pen.measureText(text).width;
+  }
 
   function legendRows(items, width, size) {
     const rows = [[]];
     let used = 0;
     for (const item of items) {
-      const wide = 30 + textWidth(item.name, size);
+      const wide = 40 + textWidth(item.name, size);
       if (used + wide > width && rows[rows.length - 1].length) {
         rows.push([]);
         used = 0;
@@ -76,7 +82,8 @@ const chart = (() => {
       return `<path d="${line}" fill="none" stroke="${layer.colour}" stroke-width="${layer.width || 2}" stroke-linejoin="round"${dash}/>`;
     },
     area(layer, frame) {
-      return `<path d="${path(layer, frame.px, frame.py)}Z" fill="${layer.colour}" fill-opacity="${layer.opacity || 0.18}" stroke="none"/>`;
+      const outline = path(layer, frame.px, frame.py);
+      return outline && `<path d="${outline}Z" fill="${layer.colour}" fill-opacity="${layer.opacity || 0.18}" stroke="none"/>`;
     },
     bars(layer, frame) {
       const base = frame.py(0);

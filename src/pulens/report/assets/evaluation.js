@@ -25,6 +25,10 @@ const page = (() => {
   };
   const { thresholds } = data.counts;
   const size = thresholds.length;
+  // those people ask for first come first, in legends and colours
+  const order = ["roc_auc", "precision", "recall", "f1", "average_precision"];
+  const rank = (metric) => (order.includes(metric.name) ? order.indexOf(metric.name) : order.length);
+  raw.metrics.sort((a, b) => rank(a) - rank(b));
   const metricsByName = Object.fromEntries(raw.metrics.map((metric) => [metric.name, metric]));
   const home = {
     prior: raw.prior.unlabelled,
@@ -60,14 +64,38 @@ const page = (() => {
     return null;
   }
 
+  // Python's interval, with the class prior's own doubt in it, where the page stands as it was written; elsewhere the
+  // sample's alone, at the prior the reader chose.
   function intervalOf(name) {
     const metric = metricsByName[name];
-    if (!metric || metric.low === null) return null;
-    const still = metric.reads === "ranking" || state.index === home.index;
-    return still && state.prior === home.prior ? metric : null;
+    const still = metric && (metric.reads === "ranking" || state.index === home.index) && state.prior === home.prior;
+    if (still) return metric.low === null ? null : metric;
+    if (raw.confidence === null) return null;
+    if (name === "roc_auc") return areaInterval();
+    return (fresh.intervals ||= freshIntervals())[name] || null;
   }
 
-  function doubt(name) {
+  let fresh = {};
+  let totalsDrawn = null;
+  let ratesDrawn = { index: -1, rates: null };
+  function freshIntervals() {
+    totalsDrawn ||= doubt.drawTotals(data.totals, data.scenario);
+    if (ratesDrawn.index !== state.index) ratesDrawn = { index: state.index, rates: doubt.drawRates(data.counts, data.totals, state.index) };
+    return doubt.intervals(data, current.given, totalsDrawn, ratesDrawn.rates, current.values, raw.confidence);
+  }
+
+  function areaInterval() {
+    const offsets = raw.area_offsets;
+    if (!offsets) return null;
+    const step = offsets.priors[1] - offsets.priors[0];
+    const place = Math.min(Math.max(state.prior / step, 0), offsets.priors.length - 1);
+    const at = Math.min(Math.floor(place), offsets.priors.length - 2);
+    const between = (ends) => ends[at] + (place - at) * (ends[at + 1] - ends[at]);
+    const value = current.values.roc_auc;
+    return { low: recovery.clip(value + between(offsets.low)), high: recovery.clip(value + between(offsets.high)), confidence: raw.confidence };
+  }
+
+  function remark(name) {
     const found = intervalOf(name);
     if (!found || found.low === found.high) return "";
     const ends = `${percent(found.low).slice(0, -1)} to ${percent(found.high).slice(0, -1)}`;
@@ -76,7 +104,7 @@ const page = (() => {
 
   function sentences() {
     const area = valueOf("roc_auc");
-    let first = `The model ranks a random positive above a random negative ${percent(area)} of the time${doubt("roc_auc")}`;
+    let first = `The model ranks a random positive above a random negative ${percent(area)} of the time${remark("roc_auc")}`;
     const found = intervalOf("roc_auc") || { low: area, high: area };
     if (found.high < 0.5) first += ", which is worse than guessing: are the scores upside down?";
     else if (found.low <= 0.5 || Math.abs(area - 0.5) < 0.01) first += ": these rows do not show that it beats guessing (50%).";
@@ -85,8 +113,8 @@ const page = (() => {
     const recall = valueOf("recall");
     const at = short(shownThreshold());
     if (Number.isNaN(precision)) return [first, `At the threshold ${at} precision is undefined: ${metricsByName.precision.undefined}.`];
-    const second = `Of the rows flagged at ${at} or above, about ${percent(precision)}${doubt("precision")} are truly positive`;
-    return [first, Number.isNaN(recall) ? `${second}.` : `${second}; they are ${percent(recall)}${doubt("recall")} of all positives.`];
+    const second = `Of the rows flagged at ${at} or above, about ${percent(precision)}${remark("precision")} are truly positive`;
+    return [first, Number.isNaN(recall) ? `${second}.` : `${second}; they are ${percent(recall)}${remark("recall")} of all positives.`];
   }
 
   // --- filling the page -----------------------------------------------------------------------------------------
@@ -101,6 +129,9 @@ const page = (() => {
     for (const element of $$("[data-interval]")) {
       const found = intervalOf(element.dataset.interval);
       element.textContent = found && found.low !== found.high ? `${three(found.low)} to ${three(found.high)}` : "";
+    }
+    for (const element of $$("[data-bound-area]")) {
+      element.textContent = bounds ? `${three(bounds.roc.lower.area)} to ${three(bounds.roc.upper.area)}` : "";
     }
     sentences().forEach((text, k) => ($$("#verdict .sentence")[k].textContent = text));
     for (const element of $$("[data-cell]")) {
@@ -179,6 +210,14 @@ const page = (() => {
     };
   }
 
+  let bounds = null;
+  // A band between two curves, as one outline.
+  function boundLayer(pair, palette) {
+    if (!bounds) return [];
+    const { lower, upper } = bounds[pair];
+    return [{ kind: "area", x: [...upper.x, ...lower.x.slice().reverse()], y: [...upper.y, ...lower.y.slice().reverse()], colour: palette.main, opacity: 0.13, name: `${Math.round(100 * raw.confidence)}% bounds` }];
+  }
+
   const unit = (label) => ({ label, min: 0, max: 1 });
   const builders = {
     roc: (palette) => {
@@ -186,6 +225,7 @@ const page = (() => {
       return {
         id: "roc", title: "ROC curve", ratio: 0.86, x: unit("false positive rate"), y: unit("true positive rate (recall)"),
         layers: [
+          ...boundLayer("roc", palette),
           { kind: "line", x: [0, 1], y: [0, 1], colour: palette.plain, width: 1, dash: "2 4", name: "guessing" },
           { kind: "line", x: uncorrected.roc.x, y: uncorrected.roc.y, colour: palette.plain, width: 1.75, dash: "6 4", name: "uncorrected" },
           { kind: "line", x: current.roc.x, y: current.roc.y, colour: palette.main, width: 2.5, name: "recovered" },
@@ -200,6 +240,7 @@ const page = (() => {
       return {
         id: "precision-recall", title: "Precision-recall curve", ratio: 0.86, x: unit("recall"), y: unit("precision"),
         layers: [
+          ...boundLayer("precisionRecall", palette),
           { kind: "line", x: [0, 1], y: [prior, prior], colour: palette.plain, width: 1, dash: "2 4", name: "guessing" },
           { kind: "line", x: uncorrected.precisionRecall.x, y: uncorrected.precisionRecall.y, colour: palette.plain, width: 1.75, dash: "6 4", name: "uncorrected" },
           { kind: "line", x: current.precisionRecall.x, y: current.precisionRecall.y, colour: palette.main, width: 2.5, name: "recovered" },
@@ -289,11 +330,34 @@ const page = (() => {
     },
   };
 
+  builders.labelling = (palette) => {
+    const { factors, areas } = raw.sensitivity;
+    // the areas were found when the page was written, for its own class prior
+    const shown = raw.metrics.filter((metric) => chosen.has(metric.name) && (metric.name in recovery.metrics || (metric.name in areas && state.prior === home.prior)));
+    const ranges = shown.map((metric) => {
+      if (metric.name in areas) return areas[metric.name];
+      const found = factors.map((factor) => doubt.sensitivity(data, current.tables.map, data.scenario, state.index, metric.name, factor));
+      return { low: found.map((range) => range.low), high: found.map((range) => range.high) };
+    });
+    const worst = shown.map((metric, k) => (metric.higher_is_better ? ranges[k].low : ranges[k].high));
+    return {
+      id: "labelling", title: "What if labelling was not random?", x: { label: "positives with high scores labelled up to … times as often", min: 1, max: factors[factors.length - 1] },
+      y: range(worst, "worst value possible"),
+      layers: shown.map((metric, k) => ({ kind: "line", x: factors, y: worst[k], ...lineOf(metric.name, palette), name: metric.title })),
+      table: () => ({
+        header: ["factor", ...shown.flatMap((metric) => [`${metric.title}, lowest`, `${metric.title}, highest`])],
+        rows: factors.map((factor, k) => [factor, ...ranges.flatMap((ends) => [ends.low[k], ends.high[k]])]),
+      }),
+      trail: {
+        x: factors,
+        tell: (k) => [`up to ${short(factors[k])} times as often`, ...shown.map((metric, m) => `${metric.title} ${three(ranges[m].low[k])} to ${three(ranges[m].high[k])}`)],
+      },
+    };
+  };
+
   const chosen = new Set(["roc_auc", "average_precision", "precision", "recall", "f1"]);
-  const order = ["roc_auc", "precision", "recall", "f1", "average_precision"];
   function lineOf(name, palette) {
-    let place = order.indexOf(name);
-    if (place < 0) place = order.length + raw.metrics.filter((metric) => !order.includes(metric.name)).findIndex((metric) => metric.name === name);
+    const place = raw.metrics.findIndex((metric) => metric.name === name);
     const dashes = ["", "7 3", "2 3"];
     return { colour: palette.series[place % palette.series.length], dash: dashes[Math.floor(place / palette.series.length) % dashes.length] };
   }
@@ -343,6 +407,8 @@ const page = (() => {
   function refresh() {
     const started = performance.now();
     current = recovery.evaluate(data, state.prior, state.index);
+    fresh = {};
+    bounds = raw.bounds ? doubt.bounds(data, current.given, raw.confidence) : null;
     fillNumbers();
     fillWarning();
     fillControls();

@@ -99,9 +99,15 @@ const figures = (() => {
     let focus = -1;
     let width = 520;
     const canvas = plot.querySelector(".canvas");
-    const measure = () => (width = Math.max(280, Math.round(plot.clientWidth || 520)));
+    const mounted = { figure, draw, visible: true, stale: false, csv: () => chart.csv(now().table()) };
+    const now = () => {
+      if (mounted.stale) draw();
+      return spec;
+    };
+    mounted.measure = () => (width = Math.max(280, Math.round(plot.clientWidth || 520)));
 
     function draw() {
+      mounted.stale = false;
       spec = build(colours());
       picture = chart.svg(spec, colours(), width);
       canvas.innerHTML = picture.text;
@@ -173,24 +179,43 @@ const figures = (() => {
         event.preventDefault();
       } else if (event.key === "Escape") hide();
     });
-    data.addEventListener("toggle", () => data.open && fillTable(data.querySelector(".scroll"), spec.table()));
+    data.addEventListener("toggle", () => data.open && fillTable(data.querySelector(".scroll"), now().table()));
     const name = figure.id.replace(/^chart-/, "pulens-");
-    const whole = () => chart.svg(spec, colours(), 640, { title: true, background: true });
+    const whole = () => chart.svg(now(), colours(), 640, { title: true, background: true });
     figure.querySelector("[data-save=svg]").addEventListener("click", () => download(`${name}.svg`, whole().text, "image/svg+xml"));
     figure.querySelector("[data-save=png]").addEventListener("click", () => savePng(whole(), `${name}.png`));
-    figure.querySelector("[data-save=csv]").addEventListener("click", (event) => copy(chart.csv(spec.table()), event.currentTarget));
-    const mounted = { figure, draw, measure, csv: () => chart.csv(spec.table()), svg: () => whole().text };
+    figure.querySelector("[data-save=csv]").addEventListener("click", (event) => copy(mounted.csv(), event.currentTarget));
     all.push(mounted);
+    seen.observe(figure);
     return mounted;
   }
 
-  const drawAll = () => all.forEach((one) => one.draw());
+  // Charts out of sight are drawn when they come into it: a slider then moves only what the reader sees.
+  const seen = new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) {
+        const one = all.find((mounted) => mounted.figure === target);
+        one.visible = isIntersecting;
+        if (isIntersecting && one.stale) one.draw();
+      }
+    },
+    { rootMargin: "300px" }
+  );
+
+  function drawAll() {
+    for (const one of all) {
+      if (one.visible) one.draw();
+      else one.stale = true;
+    }
+  }
 
   // Call when sizes or colours may have changed.
   function redrawAll() {
     palette = null;
-    all.forEach((one) => one.measure());
-    drawAll();
+    for (const one of all) {
+      one.measure();
+      one.draw();
+    }
   }
 
   return { mount, drawAll, redrawAll, all, colours };

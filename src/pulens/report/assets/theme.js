@@ -29,6 +29,7 @@
   dark.addEventListener("change", redraw);
   let before;
   addEventListener("beforeprint", () => {
+    for (const notes of document.querySelectorAll("details.notes")) notes.open = true;
     before = root.dataset.theme;
     root.dataset.theme = "light";
     figures.redrawAll();
