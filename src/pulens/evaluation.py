@@ -218,11 +218,16 @@ class Evaluation:
 
         return evaluation_html(self)
 
-    def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
-        """One self-contained page with sliders for the class prior and the threshold; written to ``path`` if given."""
+    def to_html(
+        self, path: str | PathLike[str] | None = None, *, title: str | None = None, scores_are: str | None = None
+    ) -> str:
+        """One self-contained page with sliders for the class prior and the threshold; written to ``path`` if given.
+
+        Say ``scores_are="probability"`` (or ``"logit"``) to have a reliability diagram on it.
+        """
         from pulens.report import evaluation_page, write_whole
 
-        page = evaluation_page(self, title=title)
+        page = evaluation_page(self, title=title, scores_are=scores_are)
         if path is not None:
             write_whole(path, page)
         return page

@@ -11,7 +11,7 @@ from pulens._version import __version__
 from pulens.notice import Severity
 from pulens.report.page_data import page_data
 from pulens.report.summary import summarise
-from pulens.report.words import DERIVATIONS, percent, prior_sentence, title_of
+from pulens.report.words import DERIVATIONS, percent, prior_words, title_of
 
 if TYPE_CHECKING:
     from pulens.evaluation import Evaluation
@@ -19,8 +19,14 @@ if TYPE_CHECKING:
 TILES = ("roc_auc", "precision", "recall", "f1", "average_precision")
 
 
-def evaluation_page(evaluation: Evaluation, *, title: str | None = None) -> str:
-    """The whole page as text.
+SCRIPTS = (
+    *("recovery.js", "doubt.js", "prior.js", "chart.js", "figures.js", "reliability.js"),
+    *("evaluation.js", "theme.js"),
+)
+
+
+def evaluation_page(evaluation: Evaluation, *, title: str | None = None, scores_are: str | None = None) -> str:
+    """The whole page as text; with ``scores_are="probability"`` (or ``"logit"``) it has a reliability diagram.
 
     >>> from pulens import evaluate
     >>> page = evaluation_page(evaluate([1, 0, 0], [0.9, 0.4, 0.1], class_prior=0.2), title="<script>")
@@ -29,6 +35,8 @@ def evaluation_page(evaluation: Evaluation, *, title: str | None = None) -> str:
     """
     summary = summarise(evaluation)
     data = page_data(evaluation, summary)
+    if scores_are is not None:
+        data["reliability"] = _reliability(evaluation, scores_are)
     rows = (*summary.ranking, *summary.at_threshold)
     interval = evaluation.class_prior.interval
     confidence = None if interval is None else interval.confidence
@@ -39,7 +47,7 @@ def evaluation_page(evaluation: Evaluation, *, title: str | None = None) -> str:
     ]
     return render(
         "evaluation.html.j2",
-        ("recovery.js", "doubt.js", "chart.js", "figures.js", "evaluation.js", "theme.js"),
+        SCRIPTS,
         data,
         title=title or "Evaluation",
         summary=summary,
@@ -47,18 +55,31 @@ def evaluation_page(evaluation: Evaluation, *, title: str | None = None) -> str:
         groups=(("From the whole ranking", summary.ranking), ("At the threshold", summary.at_threshold)),
         chips=sorted(computed, key=lambda metric: TILES.index(metric["name"]) if metric["first"] else len(TILES)),
         derived=rows,
-        prior_sentence=prior_sentence(evaluation),
+        prior_sentence=prior_words(evaluation.evidence),
         alarming=[notice for notice in summary.notices if notice.severity > Severity.NOTE],
         notes=[notice for notice in summary.notices if notice.severity == Severity.NOTE],
         has_sensitivity=data["sensitivity"] is not None,
         has_bounds=data["bounds"],
+        has_reliability=scores_are is not None,
         derivations=DERIVATIONS,
         thinning=thinning_words(data["thinning"]),
-        data_facts={
-            "has_interval": interval is not None,
-            "interval_name": "range" if confidence is None else f"{confidence:.0%} interval",
-        },
+        interval_name="" if interval is None else "range" if confidence is None else f"{confidence:.0%} interval",
     )
+
+
+def _reliability(evaluation: Evaluation, scores_are: str) -> dict[str, Any]:
+    from pulens.calibration import reliability
+    from pulens.report.calibration_page import reliability_data
+
+    evidence = evaluation.evidence
+    found = reliability(
+        evidence.tally,
+        class_prior=evidence.class_prior,
+        label_noise=evidence.label_noise,
+        scenario=str(evidence.scenario),
+        scores_are=scores_are,
+    )
+    return reliability_data(evidence, found, scores_are)
 
 
 def render(template: str, scripts: tuple[str, ...], data: dict[str, Any], **context: Any) -> str:

@@ -57,7 +57,7 @@ def page_data(evaluation: Evaluation, summary: Summary, thinned: Thinned | None 
             f"{above}_{below}": pairwise_auc(tally, above, below)
             for above, below in (("labelled", "unlabelled"), ("labelled", "negative"), ("unlabelled", "negative"))
         },
-        "prior": _prior(evidence, limit, top),
+        "prior": prior_data(evidence, limit, top),
         "threshold": evaluation.threshold if math.isfinite(evaluation.threshold) else None,
         "metrics": [_metric(row.name, evaluation) for row in (*summary.ranking, *summary.at_threshold)],
         "histogram": histogram(tally),
@@ -140,7 +140,8 @@ def histogram(tally: Tally, bins: int | None = None) -> dict[str, Any]:
     }
 
 
-def _prior(evidence: Evidence, limit: float, top: float) -> dict[str, Any]:
+def prior_data(evidence: Evidence, limit: float, top: float) -> dict[str, Any]:
+    """What the slider needs: the value, its interval, the track's ends and where the data begin to contradict it."""
     prior, totals = evidence.class_prior, evidence.tally.totals
 
     def population(share: float) -> float:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pulens.estimate import Estimate
 from pulens.notice import Notice
-from pulens.report.words import Assumption, assumptions, title_of, verdict
+from pulens.report.words import Assumption, assumptions, counts_of, title_of, verdict
 
 if TYPE_CHECKING:
     from pulens.evaluation import Evaluation
@@ -65,9 +65,6 @@ def summarise(evaluation: Evaluation) -> Summary:
     """Gather what the renderings show."""
     from pulens.metrics import METRICS
 
-    labelled, unlabelled, negative = evaluation.tally.totals
-    known = f", {negative:,.10g} known negative" if negative else ""
-    noise = f", label noise {evaluation.evidence.label_noise:g}" if evaluation.evidence.label_noise else ""
     prior = evaluation.class_prior
     where = f"; {prior.unlabelled:.4g} among the unlabelled rows" if prior.unlabelled != prior.value else ""
     rows = [
@@ -75,7 +72,7 @@ def summarise(evaluation: Evaluation) -> Summary:
         for name, found in evaluation.estimates.items()
     ]
     return Summary(
-        f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({evaluation.scenario}{noise})",
+        counts_of(evaluation.evidence),
         f"{prior}{where}",
         evaluation.target_population,
         f"{evaluation.threshold:.6g} ({evaluation.threshold_choice})",

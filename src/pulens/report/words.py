@@ -11,6 +11,7 @@ from pulens.scenario import Scenario
 
 if TYPE_CHECKING:
     from pulens.evaluation import Evaluation
+    from pulens.evidence import Evidence
 
 TITLES = {
     "roc_auc": "ROC AUC",
@@ -95,21 +96,28 @@ def verdict(evaluation: Evaluation) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def prior_sentence(evaluation: Evaluation) -> str:
+def prior_words(evidence: Evidence) -> str:
     """The class prior, where it came from, and what the data can say about it."""
-    prior, scenario = evaluation.class_prior, evaluation.scenario
+    prior = evidence.class_prior
     words = f"Class prior {prior.value:.3g}"
     if prior.interval is not None and prior.interval.width:
         name = "" if prior.interval.confidence is None else f"{prior.interval.confidence:.0%}: "
         words += f" ({name}{prior.interval.low:.3g} to {prior.interval.high:.3g})"
     words += f", {prior.method}"
-    if scenario is Scenario.SINGLE_SET and evaluation.tally.totals.unlabelled:
+    if evidence.scenario is Scenario.SINGLE_SET and evidence.tally.totals.unlabelled:
         words += f"; {prior.unlabelled:.3g} among the unlabelled rows"
     if prior.feasible is not None:
-        words += (
-            f". Without the estimate's assumption the data allow {prior.feasible.low:.3g} to {prior.feasible.high:.3g}"
-        )
+        reach = f"{prior.feasible.low:.3g} to {prior.feasible.high:.3g}"
+        words += f". Without the estimate's assumption the data allow {reach}"
     return words
+
+
+def counts_of(evidence: Evidence) -> str:
+    """How many rows of each kind there are, and how they came about."""
+    labelled, unlabelled, negative = evidence.tally.totals
+    known = f", {negative:,.10g} known negative" if negative else ""
+    noise = f", label noise {evidence.label_noise:g}" if evidence.label_noise else ""
+    return f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({evidence.scenario}{noise})"
 
 
 def ranking_sentence(area: Estimate) -> str:
@@ -138,8 +146,22 @@ def threshold_sentence(threshold: float, precision: Estimate, recall: Estimate) 
 
 
 def assumptions(evaluation: Evaluation) -> tuple[Assumption, ...]:
+    """What an evaluation takes for granted: the data's assumptions, and that the threshold is to stay."""
+    found = data_assumptions(evaluation.evidence)
+    if evaluation.threshold_choice == "given":
+        return found
+    return (
+        *found,
+        Assumption(
+            f"The threshold {evaluation.threshold:.4g} ({evaluation.threshold_choice}) will be used from now on.",
+            "Choosing the threshold on the same rows that judge it.",
+            "Numbers at the threshold flatter a little; fix it beforehand or use fresh rows.",
+        ),
+    )
+
+
+def data_assumptions(evidence: Evidence) -> tuple[Assumption, ...]:
     """What the numbers take for granted, the most fragile first."""
-    evidence = evaluation.evidence
     found = [
         Assumption(
             "Labelled positives are a random draw of all positives.",
@@ -185,7 +207,7 @@ def assumptions(evaluation: Evaluation) -> tuple[Assumption, ...]:
                 "Recall and ROC AUC come out too low; say label noise to correct for it.",
             )
         )
-    if evaluation.tally.has_negatives:
+    if evidence.tally.has_negatives:
         found.append(
             Assumption(
                 "Rows known to be negative are a random draw of the negatives.",
@@ -200,12 +222,4 @@ def assumptions(evaluation: Evaluation) -> tuple[Assumption, ...]:
             "All numbers flatter; intervals are too narrow.",
         )
     )
-    if evaluation.threshold_choice != "given":
-        found.append(
-            Assumption(
-                f"The threshold {evaluation.threshold:.4g} ({evaluation.threshold_choice}) will be used from now on.",
-                "Choosing the threshold on the same rows that judge it.",
-                "Numbers at the threshold flatter a little; fix it beforehand or use fresh rows.",
-            )
-        )
     return tuple(found)

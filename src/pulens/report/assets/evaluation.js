@@ -5,11 +5,7 @@ const page = (() => {
   const $ = (selector) => document.querySelector(selector);
   const $$ = (selector) => [...document.querySelectorAll(selector)];
 
-  function unpack(packed) {
-    if (!packed) return null;
-    const bytes = Uint8Array.from(atob(packed.data), (character) => character.charCodeAt(0));
-    return packed.type === "u4" ? new Uint32Array(bytes.buffer) : new Float64Array(bytes.buffer);
-  }
+  const { unpack } = priorControl;
 
   const data = {
     totals: raw.totals,
@@ -36,6 +32,8 @@ const page = (() => {
     threshold: raw.threshold,
   };
   const state = { ...home };
+  const control = priorControl.mount(raw.prior, data, (prior) => moveTo({ prior }));
+  const { populationOf, unlabelledOf } = control;
   let current = null;
 
   // --- numbers as text ---------------------------------------------------------------------------------------
@@ -47,8 +45,6 @@ const page = (() => {
     return hundred === 0 || hundred === 100 || (hundred >= 1 && hundred <= 99) ? `${hundred.toFixed(0)}%` : `${hundred.toFixed(1)}%`;
   };
   const rows = (value) => (value >= 100 ? Math.round(value).toLocaleString("en-US") : short(value));
-  const populationOf = (prior) => recovery.populationPrior(prior, data.totals, data.scenario, data.labelNoise);
-  const unlabelledOf = (prior) => recovery.unlabelledPrior(prior, data.totals, data.scenario, data.labelNoise);
   const thresholdAt = (index) => (index === 0 ? Infinity : thresholds[index - 1]);
   const shownThreshold = () => (state.index === home.index && home.threshold !== null ? home.threshold : thresholdAt(state.index));
   const atHome = () => state.prior === home.prior && state.index === home.index;
@@ -155,13 +151,7 @@ const page = (() => {
   }
 
   function fillControls() {
-    const prior = populationOf(state.prior);
-    const slider = $("#prior");
-    if (prior > Number(slider.max)) slider.max = String(prior);
-    slider.value = String(prior);
-    slider.setAttribute("aria-valuetext", `class prior ${short(prior)}`);
-    if (document.activeElement !== $("#prior-number")) $("#prior-number").value = short(prior);
-    $("#prior-note").textContent = data.scenario === "single-set" ? `${short(state.prior)} among the unlabelled rows` : "";
+    control.show(state.prior);
     $("#threshold").value = String(size - state.index + 1);
     $("#threshold").setAttribute("aria-valuetext", `threshold ${short(shownThreshold())}`);
     if (document.activeElement !== $("#threshold-number")) $("#threshold-number").value = short(shownThreshold());
@@ -171,19 +161,6 @@ const page = (() => {
   }
 
   const track = { low: raw.prior.track[0], high: raw.prior.track[1] };
-  function markTrack() {
-    const place = (value) => Math.min(Math.max((value - track.low) / (track.high - track.low), 0), 1);
-    const span = (selector, from, to) => {
-      const mark = $(selector);
-      mark.hidden = !(to > from);
-      mark.style.left = `calc(9px + ${place(from)} * (100% - 18px))`;
-      mark.style.width = `calc(${place(to) - place(from)} * (100% - 18px))`;
-    };
-    span("#track-interval", raw.prior.low ?? 0, raw.prior.high ?? 0);
-    span("#track-impossible", raw.prior.possible, track.high);
-    $("#track-home").style.left = `calc(9px + ${place(raw.prior.value)} * (100% - 18px))`;
-  }
-
   // --- charts ---------------------------------------------------------------------------------------------------
 
   const uncorrected = (() => {
@@ -330,6 +307,11 @@ const page = (() => {
     },
   };
 
+  builders.reliability = (palette) => {
+    const found = reliability.evaluate(raw.reliability, data.totals, current.given);
+    return reliability.spec(raw.reliability, found, state.prior === home.prior ? raw.reliability.ends : null, palette, three);
+  };
+
   builders.labelling = (palette) => {
     const { factors, areas } = raw.sensitivity;
     // the areas were found when the page was written, for its own class prior
@@ -418,7 +400,7 @@ const page = (() => {
   }
 
   function moveTo(target) {
-    if ("prior" in target) state.prior = Math.min(Math.max(target.prior, 0), (1 - data.labelNoise) * 0.9999);
+    if ("prior" in target) state.prior = control.clamp(target.prior);
     if ("index" in target) state.index = Math.min(Math.max(target.index, 0), size);
     cancelAnimationFrame(waiting);
     waiting = requestAnimationFrame(() => {
@@ -446,7 +428,7 @@ const page = (() => {
     state.index = home.index;
     if (Number.isFinite(prior)) {
       // the number in the address is the population's share; conversion may move its last bit
-      const share = Math.min(Math.max(unlabelledOf(prior), 0), (1 - data.labelNoise) * 0.9999);
+      const share = control.clamp(unlabelledOf(prior));
       state.prior = Math.abs(share - home.prior) < 1e-12 ? home.prior : share;
     }
     if (Number.isFinite(threshold)) state.index = Math.max(1, recovery.indexAt(thresholds, threshold));
@@ -463,17 +445,6 @@ const page = (() => {
   const result = { data, raw, state, home, moveTo, refresh, current: null, milliseconds: 0, valueOf };
 
   function start() {
-    const slider = $("#prior");
-    slider.min = String(track.low);
-    slider.max = String(track.high);
-    slider.step = String(10 ** Math.floor(Math.log10((track.high - track.low) / 250)));
-    slider.addEventListener("input", () => moveTo({ prior: unlabelledOf(Number(slider.value)) }));
-    $("#prior-number").addEventListener("change", (event) => {
-      const typed = Number.parseFloat(event.target.value);
-      event.target.blur(); // the field is only written to while nobody types in it
-      if (Number.isFinite(typed)) moveTo({ prior: unlabelledOf(typed) });
-      else fillControls();
-    });
     const thresholdSlider = $("#threshold");
     thresholdSlider.min = "1";
     thresholdSlider.max = String(size);
@@ -485,7 +456,6 @@ const page = (() => {
       else fillControls();
     });
     for (const button of $$("#reset, #moved button")) button.addEventListener("click", () => moveTo(home));
-    for (const control of $$("#prior, #prior-number")) control.disabled = raw.prior.fixed;
     for (const chip of $$("[data-chip]")) {
       const name = chip.dataset.chip;
       chip.addEventListener("click", () => {
@@ -511,7 +481,6 @@ const page = (() => {
       readState();
       refresh();
     });
-    markTrack();
     readState();
     for (const one of figures.all) one.measure();
     refresh();
