@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pulens.priors import ClassPrior, estimate_prior, estimate_prior_and_noise
     from pulens.sample import PUSample
     from pulens.scenario import Scenario
+    from pulens.synthesis import synthesise
     from pulens.tally import Tally
 
 # where each public name lives; looked up on first use, so that `import pulens` stays quick
@@ -41,8 +42,20 @@ _HOMES = {
     "estimate_prior": "pulens.priors",
     "estimate_prior_and_noise": "pulens.priors",
     "evaluate": "pulens.evaluation",
+    "synthesise": "pulens.synthesis",
 }
-_ROOMS = {"calibration", "metrics", "curves", "priors", "recovery", "inputs", "plots", "sklearn"}
+_ROOMS = {
+    "calibration",
+    "curves",
+    "inputs",
+    "labelling",
+    "metrics",
+    "plots",
+    "priors",
+    "recovery",
+    "sklearn",
+    "synthesis",
+}
 
 __all__ = [
     "Bounds",
@@ -61,6 +74,7 @@ __all__ = [
     "estimate_prior",
     "estimate_prior_and_noise",
     "evaluate",
+    "synthesise",
 ]
 
 

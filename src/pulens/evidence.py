@@ -36,7 +36,16 @@ class Evidence:
 
     def assumptions_at(self, unlabelled_prior: float) -> Assumptions:
         """At another share of positives among the unlabelled rows."""
-        return Assumptions(unlabelled_prior, self.label_noise, self.scenario)
+        return Assumptions(unlabelled_prior, self.label_noise, self.recovery_scenario)
+
+    @property
+    def recovery_scenario(self) -> Scenario:
+        """The scenario as given, unless the class prior is given as 0: every row's class is then known.
+
+        Rows that are all labelled are the only population such data describe that holds both classes.
+        """
+        prior = self.class_prior
+        return Scenario.SINGLE_SET if prior.is_exact and prior.unlabelled == 0 else self.scenario
 
     @property
     def recovery(self) -> Recovery:

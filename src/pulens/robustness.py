@@ -242,7 +242,7 @@ def _at_threshold(
         fits = ((none - 1.0) / (none - all_), none / (none - all_))
         inside = max(ends[0], fits[0]), min(ends[1], fits[1])
         ends = list(inside) if inside[0] <= inside[1] else ends
-    hits = np.linspace(*ends, RATES_TRIED)
+    hits = np.linspace(ends[0], ends[1], RATES_TRIED)
     alarms = _negative_rate(evidence, recovery, hits, labelled, unlabelled, refuted)
     table = Contingency(np.full(hits.size, threshold), hits, alarms, recovery.positive, recovery.negative)
     values = compute(table, **parameters)

@@ -165,7 +165,7 @@ class Doubts:
             totals,
             self.evidence.label_noise,
             held=self.evidence.prior_held,
-            scenario=self.evidence.scenario,
+            scenario=self.evidence.recovery_scenario,
         )
 
     @cached_property
@@ -177,11 +177,11 @@ class Doubts:
         return levels, np.array([distribution.quantile(level) for level in levels.tolist()])
 
     def _recoveries(self, totals: Any, priors: Floats) -> ManyRecoveries:
-        return recover_many(totals, priors, self.evidence.label_noise, self.evidence.scenario)
+        return recover_many(totals, priors, self.evidence.label_noise, self.evidence.recovery_scenario)
 
     @property
     def _random_totals(self) -> bool:
-        return self.evidence.scenario is Scenario.SINGLE_SET
+        return self.evidence.recovery_scenario is Scenario.SINGLE_SET
 
     # --- areas -----------------------------------------------------------------------------------------------
 
@@ -243,7 +243,7 @@ class Doubts:
                     tuple(moved),
                     self.evidence.label_noise,
                     held=self.evidence.prior_held,
-                    scenario=self.evidence.scenario,
+                    scenario=self.evidence.recovery_scenario,
                 )
                 maps = self._recoveries(tuple(moved), shifted)
                 found.append(self._moments.bilinear(maps.true_positive_rate, maps.false_positive_rate)[0])
@@ -395,7 +395,7 @@ class Doubts:
             def work(redrawn: Redrawn) -> Floats:
                 priors = np.broadcast_to(self._priors(prior, redrawn.normal, redrawn.totals), (len(redrawn),))
                 values = [
-                    compute(tally, Assumptions(float(share), noise, self.evidence.scenario))
+                    compute(tally, Assumptions(float(share), noise, self.evidence.recovery_scenario))
                     for tally, share in zip(tallies_of(redrawn, basis.thresholds), priors, strict=True)
                 ]
                 return np.array(values, float)

@@ -1,11 +1,12 @@
 r"""The default: tilts of several shapes on several scales, averaged by how well each explains the data.
 
 :doc:`Tilt <tilt>` stands or falls with its shape: when negatives are spread wider than positives, a straight line
-for :math:`\log f_0/f_1` puts the floor too high. Here the log ratio may also be curved. How curved is not chosen: the
-posterior of the class prior is averaged over no, a little and strong curvature and over the scales of the score, each
-weighted by its evidence (Laplace's approximation). With few data the straight line prevails; with many the data decide.
-The class prior itself has prior density :math:`2(1 - \alpha)`: positives among what nobody labelled are more often the
-minority. The value is the posterior median, the interval is between posterior quantiles, and neither may exceed the
+for :math:`\log f_0/f_1` puts the floor too high. Here the log ratio may also be curved, or level off at both ends as
+it does for heavy tails. Which it is, is not chosen: the posterior of the class prior is averaged over a line, slightly
+and strongly bent parabolas and a step, and over the scales of the score, each weighted by its evidence (Laplace's
+approximation). With few data the line prevails; with many the data decide. Before seeing data the class prior has
+density proportional to :math:`(1 - \alpha)/\sqrt\alpha`: positives among what nobody labelled are more often few than
+many. The value is the posterior median, the interval lies between posterior quantiles, and neither may exceed the
 feasible range.
 """
 
@@ -15,15 +16,25 @@ import numpy as np
 
 from pulens.notice import Notice, Severity
 from pulens.priors._cells import cut
-from pulens.priors._estimator import Estimator, Finding, Trace
+from pulens.priors._estimator import Estimator, Finding, Floats, Trace
 from pulens.priors._shapes import Shape, profile
 from pulens.priors.distribution import PriorDistribution
 from pulens.priors.feasible import highest_prior
 from pulens.tally import Tally
 
 CELLS = 200
-SHAPES = (Shape(1, weight=0.5), Shape(2, spread=0.3, weight=0.25), Shape(2, spread=0.7, weight=0.25))
+SHAPES = (
+    Shape("line", weight=0.4),
+    Shape("parabola", spread=0.3, weight=0.2),
+    Shape("parabola", spread=0.7, weight=0.2),
+    Shape("step", weight=0.2),
+)
 SHAPES_DIFFER = 0.05  # medians further apart than this are worth a warning
+
+
+def plausibility(shares: Floats) -> Floats:
+    """Density of the class prior before seeing data, up to a factor."""
+    return np.asarray((1 - shares) / np.sqrt(shares))
 
 
 def auto(tally: Tally, *, label_noise: float = 0.0, confidence: float = 0.95) -> Finding:
@@ -39,17 +50,19 @@ def auto(tally: Tally, *, label_noise: float = 0.0, confidence: float = 0.95) ->
     cells = cut(tally, CELLS)
     found = profile(cells, SHAPES, label_noise)
     evidence = np.exp(found.integrated - found.integrated.max())
-    believed = (1 - found.values) * evidence
+    believed = plausibility(found.values) * evidence
     limit = highest_prior(tally, confidence=confidence, label_noise=label_noise)
     whole = PriorDistribution(found.values, believed.sum(axis=0))
     distribution = whole.below(limit)
     low, high = distribution.interval(confidence)
     value = distribution.quantile(0.5)
-    straight = np.array([shape.degree == 1 for shape, _ in found.models])
+    straight = np.array([shape.kind == "line" for shape, _ in found.models])
     medians, evidences = [], []
     for which in (straight, ~straight):
         heights = found.integrated[which]
-        alone = PriorDistribution(found.values, (1 - found.values) * np.exp(heights - heights.max()).sum(axis=0))
+        alone = PriorDistribution(
+            found.values, plausibility(found.values) * np.exp(heights - heights.max()).sum(axis=0)
+        )
         medians.append(alone.below(limit).quantile(0.5))
         evidences.append(float(believed[which].sum(axis=0) @ np.gradient(found.values)))
     curved = evidences[1] / sum(evidences)
@@ -85,7 +98,7 @@ def auto(tally: Tally, *, label_noise: float = 0.0, confidence: float = 0.95) ->
 ESTIMATOR = Estimator(
     auto,
     "Tilts of several shapes and scales, averaged by their evidence",
-    "The log odds of being positive are a line or a parabola in the score, its logit or its normal score; "
+    "The log odds of being positive are a line, a parabola or a step in the score, its logit or its normal score; "
     "labelled rows are a random sample of positives.",
     "pulens",
     rank_based=False,
