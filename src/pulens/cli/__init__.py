@@ -17,6 +17,7 @@ COMMANDS = {
     "calibrate": "Are a model's probabilities true? Repair them if asked.",
     "reproduce": "Rebuild tables and figures of the papers, with a verdict on each claim.",
     "demo": "Train on PU labels, evaluate from them alone, and show the truth beside it.",
+    "completion": "Let the shell complete commands and options.",
 }
 
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from pulens.cli._complete import complete_column
 from pulens.errors import AssumptionError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -49,9 +50,22 @@ class Number(click.ParamType[float]):
 def reading_options(command: Command) -> Command:
     """Where rows come from and what their columns mean."""
     options = [
-        click.option("--score", default="score", show_default=True, help="Column of scores; higher is more positive."),
-        click.option("--label", default="label", show_default=True, help="Column of labels."),
-        click.option("--weight", default=None, help="Column of weights: how many rows a row stands for."),
+        click.option(
+            "--score",
+            default="score",
+            show_default=True,
+            shell_complete=complete_column,
+            help="Column of scores; higher is more positive.",
+        ),
+        click.option(
+            "--label", default="label", show_default=True, shell_complete=complete_column, help="Column of labels."
+        ),
+        click.option(
+            "--weight",
+            default=None,
+            shell_complete=complete_column,
+            help="Column of weights: how many rows a row stands for.",
+        ),
         click.option(
             "--positive",
             multiple=True,

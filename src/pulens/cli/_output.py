@@ -27,7 +27,14 @@ def working(words: str, *, quiet: bool = False) -> Iterator[None]:
         yield
 
 
-def write_answers(evaluation: Evaluation, paths: Mapping[str, str | None], title: str, quiet: bool) -> bool:
+def write_answers(
+    evaluation: Evaluation,
+    paths: Mapping[str, str | None],
+    title: str,
+    *,
+    quiet: bool = False,
+    scores_are: str | None = None,
+) -> bool:
     """Write every form that was asked for; says whether the terminal is free for a table.
 
     All forms are made before the first is written: an error leaves no file behind.
@@ -36,7 +43,12 @@ def write_answers(evaluation: Evaluation, paths: Mapping[str, str | None], title
     if len(on_standard_output) > 1:
         raise PulensError(f"only one of {' and '.join('--' + form for form in on_standard_output)} can go to -.")
     with working("Making the report", quiet=quiet):
-        texts = {form: FORMS[form](evaluation, title) for form, path in paths.items() if path is not None}
+        makers = {
+            "html": lambda: evaluation.to_html(title=title, scores_are=scores_are),
+            "markdown": lambda: evaluation.to_markdown(title=title),
+            "json": lambda: to_json(evaluation.to_dict()),
+        }
+        texts = {form: makers[form]() for form, path in paths.items() if path is not None}
     for form, text in texts.items():
         write_text(str(paths[form]), text)
     return not quiet and not on_standard_output
@@ -47,18 +59,3 @@ def page_title(file: str, given: Mapping[str, Any]) -> str:
     name = "standard input" if file == "-" else Path(file).name
     score = given.get("score")
     return name if score in (None, "score") else f"{score} in {name}"
-
-
-def _html(evaluation: Evaluation, title: str) -> str:
-    return evaluation.to_html(title=title)
-
-
-def _markdown(evaluation: Evaluation, title: str) -> str:
-    return evaluation.to_markdown(title=title)
-
-
-def _json(evaluation: Evaluation, title: str) -> str:
-    return to_json(evaluation.to_dict())
-
-
-FORMS = {"html": _html, "markdown": _markdown, "json": _json}

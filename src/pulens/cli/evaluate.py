@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from pulens.cli._complete import complete_file
 from pulens.cli._options import (
     Number,
     assumption_options,
@@ -17,7 +18,7 @@ from pulens.cli._options import (
 
 
 @click.command(name="evaluate")
-@click.argument("file")
+@click.argument("file", shell_complete=complete_file)
 @reading_options
 @assumption_options
 @click.option(
@@ -28,6 +29,11 @@ from pulens.cli._options import (
 @click.option("--threshold", type=Number(), help="Predicted positive is score >= threshold. Default: best F1.")
 @interval_options
 @page_options
+@click.option(
+    "--scores-are",
+    type=click.Choice(["probability", "logit"]),
+    help="Say that scores are probabilities or logits, and the page has a reliability diagram.",
+)
 def command(
     file: str,
     threshold: float | None,
@@ -35,6 +41,7 @@ def command(
     markdown_path: str | None,
     json_path: str | None,
     quiet: bool,
+    scores_are: str | None,
     class_prior: Any,
     unlabelled_prior: Any,
     label_noise: float,
@@ -76,7 +83,11 @@ def command(
         )
         evaluation.estimates  # noqa: B018 - found on first use, and that may take a while
     shown = write_answers(
-        evaluation, {"html": html_path, "markdown": markdown_path, "json": json_path}, page_title(file, given), quiet
+        evaluation,
+        {"html": html_path, "markdown": markdown_path, "json": json_path},
+        page_title(file, given),
+        quiet=quiet,
+        scores_are=scores_are,
     )
     if shown:
         from rich.console import Console
