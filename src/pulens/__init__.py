@@ -15,6 +15,7 @@ from pulens._version import __version__
 
 if TYPE_CHECKING:
     from pulens.bounding import Bounds, bounds
+    from pulens.comparison import Comparison, compare
     from pulens.contingency import Contingency
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Bounds": "pulens.bounding",
     "ClassPrior": "pulens.priors",
+    "Comparison": "pulens.comparison",
     "Contingency": "pulens.contingency",
     "Curve": "pulens.estimate",
     "Estimate": "pulens.estimate",
@@ -41,6 +43,7 @@ _HOMES = {
     "bounds": "pulens.bounding",
     "estimate_prior": "pulens.priors",
     "estimate_prior_and_noise": "pulens.priors",
+    "compare": "pulens.comparison",
     "evaluate": "pulens.evaluation",
     "synthesise": "pulens.synthesis",
 }
@@ -60,6 +63,7 @@ _ROOMS = {
 __all__ = [
     "Bounds",
     "ClassPrior",
+    "Comparison",
     "Contingency",
     "Curve",
     "Estimate",
@@ -71,6 +75,7 @@ __all__ = [
     "Tally",
     "__version__",
     "bounds",
+    "compare",
     "estimate_prior",
     "estimate_prior_and_noise",
     "evaluate",

@@ -49,14 +49,30 @@ class Number(click.ParamType[float]):
 
 def reading_options(command: Command) -> Command:
     """Where rows come from and what their columns mean."""
-    options = [
-        click.option(
-            "--score",
-            default="score",
-            show_default=True,
-            shell_complete=complete_column,
-            help="Column of scores; higher is more positive.",
-        ),
+    score = click.option(
+        "--score",
+        default="score",
+        show_default=True,
+        shell_complete=complete_column,
+        help="Column of scores; higher is more positive.",
+    )
+    return _apply([score, *_column_options()], command)
+
+
+def many_scores_options(command: Command) -> Command:
+    """The same for commands that read several columns of scores."""
+    score = click.option(
+        "--score",
+        multiple=True,
+        required=True,
+        shell_complete=complete_column,
+        help="Column of a model's scores; give it once for each model.",
+    )
+    return _apply([score, *_column_options()], command)
+
+
+def _column_options() -> list[Callable[[Any], Any]]:
+    return [
         click.option(
             "--label", default="label", show_default=True, shell_complete=complete_column, help="Column of labels."
         ),
@@ -81,7 +97,6 @@ def reading_options(command: Command) -> Command:
         ),
         click.option("--delimiter", help="Field separator of a CSV file, when it is not a comma."),
     ]
-    return _apply(options, command)
 
 
 def assumption_options(command: Command) -> Command:

@@ -9,13 +9,14 @@ from pulens.report.html import render
 from pulens.report.words import title_of
 
 if TYPE_CHECKING:
+    from pulens.comparison import Comparison
     from pulens.estimate import Interval
 
 SCRIPTS = ("chart.js", "figures.js", "comparison.js", "theme.js")
 LONGEST_NAME = 28  # of a model, in a legend
 
 
-def comparison_page(comparison: Any, *, title: str | None = None) -> str:
+def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
     """The whole page as text."""
     prior, (labelled, unlabelled, negative) = comparison.class_prior, comparison.totals
     known = f", {negative:,.10g} known negative" if negative else ""
@@ -51,7 +52,7 @@ def _short(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
-def _metric(comparison: Any, name: str) -> dict[str, Any]:
+def _metric(comparison: Comparison, name: str) -> dict[str, Any]:
     order = comparison.order[name]
     return {
         "title": title_of(name),
@@ -63,7 +64,7 @@ def _metric(comparison: Any, name: str) -> dict[str, Any]:
     }
 
 
-def _tables(comparison: Any, name: str) -> dict[str, Any]:
+def _tables(comparison: Comparison, name: str) -> dict[str, Any]:
     return {
         "name": name,
         "title": title_of(name),

@@ -78,7 +78,7 @@ def summarise(evaluation: Evaluation) -> Summary:
         f"{evaluation.threshold:.6g} ({evaluation.threshold_choice})",
         _interval_name(evaluation.estimates),
         tuple(row for row in rows if METRICS[row.name].reads == "ranking"),
-        tuple(row for row in rows if METRICS[row.name].reads == "threshold"),
+        tuple(row for row in rows if METRICS[row.name].reads != "ranking"),
         evaluation.notices,
         verdict(evaluation),
         assumptions(evaluation),

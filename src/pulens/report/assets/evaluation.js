@@ -56,7 +56,8 @@ const page = (() => {
     if (atHome()) return metric && metric.value !== null ? metric.value : NaN;
     if (name in current.values) return current.values[name];
     // a metric the page cannot compute: it stays true while what it reads has not moved
-    if (metric.reads === "ranking" && (!metric.needs_class_prior || state.prior === home.prior)) return metric.value ?? NaN;
+    const still = metric.reads === "ranking" || state.index === home.index;
+    if (still && (!metric.needs_class_prior || state.prior === home.prior)) return metric.value ?? NaN;
     return null;
   }
 
