@@ -106,7 +106,7 @@ def settle_class_prior(
     audit: object = None,
 ) -> ClassPrior:
     """The class prior as the user gave it, or estimated by the method the user named; by default ``"auto"``."""
-    if isinstance(class_prior, ClassPrior):
+    if isinstance(class_prior, ClassPrior) and audit is None:
         return class_prior
     totals = tally.totals
     if totals.unlabelled == 0:  # every row's class is known, and so is the share of positives

@@ -36,9 +36,9 @@ class Metric:
     listed: bool = True  # whether `evaluate` shows it without being asked
     undefined_because: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    # what binning can change in a ranking: (tally, assumptions, **parameters), nan if unknown
-    binning_error: Callable[..., float] | None = None
     landmarks: Callable[..., dict[str, float]] | None = None
+    # of a ranking: (tally, assumptions, **parameters), nan if unknown
+    binning_error: Callable[..., float] | None = None
 
     @property
     def needs_threshold(self) -> bool:
