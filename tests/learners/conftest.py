@@ -43,9 +43,9 @@ def toy_draw(seed: int, accept=None) -> SimpleNamespace:
 
 
 class Toy:
-    """Ten draws of the toy, trained as one stack of linear models."""
+    """Six draws of the toy, trained as one stack of linear models."""
 
-    def __init__(self, accept=None, seeds=range(10)):
+    def __init__(self, accept=None, seeds=range(6)):
         self.draws = [toy_draw(seed, accept) for seed in seeds]
         self.table = np.concatenate([np.concatenate([d.labelled, d.unlabelled]) for d in self.draws]).astype(np.float32)
         size = 4400

@@ -79,7 +79,12 @@ def test_a_run_of_a_stack_equals_the_run_alone(learner):
     def make(run):
         rate = 1e-3 * (run + 1)
         return learner(
-            class_prior=priors[run], learning_rate=rate, random_state=run, backbone=small, device="cpu", **SHORT[learner]
+            class_prior=priors[run],
+            learning_rate=rate,
+            random_state=run,
+            backbone=small,
+            device="cpu",
+            **SHORT[learner],
         )
 
     # runs of different lengths: splits and label frequencies differ between the runs of a benchmark
@@ -109,9 +114,7 @@ def test_a_run_that_stops_early_leaves_the_others_alone():
     options = {"class_prior": 0.5, "backbone": small, "epochs": 12, "batch_size": 40, "patience": 1, "device": "cpu"}
     chosen = [np.arange(160)] * 4
     rates = [1e-5, 3e-2, 3e-3, 1e-3]
-    assert_same_runs(
-        lambda run: NNPU(random_state=run, learning_rate=rates[run], **options), X, [labels] * 4, chosen
-    )
+    assert_same_runs(lambda run: NNPU(random_state=run, learning_rate=rates[run], **options), X, [labels] * 4, chosen)
 
 
 def test_the_same_seed_twice_gives_identical_bits():
@@ -124,13 +127,14 @@ def test_the_same_seed_twice_gives_identical_bits():
 
 def test_global_generators_are_left_alone():
     X, labels = rows()
+    backbone = Residual()
     torch.manual_seed(5)
     expected_torch = torch.rand(3)
     np.random.seed(5)  # noqa: NPY002
     expected_numpy = np.random.rand(3)  # noqa: NPY002
     torch.manual_seed(5)
     np.random.seed(5)  # noqa: NPY002
-    NNPU(class_prior=0.5, backbone=Residual(), epochs=1, random_state=0, device="cpu").fit(X, labels)
+    NNPU(class_prior=0.5, backbone=backbone, epochs=1, random_state=0, device="cpu").fit(X, labels)
     assert torch.equal(torch.rand(3), expected_torch)
     np.testing.assert_array_equal(np.random.rand(3), expected_numpy)  # noqa: NPY002
 
@@ -157,7 +161,9 @@ def test_streams_do_not_depend_on_the_height_of_the_stack():
     shuffled = tall.permutations("p", (0, 0), sizes, 7)
     for run, size in enumerate(sizes.tolist()):
         assert sorted(shuffled[run, :size].tolist()) == list(range(size))
-        assert torch.equal(Streams([7 + run], device).permutations("p", (0, 0), sizes[run, None], size)[0], shuffled[run, :size])
+        assert torch.equal(
+            Streams([7 + run], device).permutations("p", (0, 0), sizes[run, None], size)[0], shuffled[run, :size]
+        )
 
 
 def test_streams_are_uniform_enough_for_dropout():

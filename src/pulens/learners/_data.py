@@ -113,8 +113,10 @@ class Pooled:
         return -(-data.widest // self.size)
 
     def epoch(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[Batch]:
-        order = streams.permutations("pooled", (epoch, 0), data.row_counts, data.widest)
         steps = self.steps(data)
+        order = data.places.expand(data.runs, -1)  # all rows in one batch: their order does not matter
+        if steps > 1:
+            order = streams.permutations("pooled", (epoch, 0), data.row_counts, data.widest)
         padded = steps * self.size - data.widest
         is_labelled = data.is_labelled.gather(1, order)
         counted = torch.nn.functional.pad(is_labelled, (0, padded)).view(data.runs, steps, self.size).sum(2)
@@ -144,7 +146,9 @@ class Subsets:
         widest = max(1, int(self.share * data.widest))
         outside = torch.arange(widest, device=data.device)[None] >= sizes[:, None]
         for step in range(self.times):
-            order = streams.permutations("subset", (epoch, step), data.row_counts, data.widest)[:, :widest]
+            order = data.places.expand(data.runs, -1)
+            if self.share < 1:
+                order = streams.permutations("subset", (epoch, step), data.row_counts, data.widest)[:, :widest]
             batch = take(data, order, (epoch, step), None, not data.is_even)
             if not data.is_even:
                 for mask in (batch.labelled, batch.unlabelled, batch.population):

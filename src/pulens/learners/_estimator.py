@@ -20,7 +20,7 @@ from pulens.errors import AssumptionError, InputError, listed
 from pulens.inputs.columns import LabelCoding
 from pulens.learners._data import Part, StackedRows
 from pulens.learners._loop import EpochHook, Program, Stack, train
-from pulens.learners._network import CONVOLUTIONS, StackedNetwork
+from pulens.learners._network import CONVOLUTIONS, StackedNetwork, built
 from pulens.learners._selection import Selection, check_selection, proxy_accuracy, proxy_auc
 from pulens.learners._streams import Streams
 from pulens.sample import LABELLED, NEGATIVE
@@ -82,7 +82,8 @@ class PULearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Logits minus the method's cut: positive means predicted positive."""
-        return self._logits(X) - self.cut_
+        found: NDArray[np.float64] = self._logits(X) - self.cut_
+        return found
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Chances of (negative, positive); 0.5 is where :meth:`predict` changes its mind. Not calibrated."""
@@ -118,7 +119,8 @@ class PULearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return save(self, Path(path))
 
     def _probability(self, logits: NDArray[np.float64]) -> NDArray[np.float64]:
-        return 0.5 + 0.5 * np.tanh(0.5 * (logits - self.cut_))
+        found: NDArray[np.float64] = 0.5 + 0.5 * np.tanh(0.5 * (logits - self.cut_))
+        return found
 
     def _logits(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
@@ -129,7 +131,8 @@ class PULearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         with torch.no_grad():
             parts = [network(part.to(device).float()).reshape(-1).cpu() for part in table.split(piece)]
         self.network_.to("cpu")
-        return torch.cat(parts).double().numpy()
+        found: NDArray[np.float64] = torch.cat(parts).double().numpy()
+        return found
 
     def _read(self, X: Any, *, reset: bool) -> NDArray[np.float32]:
         """Rows as float32, checked; sparse tables are made dense."""
@@ -152,7 +155,7 @@ class PULearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not reset and table.shape[1:] != tuple(self.row_shape_):
             raise InputError(f"rows have shape {table.shape[1:]}, but training rows had {tuple(self.row_shape_)}.")
         if reset:
-            self.row_shape_ = tuple(int(size) for size in table.shape[1:])
+            self.row_shape_: Any = tuple(int(size) for size in table.shape[1:])
         return table
 
     def _codes(self, y: Any, rows: int, negatives: bool = False) -> NDArray[np.int8]:
@@ -219,7 +222,7 @@ def fit_many(
         own = np.arange(len(table_values)) if rows is None else np.asarray(rows[run])
         codes = np.asarray(labels[run])
         if validation is not None:
-            kept, other = (own, codes), tuple(np.asarray(part) for part in validation[run])
+            kept, other = (own, codes), (np.asarray(validation[run][0]), np.asarray(validation[run][1]))
         else:
             kept, other = _split(own, codes, first.validation_fraction if wants_rows else 0.0, seed)
         parts.append(_part(*kept))
@@ -281,7 +284,7 @@ def fit_many(
     )
     cuts = [program.cut(scores, run) for run, scores in enumerate(program.reference_scores())]
     for run, learner in enumerate(learners):
-        module = _builder(first.backbone, shape)()
+        module = built(_builder(first.backbone, shape), seeds[run])
         module.load_state_dict(networks[0].state_of(run))
         learner.network_ = module.eval()
         learner.cut_ = float(cuts[run])
@@ -337,7 +340,7 @@ def _settings(learners: Sequence[Any], device: torch.device) -> dict[str, Any]:
 
 def _seed(random_state: Any) -> int:
     if random_state is None:
-        return int(np.random.SeedSequence().entropy) % (1 << 63)  # type: ignore[arg-type]
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0]) % (1 << 63)
     if isinstance(random_state, int | np.integer):
         return int(random_state) % (1 << 63)
     from sklearn.utils import check_random_state
@@ -408,13 +411,13 @@ def _class_prior(learner: Any, table: NDArray[Any], part: Part, scenario: Scenar
 def _builder(backbone: Any, shape: tuple[int, ...]) -> Callable[[], nn.Module]:
     """A function that makes a fresh module."""
     if isinstance(backbone, str):
-        return lambda: backbones.build(backbone, shape)  # type: ignore[no-any-return]
+        return lambda: backbones.build(backbone, shape)
     if isinstance(backbone, nn.Module):
         return lambda: _renewed(backbone)
     if callable(backbone):
         if inspect.isclass(backbone) and issubclass(backbone, nn.Module):
             return lambda: backbone()
-        return lambda: backbone(shape)  # type: ignore[no-any-return]
+        return lambda: backbone(shape)
     raise InputError(
         f"backbone must be one of {listed(backbones.names())}, a torch module or a function that makes one, "
         f"got {backbone!r}."
@@ -428,5 +431,5 @@ def _renewed(module: nn.Module) -> nn.Module:
     copy = deepcopy(module)
     for part in copy.modules():
         if hasattr(part, "reset_parameters"):
-            part.reset_parameters()  # type: ignore[operator]
+            part.reset_parameters()
     return copy

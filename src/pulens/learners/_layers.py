@@ -7,8 +7,6 @@ and activations need no change at all. With one run both fall back to the ordina
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -32,25 +30,20 @@ def plan(module: nn.Module, prefix: str = "") -> list[tuple[str, nn.Module]] | N
 
 def _is_supported(module: nn.Module) -> bool:
     if type(module) is nn.AdaptiveAvgPool2d:
-        return module.output_size in (1, (1, 1))
+        return bool(module.output_size in (1, (1, 1)))
     if type(module) is nn.Conv2d:
         return module.groups == 1 and module.padding_mode == "zeros" and not isinstance(module.padding, str)
     if type(module) in (nn.BatchNorm1d, nn.BatchNorm2d):
-        return module.affine and module.track_running_stats and module.momentum is not None
+        return bool(module.affine and module.track_running_stats and module.momentum is not None)
     if type(module) is nn.Flatten:
-        return module.start_dim == 1 and module.end_dim == -1
+        return bool(module.start_dim == 1 and module.end_dim == -1)
     return type(module) in SUPPORTED
-
-
-def layers_in_order(steps: list[tuple[str, nn.Module]]) -> Iterator[tuple[int, str, nn.Module]]:
-    for number, (name, module) in enumerate(steps):
-        yield number, name, module
 
 
 def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
     """x [R, rows, in], weight [R, out, in], bias [R, out]."""
     if weight.shape[0] == 1:
-        return F.linear(x[0], weight[0], None if bias is None else bias[0])[None]
+        return F.linear(x.squeeze(0), weight.squeeze(0), None if bias is None else bias.squeeze(0))[None]
     if bias is None:
         return torch.bmm(x, weight.transpose(1, 2))
     return torch.baddbmm(bias[:, None], x, weight.transpose(1, 2))
@@ -83,15 +76,15 @@ def _by_patches(
     rows = x.shape[0]
     patches = F.unfold(
         x.view(rows * runs, in_channels, *x.shape[2:]),
-        module.kernel_size,  # type: ignore[arg-type]
-        module.dilation,  # type: ignore[arg-type]
-        module.padding,  # type: ignore[arg-type]
-        module.stride,  # type: ignore[arg-type]
+        module.kernel_size,
+        module.dilation,
+        module.padding,
+        module.stride,
     )
     places = patches.shape[-1]
     stacked = patches.view(rows, runs, -1, places).permute(1, 2, 0, 3).reshape(runs, -1, rows * places)
     out = torch.bmm(weight.flatten(2), stacked).view(runs, out_channels, rows, places).permute(2, 0, 1, 3)
-    height = (x.shape[2] + 2 * module.padding[0] - module.dilation[0] * (module.kernel_size[0] - 1) - 1) // (  # type: ignore[operator]
+    height = (x.shape[2] + 2 * module.padding[0] - module.dilation[0] * (module.kernel_size[0] - 1) - 1) // (
         module.stride[0]
     ) + 1
     out = out.reshape(rows, runs * out_channels, height, places // height)

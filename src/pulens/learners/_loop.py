@@ -256,12 +256,12 @@ class _Watch:
     def finish(self) -> list[int]:
         """Put the kept parameters back; a run whose criterion was never a number keeps its last epoch."""
         if self.kept is None:
-            return self.epoch.tolist()
+            return [int(number) for number in self.epoch]
         never = self.epoch < 0
         for network, kept in zip(self.stack.networks, self.kept, strict=True):
             network.keep_where(torch.as_tensor(never, device=self.stack.data.device), kept)
             network.restore(kept)
-        return np.where(never, self._last, self.epoch).tolist()
+        return [int(number) for number in np.where(never, self._last, self.epoch)]
 
 
 def _check_finite(stack: Stack) -> None:

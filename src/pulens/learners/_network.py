@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
@@ -37,7 +38,7 @@ class StackedNetwork:
         name: str = "network",
         compiled: bool = False,
     ) -> None:
-        modules = [_built(build, seed, name) for seed in seeds]
+        modules = [built(build, seed, name) for seed in seeds]
         self.runs, self.device, self.name, self.precision = len(modules), device, name, precision
         self.template = modules[0]
         self.steps = _layers.plan(self.template)
@@ -83,7 +84,7 @@ class StackedNetwork:
         found = torch.autograd.grad(loss, list(self.parameters.values()))
         return torch.cat([gradient.reshape(-1) for gradient in found])
 
-    @torch.no_grad()
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     def score(self, data: torch.Tensor, rows: torch.Tensor | None = None) -> torch.Tensor:
         """Logits [R, n] in evaluation mode, of all data or of each run's rows [R, n], in pieces."""
         count = data.shape[0] if rows is None else rows.shape[1]
@@ -183,10 +184,8 @@ class StackedNetwork:
                     value[run].copy_(state[key])
 
 
-def _built(build: Callable[[], nn.Module], seed: int, name: str) -> nn.Module:
+def built(build: Callable[[], nn.Module], seed: int, name: str = "network") -> nn.Module:
     """A module initialised from a seed, leaving torch's global generator as it was."""
-    import zlib
-
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed((seed * 0x9E3779B9 + zlib.crc32(name.encode())) % (1 << 63))
         return build()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
 from pulens.learners._network import StackedNetwork
 
 KINDS = ("adam", "adamw", "sgd")
-PerRun = float | torch.Tensor
+PerRun = Any  # a number, or a tensor with one number per run
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Optimiser:
         self._rate = self._laid_out(settings.learning_rate)
         self._decay = self._laid_out(settings.weight_decay)
 
-    @torch.no_grad()
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     def step(self, gradient: torch.Tensor, factor: float = 1.0, active: torch.Tensor | None = None) -> None:
         """One update; ``factor`` scales the learning rate, ``active`` [R] says which runs move."""
         settings, flat = self.settings, self.network.flat

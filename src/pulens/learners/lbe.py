@@ -27,7 +27,7 @@ class LabellingBiasProgram(Program):
 
     @property
     def is_linear(self) -> bool:
-        return self.value("backbone") == "linear"
+        return bool(self.value("backbone") == "linear")
 
     def stages(self) -> list[Stage]:
         data = self.stack.data

@@ -1,8 +1,8 @@
-r"""MPE-PU, or (TED)\ :sup:`n`: estimate the share of positives, ignore as many unlabelled rows, repeat (Garg et al. 2021).
+r"""MPE-PU, or (TED)\ :sup:`n`: estimate the share of positives, ignore as many rows, repeat (Garg et al. 2021).
 
-A classifier of labelled against unlabelled rows starts it. Then, every epoch, best bin estimation on held-out rows gives
-the share alpha of positives among the unlabelled, and the alpha share of unlabelled rows that look most positive is
-left out while the rest count as negatives (CVIR).
+A classifier of labelled against unlabelled rows starts it. Then, every epoch, best bin estimation on held-out rows
+gives the share alpha of positives among the unlabelled, and the alpha share of unlabelled rows that look most
+positive is left out while the rest count as negatives (CVIR).
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class ValueIgnoringProgram(Program):
         data = self.stack.data
         self.ignored = torch.zeros_like(data.is_unlabelled)
         if stage.name == "warm-up":
-            self.shares = [self._given_share(run) for run in range(self.stack.runs)]
-            self.is_given = [share is not None for share in self.shares]
-            self.shares = [0.5 if share is None else share for share in self.shares]
+            given = [self._given_share(run) for run in range(self.stack.runs)]
+            self.is_given = [share is not None for share in given]
+            self.shares = [0.5 if share is None else share for share in given]
         self._estimate()
 
     def _given_share(self, run: int) -> float | None:

@@ -98,7 +98,8 @@ class VPU(PULearner):
 
     def _probability(self, logits: NDArray[np.float64]) -> NDArray[np.float64]:
         largest = np.log(2.0) - logistic(np.float64(self.cut_), 1)  # log of the largest Phi
-        return np.minimum(1.0, np.exp(-logistic(logits, 1) - largest))
+        found: NDArray[np.float64] = np.minimum(1.0, np.exp(-logistic(logits, 1) - largest))
+        return found
 
 
 LEARNER = VPU
