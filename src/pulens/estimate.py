@@ -73,6 +73,7 @@ class Estimate:
     undefined_because: str | None = None
     threshold: float | None = None
     sources: Mapping[str, Interval] = field(default_factory=dict)
+    landmarks: Mapping[str, float] = field(default_factory=dict)  # numbers to read the value beside
 
     def __post_init__(self) -> None:
         if math.isnan(self.value) and not self.undefined_because:
@@ -85,7 +86,8 @@ class Estimate:
         if self.undefined_because:
             return f"{self.metric} undefined: {self.undefined_because}"
         doubt = "" if self.interval is None else f" {self.interval}"
-        return f"{self.metric} {self.value:.3f}{doubt}"
+        beside = ", ".join(f"{name} {number:.3f}" for name, number in self.landmarks.items())
+        return f"{self.metric} {self.value:.3f}{doubt}" + (f" ({beside})" if beside else "")
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -99,6 +101,8 @@ class Estimate:
             answer |= self.interval.to_dict()
         if self.sources:
             answer["sources"] = {name: interval.to_dict() for name, interval in self.sources.items()}
+        if self.landmarks:
+            answer["landmarks"] = {name: _plain(number) for name, number in self.landmarks.items()}
         if self.undefined_because:
             answer["undefined_because"] = self.undefined_because
         if self.threshold is not None:

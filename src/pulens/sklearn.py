@@ -22,7 +22,7 @@ class PUScorer:
         self.metric = find(name)
         self.threshold = threshold
         self.options = options
-        if self.metric.reads == "threshold" and threshold is None:
+        if self.metric.needs_threshold and threshold is None:
             raise PulensError(
                 f"{name!r} needs a threshold: rows with score >= threshold are predicted positive. "
                 f"For probabilities: scorer({name!r}, threshold=0.5, ...)."

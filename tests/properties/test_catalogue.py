@@ -100,10 +100,10 @@ def test_rankings_are_read_without_looking_at_the_size_of_gaps(name, rows):
 @pytest.mark.parametrize("name", METRICS)
 def test_a_metric_is_callable_with_labels_and_scores(name):
     labels, scores = [1, 1, 0, 0, 0], [0.9, 0.6, 0.7, 0.2, 0.1]
-    options = {"threshold": 0.5} if METRICS[name].reads == "threshold" else {}
+    options = {"threshold": 0.5} if METRICS[name].needs_threshold else {}
     found = getattr(pulens.metrics, name)(labels, scores, class_prior=0.2, **options)
     assert found.metric == name
-    if METRICS[name].reads == "threshold":
+    if METRICS[name].needs_threshold:
         assert found.threshold == 0.5
         with pytest.raises(pulens.PulensError, match="needs a threshold"):
             getattr(pulens.metrics, name)(labels, scores, class_prior=0.2)

@@ -21,8 +21,10 @@ class MetricFunction:
 
     def __call__(self, labels: Any, scores: Any = None, *, threshold: float | None = None, **options: Any) -> Estimate:
         parameters = {name: options.pop(name) for name in self.metric.parameters if name in options}
-        if self.metric.reads == "threshold":
+        if self.metric.needs_threshold:
             check_threshold(threshold, required_by=self.name)
+        if self.metric.ignores_class_prior and options.get("class_prior") is None:
+            options.setdefault("unlabelled_prior", 0.0)  # any would do: the number does not depend on it
         evidence = gather(labels, scores, **options)
         return estimate(self.name, self.metric, evidence, threshold=threshold, **parameters)
 

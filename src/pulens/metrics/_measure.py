@@ -39,6 +39,9 @@ def raw_value(
     """The metric's value before clipping; nan where it is undefined."""
     if metric.reads == "ranking":
         return float(metric.compute(tally, assumptions, **parameters))
+    if metric.reads == "counts":
+        number = check_threshold(threshold, required_by="a metric at a threshold")
+        return float(metric.compute(tally, number, assumptions, **parameters))
     table = recover_at(tally, assumptions, check_threshold(threshold, required_by="a metric at a threshold"))
     return float(metric.compute(table, **parameters)[0])
 
@@ -56,11 +59,13 @@ def estimate(
 ) -> Estimate:
     """The metric's estimate: its value, and the range it takes while the class prior moves over its own."""
     known = value(metric, evidence.tally, evidence.assumptions, threshold, **parameters)
-    at = threshold if metric.reads == "threshold" else None
+    at = threshold if metric.needs_threshold else None
     if math.isnan(known):
         return Estimate(name, known, undefined_because=metric.undefined_because or "it is 0/0", threshold=at)
     interval = prior_range(metric, evidence, known, threshold, **parameters)
-    return Estimate(name, known, interval, threshold=at, sources={} if interval is None else {"class prior": interval})
+    beside = {} if metric.landmarks is None else metric.landmarks(evidence.tally, known, **parameters)
+    sources = {} if interval is None else {"class prior": interval}
+    return Estimate(name, known, interval, threshold=at, sources=sources, landmarks=beside)
 
 
 def prior_range(
@@ -70,7 +75,7 @@ def prior_range(
     reach = evidence.class_prior.unlabelled_interval
     if reach is None:
         return None
-    if not metric.needs_class_prior and evidence.label_noise == 0:
+    if metric.ignores_class_prior or (not metric.needs_class_prior and evidence.label_noise == 0):
         return Interval(known, known, None, "does not depend on the class prior")
     tried = [
         value(metric, evidence.tally, evidence.assumptions_at(prior), threshold, **parameters)

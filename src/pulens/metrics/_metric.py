@@ -18,18 +18,29 @@ class Metric:
 
     ``reads="threshold"``: ``compute(contingency, **parameters)`` gives one value per table, nan where undefined.
     ``reads="ranking"``: ``compute(tally, assumptions, **parameters)`` gives one number, not clipped.
+    ``reads="counts"``: ``compute(tally, threshold, assumptions, **parameters)`` gives one number from the rows as
+    they are counted at a threshold, nan where undefined.
+
+    ``ignores_class_prior``: the number is one of labelled against other rows, so no class prior need be given.
+    ``landmarks``: numbers to read the value beside, from ``(tally, value, **parameters)``.
     """
 
     compute: Callable[..., Any]
     summary: str
-    reads: Literal["threshold", "ranking"] = "threshold"
+    reads: Literal["threshold", "ranking", "counts"] = "threshold"
     higher_is_better: bool = True
     lowest: float = 0.0
     highest: float = 1.0
     needs_class_prior: bool = True
+    ignores_class_prior: bool = False
     listed: bool = True  # whether `evaluate` shows it without being asked
     undefined_because: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    landmarks: Callable[..., dict[str, float]] | None = None
+
+    @property
+    def needs_threshold(self) -> bool:
+        return self.reads != "ranking"
 
 
 def divide(numerator: Any, denominator: Any, *, empty: float = np.nan) -> Floats:

@@ -1,0 +1,219 @@
+r"""Kernels for the hypergeometric distribution, exact to about 13 digits for populations of many millions.
+
+Draw ``called`` of ``rows`` objects at random; ``labelled`` of the objects carry a label; the number of hits X is
+hypergeometric (paper 000, equation 1). Factorials of millions cancel to almost nothing in that formula, and so do
+their logarithms (equation 4 loses eight digits at ten million rows). Stirling's formula takes the large parts
+apart first: with :math:`c` the four cells of the table of labels against calls and :math:`e` their expected
+values under independence,
+
+.. math:: \log f = \sum_{margins} s(n) - s(N) - \sum_{cells} \left(s(c) + c\log\frac{c}{e} + e - c\right)
+
+where :math:`s(n) = \log n! - n\log n + n` is small and smooth. All functions take arrays and trust their input.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+_CHUNK = 8_192  # points summed together: their terms stay in cache
+_NEGLIGIBLE = 1e-17
+
+
+def _small_stirling(size: int) -> Floats:
+    from math import lgamma, log
+
+    return np.array([0.0] + [lgamma(n + 1) - n * log(n) + n for n in range(1, size)])
+
+
+_TABLE = _small_stirling(64)
+
+
+def _stirling(n: Any) -> Floats:
+    """log n! - n log n + n, and 0 for n = 0."""
+    n = np.asarray(n, np.int64)
+    x = np.maximum(n, _TABLE.size).astype(float)
+    square = 1 / (x * x)
+    series = (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680))) / x
+    large: Floats = series + 0.5 * np.log(2 * np.pi * x)
+    return np.where(n < _TABLE.size, _TABLE[np.clip(n, 0, _TABLE.size - 1)], large)
+
+
+# coefficients of ((1 + x) log(1 + x) - x) / x^2
+_SERIES = np.array([(-1) ** j / (j * (j - 1)) for j in range(2, 14)])
+
+
+def _deviance(expected: Floats, difference: Floats) -> Floats:
+    """c log(c/e) + e - c for a cell c = e + difference, without cancellation where c is near e."""
+    x = difference / expected
+    near = np.abs(x) < 0.03
+    safe = np.where(near, x, 0.0)
+    series = safe * safe * np.polynomial.polynomial.polyval(safe, _SERIES)
+    far = np.where(near, 1.0, x)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        exact = np.where(far <= -1.0, -far, (1 + far) * np.log1p(far) - far)
+    result: Floats = expected * np.where(near, series, exact)
+    return result
+
+
+def log_pmf(hits: Any, rows: Any, labelled: Any, called: Any) -> Floats:
+    """Log of the probability of exactly so many hits; -inf where that cannot happen.
+
+    >>> np.exp(log_pmf([0, 1, 2, 3], 5, 2, 3)).round(12)
+    array([0.1, 0.6, 0.3, 0. ])
+    """
+    hits, rows, labelled, called = (np.asarray(value, np.int64) for value in (hits, rows, labelled, called))
+    cells = (hits, labelled - hits, called - hits, rows - labelled - called + hits)
+    possible = (cells[0] >= 0) & (cells[1] >= 0) & (cells[2] >= 0) & (cells[3] >= 0)
+    sure = (called == 0) | (called == rows) | (labelled == 0) | (labelled == rows)  # one outcome only
+    inside, share = np.clip(called, 1, rows - 1), np.where(sure, 0.5, labelled / np.maximum(rows, 1))
+    # whole numbers of at most rows^2: the difference from the expected count is exact
+    difference = np.where(possible & ~sure, hits * rows - called * labelled, 0) / np.maximum(rows, 1)
+    expected = (inside * share, (rows - inside) * share, inside * (1 - share), (rows - inside) * (1 - share))
+    found = _stirling(labelled) + _stirling(rows - labelled) - _stirling(rows)
+    found = found + _stirling(called) + _stirling(rows - called)
+    for cell, sign, mean in zip(cells, (1, -1, -1, 1), expected, strict=True):
+        found = found - _stirling(np.maximum(cell, 0)) - _deviance(np.maximum(mean, 1e-300), sign * difference)
+    return np.where(possible, np.where(sure, 0.0, found), -np.inf)
+
+
+class Tails(NamedTuple):
+    """Chances of fewer than, and of at least, so many hits, with their logarithms."""
+
+    fewer: Floats
+    at_least: Floats
+    log_fewer: Floats
+    log_at_least: Floats
+
+
+def tails(hits: Any, rows: int, labelled: int, called: Any) -> Tails:
+    """P(X < hits) and P(X >= hits): the smaller is summed term by term, so neither loses digits to the other.
+
+    >>> found = tails(75, 50_000, 600, 2_500)
+    >>> found.fewer.item(), round(found.log_at_least.item(), 9)
+    (0.999999999999..., -28.541623705)
+    """
+    hits, called = np.broadcast_arrays(np.asarray(hits, np.int64), np.asarray(called, np.int64))
+    shape = hits.shape
+    hits, called = hits.ravel(), called.ravel()
+    lowest = np.maximum(0, called + labelled - rows)
+    highest = np.minimum(labelled, called)
+    below = hits * rows <= called * labelled  # sum the side that the mean is not on
+    log_tail = np.full(hits.size, -np.inf)
+    for lower in (True, False):
+        first = hits - 1 if lower else hits
+        chosen = np.flatnonzero((below == lower) & ((first >= lowest) if lower else (first <= highest)))
+        for start in range(0, chosen.size, _CHUNK):
+            some = chosen[start : start + _CHUNK]
+            sums = _tail_sum(first[some], rows, labelled, called[some], lower=lower)
+            log_tail[some] = log_pmf(first[some], rows, labelled, called[some]) + np.log(sums)
+    # a first term outside the support: that side is empty below the support and everything beyond it
+    sure_fewer, sure_at_least = hits > highest, hits <= lowest
+    log_tail = np.minimum(log_tail, 0.0)
+    tail = np.exp(log_tail)
+    with np.errstate(divide="ignore"):
+        log_other = np.log1p(-tail)
+    fewer, log_fewer = np.where(below, tail, 1 - tail), np.where(below, log_tail, log_other)
+    at_least, log_at_least = np.where(below, 1 - tail, tail), np.where(below, log_other, log_tail)
+    fewer, log_fewer = (
+        np.where(sure_fewer, one, np.where(sure_at_least, none, value))
+        for value, one, none in ((fewer, 1.0, 0.0), (log_fewer, 0.0, -np.inf))
+    )
+    at_least, log_at_least = (
+        np.where(sure_at_least, one, np.where(sure_fewer, none, value))
+        for value, one, none in ((at_least, 1.0, 0.0), (log_at_least, 0.0, -np.inf))
+    )
+    return Tails(*(value.reshape(shape) for value in (fewer, at_least, log_fewer, log_at_least)))
+
+
+def _tail_sum(first: Whole, rows: int, labelled: int, called: Whole, *, lower: bool) -> Floats:
+    """Sum of the probabilities from one point outwards, in units of the first."""
+    # walking down from m the next term is f(m-1)/f(m) = m (N-t-i+m) / ((t-m+1)(i-m+1)); walking up from m it is
+    # (t-m)(i-m) / ((m+1)(N-t-i+m+1)). The factors move by one each step: numerators fall, denominators rise.
+    rest = rows - labelled - called + first
+    if lower:
+        factors = [first, rest, labelled - first + 1, called - first + 1]
+    else:
+        factors = [labelled - first, called - first, first + 1, rest + 1]
+    above_a, above_b, below_a, below_b = (factor.astype(float) for factor in factors)
+    total, term = np.ones(first.size), np.ones(first.size)
+    place = np.arange(first.size)
+    result = np.ones(first.size)
+    steps = 0
+    while place.size:
+        ratio = above_a * above_b
+        ratio /= below_a
+        ratio /= below_b
+        term *= ratio
+        total += term
+        above_a -= 1
+        above_b -= 1
+        below_a += 1
+        below_b += 1
+        steps += 1
+        if steps % 8 == 0:
+            # ratios only shrink, so what is left is below a geometric series
+            active = term * ratio > _NEGLIGIBLE * total * (1 - ratio)
+            if not active.all():
+                result[place] = total
+                keep = np.flatnonzero(active)
+                place, total, term = place[keep], total[keep], term[keep]
+                above_a, above_b, below_a, below_b = above_a[keep], above_b[keep], below_a[keep], below_b[keep]
+    return result
+
+
+def sum_of_chances(first: Any, last: Any, hits: Any, rows: int, labelled: int) -> Floats:
+    r"""Sum of P(X_i < hits) over ``first <= i < last`` draws, without visiting each of them.
+
+    Fewer than k hits in i draws means that the k-th hit comes later, at :math:`W_k > i`. So the sum is
+    :math:`E[\min(W_k, last)] - E[\min(W_k, first)]`, and for the negative hypergeometric :math:`W_k`
+
+    .. math:: E[\min(W_k, b)] = c + (b - c)\,P(X_b < k) - \frac{k\,(N - t - b + k)}{t + 1}\,f(k \mid b),
+              \qquad c = \frac{k\,(N + 1)}{t + 1}.
+
+    Neighbouring stretches share an end: the hit that closes one opens the next.
+
+    >>> sum_of_chances([3], [6], [2], 10, 4).round(12), tails(2, 10, 4, np.arange(3, 6)).fewer.sum().round(12)
+    (array([1.38095238]), np.float64(1.380952380952))
+    """
+    first, last, hits = np.broadcast_arrays(*(np.asarray(value, np.int64) for value in (first, last, hits)))
+    at_last = tails(hits, rows, labelled, last).fewer
+    mass_last = np.exp(log_pmf(hits, rows, labelled, last))
+    at_first = np.empty(first.size)
+    follows = np.zeros(first.size, bool)
+    follows[1:] = (first[1:] == last[:-1]) & (hits[1:] == hits[:-1] + 1)
+    at_first[1:] = at_last[:-1] + mass_last[:-1]
+    rest = np.flatnonzero(~follows)
+    at_first[rest] = tails(hits[rest], rows, labelled, first[rest]).fewer
+    mass_first = np.exp(log_pmf(hits, rows, labelled, first))
+    centre = hits * ((rows + 1) / (labelled + 1))
+    slope = hits / (labelled + 1)
+    misses = rows - labelled + hits
+    found: Floats = (last - centre) * at_last - (first - centre) * at_first
+    found -= slope * ((misses - last) * mass_last - (misses - first) * mass_first)
+    return found
+
+
+def chances_of_fewer(called: Any, hits: Any, rows: int, labelled: int) -> Floats:
+    """P(X < hits), quick where neighbours share ``called`` and count hits upwards: each adds one term to the last.
+
+    >>> chances_of_fewer(np.array([3, 3, 3]), np.array([0, 1, 2]), 5, 2).round(12)
+    array([0. , 0.1, 0.7])
+    """
+    called, hits = np.asarray(called, np.int64), np.asarray(hits, np.int64)
+    opens = np.ones(hits.size, bool)
+    opens[1:] = (called[1:] != called[:-1]) | (hits[1:] != hits[:-1] + 1)
+    first = np.flatnonzero(opens)
+    base = tails(hits[first], rows, labelled, called[first]).fewer
+    if first.size == hits.size:
+        return base
+    added = np.where(opens, 0.0, np.exp(log_pmf(hits - 1, rows, labelled, called)))
+    running = np.cumsum(added)
+    run = np.cumsum(opens) - 1
+    found: Floats = np.minimum(base[run] + (running - running[first][run]), 1.0)
+    return found

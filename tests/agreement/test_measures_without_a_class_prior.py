@@ -1,0 +1,130 @@
+"""Worked cases with exact answers: averages, operating points and the hypergeometric (group a), risks, proxies (e)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pulens.metrics
+from pulens.hypergeometric import tails
+from pulens.metrics._observed import f1_at, matthews_at, mutual_information_at, pseudo_f_at
+from pulens.risks import nonnegative, unbiased
+from pulens.tally import Tally
+from tests_support import assert_answer, case_rows
+
+AVERAGES = {
+    "pulp": "pulp",
+    "lee_liu": "averaged_lee_liu",
+    "pseudo_f": "averaged_pseudo_f",
+    "f1": "averaged_f1",
+    "mcc": "averaged_matthews_correlation",
+    "mi": "averaged_mutual_information",
+}
+
+
+@pytest.mark.parametrize("ties", ["expected", "grouped", "optimistic", "pessimistic"])
+@pytest.mark.parametrize("case_id", ["a1", "a2", "a3"])
+def test_averages_over_operating_points_under_each_rule_for_ties(case_id, ties, reference_cases):
+    case = reference_cases[case_id]
+    rows = case_rows(case)
+    found = {theirs: getattr(pulens.metrics, ours)(*rows, ties=ties).value for theirs, ours in AVERAGES.items()}
+    assert_answer(found, case["expected"][ties], case)
+
+
+def test_averages_of_a_thousand_rows(reference_cases):
+    case = reference_cases["a6"]
+    rows = case_rows(case)
+    for theirs, ours in AVERAGES.items():
+        if theirs in case["expected"]:
+            assert_answer(getattr(pulens.metrics, ours)(*rows).value, case["expected"][theirs], case)
+
+
+def test_values_at_thresholds_also_beyond_the_scores(reference_cases):
+    case = reference_cases["a4"]
+    labels, scores = case_rows(case)
+    tally, prior = Tally.from_arrays(labels, scores), case["params"]["prior"]
+    rows, labelled = int(tally.totals.rows), int(tally.totals.labelled)
+    for expected in case["expected"]["rows"]:
+        at = {"threshold": expected["threshold"], "scenario": "single-set"}
+        called = tally.at(expected["threshold"])
+        counts = (called.rows, called.labelled, rows, labelled)
+        pseudo_f = pulens.metrics.pseudo_f(labels, scores, class_prior=prior, **at).value
+        found = {
+            "called_positive": called.rows,
+            "hits": called.labelled,
+            "pulp_point": pulens.metrics.pulp_at_threshold(labels, scores, **at).value,
+            "lee_liu": pulens.metrics.lee_liu(labels, scores, **at).value,
+            "pseudo_f": pseudo_f,
+            "pseudo_f_times_prior": pseudo_f * prior,
+            "f1": f1_at(*counts),
+            "mcc": matthews_at(*counts),
+            "mi": pulens.metrics.mutual_information(labels, scores, **at).value,
+            "threshold": expected["threshold"],
+        }
+        assert_answer(found, expected, case)
+        assert_answer(mutual_information_at(*counts), expected["mi"], case)
+        assert_answer(pseudo_f_at(*counts, prior=prior), expected["pseudo_f"], case)
+
+
+def test_hypergeometric_points(reference_cases):
+    case = reference_cases["a5"]
+    for expected in case["expected"]["rows"]:
+        found = tails(expected["hits"], expected["N"], expected["labelled"], expected["called_positive"])
+        assert_answer(found.fewer.item(), expected["pulp_point"], case)
+        assert_answer(found.log_at_least.item(), expected["log_prob_at_least_hits"], case)
+
+
+def test_risks_with_three_losses(reference_cases):
+    from pulens.assumptions import Assumptions
+    from pulens.metrics._risk import observed_risk
+
+    case = reference_cases["e1"]
+    labels, logits = case_rows(case)
+    prior = case["params"]["prior"]
+    for theirs, ours in (("01", "zero-one"), ("sigmoid", "sigmoid"), ("logistic", "logistic")):
+        parts = observed_risk(Tally.from_arrays(labels, logits), Assumptions(prior), ours, "upu_risk")
+        found = {
+            "upu": pulens.metrics.upu_risk(labels, logits, class_prior=prior, loss=ours).value,
+            "nnpu": pulens.metrics.nnpu_risk(labels, logits, class_prior=prior, loss=ours).value,
+            "positive_part": parts.positive,
+            "negative_part": parts.negative,
+        }
+        assert_answer(found, case["expected"][theirs], case)
+        assert found["upu"] == unbiased(parts)
+        assert found["nnpu"] == nonnegative(parts)
+
+
+@pytest.mark.parametrize(("setting", "scenario"), [("two_sample", "case-control"), ("one_sample", "single-set")])
+def test_proxies_in_both_settings(setting, scenario, reference_cases):
+    case = reference_cases["e2"]
+    labels, scores = case_rows(case)
+    prior, threshold = case["params"]["prior"], case["params"]["threshold"]
+    expected = case["expected"][setting]
+    proxy = pulens.metrics.proxy_accuracy
+    if setting == "one_sample":  # fewer positives than labelled rows: no single set is like that, the formula is
+        from pulens.assumptions import UNCORRECTED
+        from pulens.metrics._observed import recall_and_share
+
+        recall, share = recall_and_share(Tally.from_arrays(labels, scores), threshold, UNCORRECTED)
+        accuracy = 2 * prior * recall + 1 - share
+    else:
+        accuracy = proxy(labels, scores, class_prior=prior, threshold=threshold, scenario=scenario).value
+    area = pulens.metrics.proxy_roc_auc(labels, scores, scenario=scenario).value
+    found = {
+        "proxy_accuracy": accuracy,
+        "accuracy": accuracy - prior,
+        "proxy_auc": area,
+        "auc": (area - prior / 2) / (1 - prior),
+    }
+    assert_answer(found, expected, case)
+
+
+def test_the_chance_value_and_the_maximum_of_pulp_are_those_tabulated():
+    table = {(100, 5): (0.310, 0.823), (1000, 50): (0.436, 0.979), (10000, 100): (0.455, 0.989)}
+    for (rows, labelled), (chance, maximum) in table.items():
+        labels = np.repeat([1, 0], [labelled, rows - labelled])
+        found = pulens.metrics.pulp(labels, labels * 1.0)
+        assert found.landmarks["chance"] == pytest.approx(chance, abs=1e-3)
+        assert found.landmarks["maximum"] == pytest.approx(maximum, abs=1e-3)
+        assert found.value == pytest.approx(found.landmarks["maximum"])
+        assert found.landmarks["scaled"] == pytest.approx(1.0)

@@ -1,0 +1,155 @@
+"""PULP against exact rational arithmetic, its rules for ties, and its limits."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from itertools import combinations, permutations
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import pulens.metrics
+from pulens import operating_points
+from pulens.errors import PulensError
+from pulens.metrics.pulp import pulp_of
+from pulens.operating_points import Ranking, average
+from pulens.tally import Tally
+from tests_support import pu_rows
+
+
+@cache
+def exact_chance_of_fewer(hits: int, rows: int, labelled: int, called: int) -> Fraction:
+    below = sum(comb(labelled, m) * comb(rows - labelled, called - m) for m in range(hits))
+    return Fraction(below, comb(rows, called))
+
+
+def exact_pulp(hit_ranks: tuple[int, ...], rows: int) -> Fraction:
+    """Equation 3 of the paper, in fractions; ``hit_ranks`` counts from 1."""
+    total = Fraction(0)
+    for called in range(rows + 1):
+        hits = sum(rank <= called for rank in hit_ranks)
+        total += exact_chance_of_fewer(hits, rows, len(hit_ranks), called)
+    return total / (rows + 1)
+
+
+def test_every_ranking_of_up_to_twelve_rows_has_the_exact_value():
+    for rows in range(2, 13):
+        for labelled in range(1, rows):
+            for hit_ranks in combinations(range(1, rows + 1), labelled):
+                hits = np.zeros(rows, np.int64)
+                hits[np.array(hit_ranks) - 1] = 1
+                found = pulp_of(Ranking(np.ones(rows, np.int64), hits))
+                assert found == pytest.approx(float(exact_pulp(hit_ranks, rows)), abs=1e-14)
+
+
+@pytest.mark.parametrize("blocks", [[(3, 1), (4, 2)], [(2, 2), (3, 1), (1, 0)], [(5, 2)], [(1, 0), (6, 3)]])
+def test_the_expected_value_is_the_mean_over_all_orders_of_tied_rows(blocks):
+    rows = sum(size for size, _ in blocks)
+    orders = [[]]
+    for size, labelled in blocks:
+        inside = set(permutations([1] * labelled + [0] * (size - labelled)))
+        orders = [[*order, *added] for order in orders for added in inside]
+    exact = sum(exact_pulp(tuple(i + 1 for i, hit in enumerate(order) if hit), rows) for order in orders) / len(orders)
+    sizes, labelled = map(np.array, zip(*blocks, strict=True))
+    assert pulp_of(Ranking(sizes, labelled)) == pytest.approx(float(exact), abs=1e-14)
+
+
+def test_long_ties_give_the_sum_over_each_of_their_ranks(monkeypatch):
+    rng = np.random.default_rng(3)
+    labels = np.repeat([1, 0], [300, 6000])
+    for digits, shift in ((0, 0.4), (1, 0.8), (0, -0.5)):
+        ranking = Ranking.of(Tally.from_arrays(labels, np.round(rng.normal(shift * labels), digits)), "pulp")
+        quick = pulp_of(ranking)
+        with monkeypatch.context() as patch:
+            patch.setattr(operating_points, "_LONG", 10**9)
+            assert quick == pytest.approx(pulp_of(ranking), abs=1e-12)
+
+
+def test_a_cliff_in_the_middle_of_a_tie_is_not_smoothed_over():
+    # the labels come late and then all at once: the expected value climbs from 0 to 1 inside the second block
+    sizes, labelled = np.array([3000, 4000, 500]), np.array([0, 400, 20])
+    ranking = Ranking(sizes, labelled)
+    quick = pulp_of(ranking)
+    rng, draws = np.random.default_rng(0), []
+    for _ in range(300):
+        flags = [np.zeros(3000, np.int64)]
+        for size, hits in ((4000, 400), (500, 20)):
+            block = np.zeros(size, np.int64)
+            block[rng.choice(size, hits, replace=False)] = 1
+            flags.append(block)
+        draws.append(pulp_of(Ranking(np.ones(7500, np.int64), np.concatenate(flags))))
+    assert quick == pytest.approx(np.mean(draws), abs=5 * np.std(draws) / np.sqrt(300))
+
+
+@given(rows=pu_rows())
+def test_rules_for_ties_are_ordered_and_chance_lies_below_the_maximum(rows):
+    found = {ties: pulens.metrics.pulp(*rows, ties=ties).value for ties in ("pessimistic", "expected", "optimistic")}
+    assert found["pessimistic"] - 1e-12 <= found["expected"] <= found["optimistic"] + 1e-12
+    marks = pulens.metrics.pulp(*rows).landmarks
+    assert marks["chance"] < marks["maximum"] < 1
+    assert found["optimistic"] <= marks["maximum"] + 1e-12
+
+
+@given(rows=pu_rows(), random=st.randoms(use_true_random=False))
+def test_the_order_of_rows_does_not_matter(rows, random):
+    labels, scores = rows
+    order = random.sample(range(labels.size), labels.size)
+    assert pulens.metrics.pulp(labels, scores).value == pulens.metrics.pulp(labels[order], scores[order]).value
+
+
+def test_a_constant_score_has_the_chance_value_or_none_at_all():
+    labels, scores = np.repeat([1, 0], [4, 26]), np.ones(30)
+    found = pulens.metrics.pulp(labels, scores)
+    assert found.landmarks["scaled"] == 0
+    assert pulens.metrics.pulp(labels, scores, ties="grouped").value == 0
+
+
+def test_a_constant_function_averages_to_itself_under_every_rule():
+    ranking = Ranking(np.array([400, 3, 1, 90]), np.array([30, 1, 1, 0]))
+    for ties in ("expected", "grouped", "optimistic", "pessimistic"):
+        assert average(ranking, lambda called, hits: np.ones(called.shape), ties) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_hits_average_to_their_expectation_inside_a_long_tie():
+    size, labelled = 2000, 37
+    found = average(Ranking(np.array([size]), np.array([labelled])), lambda called, hits: hits.astype(float))
+    assert found == pytest.approx(labelled / 2, rel=1e-12)
+
+
+def test_no_class_prior_is_asked_for_and_none_is_used():
+    labels, scores = [1, 1, 0, 0, 0], [0.9, 0.6, 0.7, 0.2, 0.1]
+    alone = pulens.metrics.pulp(labels, scores)
+    assert alone == pulens.metrics.pulp(labels, scores, class_prior=0.3)
+    assert alone.interval is None
+    assert "chance" in str(alone)
+    assert set(alone.to_dict()["landmarks"]) == {"chance", "maximum", "scaled"}
+    ranged = pulens.metrics.pulp(labels, scores, class_prior=(0.1, 0.3))
+    assert ranged.interval.width == 0
+
+
+def test_known_negatives_are_rows_without_a_label():
+    scores = [0.9, 0.6, 0.7, 0.2, 0.1]
+    assert pulens.metrics.pulp([1, 1, 0, 0, -1], scores).value == pulens.metrics.pulp([1, 1, 0, 0, 0], scores).value
+
+
+def test_weights_and_unknown_rules_are_refused():
+    with pytest.raises(PulensError, match="has no weighted form"):
+        pulens.metrics.pulp([1, 0, 0], [3, 2, 1], weights=[1, 2, 1])
+    with pytest.raises(PulensError, match=r"ties of pulp must be one of 'expected', 'grouped'.*got 'random'"):
+        pulens.metrics.pulp([1, 0, 0], [3, 2, 1], ties="random")
+
+
+def test_log_p_values_go_where_p_values_vanish():
+    labels = np.repeat([1, 0], [2000, 100_000])
+    at = {"threshold": 0.5}
+    assert pulens.metrics.pulp_at_threshold(labels, labels * 1.0, **at).value == 1
+    assert pulens.metrics.chance_p_value(labels, labels * 1.0, **at).value == 0
+    log_p = pulens.metrics.log_chance_p_value(labels, labels * 1.0, **at).value
+    from math import lgamma
+
+    exact = -(lgamma(102_001) - lgamma(2001) - lgamma(100_001))  # one of C(N, t) choices
+    assert log_p == pytest.approx(exact, rel=1e-10)

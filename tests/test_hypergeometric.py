@@ -1,0 +1,81 @@
+"""The hypergeometric kernels against exact rational arithmetic and against scipy."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb, log
+
+import numpy as np
+import pytest
+from scipy.stats import hypergeom
+
+from pulens.hypergeometric import chances_of_fewer, log_pmf, sum_of_chances, tails
+
+
+def exact_fewer(hits: int, rows: int, labelled: int, called: int) -> Fraction:
+    below = sum(comb(labelled, m) * comb(rows - labelled, called - m) for m in range(min(hits, called + 1)))
+    return Fraction(below, comb(rows, called))
+
+
+def test_both_tails_equal_exact_fractions_for_every_small_table():
+    for rows in range(1, 13):
+        for labelled in range(rows + 1):
+            for called in range(rows + 1):
+                hits = np.arange(rows + 2)
+                found = tails(hits, rows, labelled, np.full(hits.size, called))
+                exact = [exact_fewer(int(k), rows, labelled, called) for k in hits]
+                np.testing.assert_allclose(found.fewer, np.array(exact, float), rtol=1e-12, atol=0)
+                np.testing.assert_allclose(found.at_least, np.array([1 - e for e in exact], float), rtol=1e-12, atol=0)
+                for value, truth in zip(found.log_at_least, exact, strict=True):
+                    expected = log(1 - truth) if truth < 1 else -np.inf
+                    assert value == pytest.approx(expected, rel=1e-12, abs=1e-14)
+
+
+@pytest.mark.parametrize(("rows", "labelled"), [(300, 40), (2000, 1000), (6000, 60)])
+def test_tails_far_out_keep_their_digits(rows, labelled):
+    rng = np.random.default_rng(rows)
+    for called in rng.integers(1, rows, 6).tolist():
+        for hits in {1, min(labelled, called), int(called * labelled / rows), int(1.7 * called * labelled / rows)}:
+            fewer = exact_fewer(hits, rows, labelled, called)
+            found = tails(hits, rows, labelled, called)
+            assert found.fewer == pytest.approx(float(fewer), rel=2e-11, abs=1e-300)
+            if fewer < 1:
+                # logs of fractions too small for a double: take the logs of their whole numbers
+                least = 1 - fewer
+                truth = log(least.numerator) - log(least.denominator)
+                assert found.log_at_least == pytest.approx(truth, rel=1e-11, abs=1e-11)
+
+
+@pytest.mark.parametrize(("rows", "labelled"), [(1_000_000, 10_000), (10_000_000, 3_000_000), (10_000_000, 5)])
+def test_millions_of_rows_agree_with_scipy(rows, labelled):
+    rng = np.random.default_rng(1)
+    called = rng.integers(0, rows + 1, 60)
+    hits = np.minimum(rng.binomial(labelled, called / rows) + rng.integers(-2, 3, 60), labelled)
+    np.testing.assert_allclose(
+        tails(hits, rows, labelled, called).fewer, hypergeom.cdf(hits - 1, rows, labelled, called), atol=2e-9
+    )
+
+
+def test_the_mass_adds_up_to_one():
+    for rows, labelled, called in ((40, 12, 20), (9000, 300, 4000), (10_000_000, 800, 3_000_000)):
+        total = np.exp(log_pmf(np.arange(labelled + 1), rows, labelled, called)).sum()
+        assert total == pytest.approx(1, abs=1e-12)
+
+
+def test_populations_may_differ_from_entry_to_entry():
+    one_by_one = [log_pmf(2, rows, labelled, 5).item() for rows, labelled in ((9, 4), (50, 3))]
+    np.testing.assert_array_equal(log_pmf([2, 2], [9, 50], [4, 3], [5, 5]), one_by_one)
+
+
+def test_the_closed_form_of_a_stretch_is_its_sum():
+    rows, labelled = 60, 11
+    for hits in range(labelled + 1):
+        for first in range(0, rows, 13):
+            for last in range(first, rows + 1, 9):
+                slow = tails(hits, rows, labelled, np.arange(first, last)).fewer.sum()
+                assert sum_of_chances([first], [last], [hits], rows, labelled)[0] == pytest.approx(slow, abs=1e-12)
+
+
+def test_neighbours_that_count_upwards_share_their_sums():
+    called, hits = np.repeat([5, 9], [4, 6]), np.array([0, 1, 2, 3, 2, 3, 4, 5, 6, 7])
+    np.testing.assert_allclose(chances_of_fewer(called, hits, 20, 7), tails(hits, 20, 7, called).fewer, atol=1e-15)
