@@ -31,9 +31,9 @@ from pulens.tally import Tally
 from pulens.uncertainty.placements import PlacementMoments, placement_moments
 from pulens.uncertainty.quantiles import (
     effective_degrees_of_freedom,
+    even_levels,
     expanded_tail,
     jeffreys_quantiles,
-    latin_levels,
     percentiles,
     spread_of_interval,
     studentised_quantile,
@@ -268,10 +268,11 @@ class Doubts:
 
         totals, size = self.evidence.tally.totals, self.resampling.redraws
         rng = np.random.Generator(np.random.PCG64(self.resampling.seed))
-        normal = ndtri(latin_levels(size, rng))
+        *levels, last = even_levels(size, 4, rng)
+        normal = ndtri(last)
         rates = tuple(
-            jeffreys_quantiles(hits, total, latin_levels(size, rng)) if total else np.zeros(size)
-            for hits, total in zip(self.evidence.tally.at(threshold), totals, strict=True)
+            jeffreys_quantiles(hits, total, each) if total else np.zeros(size)
+            for hits, total, each in zip(self.evidence.tally.at(threshold), totals, levels, strict=True)
         )
         drawn: Any = tuple(totals)
         if self._random_totals:
