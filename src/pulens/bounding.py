@@ -188,7 +188,8 @@ class Bounds:
     def _around(self, threshold: float) -> Tally:
         """The tally at one threshold and at the end of the ranking: all that a single table needs."""
         kinds = zip(self.evidence.tally.at(threshold), self.evidence.tally.totals, strict=True)
-        return Tally(np.array([threshold, -np.inf]), *(np.array(pair) for pair in kinds))
+        labelled, unlabelled, negative = (np.array(pair) for pair in kinds)
+        return Tally(np.array([threshold, -np.inf]), labelled, unlabelled, negative)
 
     def _tables_with(self, latent: float, in_head: Floats, threshold: float) -> Contingency:
         """Tables at one threshold for several numbers of latent positives above it."""

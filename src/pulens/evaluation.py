@@ -20,6 +20,7 @@ from pulens.errors import AssumptionError, PulensError
 from pulens.estimate import Curve, Estimate
 from pulens.evidence import Evidence, gather
 from pulens.metrics import METRICS, find
+from pulens.metrics._binning import binning_notices
 from pulens.metrics._intervals import Choice, Doubts
 from pulens.metrics._measure import check_threshold, estimate, raw_value
 from pulens.notice import Notice, Severity, worst_first
@@ -343,7 +344,7 @@ def _uncorrected(evidence: Evidence) -> Evidence:
 def _notices(evaluation: Evaluation) -> tuple[Notice, ...]:
     evidence = evaluation.evidence
     assumptions, totals = evidence.assumptions, evidence.tally.totals
-    found = [*evidence.class_prior.notices]
+    found = [*evidence.class_prior.notices, *binning_notices(evaluation.estimates, evidence.tally)]
     for name, metric in METRICS.items():
         if metric.reads != "ranking" or not metric.listed:
             continue

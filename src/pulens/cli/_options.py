@@ -48,8 +48,22 @@ class Number(click.ParamType[float]):
 
 def reading_options(command: Command) -> Command:
     """Where rows come from and what their columns mean."""
-    options = [
-        click.option("--score", default="score", show_default=True, help="Column of scores; higher is more positive."),
+    score = click.option(
+        "--score", default="score", show_default=True, help="Column of scores; higher is more positive."
+    )
+    return _apply([score, *_column_options()], command)
+
+
+def many_scores_options(command: Command) -> Command:
+    """The same for commands that read several columns of scores."""
+    score = click.option(
+        "--score", multiple=True, required=True, help="Column of a model's scores; give it once for each model."
+    )
+    return _apply([score, *_column_options()], command)
+
+
+def _column_options() -> list[Callable[[Any], Any]]:
+    return [
         click.option("--label", default="label", show_default=True, help="Column of labels."),
         click.option("--weight", default=None, help="Column of weights: how many rows a row stands for."),
         click.option(
@@ -67,7 +81,26 @@ def reading_options(command: Command) -> Command:
         ),
         click.option("--delimiter", help="Field separator of a CSV file, when it is not a comma."),
     ]
+
+
+def engine_options(command: Command) -> Command:
+    """Which rows of a database or of large files, and how finely their scores are kept."""
+    options = [
+        click.option("--table", help="Table or view of a database (duckdb:///file.db, postgresql://...)."),
+        click.option("--where", metavar="SQL", help="Condition on the rows of a file or table, in SQL."),
+        click.option(
+            "--tolerance",
+            type=Number(),
+            help="What binning may change in an area; 0 keeps every distinct score. Default: keep up to four million, "
+            "bin beyond, and say what that can change.",
+        ),
+    ]
     return _apply(options, command)
+
+
+def engine_arguments(given: dict[str, Any]) -> dict[str, Any]:
+    """Engine options as arguments of :func:`pulens.inputs.read_tally`."""
+    return {name: given[name] for name in ("table", "where", "tolerance")}
 
 
 def assumption_options(command: Command) -> Command:

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pulens.cli._options import Number, assumption_options, interval_options, reading_arguments, reading_options
+from pulens.cli._options import (
+    Number,
+    assumption_options,
+    engine_arguments,
+    engine_options,
+    interval_options,
+    reading_arguments,
+    reading_options,
+)
 
 if TYPE_CHECKING:
     from pulens.evaluation import Evaluation
@@ -16,6 +24,8 @@ if TYPE_CHECKING:
 @click.command(name="evaluate")
 @click.argument("file")
 @reading_options
+@engine_options
+@click.option("--group-by", metavar="COLUMN", help="One evaluation per value of a column.")
 @assumption_options
 @click.option(
     "--audit",
@@ -35,6 +45,7 @@ if TYPE_CHECKING:
 @click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
 def command(
     file: str,
+    group_by: str | None,
     threshold: float | None,
     json_path: str | None,
     class_prior: Any,
@@ -51,18 +62,27 @@ def command(
 ) -> None:
     """Show how good a classifier is on positives versus negatives, from a table of scores and PU labels.
 
-    FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input.
+    FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input; a folder or
+    quoted glob of Parquet or CSV files; a .tally file; or a database (duckdb:///x.db, postgresql://...) with --table.
 
     \b
     Examples:
       pulens evaluate scores.csv
       pulens evaluate scores.csv --class-prior 0.1
       pulens evaluate scores.parquet --score p --label fraud --positive confirmed --class-prior 0.02:0.05
+      pulens evaluate duckdb:///scores.db --table t --where "day > '2024-01-01'" --group-by country --class-prior 0.1
       cat scores.csv | pulens evaluate - --class-prior 0.1 --json -
     """
     from pulens.cli._write import to_json, write_text
     from pulens.evaluation import evaluate
 
+    if group_by is not None:
+        from pulens.cli._segments import show_segments
+
+        assumed = {"class_prior": class_prior, "unlabelled_prior": unlabelled_prior, "label_noise": label_noise}
+        doubt = {"confidence": confidence, "redraws": redraws, "seed": seed}
+        show_segments(file, group_by, json_path, **assumed, **doubt, scenario=scenario, threshold=threshold, **given)
+        return
     evaluation = evaluate(
         file,
         class_prior=class_prior,
@@ -75,6 +95,7 @@ def command(
         redraws=redraws,
         seed=seed,
         **reading_arguments(given),
+        **engine_arguments(given),
     )
     ranges = {} if sensitivity is None else _ranges(evaluation, sensitivity)
     limits = evaluation.bounds(confidence=confidence) if with_bounds else None

@@ -385,12 +385,13 @@ class Doubts:
         """Metrics that read the rows counted at a threshold: a tally of two scores holds all of that."""
         tally = self.evidence.tally
         scores = np.array([threshold, min(threshold - 1.0, float(tally.thresholds[-1]))])
-        counts = (np.array(pair) for pair in zip(tally.at(threshold), tally.totals, strict=True))
+        kinds = zip(tally.at(threshold), tally.totals, strict=True)
+        labelled, unlabelled, negative = (np.array(pair) for pair in kinds)
 
         def compute(redrawn: Tally, assumptions: Assumptions) -> Any:
             return metric.compute(redrawn, threshold, assumptions, **parameters)
 
-        return self._read_off(Tally(scores, *counts), compute, lambda _: 0.0)
+        return self._read_off(Tally(scores, labelled, unlabelled, negative), compute, lambda _: 0.0)
 
     def _read_off(
         self, basis: Tally, compute: Callable[[Tally, Assumptions], Any], moved: Callable[[float | None], float]
