@@ -17,7 +17,7 @@ from pulens.metrics._prior_draws import Ends, EndsAt, PriorDraws, priors_over
 from pulens.metrics._redrawn import at_places, average_precisions, best_places, values_at_threshold
 from pulens.metrics._threshold_interval import ThresholdInterval
 from pulens.tally import Tally
-from pulens.uncertainty.quantiles import percentiles
+from pulens.uncertainty.quantiles import jeffreys_quantiles, percentiles
 from pulens.uncertainty.redraws import Redrawn, compress, redraw_tally, tallies_of
 from pulens.uncertainty.resampling import Resampling
 
@@ -176,6 +176,10 @@ class RedrawInterval:
             readings = self._redrawn[0][prior]
 
             def ends(tail: float) -> tuple[float, float]:
+                if np.ptp(readings) == 0:  # no redraw differs: as little as if n of n rows had been found
+                    labelled = self.draws.evidence.tally.totals.labelled
+                    low = float(jeffreys_quantiles(labelled, labelled, np.array([tail]))[0])
+                    return low * float(readings.min() + moved), 1.0
                 each = self.draws.tail(READINGS_TAIL * tail)
                 found = [percentiles(reading + moved, each, each) for reading in readings]
                 return min(low for low, _ in found), max(high for _, high in found)
