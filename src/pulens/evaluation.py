@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from os import PathLike
 from types import MappingProxyType
 from typing import Any
 
@@ -229,6 +230,29 @@ class Evaluation:
         from pulens.report.notebook import evaluation_html
 
         return evaluation_html(self)
+
+    def to_html(
+        self, path: str | PathLike[str] | None = None, *, title: str | None = None, scores_are: str | None = None
+    ) -> str:
+        """One self-contained page with sliders for the class prior and the threshold; written to ``path`` if given.
+
+        Say ``scores_are="probability"`` (or ``"logit"``) to have a reliability diagram on it.
+        """
+        from pulens.report import evaluation_page, write_whole
+
+        page = evaluation_page(self, title=title, scores_are=scores_are)
+        if path is not None:
+            write_whole(path, page)
+        return page
+
+    def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
+        """Verdict, warnings, tables and assumptions as Markdown; written to ``path`` if given."""
+        from pulens.report import evaluation_markdown, write_whole
+
+        text = evaluation_markdown(self, title=title)
+        if path is not None:
+            write_whole(path, text)
+        return text
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the ROC and precision-recall curves, the uncorrected ones behind them; returns the axes."""

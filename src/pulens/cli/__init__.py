@@ -20,6 +20,7 @@ COMMANDS = {
     "merge": "Add tally files up.",
     "reproduce": "Rebuild tables and figures of the papers, with a verdict on each claim.",
     "demo": "Train on PU labels, evaluate from them alone, and show the truth beside it.",
+    "completion": "Let the shell complete commands and options.",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 from pulens.comparison.order import Order
@@ -116,6 +117,16 @@ class Comparison:
         from pulens.report.comparison import comparison_html
 
         return comparison_html(self)
+
+    def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
+        """One self-contained page: verdict, differences, order over the class prior; written to ``path`` if given."""
+        from pulens.report.comparison_page import comparison_page
+        from pulens.report.files import write_whole
+
+        page = comparison_page(self, title=title)
+        if path is not None:
+            write_whole(path, page)
+        return page
 
     def plot(self, axes: Any = None, metric: str | None = None) -> Any:
         """Draw the differences and the order over the class prior; returns both axes."""
