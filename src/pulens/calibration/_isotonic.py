@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 from pulens.calibration._risk import Points
 
@@ -20,6 +19,8 @@ def isotonic_shares(points: Points) -> Floats:
     labelled rows stand has no population mass: its positives belong to the next higher score of the population, or to
     the highest.
     """
+    from scipy.optimize import isotonic_regression  # takes a fifth of a second to import
+
     standing = np.flatnonzero(points.population > 0)
     place = np.minimum(np.searchsorted(standing, np.arange(points.scores.size)), standing.size - 1)
     positive = np.bincount(place, points.positive, minlength=standing.size)

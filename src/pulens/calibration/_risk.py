@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.calibration._masses import MassMap
-from pulens.calibration.expected_error import PRIORS_TRIED, check_confidence
+from pulens.calibration._prior_doubt import PriorDoubt, normal_quantile
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
 from pulens.tally import Tally
@@ -75,36 +75,29 @@ def recovered_mean(tally: Tally, masses: MassMap, of_positive: Floats, of_everyo
 
 
 def mean_estimate(
-    name: str,
-    evidence: Evidence,
-    of_positive: Floats,
-    of_everyone: Floats,
-    confidence: float,
-    lowest: float = -math.inf,
+    name: str, evidence: Evidence, of_positive: Floats, of_everyone: Floats, confidence: float
 ) -> Estimate:
     """The expectation with a normal interval; the hull of intervals where the class prior is a range."""
-    quantile = check_confidence(confidence)
     totals = evidence.tally.totals
 
-    def at(unlabelled_prior: float) -> tuple[float, float, float]:
+    def at(unlabelled_prior: float, quantile: float) -> tuple[float, float, float]:
         masses = MassMap.of(totals, evidence.assumptions_at(unlabelled_prior))
         value, variance = recovered_mean(evidence.tally, masses, of_positive, of_everyone)
         reach = quantile * math.sqrt(variance)
-        return max(value, lowest), max(value - reach, lowest), max(value + reach, lowest)
+        return value, value - reach, value + reach
 
-    value, low, high = at(evidence.class_prior.unlabelled)
+    value, low, high = at(evidence.class_prior.unlabelled, normal_quantile(confidence))
     interval = Interval(low, high, confidence, "normal")
     sources = {"sample": interval}
-    reach = evidence.class_prior.unlabelled_interval
-    if reach is not None:
-        tried = [at(float(prior)) for prior in np.linspace(reach.low, reach.high, PRIORS_TRIED)]
+    doubt = PriorDoubt.of(evidence, confidence)
+    if doubt.own is not None:
+        tried = [at(prior, doubt.quantile) for prior in doubt.priors]
         values = [value, *(found[0] for found in tried)]
-        sources["class prior"] = Interval(min(values), max(values), reach.confidence, "range over the class prior")
-        both = confidence if reach.confidence is None else max(confidence + reach.confidence - 1, 0.0)
+        sources["class prior"] = Interval(min(values), max(values), doubt.own.confidence, "range over the class prior")
         interval = Interval(
-            min(low, *(found[1] for found in tried)),
-            max(high, *(found[2] for found in tried)),
-            both,
+            min([low, *(found[1] for found in tried)]),
+            max([high, *(found[2] for found in tried)]),
+            doubt.confidence,
             "hull over the class prior, normal",
         )
     return Estimate(name, value, interval, sources=sources)

@@ -36,7 +36,9 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
     method
         ``"isotonic"``, ``"platt"``, ``"temperature"``, ``"beta"`` or ``"histogram"``.
     class_prior
-        Share of positives in the population: a number, a range, or whatever :func:`pulens.evaluate` takes.
+        Share of positives in the population: a number, a range, or the name of an estimator as for
+        :func:`pulens.evaluate`. By default it is estimated from the held-out scores, with all the doubt that brings;
+        give it if you know it.
     scenario, label_noise
         As for :func:`pulens.evaluate`.
     cv
@@ -81,11 +83,6 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         labels = _check_labels(y)
         if sample_weight is not None:
             sample_weight = np.asarray(sample_weight, float)
-        if self.class_prior is None:
-            raise PulensError(
-                "PUCalibratedClassifier needs class_prior, the share of positives in the population: "
-                "PUCalibratedClassifier(estimator, class_prior=0.1)."
-            )
         if not _has_scores(self):
             raise PulensError(
                 f"{type(self.estimator).__name__} has neither predict_proba nor decision_function to score rows with."

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pulens.calibration._gaps import ErrorTerms, Gaps, error_terms, noise_floor, norm_of
 from pulens.calibration._masses import BinCounts, MassMap, choose_edges, count_bins
+from pulens.calibration._prior_doubt import PriorDoubt, normal_quantile
 from pulens.calibration._scores import calibration_evidence
 from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval
@@ -19,7 +20,6 @@ from pulens.notice import Notice, Severity, worst_first
 from pulens.recovery.feasibility import CHANCE_LIMIT
 
 Floats = NDArray[np.float64]
-PRIORS_TRIED = 17
 FEW_LABELLED = 30
 
 
@@ -129,20 +129,21 @@ def error_of_bins(
 ) -> CalibrationError:
     """The calibration error of rows already counted in bins."""
     power = check_norm(norm)
-    quantile = check_confidence(confidence)
+    quantile = normal_quantile(confidence)
     masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
     gaps = Gaps.of(counted, masses)
     value, corrected, interval = _value_and_interval(counted, masses, gaps, power, quantile, confidence)
     sources = {"sample": interval}
-    reach = evidence.class_prior.unlabelled_interval
-    if reach is not None:
-        tried = [_at_prior(evidence, counted, prior, power, quantile, confidence) for prior in _priors(reach)]
+    doubt = PriorDoubt.of(evidence, confidence)
+    if doubt.own is not None:
+        tried = [_at_prior(evidence, counted, prior, power, doubt) for prior in doubt.priors]
         values = [value, *(found[0] for found in tried)]
-        sources["class prior"] = Interval(min(values), max(values), reach.confidence, "range over the class prior")
-        lows, highs = zip(*((found[2].low, found[2].high) for found in tried), strict=True)
-        both = confidence if reach.confidence is None else max(confidence + reach.confidence - 1, 0.0)
+        sources["class prior"] = Interval(min(values), max(values), doubt.own.confidence, "range over the class prior")
         interval = Interval(
-            min(interval.low, *lows), max(interval.high, *highs), both, f"hull over the class prior, {interval.method}"
+            min([interval.low, *(found[2].low for found in tried)]),
+            max([interval.high, *(found[2].high for found in tried)]),
+            doubt.confidence,
+            f"hull over the class prior, {interval.method}",
         )
     population = counted.population_mass(masses)
     floor = noise_floor(
@@ -178,24 +179,12 @@ def check_norm(norm: float | str) -> float:
     return float(norm)
 
 
-def check_confidence(confidence: float) -> float:
-    """The normal quantile of a two-sided interval."""
-    if not isinstance(confidence, int | float) or not 0 < confidence < 1:
-        raise PulensError(f"confidence must lie between 0 and 1, got {confidence!r}. Write 95% as 0.95.")
-    from scipy.special import ndtri
-
-    return float(ndtri((1 + confidence) / 2))
-
-
-def _priors(reach: Interval) -> list[float]:
-    return [float(prior) for prior in np.linspace(reach.low, reach.high, PRIORS_TRIED)]
-
-
 def _at_prior(
-    evidence: Evidence, counted: BinCounts, unlabelled_prior: float, norm: float, quantile: float, confidence: float
+    evidence: Evidence, counted: BinCounts, unlabelled_prior: float, norm: float, doubt: PriorDoubt
 ) -> tuple[float, float, Interval]:
     masses = MassMap.of(evidence.tally.totals, evidence.assumptions_at(unlabelled_prior))
-    return _value_and_interval(counted, masses, Gaps.of(counted, masses), norm, quantile, confidence)
+    gaps = Gaps.of(counted, masses)
+    return _value_and_interval(counted, masses, gaps, norm, doubt.quantile, doubt.confidence)
 
 
 def _value_and_interval(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from pulens.calibration._masses import BinCounts, MassMap, choose_edges, count_bins
 from pulens.calibration._scores import calibration_evidence
-from pulens.calibration.expected_error import CalibrationError, check_confidence, error_of_bins
+from pulens.calibration.expected_error import CalibrationError, error_of_bins
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
 from pulens.notice import Notice
@@ -107,9 +107,9 @@ class Reliability:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from pulens.report.reliability import reliability_html
 
-        return f"<pre>{escape(str(self))}</pre>"
+        return reliability_html(self)
 
     def plot(self, axes: Any = None, **style: Any) -> Any:
         """Draw the diagram with a histogram of scores below it; returns the axes."""
@@ -160,7 +160,6 @@ def reliability_of_bins(
     seed: int = 0,
 ) -> Reliability:
     """The diagram of rows already counted in bins."""
-    check_confidence(confidence)
     error = error_of_bins(evidence, counted, binning=binning, confidence=confidence, redraws=redraws, seed=seed)
     masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
     population, positive = counted.population_mass(masses), counted.positive_mass(masses)

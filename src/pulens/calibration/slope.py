@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pulens.calibration._likelihood import fit_logistic, logits_of
+from pulens.calibration._prior_doubt import PriorDoubt, normal_quantile
 from pulens.calibration._risk import Points
 from pulens.calibration._scores import calibration_evidence
-from pulens.calibration.expected_error import PRIORS_TRIED, check_confidence
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
 
@@ -43,26 +43,20 @@ def calibration_slope(
     calibration_intercept 0.666 [0.583, 0.749] calibration_slope 1.312 [1.196, 1.428]
     """
     evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
-    quantile = check_confidence(confidence)
+    doubt = PriorDoubt.of(evidence, confidence)
     theta, covariance = _line(evidence)
-    reach = evidence.class_prior.unlabelled_interval
-    tried = [(theta, covariance)]
-    both: float | None = confidence
-    if reach is not None:
-        for prior in np.linspace(reach.low, reach.high, PRIORS_TRIED).tolist():
-            moved = replace(evidence.class_prior, unlabelled=prior)
-            tried.append(_line(replace(evidence, class_prior=moved)))
-        both = confidence if reach.confidence is None else max(confidence + reach.confidence - 1, 0.0)
+    tried = [(theta, covariance, normal_quantile(confidence))]
+    for prior in doubt.priors:
+        moved = replace(evidence.class_prior, unlabelled=prior)
+        tried.append((*_line(replace(evidence, class_prior=moved)), doubt.quantile))
+    method = "normal" if doubt.own is None else "hull over the class prior, normal"
     answers = []
     for place, name in enumerate(("calibration_intercept", "calibration_slope")):
-        ends = [
-            (float(found[place]) - quantile * math.sqrt(spread[place, place]),
-             float(found[place]) + quantile * math.sqrt(spread[place, place]))
-            for found, spread in tried
-        ]  # fmt: skip
-        method = "normal" if reach is None else "hull over the class prior, normal"
-        interval = Interval(min(low for low, _ in ends), max(high for _, high in ends), both, method)
-        answers.append(Estimate(name, float(theta[place]), interval))
+        middles = [float(found[place]) for found, _, _ in tried]
+        reaches = [quantile * math.sqrt(spread[place, place]) for _, spread, quantile in tried]
+        low = min(middle - reach for middle, reach in zip(middles, reaches, strict=True))
+        high = max(middle + reach for middle, reach in zip(middles, reaches, strict=True))
+        answers.append(Estimate(name, middles[0], Interval(low, high, doubt.confidence, method)))
     return CalibrationLine(*answers)
 
 

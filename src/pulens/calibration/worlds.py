@@ -14,7 +14,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -66,30 +65,39 @@ class LogitMixture:
             max(mean + REACH * deviation for _, mean, deviation in parts),
         )
 
-    def _difference(self, logits: Any) -> Any:
+    def _difference(self, logits: Floats) -> Floats:
         from scipy.special import expit
 
-        points = np.atleast_1d(np.asarray(logits, float))
-        found = self.class_prior * self.density(points, positive=True) - expit(points) * self.density(points)
-        return found if np.ndim(logits) else float(found[0])
+        promised = np.asarray(expit(logits), float) * self.density(logits)
+        return self.class_prior * self.density(logits, positive=True) - promised
 
     def true_calibration_error(self) -> float:
-        """The calibration error of the score itself, without bins (Lemma 7)."""
-        from scipy.integrate import quad
+        """The calibration error of the score itself, without bins (Lemma 7), to about 12 digits.
+
+        Gauss-Legendre quadrature in cells that are small beside every component, cut where the difference changes
+        its sign.
+        """
         from scipy.optimize import brentq
 
-        grid = np.linspace(*self.range, GRID)
-        signs = np.sign(self._difference(grid))
-        turns = np.flatnonzero(signs[1:] * signs[:-1] < 0)
-        cuts = [grid[0], *(brentq(self._difference, grid[i], grid[i + 1], xtol=1e-13) for i in turns), grid[-1]]
-        # pieces of at most two deviations each, so that the adaptive rule cannot step over a narrow component
-        step = 2 * min(deviation for *_, deviation in (*self.positive, *self.negative))
-        total = 0.0
-        for low, high in pairwise(cuts):
-            pieces = np.linspace(low, high, max(2, min(200, math.ceil((high - low) / step) + 1)))
-            ends = pairwise(pieces)
-            total += abs(sum(quad(self._difference, a, b, epsabs=1e-13, epsrel=1e-11)[0] for a, b in ends))
-        return float(total)
+        cells = self._cells()
+        heights = self._difference(cells)
+        clear = np.abs(heights) > 1e-14 * np.abs(heights).max(initial=1e-300)  # the sign of mere rounding means nothing
+        turns = np.flatnonzero(clear[1:] & clear[:-1] & (heights[1:] * heights[:-1] < 0))
+
+        def at(point: float) -> float:
+            return float(self._difference(np.array([point]))[0])
+
+        roots = [brentq(at, cells[place], cells[place + 1], xtol=1e-14) for place in turns]
+        ends = np.union1d(cells, roots)
+        nodes, weights = np.polynomial.legendre.leggauss(8)
+        middle, half = (ends[1:] + ends[:-1]) / 2, np.diff(ends) / 2
+        values = self._difference((middle[:, None] + half[:, None] * nodes).ravel()).reshape(-1, nodes.size)
+        return float(np.abs(half * (values @ weights)).sum())
+
+    def _cells(self) -> Floats:
+        """Points so close that every component is smooth between them."""
+        spans = [self.range, *((m - REACH * d, m + REACH * d) for _, m, d in (*self.positive, *self.negative))]
+        return np.unique(np.concatenate([np.linspace(low, high, 801) for low, high in spans]))
 
     def binned_masses(self, edges: Floats) -> tuple[Floats, Floats]:
         """Mass of positives and mass promised by the scores in bins of scores, exactly (infinitely many rows)."""
