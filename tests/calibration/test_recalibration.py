@@ -202,7 +202,7 @@ def test_weighted_rows_can_be_recalibrated():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "spline"}, "no recalibration method 'spline'; the methods are 'beta', 'histogram', 'isotonic'"),
+        ({"method": "spline"}, "no recalibration method 'spline'; the methods are 'auto', 'beta', 'histogram'"),
         ({"method": "temperature", "scores_are": "rank"}, "reads scores as 'probability', 'logit', not as 'rank'"),
         ({"folds": 1}, "folds must be a whole number of at least 2"),
         ({"folds": 99}, "99 folds need at least 99 labelled positives, got 20"),
@@ -232,3 +232,27 @@ def test_separated_classes_do_not_run_away():
         if method != "temperature":
             assert mapped[0] < 0.1
             assert mapped[1] > 0.9
+
+
+def test_auto_keeps_calibrated_scores_and_mends_others():
+    kept = 0
+    for seed in range(8):
+        labels, scores, _ = drawn((math.log(0.3 / 0.7), 2.0), sizes=(100, 1_000), seed=seed)
+        found = recalibrate(labels, scores, class_prior=0.3, redraws=2)
+        kept += found.method == "identity"
+        if found.method == "identity":
+            np.testing.assert_allclose(found(scores), scores, atol=1e-12)
+            assert "kept-scores" in {notice.code for notice in found.notices}
+    assert kept >= 4
+    labels, scores, _ = drawn((0.0, 1.0), sizes=(300, 3_000))
+    found = recalibrate(labels, scores, class_prior=0.3, redraws=2)
+    assert found.method in ("platt", "beta", "isotonic")
+    assert set(found.considered) == {"identity", "platt", "beta", "isotonic"}
+    assert max(found.considered, key=found.considered.get) == found.method
+    assert found.to_dict()["considered"]["identity"] < found.considered[found.method]
+
+
+def test_auto_maps_ranks_with_what_reads_them():
+    labels, scores, _ = drawn(sizes=(200, 2_000))
+    found = recalibrate(labels, 50 * scores, class_prior=0.3, scores_are="rank", redraws=2)
+    assert set(found.considered) == {"platt", "isotonic"}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pulens.estimate import Estimate
     from pulens.notice import Notice
 
-METHODS = ("platt", "isotonic", "temperature", "beta", "histogram")
+METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
 
 
 @click.command(name="calibrate")
