@@ -94,6 +94,17 @@ def test_rates_slightly_outside_by_chance_are_only_noted():
     assert all(notice.severity == 0 for notice in notices)
 
 
+def test_a_range_that_begins_at_zero_is_the_limit_of_ranges_that_do_not():
+    """The population stays the same along the range: only a class prior given as 0 makes rows fully labelled."""
+    options = {"threshold": 0.5, "confidence": None}
+    from_zero, from_little = (
+        pulens.evaluate(LABELS, SCORES, class_prior=(low, 0.3), **options) for low in (0.0, 1e-14)
+    )
+    for name, found in from_little.estimates.items():
+        assert from_zero.estimates[name].interval.low == pytest.approx(found.interval.low, abs=1e-6), name
+        assert from_zero.estimates[name].interval.high == pytest.approx(found.interval.high, abs=1e-6), name
+
+
 def test_a_range_of_priors_gives_a_range_of_values():
     evaluation = pulens.evaluate(LABELS, SCORES, class_prior=(0.1, 0.3), threshold=0.5)
     ends = [pulens.evaluate(LABELS, SCORES, class_prior=end, threshold=0.5) for end in (0.1, 0.3)]

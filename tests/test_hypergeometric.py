@@ -56,6 +56,19 @@ def test_millions_of_rows_agree_with_scipy(rows, labelled):
     )
 
 
+@pytest.mark.parametrize(("called", "hits"), [(100, 3), (1000, 10), (3000, 28), (3000, 60)])
+def test_a_million_rows_agree_with_whole_numbers_to_the_last_digits(called, hits):
+    rows, labelled = 1_000_000, 10_000
+    term, below = comb(rows - labelled, called), 0
+    for m in range(hits):
+        below += term
+        term = term * (labelled - m) * (called - m) // ((m + 1) * (rows - labelled - called + m + 1))
+    exact = Fraction(below, comb(rows, called))
+    found = tails(hits, rows, labelled, called)
+    assert found.fewer == pytest.approx(float(exact), rel=1e-14)
+    assert found.at_least == pytest.approx(float(1 - exact), rel=2e-14)
+
+
 def test_the_mass_adds_up_to_one():
     for rows, labelled, called in ((40, 12, 20), (9000, 300, 4000), (10_000_000, 800, 3_000_000)):
         total = np.exp(log_pmf(np.arange(labelled + 1), rows, labelled, called)).sum()

@@ -219,7 +219,7 @@ def _negative_rate(
     positives among it. Known negatives are averaged in as the recovery does.
     """
     totals = evidence.tally.totals
-    if evidence.scenario is Scenario.SINGLE_SET:
+    if evidence.recovery_scenario is Scenario.SINGLE_SET:
         called = totals.labelled * labelled + totals.unlabelled * unlabelled + totals.negative * refuted
         return (called - recovery.positive * hits) / recovery.negative
     on_labelled, on_unlabelled, on_negative = recovery.false_positive_rate
@@ -242,7 +242,7 @@ def _at_threshold(
         fits = ((none - 1.0) / (none - all_), none / (none - all_))
         inside = max(ends[0], fits[0]), min(ends[1], fits[1])
         ends = list(inside) if inside[0] <= inside[1] else ends
-    hits = np.linspace(*ends, RATES_TRIED)
+    hits = np.linspace(ends[0], ends[1], RATES_TRIED)
     alarms = _negative_rate(evidence, recovery, hits, labelled, unlabelled, refuted)
     table = Contingency(np.full(hits.size, threshold), hits, alarms, recovery.positive, recovery.negative)
     values = compute(table, **parameters)
@@ -265,7 +265,7 @@ def _area(evidence: Evidence, factor: float, favours: Favours) -> tuple[float, f
     recovery, tally, totals = evidence.recovery, evidence.tally, evidence.tally.totals
     labelled, unlabelled, refuted = _population(evidence, tally)
     outscored = [1.0 - (rate - np.diff(rate, prepend=0.0) / 2) for rate in (labelled, unlabelled, refuted)]
-    if evidence.scenario is Scenario.SINGLE_SET:
+    if evidence.recovery_scenario is Scenario.SINGLE_SET:
         parts = zip((totals.labelled, totals.unlabelled, totals.negative), outscored, strict=True)
         values = sum(total * part for total, part in parts) / recovery.negative
         constant = -0.5 * recovery.positive / recovery.negative
@@ -283,7 +283,7 @@ def _average_precision(evidence: Evidence, factor: float, favours: Favours, know
     recovery = evidence.recovery
     labelled, unlabelled, refuted = _population(evidence, tally)
     totals = evidence.tally.totals
-    if evidence.scenario is Scenario.SINGLE_SET:
+    if evidence.recovery_scenario is Scenario.SINGLE_SET:
         called = (totals.labelled * labelled + totals.unlabelled * unlabelled + totals.negative * refuted) / totals.rows
     else:
         called = unlabelled

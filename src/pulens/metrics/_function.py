@@ -40,7 +40,8 @@ class MetricFunction:
         if self.metric.needs_threshold:
             check_threshold(threshold, required_by=self.name)
         if self.metric.ignores_class_prior and options.get("class_prior") is None:
-            options.setdefault("unlabelled_prior", 0.0)  # any would do: the number does not depend on it
+            # any would do, since the number does not depend on it, but 0: that says every row is labelled
+            options.setdefault("unlabelled_prior", 1e-6)
         evidence = gather(labels, scores, **options)
         doubts = None if resampling is None else Doubts(evidence, resampling)
         return estimate(self.name, self.metric, evidence, threshold=threshold, doubts=doubts, **parameters)

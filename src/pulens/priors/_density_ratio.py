@@ -42,7 +42,7 @@ def fit_ratio(
     *,
     start: Floats | None = None,
     most_steps: int = 60,
-    tolerance: float = 1e-6,
+    tolerance: float = 1e-3,
 ) -> RatioFit:
     """Fit the coefficients by damped Fisher scoring, side by side for every pair of class prior and label noise.
 
@@ -77,6 +77,7 @@ def fit_ratio(
     coefficients = np.tile(centre, (len(unlabelled_priors), 1)) if start is None else np.array(start)
     ratio, of_labelled, of_unlabelled, pooled, value = state(coefficients)
     damping = np.full(len(unlabelled_priors), 1e-3)
+    settled = np.zeros(len(unlabelled_priors), bool)
     information = np.empty((len(unlabelled_priors), size, size))
     for _ in range(most_steps):
         share_unlabelled = m * of_unlabelled / pooled
@@ -105,7 +106,7 @@ def fit_ratio(
         damped[:, diagonal, diagonal] *= 1 + damping[:, None]
         tried = coefficients + np.linalg.solve(damped, uphill[..., None])[..., 0]
         candidate = state(tried)
-        better = candidate[4] >= value
+        better = candidate[4] >= value - 1e-9 * np.abs(value)  # rounding is no reason to step back
         gain = np.where(better, candidate[4] - value, 0.0)
         coefficients = np.where(better[:, None], tried, coefficients)
         kept = better[:, None]
@@ -116,6 +117,7 @@ def fit_ratio(
         of_labelled = np.where(kept, candidate[1], of_labelled) if noisy else of_labelled
         value = np.where(better, candidate[4], value)
         damping = np.where(better, damping * 0.2, damping * 8 + 1e-3)
-        if ((better & (gain < tolerance)) | (damping > 1e6)).all():
+        settled |= (better & (gain < tolerance)) | (damping > 1e6)
+        if settled.all():
             break
     return RatioFit(value, coefficients, np.linalg.slogdet(information)[1])

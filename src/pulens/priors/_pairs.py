@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pulens.priors._cells import Cells, scales
 from pulens.priors._density_ratio import fit_ratio
-from pulens.priors._shapes import Shape, coefficient_prior, polynomial
+from pulens.priors._shapes import Shape, coefficient_prior, columns
 
 Floats = NDArray[np.float64]
 PRIORS: Floats = np.array([0.003, 0.02, 0.05, 0.1, 0.16, 0.23, 0.31, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
@@ -60,14 +60,13 @@ def _on_grid(
     possible = pairs.sum(axis=1) < 0.97
     centre, precision = coefficient_prior(shape)
     fit = fit_ratio(
-        polynomial(scale, shape.degree),
+        columns(scale, shape),
         cells,
         pairs[possible, 0],
         pairs[possible, 1],
         centre,
         precision,
-        most_steps=40,
-        tolerance=1e-3,
+        most_steps=20,
     )
     tables = np.full((2, len(pairs)), -np.inf)
     tables[0, possible] = fit.log_likelihood

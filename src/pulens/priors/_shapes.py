@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,18 +14,22 @@ from pulens.priors._density_ratio import fit_ratio
 Floats = NDArray[np.float64]
 
 # finer near 0, where a hundredth is a large difference
-COARSE: Floats = np.unique(np.concatenate([np.linspace(0, 1, 15)[1:] ** 2 * 0.1, np.linspace(0.1, 0.99, 30)]))
+COARSE: Floats = np.unique(np.concatenate([np.linspace(0, 1, 12)[1:] ** 2 * 0.1, np.linspace(0.1, 0.99, 22)]))
 FINE = 40  # points added where the likelihood lives
+STEPS = 20  # class priors that are nowhere near the truth never settle, and do not matter
 NEGLIGIBLE = 12.0  # log likelihood below the best at which a class prior is out of the question
 INTERCEPT_SPREAD, SLOPE_SPREAD, USUAL_SLOPE = 3.0, 4.0, -1.5
 
 
 class Shape(NamedTuple):
-    """A polynomial for the log of negatives' over positives' density; ``spread`` tells how large terms beyond the
-    first usually are, ``weight`` how much the shape is believed before seeing data."""
+    """How the log of negatives' over positives' density may run along the score.
 
-    degree: int
-    spread: float = 0.0
+    A ``"line"``; a ``"parabola"``, whose curvature usually is of size ``spread``; or a ``"step"`` that levels off at
+    both ends, as it does for densities with heavy tails. ``weight`` is how much the shape is believed beforehand.
+    """
+
+    kind: Literal["line", "parabola", "step"]
+    spread: float = 1.0
     weight: float = 1.0
 
 
@@ -75,10 +79,10 @@ def _on_grid(
                 coefficients.append(_between(values, warm, place))
                 models.append((shape, name))
                 continue
-            basis = polynomial(scale, shape.degree)
+            basis = columns(scale, shape)
             centre, precision = coefficient_prior(shape)
             start = None if warm is None else _between(values, warm, len(models))
-            fit = fit_ratio(basis, cells, values, noises, centre, precision, start=start)
+            fit = fit_ratio(basis, cells, values, noises, centre, precision, start=start, most_steps=STEPS)
             fitted.append(fit.log_likelihood)
             integrated.append(
                 fit.log_likelihood
@@ -95,17 +99,23 @@ def _between(values: Floats, warm: Profile, model: int) -> Floats:
     return np.stack([np.interp(values, warm.values, column) for column in warm.coefficients[model].T], axis=1)
 
 
-def polynomial(scale: Floats, degree: int) -> Floats:
-    """Columns 1, z, z² - 1, ...: nearly uncorrelated when z is standardised."""
-    columns = [np.ones(scale.size), scale, scale**2 - 1.0, scale**3 - 3.0 * scale]
-    return np.stack(columns[: degree + 1], axis=1)
+def columns(scale: Floats, shape: Shape) -> Floats:
+    """The basis of a shape on a standardised scale: columns are nearly uncorrelated."""
+    ones = np.ones(scale.size)
+    if shape.kind == "step":
+        return np.stack([ones, np.tanh(scale)], axis=1)
+    if shape.kind == "parabola":
+        return np.stack([ones, scale, scale**2 - 1.0], axis=1)
+    return np.stack([ones, scale], axis=1)
 
 
 def coefficient_prior(shape: Shape) -> tuple[Floats, Floats]:
     """Centre and precision of a normal prior on the coefficients."""
-    spreads = [INTERCEPT_SPREAD, SLOPE_SPREAD, shape.spread, shape.spread / 2][: shape.degree + 1]
-    centre = np.array([0.0, USUAL_SLOPE, 0.0, 0.0])[: shape.degree + 1]
-    return centre, 1.0 / np.array(spreads) ** 2
+    spreads, centre = [INTERCEPT_SPREAD, SLOPE_SPREAD], [0.0, USUAL_SLOPE]
+    if shape.kind == "parabola":
+        spreads.append(shape.spread)
+        centre.append(0.0)
+    return np.array(centre), 1.0 / np.array(spreads) ** 2
 
 
 def _merged(first: Profile, second: Profile) -> Profile:

@@ -51,7 +51,8 @@ class PriorDistribution:
         An interval that leaves out zero says "not zero": it may do so only if zero is unlikely.
         """
         low, high = self.quantile((1 - confidence) / 2), self.quantile((1 + confidence) / 2)
-        if self.density[0] >= np.interp(high, self.values, self.density):
+        at_high = np.interp(high, self.values, self.density) / (self.density @ np.diff(_borders(self.values)))
+        if (1 - confidence) / 2 >= at_high * low:  # as dense, on average, below the lower end as at the upper end
             return 0.0, self.quantile(confidence)
         return low, high
 

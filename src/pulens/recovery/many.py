@@ -68,7 +68,7 @@ def recover_many(totals: Triple, unlabelled_prior: Any, label_noise: float, scen
         known = n_negative / (latent + n_negative)
         eta = np.stack([-alpha / scale * (1 - known), beta / scale * (1 - known), known], axis=-1)
     rows = n_labelled + n_unlabelled + n_negative
-    population = (scenario is Scenario.CASE_CONTROL) & (alpha > 0)
+    population = scenario is Scenario.CASE_CONTROL and bool(n_unlabelled.any())
     positive = np.where(population, alpha * n_unlabelled, beta * n_labelled + alpha * n_unlabelled)
     negative = np.where(population, (1 - alpha) * n_unlabelled, rows - positive)
     return ManyRecoveries(gamma, eta, positive, negative)

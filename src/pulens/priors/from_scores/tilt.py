@@ -12,6 +12,8 @@ profile likelihood. Qin (1999); the one-score case of Liu et al. (2025).
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from scipy.special import chdtri
 
@@ -23,7 +25,13 @@ from pulens.tally import Tally
 CELLS = 200
 
 
-def tilt(tally: Tally, *, label_noise: float = 0.0, confidence: float = 0.95, degree: int = 1) -> Finding:
+def tilt(
+    tally: Tally,
+    *,
+    label_noise: float = 0.0,
+    confidence: float = 0.95,
+    shape: Literal["line", "parabola", "step"] = "line",
+) -> Finding:
     """Most likely floor, and the floors whose likelihood is not too far below.
 
     >>> rng = np.random.default_rng(0)
@@ -32,7 +40,7 @@ def tilt(tally: Tally, *, label_noise: float = 0.0, confidence: float = 0.95, de
     >>> round(tilt(tally).value, 2)
     0.2
     """
-    found = profile(cut(tally, CELLS), (Shape(degree, spread=1.0),), label_noise)
+    found = profile(cut(tally, CELLS), (Shape(shape),), label_noise)
     best = int(np.argmax(found.fitted.max(axis=1)))
     curve = found.fitted[best]
     value, height = _summit(found.values, curve)
@@ -83,5 +91,5 @@ ESTIMATOR = Estimator(
     "Qin 1999; Liu et al. 2025",
     rank_based=False,
     has_interval=True,
-    parameters={"degree": 1},
+    parameters={"shape": "line"},
 )

@@ -1,7 +1,7 @@
 r"""The default: two-floor tilts of several shapes and scales, averaged over what the data leave open.
 
 The likelihood of class prior and label noise is averaged over shapes and scales as in
-:mod:`pulens.priors.from_scores.auto`. Before seeing data the class prior has density :math:`2(1-\alpha)` and the noise
+:mod:`pulens.priors.from_scores.auto`. Before seeing data the class prior has the density it has there and the noise
 :math:`\epsilon` has :math:`6(1-\epsilon)^5`: labels are more often right than wrong. Values are posterior medians,
 intervals posterior quantiles. Noise is read off the lowest labelled scores, of which clean labels have almost none:
 clean labels are reported as slightly noisy.
@@ -16,17 +16,18 @@ from pulens.priors._estimator import Finding, NoiseEstimator, NoiseFinding, Trac
 from pulens.priors._pairs import profile_pairs
 from pulens.priors._shapes import Shape
 from pulens.priors.distribution import PriorDistribution
+from pulens.priors.from_scores.auto import plausibility
 from pulens.tally import Tally
 
 CELLS = 120
-SHAPES = (Shape(1, weight=0.6), Shape(2, spread=0.4, weight=0.4))
+SHAPES = (Shape("line", weight=0.6), Shape("parabola", spread=0.4, weight=0.4))
 
 
 def auto(tally: Tally, *, confidence: float = 0.95) -> NoiseFinding:
     """Medians and quantiles of both marginal posteriors."""
     found = profile_pairs(cut(tally, CELLS), SHAPES)
     believed = np.exp(found.integrated - found.integrated.max())
-    believed *= (1 - found.priors)[:, None] * (1 - found.noises) ** 5
+    believed *= plausibility(found.priors)[:, None] * (1 - found.noises) ** 5
     names = ("share of positives among the unlabelled", "share of negatives among the labelled")
     findings = []
     for axis, (values, other, name) in enumerate(

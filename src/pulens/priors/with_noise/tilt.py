@@ -20,7 +20,7 @@ CELLS = 120
 
 def tilt(tally: Tally, *, confidence: float = 0.95) -> NoiseFinding:
     """Highest point of the likelihood over both floors."""
-    found = profile_pairs(cut(tally, CELLS), (Shape(1),))
+    found = profile_pairs(cut(tally, CELLS), (Shape("line"),))
     row, column = np.unravel_index(int(np.argmax(found.fitted)), found.fitted.shape)
     return NoiseFinding(Finding(float(found.priors[row])), Finding(float(found.noises[column])))
 
