@@ -103,7 +103,10 @@ def test_the_command_writes_every_form_and_can_be_quiet(tmp_path, monkeypatch, c
     assert (out, err) == ("", "")
     assert "s.csv · pulens</title>" in (tmp_path / "r.html").read_text()
     assert (tmp_path / "r.md").read_text().startswith("# s.csv")
-    assert json.loads((tmp_path / "r.json").read_text())["estimates"]["roc_auc"]["value"] > 0.8
+    answer = json.loads((tmp_path / "r.json").read_text())
+    assert answer["estimates"]["roc_auc"]["value"] > 0.8
+    assert answer["verdict"][0].startswith("The model ranks")
+    assert "random draw" in answer["assumptions"][0]["statement"]
     main(["evaluate", "s.csv", "--class-prior", "0.3", "--markdown", "-"])
     assert capsys.readouterr().out.startswith("# s.csv")
     main(["evaluate", "s.csv", "--class-prior", "0.3"])

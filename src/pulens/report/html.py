@@ -20,8 +20,8 @@ TILES = ("roc_auc", "precision", "recall", "f1", "average_precision")
 
 
 SCRIPTS = (
-    *("recovery.js", "doubt.js", "prior.js", "chart.js", "figures.js", "reliability.js"),
-    *("evaluation.js", "theme.js"),
+    *("words.js", "recovery.js", "doubt.js", "prior.js", "chart.js", "figures.js", "reliability.js"),
+    *("evaluation_charts.js", "evaluation.js", "theme.js"),
 )
 
 
