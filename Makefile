@@ -21,11 +21,11 @@ $(VENV)/.core: $(BIN)/python pyproject.toml constraints/ci.txt
 	touch $@
 
 $(VENV)/.test: $(VENV)/.core
-	$(BIN)/python -m pip install --quiet -e ".[data,plot,test]"
+	$(BIN)/python -m pip install --quiet -e ".[data,plot,sql,test]"
 	touch $@
 
 install: $(VENV)/.test ## make .venv with every extra
-	$(BIN)/python -m pip install --quiet -e ".[data,plot,test,torch]"
+	$(BIN)/python -m pip install --quiet -e ".[data,plot,sql,test,torch]"
 
 demo: $(VENV)/.core ## train and evaluate on PU labels alone, with the truth beside it
 	$(BIN)/pulens demo
@@ -51,7 +51,7 @@ browser: ## find a browser for the tests of the report's pages, or install Debia
 	echo "SKIPPED: pages are not tested in a browser here; install chromium (apt-get install chromium) to test them"
 
 tests: $(VENV)/.test browser
-	$(BIN)/python -m pytest -q -n $(WORKERS)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
 
 benchmark: $(VENV)/.test ## speed beside the peers
 	$(BIN)/python benchmarks/tally.py

@@ -180,3 +180,11 @@ def test_large_and_weighted_counts_survive_packing():
 def test_the_slider_marks_where_the_data_contradict_the_prior(evaluation):
     prior = page_data(evaluation, summarise(evaluation))["prior"]
     assert prior["track"][0] < prior["value"] < prior["possible"] < prior["track"][1]
+
+
+def test_addresses_of_databases_do_not_reach_the_title():
+    from pulens.cli._output import page_title
+
+    assert page_title("postgresql://me:secret@host/scores?password=secret", {}) == "scores"
+    assert page_title("a/what?.csv", {"score": "p"}) == "p in what?.csv"
+    assert page_title("-", {"score": "score"}) == "standard input"

@@ -99,6 +99,26 @@ def _column_options() -> list[Callable[[Any], Any]]:
     ]
 
 
+def engine_options(command: Command) -> Command:
+    """Which rows of a database or of large files, and how finely their scores are kept."""
+    options = [
+        click.option("--table", help="Table or view of a database (duckdb:///file.db, postgresql://...)."),
+        click.option("--where", metavar="SQL", help="Condition on the rows of a file or table, in SQL."),
+        click.option(
+            "--tolerance",
+            type=Number(),
+            help="What binning may change in an area; 0 keeps every distinct score. Default: keep up to four million, "
+            "bin beyond, and say what that can change.",
+        ),
+    ]
+    return _apply(options, command)
+
+
+def engine_arguments(given: dict[str, Any]) -> dict[str, Any]:
+    """Engine options as arguments of :func:`pulens.inputs.read_tally`."""
+    return {name: given[name] for name in ("table", "where", "tolerance")}
+
+
 def assumption_options(command: Command) -> Command:
     """What is taken for granted."""
     options = [

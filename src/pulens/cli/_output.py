@@ -35,10 +35,11 @@ def write_answers(
     *,
     quiet: bool = False,
     scores_are: str | None = None,
+    more: Mapping[str, Any] | None = None,
 ) -> bool:
     """Write every form that was asked for; says whether the terminal is free for a table.
 
-    All forms are made before the first is written: an error leaves no file behind.
+    ``more`` is added to the JSON. All forms are made before the first is written: an error leaves no file behind.
     """
     on_standard_output = [form for form, path in paths.items() if path == "-"]
     if len(on_standard_output) > 1:
@@ -47,7 +48,7 @@ def write_answers(
         makers = {
             "html": lambda: evaluation.to_html(title=title, scores_are=scores_are),
             "markdown": lambda: evaluation.to_markdown(title=title),
-            "json": lambda: to_json(summarise(evaluation).to_dict() | evaluation.to_dict()),
+            "json": lambda: to_json(summarise(evaluation).to_dict() | evaluation.to_dict() | dict(more or {})),
         }
         texts = {form: makers[form]() for form, path in paths.items() if path is not None}
     for form, text in texts.items():
@@ -57,6 +58,7 @@ def write_answers(
 
 def page_title(file: str, given: Mapping[str, Any]) -> str:
     """What is judged: the file, and the column where it is not the usual one."""
-    name = "standard input" if file == "-" else Path(file).name
+    # of an address only the last part: what stands before it, or after a question mark, may hold a password
+    name = "standard input" if file == "-" else Path(file.partition("?")[0] if "://" in file else file).name
     score = given.get("score")
     return name if score in (None, "score") else f"{score} in {name}"

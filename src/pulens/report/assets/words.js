@@ -8,5 +8,5 @@ const words = {
     const hundred = 100 * value;
     return `${hundred >= 1 && hundred <= 99 ? hundred.toFixed(0) : hundred.toFixed(1).replace(/\.0$/, "")}%`;
   },
-  rows: (value) => (value >= 100 ? Math.round(value).toLocaleString("en-US") : words.short(value)),
+  rows: (value) => (value >= 10 ? Math.round(value).toLocaleString("en-US") : words.short(value)),
 };
