@@ -137,11 +137,8 @@ def thinning_words(thinning: dict[str, Any]) -> str:
         f"{_small(thinning['labelled_gap'])} of the labelled and {_small(thinning['unlabelled_gap'])} of the "
         "unlabelled rows"
     )
-    if thinning["average_precision"] is not None:
-        words += (
-            f", and average precision recomputed here was off by at most {thinning['average_precision']:.1g} over the "
-            "slider's range"
-        )
+    error = thinning["average_precision"]["error"]
+    words += f", and average precision recomputed here was off by at most {error:.1g} at class priors the data allow"
     return f"{words}."
 
 

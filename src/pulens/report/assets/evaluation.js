@@ -12,6 +12,7 @@ const page = (() => {
     scenario: raw.scenario,
     labelNoise: raw.label_noise,
     pairs: raw.pairs,
+    missing: raw.thinning.average_precision,
     counts: {
       thresholds: unpack(raw.counts.thresholds),
       labelled: unpack(raw.counts.labelled),

@@ -244,6 +244,16 @@ const recovery = (() => {
     return { positive, negative };
   }
 
+  // What average precision loses because thresholds were left out, found at some priors, interpolated between them.
+  function missingArea(known, prior) {
+    if (!known) return 0;
+    const { priors, missing } = known;
+    const last = priors.length - 1;
+    const place = Math.min(Math.max(((prior - priors[0]) / (priors[last] - priors[0])) * last, 0), last);
+    const at = Math.min(Math.floor(place), last - 1);
+    return missing[at] + (place - at) * (missing[at + 1] - missing[at]);
+  }
+
   // Every metric at one class prior and one place of the ranking.
   function evaluate(data, unlabelledPriorValue, index) {
     // a class prior of exactly 0 says that every row's class is known: the rows are then the population
@@ -256,7 +266,7 @@ const recovery = (() => {
     const precisionRecall = precisionRecallCurve(tables);
     const roc = rocCurve(tables);
     values.roc_auc = clip(rocAuc(data.pairs, tables.map));
-    const area = averagePrecision(precisionRecall);
+    const area = averagePrecision(precisionRecall) + missingArea(data.missing, unlabelledPriorValue);
     values.average_precision = Number.isNaN(area) ? area : clip(area);
     return { given, tables, cells, values, roc, precisionRecall };
   }
