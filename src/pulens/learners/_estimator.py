@@ -12,11 +12,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 from torch import nn
 
 from pulens import backbones
 from pulens.errors import AssumptionError, InputError, listed
+from pulens.inputs.arrays import plain_values
 from pulens.inputs.columns import LabelCoding
 from pulens.learners._data import Part, StackedRows
 from pulens.learners._loop import EpochHook, Program, Stack, train
@@ -145,11 +146,11 @@ class PULearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"a sparse table of {X.shape[0]:,} x {X.shape[1]:,} does not fit in memory once it is dense. Reduce "
                 "its columns first, for example with sklearn.decomposition.TruncatedSVD."
             )
-        pictures = not sparse.issparse(X) and np.ndim(X) > 2
+        pictures = getattr(X, "ndim", 2) > 2
         found = validate_data(
             self, X, reset=reset, dtype=np.float32, accept_sparse="csr", allow_nd=pictures, ensure_min_samples=1
         )
-        table: NDArray[np.float32] = found.toarray() if sparse.issparse(found) else found
+        table: NDArray[np.float32] = np.ascontiguousarray(found.toarray() if sparse.issparse(found) else found)
         if table.ndim == 3:  # grey pictures
             table = table[:, None]
         if not reset and table.shape[1:] != tuple(self.row_shape_):
@@ -161,15 +162,19 @@ class PULearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _codes(self, y: Any, rows: int, negatives: bool = False) -> NDArray[np.int8]:
         if y is None:
             raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        values = y.to_numpy() if hasattr(y, "to_numpy") else y
-        array = np.asarray(values, dtype=None if not isinstance(values, list) else object)
-        if array.ndim == 2 and array.shape[1] == 1:
-            array = array[:, 0]
-        if array.ndim != 1:
-            raise InputError(f"labels must be one-dimensional, one per row, got shape {array.shape}.")
+        array = column_or_1d(plain_values(y), warn=True)
         if len(array) != rows:
             raise InputError(f"there are {rows:,} rows but {len(array):,} labels.")
-        codes = LabelCoding(self.positive).encode(array)
+        if array.dtype.kind == "f" and (array != np.round(array)).any() and not np.isnan(array).any():
+            raise InputError(f"labels must say who is labelled, got continuous numbers such as {array[0]!r}.")
+        try:
+            codes = LabelCoding(self.positive).encode(array)
+        except InputError as error:
+            if len(np.unique(array.astype(str))) <= 2:
+                raise
+            raise InputError(
+                f"Only binary classification is supported. The type of the target is multiclass: {error}"
+            ) from error
         if not negatives and (codes == NEGATIVE).any():
             raise InputError(
                 f"{type(self).__name__} learns from positive and unlabelled rows only, got {int((codes < 0).sum()):,} "
@@ -205,7 +210,7 @@ def fit_many(
     """
     first = learners[0]
     _check_alike(learners)
-    table_values = np.asarray(X, np.float32)
+    table_values = np.ascontiguousarray(X, np.float32)
     for learner in learners:
         learner.row_shape_ = tuple(int(size) for size in table_values.shape[1:])
     device = find_device(first.device)
@@ -361,7 +366,8 @@ def _split(rows: NDArray[Any], codes: NDArray[Any], share: float, seed: int) -> 
         if len(places) < 2:
             kind = "labelled" if code else "unlabelled"
             raise InputError(
-                f"there are too few {kind} rows to hold some out: n_samples = {len(places)}, at least 2 are needed. "
+                f"there are too few rows of the class {kind} to hold some out: n_samples={len(places)}, at least 2 are "
+                "needed. "
                 "Give validation=, or selection='last' to train without."
             )
         held[rng.permutation(places)[: max(1, round(share * len(places)))]] = True
@@ -372,7 +378,9 @@ def _part(rows: NDArray[Any], codes: NDArray[Any]) -> Part:
     labelled, unlabelled = rows[codes == LABELLED], rows[codes == 0]
     if not len(labelled) or not len(unlabelled):
         missing = "labelled positive (1)" if not len(labelled) else "unlabelled (0)"
-        raise InputError(f"there is no {missing} row among {len(rows):,}: both kinds are needed to learn.")
+        raise InputError(
+            f"there is no {missing} row among {len(rows):,}: learning needs labels of both classes, labelled and unlabelled."
+        )
     return Part(labelled, unlabelled)
 
 

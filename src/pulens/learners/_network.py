@@ -43,6 +43,8 @@ class StackedNetwork:
         self.template = modules[0]
         self.steps = _layers.plan(self.template)
         self.convolution = convolution or "grouped"
+        # tensor cores read the channels of a pixel side by side; stacks keep runs there instead
+        self.channels_last = device.type == "cuda" and precision == "bfloat16" and self.runs == 1
         states = [dict(module.named_parameters()) for module in modules]
         self.shapes = {key: tuple(value.shape) for key, value in states[0].items()}
         blocks = [torch.stack([state[key].detach() for state in states]).to(torch.float32) for key in self.shapes]
@@ -106,6 +108,8 @@ class StackedNetwork:
         rows = x.shape[1]
         if is_picture:
             x = x.transpose(0, 1).reshape(rows, -1, *x.shape[3:])
+            if self.channels_last:
+                x = x.contiguous(memory_format=torch.channels_last)
         for number, (name, module) in enumerate(self.steps):
             own = self.parameters
             if isinstance(module, nn.Linear):
@@ -118,7 +122,7 @@ class StackedNetwork:
                     x = self._drop(x, streams.keep, f"{self.name}.{number}", moment, module.p, rows)
             elif isinstance(module, nn.Flatten):
                 if x.dim() == 4:
-                    x = x.view(rows, self.runs, -1).transpose(0, 1)
+                    x = x.reshape(rows, self.runs, -1).transpose(0, 1)
                 elif x.dim() != 3:
                     x = x.flatten(2)
             elif isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d):
