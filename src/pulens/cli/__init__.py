@@ -14,6 +14,7 @@ from pulens.errors import PulensError
 COMMANDS = {
     "evaluate": "How good is a classifier, from scores and PU labels?",
     "prior": "What share of rows is positive, from scores and PU labels?",
+    "synthesise": "Turn a table with true classes into PU data with a known truth.",
     "reproduce": "Rebuild tables and figures of the papers, with a verdict on each claim.",
     "demo": "Train on PU labels, evaluate from them alone, and show the truth beside it.",
 }
