@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulens.errors import AssumptionError
+from pulens.errors import AssumptionError, InputError
 from pulens.learners import PUET
 from pulens.learners._growth import grow
 from pulens.learners._impurity import NodeRisk
 from pulens.learners._node_search import Growth, NodeSearch, cut_range
+from pulens.learners._saving import load
 from toy_problem import BAYES_ACCURACY, toy
 
 
@@ -308,6 +309,25 @@ def test_pictures_are_rows_of_pixels_and_the_class_prior_can_be_estimated():
     forest = PUET(n_estimators=10, max_depth=5, random_state=0).fit(pictures, problem.labels)
     assert forest.class_prior_ == pytest.approx(0.4, abs=0.1)
     np.testing.assert_array_equal(forest.predict(pictures), forest.predict(problem.X))
+
+
+def test_a_saved_forest_is_the_same_forest(tmp_path):
+    X, labels, _ = small()
+    forest = PUET(class_prior=0.4, n_estimators=5, loss="logistic", random_state=0).fit(X, labels)
+    folder = forest.save(tmp_path / "forest")
+    assert sorted(path.name for path in folder.iterdir()) == ["learner.json", "trees.npz"]
+    again = load(folder)
+    np.testing.assert_array_equal(again.score_samples(X), forest.score_samples(X))
+    np.testing.assert_array_equal(again.predict(X), forest.predict(X))
+    np.testing.assert_array_equal(again.feature_importances_, forest.feature_importances_)
+    assert again.get_params() == forest.get_params()
+    (folder / "trees.npz").write_bytes(b"damaged")
+    with pytest.raises(InputError, match=r"trees.npz could not be read"):
+        load(folder)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="is not a saved learner"):
+        forest.save(tmp_path / "other")
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def find(name: str) -> Any:
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'pulens.learners' has no attribute {name!r}")
-    if name not in _OTHERS and find_spec("torch") is None:
+    if name in {*_TORCH, "fit_many"} and find_spec("torch") is None:
         raise MissingDependencyError("PyTorch", purpose=f"{name}: training networks", extra="torch")
     found = getattr(import_module(f"pulens.learners.{_HOMES[name]}"), name)
     globals()[name] = found

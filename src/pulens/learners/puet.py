@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import ceil, sqrt
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -142,6 +143,13 @@ class PUET(PUClassifier):
         """Mean over trees of the leaf's estimated posterior: a finer ranking than the share of votes."""
         return self._read(X)[1]
 
+    def save(self, path: str | Path) -> Path:
+        """Write the forest to a folder, arrays and JSON, nothing pickled; :func:`pulens.learners.load` reads it."""
+        from pulens.learners._tree_saving import save
+
+        check_is_fitted(self)
+        return save(self, Path(path))
+
     @property
     def feature_importances_(self) -> Floats:
         check_is_fitted(self)
@@ -200,5 +208,6 @@ class PUET(PUClassifier):
         return int(min(self.n_estimators, max(ceil(self.n_estimators / together), threads)))
 
     def _table(self, X: Any, *, reset: bool) -> Any:
-        """A dense table in its own number type: bytes stay bytes."""
-        return np.ascontiguousarray(validate_data(self, flat(X), reset=reset))
+        """A dense table in its own number type: bytes stay bytes, half floats are slow and become floats."""
+        table = np.ascontiguousarray(validate_data(self, flat(X), reset=reset))
+        return table.astype(np.float32) if table.dtype == np.float16 else table
