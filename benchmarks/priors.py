@@ -255,7 +255,7 @@ def models(seed):
 
     return {
         "logistic": make_pipeline(StandardScaler(), LogisticRegression(max_iter=500)),
-        "forest": RandomForestClassifier(100, min_samples_leaf=5, random_state=seed),
+        "forest": RandomForestClassifier(50, min_samples_leaf=5, random_state=seed),
         "network": make_pipeline(
             StandardScaler(), MLPClassifier((16,), max_iter=60, early_stopping=True, random_state=seed)
         ),
@@ -272,8 +272,8 @@ def run_tables(seed, quick, folder):
     record = Record()
     for name in list(BINARY)[: 2 if quick else None]:
         features, is_positive = load(folder, name)
-        for prior, n in itertools.product((0.05, 0.2, 0.5), (100,) if quick else (100, 400)):
-            m = 2000
+        for prior, n in itertools.product((0.05, 0.2, 0.5), (100,) if quick else (200,)):
+            m = 1800
             positives = round(prior * m)
             chosen = rng.permutation(np.flatnonzero(is_positive))
             others = rng.permutation(np.flatnonzero(~is_positive))

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pulens.priors import ClassPrior, estimate_prior, estimate_prior_and_noise
     from pulens.sample import PUSample
     from pulens.scenario import Scenario
+    from pulens.segments import Evaluations, evaluate_by
     from pulens.synthesis import synthesise
     from pulens.tally import Tally
 
@@ -35,6 +36,7 @@ _HOMES = {
     "Curve": "pulens.estimate",
     "Estimate": "pulens.estimate",
     "Evaluation": "pulens.evaluation",
+    "Evaluations": "pulens.segments",
     "Interval": "pulens.estimate",
     "PUSample": "pulens.sample",
     "PulensError": "pulens.errors",
@@ -45,6 +47,7 @@ _HOMES = {
     "estimate_prior_and_noise": "pulens.priors",
     "compare": "pulens.comparison",
     "evaluate": "pulens.evaluation",
+    "evaluate_by": "pulens.segments",
     "synthesise": "pulens.synthesis",
 }
 _ROOMS = {
@@ -68,6 +71,7 @@ __all__ = [
     "Curve",
     "Estimate",
     "Evaluation",
+    "Evaluations",
     "Interval",
     "PUSample",
     "PulensError",
@@ -79,6 +83,7 @@ __all__ = [
     "estimate_prior",
     "estimate_prior_and_noise",
     "evaluate",
+    "evaluate_by",
     "synthesise",
 ]
 

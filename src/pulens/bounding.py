@@ -22,7 +22,7 @@ from pulens.recovery.bounds import (
     Approach,
     BoundTables,
     bound_tables,
-    latent_count,
+    latent_range_of,
     surrogate_limits,
     table_from_surrogates,
 )
@@ -89,8 +89,7 @@ class Bounds:
 
     @cached_property
     def _latent_range(self) -> tuple[float, float]:
-        low, high = (latent_count(share, self.evidence.tally.totals.unlabelled) for share in self.shares)
-        return low, high
+        return latent_range_of(self.evidence.tally, self.shares, labelled_too=self._labelled_too)
 
     def _limits(self, latent: float, tally: Tally | None = None) -> tuple[Floats, Floats]:
         return surrogate_limits(
@@ -189,7 +188,8 @@ class Bounds:
     def _around(self, threshold: float) -> Tally:
         """The tally at one threshold and at the end of the ranking: all that a single table needs."""
         kinds = zip(self.evidence.tally.at(threshold), self.evidence.tally.totals, strict=True)
-        return Tally(np.array([threshold, -np.inf]), *(np.array(pair) for pair in kinds))
+        labelled, unlabelled, negative = (np.array(pair) for pair in kinds)
+        return Tally(np.array([threshold, -np.inf]), labelled, unlabelled, negative)
 
     def _tables_with(self, latent: float, in_head: Floats, threshold: float) -> Contingency:
         """Tables at one threshold for several numbers of latent positives above it."""

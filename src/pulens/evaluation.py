@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from os import PathLike
 from types import MappingProxyType
 from typing import Any
 
@@ -13,11 +14,14 @@ import numpy as np
 
 from pulens import curves
 from pulens.assumptions import UNCORRECTED
+from pulens.bounding import Bounds, bounds
 from pulens.contingency import Contingency
-from pulens.errors import PulensError
+from pulens.diagnostics import diagnose
+from pulens.errors import AssumptionError, PulensError
 from pulens.estimate import Curve, Estimate
 from pulens.evidence import Evidence, gather
 from pulens.metrics import METRICS, find
+from pulens.metrics._binning import binning_notices
 from pulens.metrics._intervals import Choice, Doubts
 from pulens.metrics._measure import check_threshold, estimate, raw_value
 from pulens.notice import Notice, Severity, worst_first
@@ -155,6 +159,16 @@ class Evaluation:
         """The threshold at which a metric is best; the highest one if several are."""
         return best_threshold(self.evidence, metric, **parameters)
 
+    def bounds(self, *, band: str = "dkw-two-sample", approach: str = "positives", confidence: float = 0.95) -> Bounds:
+        """What the curves and any metric can be, given a band on the ranks of the labelled rows: paper 001."""
+        if self.evidence.label_noise:
+            raise AssumptionError(
+                f"bounds hold for clean labels only, got label_noise={self.evidence.label_noise:g}: every labelled "
+                "row counts as a positive in them."
+            )
+        options = {"scenario": str(self.scenario), "band": band, "approach": approach, "confidence": confidence}
+        return bounds(self.tally, class_prior=self.class_prior, **options)  # type: ignore[arg-type]
+
     def sensitivity(self, metric: str, *, factor: float, favours: Direction = "high", **options: Any) -> Sensitivity:
         """The range of a metric if positives with high scores were labelled up to ``factor`` times as often.
 
@@ -216,6 +230,29 @@ class Evaluation:
         from pulens.report.notebook import evaluation_html
 
         return evaluation_html(self)
+
+    def to_html(
+        self, path: str | PathLike[str] | None = None, *, title: str | None = None, scores_are: str | None = None
+    ) -> str:
+        """One self-contained page with sliders for the class prior and the threshold; written to ``path`` if given.
+
+        Say ``scores_are="probability"`` (or ``"logit"``) to have a reliability diagram on it.
+        """
+        from pulens.report import evaluation_page, write_whole
+
+        page = evaluation_page(self, title=title, scores_are=scores_are)
+        if path is not None:
+            write_whole(path, page)
+        return page
+
+    def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
+        """Verdict, warnings, tables and assumptions as Markdown; written to ``path`` if given."""
+        from pulens.report import evaluation_markdown, write_whole
+
+        text = evaluation_markdown(self, title=title)
+        if path is not None:
+            write_whole(path, text)
+        return text
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the ROC and precision-recall curves, the uncorrected ones behind them; returns the axes."""
@@ -331,7 +368,7 @@ def _uncorrected(evidence: Evidence) -> Evidence:
 def _notices(evaluation: Evaluation) -> tuple[Notice, ...]:
     evidence = evaluation.evidence
     assumptions, totals = evidence.assumptions, evidence.tally.totals
-    found = [*evidence.class_prior.notices]
+    found = [*evidence.class_prior.notices, *binning_notices(evaluation.estimates, evidence.tally)]
     for name, metric in METRICS.items():
         if metric.reads != "ranking" or not metric.listed:
             continue
@@ -369,13 +406,14 @@ def _notices(evaluation: Evaluation) -> tuple[Notice, ...]:
                 f"±{0.98 / math.sqrt(max(totals.labelled, 1)):.2f} at best.",
             )
         )
+    found += diagnose(evidence, evaluation.estimates.get("recall"), threshold=evaluation.threshold)
     if evaluation.threshold_choice != "given":
         found.append(
             Notice(
                 Severity.NOTE,
                 "chosen-threshold",
                 f"The threshold {evaluation.threshold:.6g} was chosen as the {evaluation.threshold_choice}, which "
-                "flatters the numbers at it; give a threshold fixed beforehand to avoid that.",
+                "flatters the values at it; the intervals allow for that, a threshold fixed beforehand avoids it.",
             )
         )
     return worst_first(found)

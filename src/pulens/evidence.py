@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from pulens.assumptions import Assumptions, check_label_noise
 from pulens.errors import AssumptionError
-from pulens.inputs import read_sample
+from pulens.inputs import read_tally
 from pulens.priors import ClassPrior, estimate_from_tally, given
 from pulens.priors.given import GivenPrior
 from pulens.recovery import Recovery
+from pulens.recovery.binning_error import bin_errors
 from pulens.scenario import Scenario, check_scenario
 from pulens.tally import Tally
 
@@ -71,14 +75,19 @@ def gather(
     audit: object = None,
     **reading: Any,
 ) -> Evidence:
-    """Read rows (see :func:`pulens.inputs.read_sample`), count them and settle the class prior.
+    """Read rows (see :func:`pulens.inputs.read_tally`), count them and settle the class prior.
 
     >>> gather([1, 0, 0, 0], [0.9, 0.7, 0.2, 0.1], class_prior=0.25).class_prior.unlabelled
     0.25
     """
     checked_scenario = check_scenario(scenario)
     check_label_noise(label_noise)
-    tally = source if isinstance(source, Tally) else Tally.from_sample(read_sample(source, scores, **reading))
+
+    def errors_of_bins(tally: Tally) -> list[NDArray[np.float64]]:
+        prior = settle_class_prior(tally, checked_scenario, class_prior, unlabelled_prior, label_noise)
+        return bin_errors(tally, Assumptions(prior.unlabelled, label_noise, checked_scenario))
+
+    tally = read_tally(source, scores, bin_errors=errors_of_bins, **reading)
     return Evidence(
         tally,
         settle_class_prior(tally, checked_scenario, class_prior, unlabelled_prior, label_noise, audit),
@@ -97,7 +106,7 @@ def settle_class_prior(
     audit: object = None,
 ) -> ClassPrior:
     """The class prior as the user gave it, or estimated by the method the user named; by default ``"auto"``."""
-    if isinstance(class_prior, ClassPrior):
+    if isinstance(class_prior, ClassPrior) and audit is None:
         return class_prior
     totals = tally.totals
     if totals.unlabelled == 0:  # every row's class is known, and so is the share of positives

@@ -219,7 +219,7 @@ def _negative_rate(
     positives among it. Known negatives are averaged in as the recovery does.
     """
     totals = evidence.tally.totals
-    if evidence.scenario is Scenario.SINGLE_SET:
+    if evidence.recovery_scenario is Scenario.SINGLE_SET:
         called = totals.labelled * labelled + totals.unlabelled * unlabelled + totals.negative * refuted
         return (called - recovery.positive * hits) / recovery.negative
     on_labelled, on_unlabelled, on_negative = recovery.false_positive_rate
@@ -265,7 +265,7 @@ def _area(evidence: Evidence, factor: float, favours: Favours) -> tuple[float, f
     recovery, tally, totals = evidence.recovery, evidence.tally, evidence.tally.totals
     labelled, unlabelled, refuted = _population(evidence, tally)
     outscored = [1.0 - (rate - np.diff(rate, prepend=0.0) / 2) for rate in (labelled, unlabelled, refuted)]
-    if evidence.scenario is Scenario.SINGLE_SET:
+    if evidence.recovery_scenario is Scenario.SINGLE_SET:
         parts = zip((totals.labelled, totals.unlabelled, totals.negative), outscored, strict=True)
         values = sum(total * part for total, part in parts) / recovery.negative
         constant = -0.5 * recovery.positive / recovery.negative
@@ -283,7 +283,7 @@ def _average_precision(evidence: Evidence, factor: float, favours: Favours, know
     recovery = evidence.recovery
     labelled, unlabelled, refuted = _population(evidence, tally)
     totals = evidence.tally.totals
-    if evidence.scenario is Scenario.SINGLE_SET:
+    if evidence.recovery_scenario is Scenario.SINGLE_SET:
         called = (totals.labelled * labelled + totals.unlabelled * unlabelled + totals.negative * refuted) / totals.rows
     else:
         called = unlabelled

@@ -46,3 +46,38 @@ def test_single_set_priors_speak_of_all_rows(rows):
     assert in_all.unlabelled == among_unlabelled.unlabelled
     assert in_all.value == pytest.approx((500 + 5000 * in_all.unlabelled) / 5500)
     assert in_all.feasible.high == pytest.approx((500 + 5000 * in_all.unlabelled_feasible.high) / 5500)
+
+
+def codes(prior):
+    return {notice.code for notice in prior.notices}
+
+
+def test_good_scores_and_many_rows_raise_no_warning(rows):
+    assert codes(pulens.estimate_prior(*rows)) == {"prior-identified-from-above"}
+
+
+def test_negatives_wider_than_positives_are_warned_of():
+    rng = np.random.default_rng(3)
+    scores = np.concatenate([rng.normal(1.5, 1, 6000), rng.normal(0, 1.5, 19_000)])
+    prior = pulens.estimate_prior(np.repeat([1, 0], [5000, 20_000]), scores)  # 1000 of 20000 are positive
+    assert codes(prior) & {"shape-dependent-prior", "no-anchor-region", "flat-likelihood"}
+
+
+def test_weak_scores_and_few_labels_are_warned_of():
+    rng = np.random.default_rng(3)
+    scores = np.concatenate([rng.normal(0.4, 1, 350), rng.normal(0, 1, 700)])
+    prior = pulens.estimate_prior(np.repeat([1, 0], [50, 1000]), scores)
+    assert {"few-labelled-for-prior", "weak-scores-for-prior", "flat-likelihood"} <= codes(prior)
+
+
+def test_reversed_scores_are_called_serious(rows):
+    labels, scores = rows
+    prior = pulens.estimate_prior(labels, -scores)
+    assert prior.notices[0].code == "reversed-scores"
+
+
+def test_a_seed_is_accepted_by_every_method_and_matters_only_to_random_ones(rows):
+    assert pulens.estimate_prior(*rows, seed=1) == pulens.estimate_prior(*rows, seed=2)
+    first, second = (pulens.estimate_prior(*rows, method="elkan_noto_e1", seed=seed).value for seed in (1, 2))
+    assert first != second
+    assert first == pulens.estimate_prior(*rows, method="elkan_noto_e1", seed=1).value

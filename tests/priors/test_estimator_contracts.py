@@ -185,3 +185,13 @@ def test_rank_based_noise_estimators_ignore_an_increasing_change_of_the_score(na
     before = pulens.estimate_prior_and_noise(labels, scores, method=name)
     after = pulens.estimate_prior_and_noise(labels, np.exp(scores), method=name)
     assert after.label_noise.value == before.label_noise.value
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_extreme_and_saturated_scores_are_no_trouble(name, rows):
+    labels, scores = rows
+    saturated = 1 / (1 + np.exp(-30 * scores))
+    for extreme in (saturated, saturated * 1e-200, scores * 1e150, 1e8 + scores, (scores > 1) * 1.0):
+        prior = pulens.estimate_prior(labels, extreme, method=name)
+        assert 0 <= prior.unlabelled <= 1
+        assert prior.unlabelled in prior.unlabelled_interval

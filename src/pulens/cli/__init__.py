@@ -16,8 +16,11 @@ COMMANDS = {
     "prior": "What share of rows is positive, from scores and PU labels?",
     "calibrate": "Are a model's probabilities true? Repair them if asked.",
     "compare": "Which of several models is better, and does the class prior decide?",
+    "tally": "Count rows into a small file, to merge and evaluate later.",
+    "merge": "Add tally files up.",
     "reproduce": "Rebuild tables and figures of the papers, with a verdict on each claim.",
     "demo": "Train on PU labels, evaluate from them alone, and show the truth beside it.",
+    "completion": "Let the shell complete commands and options.",
 }
 
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from pulens.cli._complete import complete_column
 from pulens.errors import AssumptionError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -49,7 +50,11 @@ class Number(click.ParamType[float]):
 def reading_options(command: Command) -> Command:
     """Where rows come from and what their columns mean."""
     score = click.option(
-        "--score", default="score", show_default=True, help="Column of scores; higher is more positive."
+        "--score",
+        default="score",
+        show_default=True,
+        shell_complete=complete_column,
+        help="Column of scores; higher is more positive.",
     )
     return _apply([score, *_column_options()], command)
 
@@ -57,15 +62,26 @@ def reading_options(command: Command) -> Command:
 def many_scores_options(command: Command) -> Command:
     """The same for commands that read several columns of scores."""
     score = click.option(
-        "--score", multiple=True, required=True, help="Column of a model's scores; give it once for each model."
+        "--score",
+        multiple=True,
+        required=True,
+        shell_complete=complete_column,
+        help="Column of a model's scores; give it once for each model.",
     )
     return _apply([score, *_column_options()], command)
 
 
 def _column_options() -> list[Callable[[Any], Any]]:
     return [
-        click.option("--label", default="label", show_default=True, help="Column of labels."),
-        click.option("--weight", default=None, help="Column of weights: how many rows a row stands for."),
+        click.option(
+            "--label", default="label", show_default=True, shell_complete=complete_column, help="Column of labels."
+        ),
+        click.option(
+            "--weight",
+            default=None,
+            shell_complete=complete_column,
+            help="Column of weights: how many rows a row stands for.",
+        ),
         click.option(
             "--positive",
             multiple=True,
@@ -81,6 +97,26 @@ def _column_options() -> list[Callable[[Any], Any]]:
         ),
         click.option("--delimiter", help="Field separator of a CSV file, when it is not a comma."),
     ]
+
+
+def engine_options(command: Command) -> Command:
+    """Which rows of a database or of large files, and how finely their scores are kept."""
+    options = [
+        click.option("--table", help="Table or view of a database (duckdb:///file.db, postgresql://...)."),
+        click.option("--where", metavar="SQL", help="Condition on the rows of a file or table, in SQL."),
+        click.option(
+            "--tolerance",
+            type=Number(),
+            help="What binning may change in an area; 0 keeps every distinct score. Default: keep up to four million, "
+            "bin beyond, and say what that can change.",
+        ),
+    ]
+    return _apply(options, command)
+
+
+def engine_arguments(given: dict[str, Any]) -> dict[str, Any]:
+    """Engine options as arguments of :func:`pulens.inputs.read_tally`."""
+    return {name: given[name] for name in ("table", "where", "tolerance")}
 
 
 def assumption_options(command: Command) -> Command:
@@ -137,6 +173,19 @@ def interval_options(command: Command) -> Command:
         click.option(
             "--seed", type=Whole(), default=0, show_default=True, help="Where chance starts; the same gives the same."
         ),
+    ]
+    return _apply(options, command)
+
+
+def page_options(command: Command) -> Command:
+    """Where results are written, and whether the terminal shows them too."""
+    options = [
+        click.option(
+            "--html", "html_path", metavar="PATH", help="Write a self-contained page with sliders and charts."
+        ),
+        click.option("--markdown", "markdown_path", metavar="PATH", help="Write Markdown; - for standard output."),
+        click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output."),
+        click.option("--quiet", "-q", is_flag=True, help="Show nothing but errors; for scripts that only want files."),
     ]
     return _apply(options, command)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pulens.cli._complete import complete_file
 from pulens.cli._options import Number, assumption_options, reading_arguments, reading_options
 from pulens.errors import PulensError
 
@@ -21,7 +22,7 @@ METHODS = ("platt", "isotonic", "temperature", "beta", "histogram")
 
 
 @click.command(name="calibrate")
-@click.argument("file")
+@click.argument("file", shell_complete=complete_file)
 @reading_options
 @assumption_options
 @click.option(
@@ -45,7 +46,9 @@ METHODS = ("platt", "isotonic", "temperature", "beta", "histogram")
 @click.option("--column", default="calibrated", show_default=True, help="Name of the column of mapped scores.")
 @click.option("--folds", type=int, default=5, show_default=True, help="Folds for the error after recalibration.")
 @click.option("--plot", "plot_path", metavar="PATH", help="Save the reliability diagram: .png, .svg, .pdf.")
+@click.option("--html", "html_path", metavar="PATH", help="Write a self-contained page with the diagram.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
+@click.option("--quiet", "-q", is_flag=True, help="Show nothing but errors; for scripts that only want files.")
 @click.option("--seed", type=int, default=0, show_default=True)
 def command(
     file: str,
@@ -58,7 +61,9 @@ def command(
     column: str,
     folds: int,
     plot_path: str | None,
+    html_path: str | None,
     json_path: str | None,
+    quiet: bool,
     seed: int,
     class_prior: Any,
     unlabelled_prior: Any,
@@ -73,6 +78,7 @@ def command(
     \b
     Examples:
       pulens calibrate scores.csv --score p --class-prior 0.1
+      pulens calibrate scores.csv --score p --class-prior 0.1 --html calibration.html
       pulens calibrate scores.csv --score p --class-prior 0.1 --fit isotonic --out mapped.csv
       pulens calibrate scores.parquet --score margin --scores-are rank --fit isotonic --class-prior 0.1:0.2 --json -
     """
@@ -119,9 +125,14 @@ def command(
         write_mapped(file, out, found["recalibration"].map, column=column, reading=reading_arguments(given))
     if plot_path is not None:
         _save_plot(found.get("reliability"), plot_path)
+    if html_path is not None:
+        from pulens.cli._output import page_title
+        from pulens.report.calibration_page import calibration_page
+
+        write_text(html_path, calibration_page(evidence, **found, scores_are=scores_are, title=page_title(file, given)))
     if json_path is not None:
         write_text(json_path, to_json(_answer(evidence, found)))
-    if json_path != "-":
+    if json_path != "-" and not quiet:
         from rich.console import Console
 
         _show(evidence, found, Console())

@@ -9,12 +9,13 @@ from typing import Any
 
 import click
 
+from pulens.cli._complete import complete_file
 from pulens.cli._options import assumption_options, interval_options, many_scores_options, reading_arguments
 from pulens.errors import PulensError
 
 
 @click.command(name="compare")
-@click.argument("file")
+@click.argument("file", shell_complete=complete_file)
 @many_scores_options
 @assumption_options
 @click.option("--metric", multiple=True, help="Metric to compare by; the verdict is about the first.")
@@ -25,13 +26,17 @@ from pulens.errors import PulensError
     help="Predicted positive is score >= threshold; adds f1, accuracy, precision and recall.",
 )
 @interval_options
+@click.option("--html", "html_path", metavar="PATH", help="Write a self-contained page with the order of the models.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
+@click.option("--quiet", "-q", is_flag=True, help="Show nothing but errors; for scripts that only want files.")
 def command(
     file: str,
     score: tuple[str, ...],
     metric: tuple[str, ...],
     threshold: tuple[str, ...],
+    html_path: str | None,
     json_path: str | None,
+    quiet: bool,
     **given: Any,
 ) -> None:
     """Say which of several models is better on the same rows, how sure that is, and where the class prior decides.
@@ -42,6 +47,7 @@ def command(
     Examples:
       pulens compare scores.csv --score model_a --score model_b --class-prior 0.15
       pulens compare scores.csv --score model_a --score model_b --class-prior 0.1:0.2 --threshold 0.5
+      pulens compare scores.csv --score model_a --score model_b --class-prior 0.15 --html models.html
       pulens compare scores.csv --score model_a --score model_b --class-prior 0.15 --json -
     """
     from pulens.cli._write import to_json, write_text
@@ -58,9 +64,11 @@ def command(
             **{name: given[name] for name in names},
             **reading,
         )
+    if html_path is not None:
+        write_text(html_path, comparison.to_html())
     if json_path is not None:
         write_text(json_path, to_json(comparison.to_dict()))
-    if json_path != "-":
+    if json_path != "-" and not quiet:
         click.echo(str(comparison))
 
 

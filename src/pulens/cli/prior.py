@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pulens.cli._complete import complete_file
 from pulens.cli._options import Number, reading_arguments, reading_options
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ USEFUL_WIDTHS = (0.1, 0.05, 0.02)
 
 
 @click.command(name="prior")
-@click.argument("file")
+@click.argument("file", shell_complete=complete_file)
 @reading_options
 @click.option(
     "--method", default="auto", show_default=True, help="Estimator of the class prior; --all shows what each says."

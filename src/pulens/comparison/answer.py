@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 from pulens.comparison.order import Order
@@ -12,6 +13,7 @@ from pulens.estimate import Estimate
 from pulens.evidence import Evidence
 from pulens.notice import Notice, worst_first
 from pulens.priors import ClassPrior
+from pulens.scenario import Scenario
 from pulens.tally import Totals
 from pulens.uncertainty.resampling import Resampling
 
@@ -41,8 +43,17 @@ class Comparison:
         return self.evidence.class_prior
 
     @property
+    def scenario(self) -> Scenario:
+        return self.evidence.scenario
+
+    @property
     def confidence(self) -> float:
         return self.resampling.confidence
+
+    @property
+    def redraws(self) -> int:
+        """How often the rows were redrawn."""
+        return self.resampling.redraws
 
     @property
     def notices(self) -> tuple[Notice, ...]:
@@ -105,10 +116,10 @@ class Comparison:
             "winner": self.winner,
             "metric": self.metric,
             "class_prior": self.class_prior.to_dict(),
-            "scenario": str(self.evidence.scenario),
+            "scenario": str(self.scenario),
             "label_noise": self.evidence.label_noise,
             "confidence": self.confidence,
-            "redraws": self.resampling.redraws,
+            "redraws": self.redraws,
             "warnings": [str(notice) for notice in self.notices],
             "counts": {"labelled": labelled, "unlabelled": unlabelled, "known_negative": negative},
             "metrics": {
@@ -132,6 +143,16 @@ class Comparison:
         from pulens.report.comparison import comparison_html
 
         return comparison_html(self)
+
+    def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
+        """One self-contained page: verdict, differences, order over the class prior; written to ``path`` if given."""
+        from pulens.report.comparison_page import comparison_page
+        from pulens.report.files import write_whole
+
+        page = comparison_page(self, title=title)
+        if path is not None:
+            write_whole(path, page)
+        return page
 
     def plot(self, axes: Any = None, metric: str | None = None) -> Any:
         """Draw the differences and the order over the class prior; returns both axes."""

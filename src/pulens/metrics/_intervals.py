@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -45,7 +45,9 @@ from pulens.uncertainty.resampling import Resampling
 Floats = NDArray[np.float64]
 Ends = Callable[[float], tuple[float, float]]  # from the chance of a miss on either side to both ends
 PRIORS_IN_RANGE = 5  # points of a bare range of class priors at which an interval is found
-GRID = 401  # quantiles of the class prior, and of the area given it, that are mixed
+LONG_LOOP_ROWS, LONG_LOOP_REDRAWS = 20_000, 400  # metrics without a vectorised form may take time in every row
+READINGS_TAIL = 1.2  # the hull of two readings of average precision misses less often than either
+GRID = 201  # quantiles of the class prior, and of the area given it, that are mixed
 
 
 class Doubt(NamedTuple):
@@ -88,7 +90,8 @@ class Doubts:
         if sample is None:
             return None
         reach = prior.unlabelled_interval
-        if prior.is_exact or reach is None or (not metric.needs_class_prior and self.evidence.label_noise == 0):
+        unmoved = metric.ignores_class_prior or (not metric.needs_class_prior and self.evidence.label_noise == 0)
+        if prior.is_exact or reach is None or unmoved:
             return Doubt(sample, sample)
         if reach.confidence is None:
             low, high = self._over_range(ends, point, reach, sample)
@@ -354,11 +357,13 @@ class Doubts:
             value = values([np.array([rate]) for rate in here], tuple(own), np.array([fixed]))[0]
             errors = redrawn - known
 
+            optimism = float(np.nanmean(errors)) if not np.isnan(errors).all() else 0.0
             beforehand = self._fixed(metric, threshold, parameters)(prior)
 
             def ends(tail: float) -> tuple[float, float]:
                 low, high = percentiles(errors, self._tail(tail), self._tail(tail))
-                return min(value - high, beforehand(tail)[0]), max(value - low, beforehand(tail)[1])
+                as_given = beforehand(tail)
+                return min(value - high, as_given[0] - optimism), max(value - low, as_given[1] - optimism)
 
             return ends
 
@@ -379,17 +384,21 @@ class Doubts:
         """Metrics that read the rows counted at a threshold: a tally of two scores holds all of that."""
         tally = self.evidence.tally
         scores = np.array([threshold, min(threshold - 1.0, float(tally.thresholds[-1]))])
-        counts = (np.array(pair) for pair in zip(tally.at(threshold), tally.totals, strict=True))
+        kinds = zip(tally.at(threshold), tally.totals, strict=True)
+        labelled, unlabelled, negative = (np.array(pair) for pair in kinds)
 
         def compute(redrawn: Tally, assumptions: Assumptions) -> Any:
             return metric.compute(redrawn, threshold, assumptions, **parameters)
 
-        return self._read_off(Tally(scores, *counts), compute, lambda _: 0.0)
+        return self._read_off(Tally(scores, labelled, unlabelled, negative), compute, lambda _: 0.0)
 
     def _read_off(
         self, basis: Tally, compute: Callable[[Tally, Assumptions], Any], moved: Callable[[float | None], float]
     ) -> Callable[[float | None], Ends]:
-        noise = self.evidence.label_noise
+        """Percentiles of a metric that is computed redraw by redraw; fewer redraws where each may take long."""
+        noise, resampling = self.evidence.label_noise, self.resampling
+        if self.evidence.tally.totals.rows > LONG_LOOP_ROWS:
+            resampling = replace(resampling, redraws=min(resampling.redraws, LONG_LOOP_REDRAWS))
 
         def at(prior: float | None) -> Ends:
             def work(redrawn: Redrawn) -> Floats:
@@ -400,7 +409,7 @@ class Doubts:
                 ]
                 return np.array(values, float)
 
-            chunks = redraw_tally(basis, self.resampling, work, random_totals=self._random_totals)
+            chunks = redraw_tally(basis, resampling, work, random_totals=self._random_totals)
             values = np.concatenate(chunks) + moved(prior)
             return lambda tail: percentiles(values, self._tail(tail), self._tail(tail))
 
@@ -425,7 +434,8 @@ class Doubts:
             readings = self._redrawn[0][prior]
 
             def ends(tail: float) -> tuple[float, float]:
-                found = [percentiles(reading + moved, self._tail(tail), self._tail(tail)) for reading in readings]
+                each = self._tail(READINGS_TAIL * tail)
+                found = [percentiles(reading + moved, each, each) for reading in readings]
                 return min(low for low, _ in found), max(high for _, high in found)
 
             return ends

@@ -11,6 +11,7 @@ from pulens.assumptions import Assumptions
 from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
+from pulens.metrics._binning import carrying_binning_error
 from pulens.metrics._intervals import Doubts
 from pulens.metrics._metric import Metric
 from pulens.recovery import recover_at
@@ -55,6 +56,7 @@ def value(
     return raw if math.isnan(raw) else min(max(raw, metric.lowest), metric.highest)
 
 
+@carrying_binning_error(value)
 def estimate(
     name: str,
     metric: Metric,

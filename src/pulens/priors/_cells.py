@@ -107,7 +107,7 @@ def scales(cells: Cells) -> dict[str, Floats]:
     if low >= 0 and high <= 1:
         inside = cells.scores[(cells.scores > 0) & (cells.scores < 1)]
         if inside.size:
-            edge = min(inside[0], 1 - inside[-1]) / 2
+            edge = max(min(inside[0], 1 - inside[-1]) / 2, 1e-12)  # beyond that a double cannot tell 1 - p from 1
             found["logit"] = np.asarray(logit(np.clip(cells.scores, edge, 1 - edge)))
     found["normal scores"] = normal_scores(cells)
     return {name: standardised(scale, cells) for name, scale in found.items() if np.ptp(scale) > 0}
@@ -116,5 +116,6 @@ def scales(cells: Cells) -> dict[str, Floats]:
 def standardised(scale: Floats, cells: Cells) -> Floats:
     """Mean zero and standard deviation one when labelled and unlabelled rows weigh half each."""
     weights = 0.5 * (cells.labelled / cells.n_labelled + cells.unlabelled / cells.n_unlabelled)
+    scale = scale / np.abs(scale).max()  # squares of very large or small scores would leave the range of doubles
     mean = weights @ scale
     return np.asarray((scale - mean) / np.sqrt(weights @ (scale - mean) ** 2))

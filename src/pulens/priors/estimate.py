@@ -30,6 +30,7 @@ def estimate_prior(
     label_noise: float = 0.0,
     confidence: float = 0.95,
     audit: object = None,
+    seed: int = 0,
     **options: Any,
 ) -> ClassPrior:
     """Estimate the share of positives from positive and unlabelled rows.
@@ -51,6 +52,8 @@ def estimate_prior(
     audit
         Positives found and rows checked among randomly chosen unlabelled rows, such as ``(13, 200)``: combined with
         the estimate (:mod:`pulens.priors.audit`).
+    seed
+        For methods that draw at random (Elkan and Noto's folds); ``"auto"`` does not.
     options
         Parameters of the method, and what :func:`pulens.inputs.read_sample` understands.
 
@@ -63,6 +66,8 @@ def estimate_prior(
     """
     facts = find(method)
     parameters = {name: options.pop(name) for name in tuple(options) if name in facts.parameters}
+    if "seed" in facts.parameters:
+        parameters["seed"] = seed
     tally = labels if isinstance(labels, Tally) else Tally.from_sample(read_sample(labels, scores, **options))
     return estimate_from_tally(
         tally,

@@ -44,6 +44,17 @@ def latent_count(share: float, rows: float) -> float:
     return float(math.floor(exact + Fraction(1, 2)))
 
 
+def latent_range_of(tally: Tally, shares: tuple[float, float], *, labelled_too: bool) -> tuple[float, float]:
+    """Fewest and most latent positives; at least one where nothing else is positive, since no rate has 0 rows.
+
+    >>> latent_range_of(Tally.from_arrays(np.array([1, 0, 0]), np.array([3, 2, 1])), (0.0, 0.5), labelled_too=False)
+    (1.0, 1.0)
+    """
+    least = 0.0 if labelled_too and tally.totals.labelled else min(1.0, float(tally.totals.unlabelled))
+    low, high = (max(latent_count(share, tally.totals.unlabelled), least) for share in shares)
+    return low, high
+
+
 def round_up(values: Any) -> Floats:
     """Ceiling that takes a whole number plus rounding error for the whole number: equation 10.
 
@@ -163,7 +174,7 @@ def bound_tables(
     (array([0., 1., 2., 3.]), array([0., 1., 1., 2.]))
     """
     lowers, uppers = [], []
-    low, high = (latent_count(share, tally.totals.unlabelled) for share in shares)
+    low, high = latent_range_of(tally, shares, labelled_too=labelled_too)
     for latent in dict.fromkeys((low, high)):
         fewest, most = surrogate_limits(tally, latent, confidence, band, approach, latent_range=(low, high))
         lowers.append(table_from_surrogates(tally, latent, fewest, labelled_too=labelled_too))

@@ -14,9 +14,9 @@ from pulens.uncertainty.resampling import Resampling
 
 Floats = NDArray[np.float64]
 Answer = TypeVar("Answer")
-MOST_BLOCKS = 512  # distinct thresholds kept for redraws
+MOST_BLOCKS = 256  # distinct thresholds kept for redraws
 MULTINOMIAL_ROWS = 1000  # more rows are redrawn by Poisson counts: twice as fast, and their total is then steady
-CHUNK_CELLS = 1 << 18  # redraws times thresholds held at once, per kind of row
+CHUNK_CELLS = 1 << 15  # redraws times thresholds held at once, per kind of row: what a core's cache holds
 
 
 class Redrawn(NamedTuple):
@@ -39,7 +39,7 @@ def compress(tally: Tally, most: int = MOST_BLOCKS) -> Tally:
     their distinct scores, when they fit: between them recall does not move), half spread over all rows.
 
     >>> tally = Tally.from_arrays(np.array([1, 0] * 5000), np.arange(10_000))
-    >>> len(compress(tally)) <= 512, compress(tally).totals == tally.totals
+    >>> len(compress(tally)) <= 256, compress(tally).totals == tally.totals
     (True, True)
     """
     size = len(tally)

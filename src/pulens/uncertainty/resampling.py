@@ -14,7 +14,7 @@ DEFAULT_REDRAWS = 2000
 
 @dataclass(frozen=True, slots=True)
 class Resampling:
-    """Level, number of redraws and seed. The same seed gives the same bytes, whatever the number of workers.
+    """Level, number of redraws and seed. The same seed gives the same bytes, whatever the number of threads.
 
     >>> Resampling(confidence=0.9).tail
     0.05
@@ -23,6 +23,7 @@ class Resampling:
     confidence: float = 0.95
     redraws: int = DEFAULT_REDRAWS
     seed: int = 0
+    threads: int = 0  # that share the redraws; 0 for what the machine has, up to four
 
     @property
     def tail(self) -> float:
@@ -31,8 +32,7 @@ class Resampling:
 
     @property
     def workers(self) -> int:
-        """Threads that share the redraws: what the machine has, up to four."""
-        return max(1, min(4, os.cpu_count() or 1))
+        return self.threads or max(1, min(4, os.cpu_count() or 1))
 
 
 def check_resampling(confidence: float | None, redraws: int = DEFAULT_REDRAWS, seed: int = 0) -> Resampling | None:

@@ -20,6 +20,7 @@ from pulens.priors._estimator import Estimator, Finding, Floats, Trace
 from pulens.priors._shapes import Shape, profile
 from pulens.priors.distribution import PriorDistribution
 from pulens.priors.feasible import highest_prior
+from pulens.priors.from_scores.roc_slope import roc_slope
 from pulens.tally import Tally
 
 CELLS = 200
@@ -29,7 +30,7 @@ SHAPES = (
     Shape("parabola", spread=0.7, weight=0.2),
     Shape("step", weight=0.2),
 )
-SHAPES_DIFFER = 0.05  # medians further apart than this are worth a warning
+SHAPES_DIFFER, NO_ANCHOR, FLAT = 0.05, 0.15, 0.3  # differences and widths worth a warning
 
 
 def plausibility(shares: Floats) -> Floats:
@@ -66,17 +67,7 @@ def auto(tally: Tally, *, label_noise: float = 0.0, confidence: float = 0.95) ->
         medians.append(alone.below(limit).quantile(0.5))
         evidences.append(float(believed[which].sum(axis=0) @ np.gradient(found.values)))
     curved = evidences[1] / sum(evidences)
-    notices = []
-    if abs(medians[0] - medians[1]) > SHAPES_DIFFER:
-        notices.append(
-            Notice(
-                Severity.WARNING,
-                "shape-dependent-prior",
-                f"The estimated share of positives among the unlabelled rows depends on the assumed shape of the "
-                f"density ratio: {medians[0]:.3f} if it is straight, {medians[1]:.3f} if it may be curved (which has "
-                f"{curved:.0%} of the evidence). Check a random sample of unlabelled rows by hand (an audit).",
-            )
-        )
+    notices = _notices(value, (low, high), medians, curved, roc_slope(tally, label_noise=label_noise).value)
     height = distribution.density.max()
     return Finding(
         value,
@@ -90,9 +81,46 @@ def auto(tally: Tally, *, label_noise: float = 0.0, confidence: float = 0.95) ->
             "share of positives among the unlabelled",
             "relative likelihood",
         ),
-        notices=tuple(notices),
+        notices=notices,
         details={"evidence of curvature": curved, "straight": medians[0], "curved": medians[1]},
     )
+
+
+def _notices(
+    value: float, interval: tuple[float, float], medians: list[float], curved: float, purest: float
+) -> tuple[Notice, ...]:
+    """What a reader should know about this estimate before using it."""
+    found = []
+    if abs(medians[0] - medians[1]) > SHAPES_DIFFER:
+        found.append(
+            Notice(
+                Severity.WARNING,
+                "shape-dependent-prior",
+                f"The estimated share of positives among the unlabelled rows depends on the assumed shape of the "
+                f"density ratio: {medians[0]:.3f} if it is straight, {medians[1]:.3f} if it may be curved (which has "
+                f"{curved:.0%} of the evidence). Check a random sample of unlabelled rows by hand (an audit).",
+            )
+        )
+    if purest - value > NO_ANCHOR:
+        found.append(
+            Notice(
+                Severity.WARNING,
+                "no-anchor-region",
+                f"No region of scores seems free of negatives: the purest one alone would allow {purest:.3f}, and the "
+                f"estimate {value:.3f} lies far below because it extrapolates. It is only as good as its shape "
+                "assumption; an audit would settle it.",
+            )
+        )
+    if interval[1] - interval[0] > FLAT:
+        found.append(
+            Notice(
+                Severity.WARNING,
+                "flat-likelihood",
+                f"The data hardly distinguish shares of positives from {interval[0]:.3f} to {interval[1]:.3f}: use "
+                "the interval rather than the value, or more labelled rows, a stronger score or an audit.",
+            )
+        )
+    return tuple(found)
 
 
 ESTIMATOR = Estimator(

@@ -51,7 +51,7 @@ def dedpul(
 def density_ratio(tally: Tally, labelled_bandwidth: float, unlabelled_bandwidth: float) -> Floats:
     """Labelled over unlabelled density at quantiles of the unlabelled scores, smoothed, lowest score first."""
     low, high = float(tally.thresholds[-1]), float(tally.thresholds[0])
-    on_logit = low >= 0 and high <= 1
+    on_logit = low >= 0 and high <= 1 and high - low > 1e-6
     if on_logit:
         ends = np.clip([low, high], 1e-9, 1 - 1e-9)
         low, high = logit(ends)
