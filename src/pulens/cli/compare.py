@@ -50,12 +50,13 @@ def command(
       pulens compare scores.csv --score model_a --score model_b --class-prior 0.15 --html models.html
       pulens compare scores.csv --score model_a --score model_b --class-prior 0.15 --json -
     """
+    from pulens.cli._output import working
     from pulens.cli._write import to_json, write_text
     from pulens.comparison import compare
 
     names = ("class_prior", "unlabelled_prior", "label_noise", "scenario", "confidence", "redraws", "seed")
     reading = reading_arguments({**given, "score": list(score)})
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, working("Comparing the models", quiet=quiet):
         source = _rereadable(file, Path(folder), reading)
         comparison = compare(
             source,
