@@ -77,6 +77,11 @@ class RedrawInterval:
         parts = zip(*(chunk[1] for chunk in chunks), strict=True)
         return readings, tuple(np.concatenate(part) for part in parts)
 
+    def thresholds(self, tail: float) -> tuple[float, float]:
+        """Percentiles of the thresholds that redraws choose."""
+        chosen = np.asarray(self._compressed.thresholds, float)[self._redrawn[1][1]]
+        return percentiles(chosen, tail, tail)
+
     def chosen(self, metric: Metric, parameters: dict[str, Any]) -> EndsAt:
         """What a redraw shows at the threshold it chose, less what the data show there: the optimism of choosing."""
         normal, places, *counted = self._redrawn[1]
