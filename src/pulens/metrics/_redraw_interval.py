@@ -181,8 +181,10 @@ class RedrawInterval:
             readings = self._redrawn[0][prior]
 
             def ends(tail: float) -> tuple[float, float]:
+                labelled = self.draws.evidence.tally.totals.labelled
+                if labelled < 2:  # a single row says nothing of how rows differ
+                    return -math.inf, math.inf
                 if np.ptp(readings) == 0:  # no redraw differs: as little as if n of n rows had been found
-                    labelled = self.draws.evidence.tally.totals.labelled
                     low = float(jeffreys_quantiles(labelled, labelled, np.array([tail]))[0])
                     return low * float(readings.min() + moved), 1.0
                 each = self.draws.tail(READINGS_TAIL * tail)
