@@ -103,7 +103,10 @@ def test_the_command_writes_every_form_and_can_be_quiet(tmp_path, monkeypatch, c
     assert (out, err) == ("", "")
     assert "s.csv · pulens</title>" in (tmp_path / "r.html").read_text()
     assert (tmp_path / "r.md").read_text().startswith("# s.csv")
-    assert json.loads((tmp_path / "r.json").read_text())["estimates"]["roc_auc"]["value"] > 0.8
+    answer = json.loads((tmp_path / "r.json").read_text())
+    assert answer["estimates"]["roc_auc"]["value"] > 0.8
+    assert answer["verdict"][0].startswith("The model ranks")
+    assert "random draw" in answer["assumptions"][0]["statement"]
     main(["evaluate", "s.csv", "--class-prior", "0.3", "--markdown", "-"])
     assert capsys.readouterr().out.startswith("# s.csv")
     main(["evaluate", "s.csv", "--class-prior", "0.3"])
@@ -177,3 +180,11 @@ def test_large_and_weighted_counts_survive_packing():
 def test_the_slider_marks_where_the_data_contradict_the_prior(evaluation):
     prior = page_data(evaluation, summarise(evaluation))["prior"]
     assert prior["track"][0] < prior["value"] < prior["possible"] < prior["track"][1]
+
+
+def test_addresses_of_databases_do_not_reach_the_title():
+    from pulens.cli._output import page_title
+
+    assert page_title("postgresql://me:secret@host/scores?password=secret", {}) == "scores"
+    assert page_title("a/what?.csv", {"score": "p"}) == "p in what?.csv"
+    assert page_title("-", {"score": "score"}) == "standard input"

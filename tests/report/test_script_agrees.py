@@ -61,6 +61,8 @@ def worlds():
         noise = [0.0, 0.0, 0.15][number % 3]
         scenario = Scenario.CASE_CONTROL if number % 2 else Scenario.SINGLE_SET
         prior = 0.0 if number % 11 == 0 else float(rng.uniform(0, 0.8))
+        if prior == 0:
+            scenario = Scenario.SINGLE_SET  # as an evaluation does: every row's class is then known
         threshold = float(rng.choice(scores)) + float(rng.choice([0, 0.01, 99]))
         yield Tally.from_arrays(labels, scores, weights), Assumptions(prior, noise, scenario), threshold
 
@@ -163,5 +165,7 @@ def test_the_page_computes_every_metric_at_a_threshold_that_is_listed_or_shows_i
 def test_uncorrected_means_every_unlabelled_row_is_negative():
     # the page draws uncorrected curves with these assumptions
     assert (UNCORRECTED.unlabelled_prior, UNCORRECTED.label_noise, str(UNCORRECTED.scenario)) == (0, 0, "single-set")
-    assert 'unlabelledPrior: 0, labelNoise: 0, scenario: "single-set"' in asset("evaluation.js")
+    assert 'unlabelledPrior: 0, labelNoise: 0, scenario: "single-set"' in " ".join(
+        asset("evaluation_charts.js").split()
+    )
     assert Recovery.of(Tally.from_arrays(np.array([1, 0]), np.array([1.0, 0.0])).totals, UNCORRECTED).positive == 1

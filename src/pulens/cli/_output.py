@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pulens.cli._write import to_json, write_text
 from pulens.errors import PulensError
+from pulens.report.summary import summarise
 
 if TYPE_CHECKING:
     from pulens.evaluation import Evaluation
@@ -47,7 +48,7 @@ def write_answers(
         makers = {
             "html": lambda: evaluation.to_html(title=title, scores_are=scores_are),
             "markdown": lambda: evaluation.to_markdown(title=title),
-            "json": lambda: to_json(evaluation.to_dict() | dict(more or {})),
+            "json": lambda: to_json(summarise(evaluation).to_dict() | evaluation.to_dict() | dict(more or {})),
         }
         texts = {form: makers[form]() for form, path in paths.items() if path is not None}
     for form, text in texts.items():
@@ -57,6 +58,7 @@ def write_answers(
 
 def page_title(file: str, given: Mapping[str, Any]) -> str:
     """What is judged: the file, and the column where it is not the usual one."""
-    name = "standard input" if file == "-" else Path(file).name
+    # of an address only the last part: what stands before it, or after a question mark, may hold a password
+    name = "standard input" if file == "-" else Path(file.partition("?")[0] if "://" in file else file).name
     score = given.get("score")
     return name if score in (None, "score") else f"{score} in {name}"

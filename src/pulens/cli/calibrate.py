@@ -87,38 +87,40 @@ def command(
     if scores_are == "rank" and method is None:
         raise PulensError("scores that only rank have no calibration error: say --fit isotonic to map them first.")
     from pulens import calibration
+    from pulens.cli._output import page_title, working
     from pulens.cli._write import to_json, write_text
     from pulens.evidence import gather
 
-    evidence = gather(
-        file,
-        class_prior=class_prior,
-        unlabelled_prior=unlabelled_prior,
-        label_noise=label_noise,
-        scenario=scenario,
-        **reading_arguments(given),
-    )
-    settled: dict[str, Any] = {
-        "class_prior": evidence.class_prior,
-        "label_noise": label_noise,
-        "scenario": scenario,
-        "scores_are": scores_are,
-        "confidence": confidence,
-    }
-    judged = {**settled, "binning": binning, "bins": bins, "seed": seed}
-    found: dict[str, Any] = {}
-    if scores_are != "rank":
-        found["reliability"] = calibration.reliability(evidence.tally, **judged)
-        line = calibration.calibration_slope(evidence.tally, **settled)
-        found["others"] = (
-            calibration.calibration_in_the_large(evidence.tally, **settled),
-            line.slope,
-            line.intercept,
-            calibration.brier_score(evidence.tally, **settled, binning=binning, bins=bins),
-            calibration.log_loss(evidence.tally, **settled, binning=binning, bins=bins),
+    with working("Judging the probabilities", quiet=quiet):
+        evidence = gather(
+            file,
+            class_prior=class_prior,
+            unlabelled_prior=unlabelled_prior,
+            label_noise=label_noise,
+            scenario=scenario,
+            **reading_arguments(given),
         )
-    if method is not None:
-        found["recalibration"] = calibration.recalibrate(evidence.tally, method=method, folds=folds, **judged)
+        settled: dict[str, Any] = {
+            "class_prior": evidence.class_prior,
+            "label_noise": label_noise,
+            "scenario": scenario,
+            "scores_are": scores_are,
+            "confidence": confidence,
+        }
+        judged = {**settled, "binning": binning, "bins": bins, "seed": seed}
+        found: dict[str, Any] = {}
+        if scores_are != "rank":
+            found["reliability"] = calibration.reliability(evidence.tally, **judged)
+            line = calibration.calibration_slope(evidence.tally, **settled)
+            found["others"] = (
+                calibration.calibration_in_the_large(evidence.tally, **settled),
+                line.slope,
+                line.intercept,
+                calibration.brier_score(evidence.tally, **settled, binning=binning, bins=bins),
+                calibration.log_loss(evidence.tally, **settled, binning=binning, bins=bins),
+            )
+        if method is not None:
+            found["recalibration"] = calibration.recalibrate(evidence.tally, method=method, folds=folds, **judged)
     if out is not None:
         from pulens.cli._mapped import write_mapped
 
@@ -126,7 +128,6 @@ def command(
     if plot_path is not None:
         _save_plot(found.get("reliability"), plot_path)
     if html_path is not None:
-        from pulens.cli._output import page_title
         from pulens.report.calibration_page import calibration_page
 
         write_text(html_path, calibration_page(evidence, **found, scores_are=scores_are, title=page_title(file, given)))

@@ -64,6 +64,7 @@ def command(
       pulens prior scores.csv --audit 13/200
       pulens prior scores.csv --label-noise estimate --json -
     """
+    from pulens.cli._output import working
     from pulens.cli._write import to_json, write_text
     from pulens.inputs import read_sample
     from pulens.priors import estimate_from_tally, estimate_prior_and_noise, find, names
@@ -71,21 +72,24 @@ def command(
 
     if label_noise != "estimate":
         find(method)  # an unknown name is refused before the file is read
-    tally = Tally.from_sample(read_sample(file, **reading_arguments(given)))
-    noise_found = None
-    if label_noise == "estimate":
-        if audit is not None:
-            raise click.UsageError("--audit cannot be combined with --label-noise estimate.")
-        both = estimate_prior_and_noise(tally, method=method, scenario=scenario, confidence=confidence)
-        prior, noise_found = both.class_prior, both.label_noise
-        answer = both.to_dict()
-    else:
-        known = _share(label_noise)
-        options: dict[str, Any] = {"scenario": scenario, "label_noise": known, "confidence": confidence}
-        prior = estimate_from_tally(tally, method, audit=audit, **options)
-        answer = {"class_prior": prior.to_dict()}
-        if compare:
-            answer["estimators"] = {name: estimate_from_tally(tally, name, **options).unlabelled for name in names()}
+    with working("Estimating the share of positives"):
+        tally = Tally.from_sample(read_sample(file, **reading_arguments(given)))
+        noise_found = None
+        if label_noise == "estimate":
+            if audit is not None:
+                raise click.UsageError("--audit cannot be combined with --label-noise estimate.")
+            both = estimate_prior_and_noise(tally, method=method, scenario=scenario, confidence=confidence)
+            prior, noise_found = both.class_prior, both.label_noise
+            answer = both.to_dict()
+        else:
+            known = _share(label_noise)
+            options: dict[str, Any] = {"scenario": scenario, "label_noise": known, "confidence": confidence}
+            prior = estimate_from_tally(tally, method, audit=audit, **options)
+            answer = {"class_prior": prior.to_dict()}
+            if compare:
+                answer["estimators"] = {
+                    name: estimate_from_tally(tally, name, **options).unlabelled for name in names()
+                }
     answer["rows_to_audit"] = _advice(prior, confidence)
     answer["notices"] = [str(notice) for notice in prior.notices]
     if plot_path is not None:

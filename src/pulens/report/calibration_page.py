@@ -21,7 +21,16 @@ if TYPE_CHECKING:
     from pulens.calibration import CalibrationError, Recalibration, Reliability
     from pulens.evidence import Evidence
 
-SCRIPTS = ("recovery.js", "prior.js", "chart.js", "figures.js", "reliability.js", "calibration.js", "theme.js")
+SCRIPTS = (
+    "words.js",
+    "recovery.js",
+    "prior.js",
+    "chart.js",
+    "figures.js",
+    "reliability.js",
+    "calibration.js",
+    "theme.js",
+)
 MEANINGS = {
     "calibration_in_the_large": "Mean score minus class prior: 0 if the model promises as many positives as there are",
     "calibration_slope": "1 if scores are as extreme as they should be; below 1 they are too extreme",

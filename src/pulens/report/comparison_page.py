@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any
+from unicodedata import bidirectional
 
 from pulens.report.html import render
 from pulens.report.words import title_of
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from pulens.comparison import Comparison
     from pulens.estimate import Interval
 
-SCRIPTS = ("chart.js", "figures.js", "comparison.js", "theme.js")
+SCRIPTS = ("words.js", "chart.js", "figures.js", "comparison.js", "theme.js")
 LONGEST_NAME = 28  # of a model, in a legend
 
 
@@ -39,13 +40,21 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         SCRIPTS,
         data,
         title=title or " against ".join(comparison.models),
-        counts=f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({comparison.scenario})",
-        verdict=comparison.verdict,
+        counts=f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({comparison.evidence.scenario})",
+        verdict=_kept_apart(comparison.verdict, comparison.models),
         prior_sentence=f"Class prior {prior.value:.3g}{reach}, {prior.method}",
         confidence=f"{comparison.confidence:.0%}",
-        draws=f"{comparison.draws:,}",
+        draws=f"{comparison.resampling.redraws:,}",
         metrics=[_tables(comparison, name) for name in comparison.estimates],
     )
+
+
+def _kept_apart(sentence: str, names: tuple[str, ...]) -> str:
+    """Names written from right to left, isolated, so that they do not turn the sentence around them."""
+    for name in sorted(names, key=len, reverse=True):
+        if any(bidirectional(letter) in ("R", "AL", "RLO", "RLE") for letter in name):
+            sentence = sentence.replace(name, f"\u2068{name}\u2069")
+    return sentence
 
 
 def _short(name: str) -> str:
@@ -87,7 +96,7 @@ def _tables(comparison: Comparison, name: str) -> dict[str, Any]:
             }
             for pair in comparison.differences[name]
         ],
-        "crossings": [str(crossing) for crossing in comparison.order[name].crossings],
+        "crossings": [_kept_apart(str(crossing), comparison.models) for crossing in comparison.order[name].crossings],
     }
 
 

@@ -20,8 +20,8 @@ TILES = ("roc_auc", "precision", "recall", "f1", "average_precision")
 
 
 SCRIPTS = (
-    *("recovery.js", "doubt.js", "prior.js", "chart.js", "figures.js", "reliability.js"),
-    *("evaluation.js", "theme.js"),
+    *("words.js", "recovery.js", "doubt.js", "prior.js", "chart.js", "figures.js", "reliability.js"),
+    *("evaluation_charts.js", "evaluation.js", "theme.js"),
 )
 
 
@@ -137,11 +137,8 @@ def thinning_words(thinning: dict[str, Any]) -> str:
         f"{_small(thinning['labelled_gap'])} of the labelled and {_small(thinning['unlabelled_gap'])} of the "
         "unlabelled rows"
     )
-    if thinning["average_precision"] is not None:
-        words += (
-            f", and average precision recomputed here was off by at most {thinning['average_precision']:.1g} over the "
-            "slider's range"
-        )
+    error = thinning["average_precision"]["error"]
+    words += f", and average precision recomputed here was off by at most {error:.1g} at class priors the data allow"
     return f"{words}."
 
 

@@ -22,6 +22,7 @@ from pulens.recovery.feasibility import CHANCE_LIMIT, impossible_rates
 from pulens.report.summary import Summary
 from pulens.report.thinning import Thinned, thin
 from pulens.report.words import title_of
+from pulens.robustness import sensitivity_curve
 from pulens.tally import Tally
 from pulens.uncertainty.redraws import compress
 
@@ -33,7 +34,7 @@ MOST_BINS = 48
 PRIORS_WITH_INTERVALS = 17
 MOST_FAVOURED = 5.0  # labelling may favour high scores by up to this factor in the chart
 FACTORS_TRIED = 17
-PRIORS_COMPARED = 7  # class priors at which the error of thinning is measured
+PRIORS_CORRECTED = 17  # class priors at which the error of thinning is found
 
 
 def page_data(evaluation: Evaluation, summary: Summary, thinned: Thinned | None = None) -> dict[str, Any]:
@@ -63,10 +64,10 @@ def page_data(evaluation: Evaluation, summary: Summary, thinned: Thinned | None 
         "histogram": histogram(tally),
         "confidence": None if evaluation.resampling is None else evaluation.resampling.confidence,
         "area_offsets": _area_offsets(evaluation, top),
-        "sensitivity": _sensitivity(evaluation),
+        "sensitivity": _sensitivity(evaluation, thinned),
         # bounds are known for clean labels only
         "bounds": bool(evaluation.resampling and totals.unlabelled and totals.labelled and not evidence.label_noise),
-        "thinning": _thinning(evidence, thinned, top),
+        "thinning": _thinning(evidence, thinned, min(limit, top)),
     }
 
 
@@ -203,13 +204,14 @@ def _area_offsets(evaluation: Evaluation, top: float) -> dict[str, list[float]] 
     return found
 
 
-def _sensitivity(evaluation: Evaluation) -> dict[str, Any] | None:
+def _sensitivity(evaluation: Evaluation, thinned: Thinned) -> dict[str, Any] | None:
     """Ranges of the areas when labelling favoured high scores; the page finds those at a threshold by itself."""
+    evidence = evaluation.evidence.with_tally(thinned.tally)  # a chart needs no more thresholds than the curves
     factors = np.geomspace(1.0, MOST_FAVOURED, FACTORS_TRIED)
     areas = {}
     for name in ("roc_auc", "average_precision"):
         try:
-            low, high = evaluation.sensitivity_curve(name, factors=factors)
+            low, high = sensitivity_curve(evidence, name, factors=factors)
         except PulensError:  # noisy labels, or nothing to be sensitive: then there is no such chart
             return None
         areas[name] = {"low": low.y.tolist(), "high": high.y.tolist()}
@@ -217,21 +219,31 @@ def _sensitivity(evaluation: Evaluation) -> dict[str, Any] | None:
 
 
 def _thinning(evidence: Evidence, thinned: Thinned, top: float) -> dict[str, Any]:
-    """What was left out, and what that changes: bounds for curves, a measurement for average precision."""
+    """What was left out, and what that changes: bounds for curves, a correction for average precision.
+
+    Average precision over fewer thresholds is a little off. By how much is found at priors up to the largest that the
+    data allow; the page adds it, interpolated. Half-way between those priors the error that remains is measured.
+    """
     answer: dict[str, Any] = {"kept": len(thinned.tally), "of": thinned.distinct_scores}
     if not thinned.is_thinned:
         return answer
     metric = METRICS["average_precision"]
-    errors = []
-    for prior in np.linspace(0.0, top, PRIORS_COMPARED).tolist():
+    priors = np.linspace(top / 1000, top, 2 * PRIORS_CORRECTED - 1)
+    missing = []
+    for prior in priors.tolist():
         whole, part = (
             metric_value(metric, tally, evidence.assumptions_at(prior)) for tally in (evidence.tally, thinned.tally)
         )
-        errors.append(abs(whole - part))
+        missing.append(0.0 if math.isnan(whole - part) else whole - part)
+    known, between = np.array(missing[::2]), np.array(missing[1::2])
     return answer | {
         "labelled_gap": thinned.labelled_gap,
         "unlabelled_gap": thinned.unlabelled_gap,
-        "average_precision": float(np.nanmax(errors)) if not np.isnan(errors).all() else None,
+        "average_precision": {
+            "priors": priors[::2].tolist(),
+            "missing": known.tolist(),
+            "error": float(np.abs(between - (known[1:] + known[:-1]) / 2).max()),
+        },
     }
 
 

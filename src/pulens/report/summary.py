@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 from pulens.estimate import Estimate
 from pulens.notice import Notice
@@ -55,6 +55,10 @@ class Summary:
     notices: tuple[Notice, ...]
     verdict: tuple[str, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a reader is told in words, ready for JSON; the numbers are the evaluation's own."""
+        return {"verdict": list(self.verdict), "assumptions": [asdict(found) for found in self.assumptions]}
 
 
 def number(estimate: Estimate) -> str:

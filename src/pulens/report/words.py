@@ -70,8 +70,7 @@ def percent(value: float) -> str:
     ('87%', '0.4%', '99.9%', '100%')
     """
     hundred = 100 * value
-    whole = hundred in (0.0, 100.0) or 1 <= hundred <= 99
-    return f"{hundred:.0f}%" if whole else f"{hundred:.1f}%"
+    return f"{hundred:.0f}%" if 1 <= hundred <= 99 else f"{hundred:.1f}".removesuffix(".0") + "%"
 
 
 def doubt(interval: Interval | None) -> str:

@@ -12,7 +12,9 @@ const chart = (() => {
     if (!(raw > 0) || !Number.isFinite(raw)) return [low];
     const power = Math.pow(10, Math.floor(Math.log10(raw)));
     const far = (size) => Math.abs(Math.log(size / raw));
-    const step = [1, 2, 5, 10].map((factor) => factor * power).reduce((best, size) => (far(size) < far(best) ? size : best));
+    const step = [1, 2, 5, 10]
+      .map((factor) => factor * power)
+      .reduce((best, size) => (far(size) < far(best) ? size : best));
     const found = [];
     for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) found.push(k * step);
     return found;
@@ -24,7 +26,11 @@ const chart = (() => {
     if (size >= 1e5 || size < 1e-4) return Number(number.toPrecision(3)).toString();
     let decimals = 0;
     const unit = step || size;
-    while (decimals < 6 && Math.abs(unit * 10 ** decimals - Math.round(unit * 10 ** decimals)) > 1e-6 * unit * 10 ** decimals) decimals++;
+    while (
+      decimals < 6 &&
+      Math.abs(unit * 10 ** decimals - Math.round(unit * 10 ** decimals)) > 1e-6 * unit * 10 ** decimals
+    )
+      decimals++;
     return number.toFixed(decimals);
   }
 
@@ -83,7 +89,10 @@ const chart = (() => {
     },
     area(layer, frame) {
       const outline = path(layer, frame.px, frame.py);
-      return outline && `<path d="${outline}Z" fill="${layer.colour}" fill-opacity="${layer.opacity || 0.18}" stroke="none"/>`;
+      return (
+        outline &&
+        `<path d="${outline}Z" fill="${layer.colour}" fill-opacity="${layer.opacity || 0.18}" stroke="none"/>`
+      );
     },
     bars(layer, frame) {
       const base = frame.py(0);
@@ -92,7 +101,8 @@ const chart = (() => {
         const left = frame.px(layer.edges[i]);
         const right = frame.px(layer.edges[i + 1]);
         const top = frame.py(layer.y[i]);
-        if (base - top > 0.05) bars += `M${tidy(left + 0.5)} ${tidy(base)}V${tidy(top)}H${tidy(Math.max(right - 0.5, left + 1))}V${tidy(base)}Z`;
+        if (base - top > 0.05)
+          bars += `M${tidy(left + 0.5)} ${tidy(base)}V${tidy(top)}H${tidy(Math.max(right - 0.5, left + 1))}V${tidy(base)}Z`;
       }
       return `<path d="${bars}" fill="${layer.colour}" fill-opacity="${layer.opacity || 0.35}"/>`;
     },
@@ -129,10 +139,12 @@ const chart = (() => {
   };
 
   const swatch = {
-    area: (layer, y) => `<rect x="0" y="${y - 9}" width="18" height="10" fill="${layer.colour}" fill-opacity="${Math.min(1, 1.6 * (layer.opacity || 0.25))}"/>`,
+    area: (layer, y) =>
+      `<rect x="0" y="${y - 9}" width="18" height="10" fill="${layer.colour}" fill-opacity="${Math.min(1, 1.6 * (layer.opacity || 0.25))}"/>`,
     line: (layer, y) =>
       `<line x1="0" x2="18" y1="${y - 4}" y2="${y - 4}" stroke="${layer.colour}" stroke-width="${layer.width || 2}"${layer.dash ? ` stroke-dasharray="${layer.dash}"` : ""}/>`,
-    point: (layer, y) => `<circle cx="9" cy="${y - 4}" r="4.5" fill="${layer.fill || layer.colour}" stroke="${layer.ring || layer.colour}" stroke-width="1.5"/>`,
+    point: (layer, y) =>
+      `<circle cx="9" cy="${y - 4}" r="4.5" fill="${layer.fill || layer.colour}" stroke="${layer.ring || layer.colour}" stroke-width="1.5"/>`,
   };
   const swatchOf = { bars: "area", between: "area", area: "area", point: "point", dots: "point" };
 
@@ -159,31 +171,44 @@ const chart = (() => {
       `<defs><clipPath id="${clipId}"><rect x="${frame.left - 7}" y="${frame.top - 7}" width="${frame.right - frame.left + 14}" height="${frame.bottom - frame.top + 14}"/></clipPath></defs>`,
     ];
     if (options.background) out.push(`<rect width="${width}" height="${height}" fill="${palette.paper}"/>`);
-    if (title) out.push(`<text x="${frame.left}" y="18" font-size="14" font-weight="600">${escapeText(spec.title)}</text>`);
+    if (title)
+      out.push(`<text x="${frame.left}" y="18" font-size="14" font-weight="600">${escapeText(spec.title)}</text>`);
     legend.forEach((row, k) => {
       const base = title + 14 + k * 18;
       for (const item of row) {
         const draw = swatch[swatchOf[item.kind] || "line"];
-        out.push(`<g transform="translate(${tidy(frame.left + item.at)} 0)">${draw(item, base)}<text x="24" y="${base}" fill="${palette.soft}">${escapeText(item.name)}</text></g>`);
+        out.push(
+          `<g transform="translate(${tidy(frame.left + item.at)} 0)">${draw(item, base)}<text x="24" y="${base}" fill="${palette.soft}">${escapeText(item.name)}</text></g>`,
+        );
       }
     });
-    const across = ticks(x.min, x.max, Math.max(3, Math.floor(inner / 80)));
-    const up = ticks(y.min, y.max, Math.max(3, Math.floor((frame.bottom - frame.top) / 55)));
+    const across = ticks(x.min, x.max, Math.max(4, Math.floor(inner / 80)));
+    const up = ticks(y.min, y.max, Math.max(4, Math.floor((frame.bottom - frame.top) / 55)));
     const stepX = across.length > 1 ? across[1] - across[0] : 0;
     const stepY = up.length > 1 ? up[1] - up[0] : 0;
     for (const value of across) {
       const at = tidy(frame.px(value));
       out.push(`<line x1="${at}" x2="${at}" y1="${frame.top}" y2="${frame.bottom}" stroke="${palette.grid}"/>`);
-      out.push(`<text x="${at}" y="${frame.bottom + 17}" text-anchor="middle" fill="${palette.soft}">${label(value, stepX)}</text>`);
+      out.push(
+        `<text x="${at}" y="${frame.bottom + 17}" text-anchor="middle" fill="${palette.soft}">${label(value, stepX)}</text>`,
+      );
     }
     for (const value of up) {
       const at = tidy(frame.py(value));
       out.push(`<line x1="${frame.left}" x2="${frame.right}" y1="${at}" y2="${at}" stroke="${palette.grid}"/>`);
-      out.push(`<text x="${frame.left - 7}" y="${Number(at) + 4}" text-anchor="end" fill="${palette.soft}">${label(value, stepY)}</text>`);
+      out.push(
+        `<text x="${frame.left - 7}" y="${Number(at) + 4}" text-anchor="end" fill="${palette.soft}">${label(value, stepY)}</text>`,
+      );
     }
-    out.push(`<text x="${(frame.left + frame.right) / 2}" y="${frame.bottom + 37}" text-anchor="middle">${escapeText(x.label)}</text>`);
-    out.push(`<text transform="translate(14 ${(frame.top + frame.bottom) / 2}) rotate(-90)" text-anchor="middle">${escapeText(y.label)}</text>`);
-    out.push(`<g clip-path="url(#${clipId})">${spec.layers.map((layer) => layerSvg[layer.kind](layer, frame)).join("")}</g>`);
+    out.push(
+      `<text x="${(frame.left + frame.right) / 2}" y="${frame.bottom + 37}" text-anchor="middle">${escapeText(x.label)}</text>`,
+    );
+    out.push(
+      `<text transform="translate(14 ${(frame.top + frame.bottom) / 2}) rotate(-90)" text-anchor="middle">${escapeText(y.label)}</text>`,
+    );
+    out.push(
+      `<g clip-path="url(#${clipId})">${spec.layers.map((layer) => layerSvg[layer.kind](layer, frame)).join("")}</g>`,
+    );
     out.push(`<g class="cursor"></g></svg>`);
     return { text: out.join(""), frame, width, height };
   }

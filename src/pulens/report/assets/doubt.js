@@ -64,8 +64,8 @@ const doubt = (() => {
     const above = (kind) => (index && counts[kind] ? counts[kind][index - 1] : 0);
     return ["labelled", "unlabelled", "negative"].map((kind) =>
       Float64Array.from({ length: DRAWS }, () =>
-        totals[kind] ? random.beta(above(kind) + 0.5, Math.max(totals[kind] - above(kind), 0) + 0.5) : 0
-      )
+        totals[kind] ? random.beta(above(kind) + 0.5, Math.max(totals[kind] - above(kind), 0) + 0.5) : 0,
+      ),
     );
   }
 
@@ -88,12 +88,18 @@ const doubt = (() => {
       let prior = given.unlabelledPrior;
       if (given.scenario === "single-set" && totals.unlabelled) {
         const all = drawn.labelled + drawn.unlabelled + drawn.negative;
-        prior = Math.min(Math.max((population * all - purity * drawn.labelled) / Math.max(drawn.unlabelled, 1), 0), purity * (1 - 1e-9));
+        prior = Math.min(
+          Math.max((population * all - purity * drawn.labelled) / Math.max(drawn.unlabelled, 1), 0),
+          purity * (1 - 1e-9),
+        );
       }
       const map = recovery.mapOf(drawn, { ...given, unlabelledPrior: prior });
       const rate = (coefficients) =>
         coefficients[0] * drawnRates[0][k] + coefficients[1] * drawnRates[1][k] + coefficients[2] * drawnRates[2][k];
-      const cells = recovery.cellsOf({ hits: [rate(map.hits)], alarms: [rate(map.alarms)], positive: map.positive, negative: map.negative }, 0);
+      const cells = recovery.cellsOf(
+        { hits: [rate(map.hits)], alarms: [rate(map.alarms)], positive: map.positive, negative: map.negative },
+        0,
+      );
       names.forEach((name, m) => (values[m][k] = recovery.metrics[name](cells)));
     }
     const tail = (1 - confidence) / 2;
@@ -101,7 +107,11 @@ const doubt = (() => {
     names.forEach((name, m) => {
       const sorted = values[m].filter((value) => !Number.isNaN(value)).sort();
       if (!sorted.length || Number.isNaN(known[name])) return;
-      found[name] = { low: Math.min(quantile(sorted, tail), known[name]), high: Math.max(quantile(sorted, 1 - tail), known[name]), confidence };
+      found[name] = {
+        low: Math.min(quantile(sorted, tail), known[name]),
+        high: Math.max(quantile(sorted, 1 - tail), known[name]),
+        confidence,
+      };
     });
     return found;
   }
@@ -126,7 +136,12 @@ const doubt = (() => {
     const reach = Math.sqrt((Math.log(2 / (1 - confidence)) / 2) * (1 / totals.labelled + 1 / Math.max(latent, 1)));
     const together = given.scenario === "single-set";
     const size = counts.thresholds.length + 1;
-    const make = () => ({ hits: new Float64Array(size), alarms: new Float64Array(size), called: new Float64Array(size), found: new Float64Array(size) });
+    const make = () => ({
+      hits: new Float64Array(size),
+      alarms: new Float64Array(size),
+      called: new Float64Array(size),
+      found: new Float64Array(size),
+    });
     const lower = make();
     const upper = make();
     const positive = latent + (together ? totals.labelled : 0);
@@ -138,7 +153,10 @@ const doubt = (() => {
       const rate = known / totals.labelled;
       const fewest = inHead(head, rows, latent, roundDown(Math.max(rate - reach, 0) * latent));
       const most = Math.max(inHead(head, rows, latent, roundUp(Math.min(rate + reach, 1) * latent)), fewest);
-      for (const [table, hidden] of [[lower, fewest], [upper, most]]) {
+      for (const [table, hidden] of [
+        [lower, fewest],
+        [upper, most],
+      ]) {
         const found = hidden + (together ? known : 0);
         const alarms = head - hidden + (together ? refuted : 0);
         table.found[i] = found;
@@ -151,11 +169,14 @@ const doubt = (() => {
   }
 
   function boundRoc(table) {
-    const order = Array.from(table.hits.keys()).sort((i, j) => table.alarms[i] - table.alarms[j] || table.hits[i] - table.hits[j] || i - j);
+    const order = Array.from(table.hits.keys()).sort(
+      (i, j) => table.alarms[i] - table.alarms[j] || table.hits[i] - table.hits[j] || i - j,
+    );
     let best = -Infinity;
     const curve = { x: order.map((i) => table.alarms[i]), y: order.map((i) => (best = Math.max(best, table.hits[i]))) };
     let area = 0;
-    for (let k = 1; k < curve.x.length; k++) area += ((curve.x[k] - curve.x[k - 1]) * (curve.y[k] + curve.y[k - 1])) / 2;
+    for (let k = 1; k < curve.x.length; k++)
+      area += ((curve.x[k] - curve.x[k - 1]) * (curve.y[k] + curve.y[k - 1])) / 2;
     return { ...curve, area };
   }
 
@@ -182,7 +203,11 @@ const doubt = (() => {
     const [labelled, unlabelled, refuted] = [rate("labelled"), rate("unlabelled"), rate("negative")];
     const alarmsFor = (hits) =>
       scenario === "single-set"
-        ? (totals.labelled * labelled + totals.unlabelled * unlabelled + totals.negative * refuted - map.positive * hits) / map.negative
+        ? (totals.labelled * labelled +
+            totals.unlabelled * unlabelled +
+            totals.negative * refuted -
+            map.positive * hits) /
+          map.negative
         : map.alarms[0] * hits + map.alarms[1] * unlabelled + map.alarms[2] * refuted;
     let ends = [labelled / (labelled + factor * (1 - labelled)), labelled];
     const [none, all] = [alarmsFor(0), alarmsFor(1)];
@@ -191,12 +216,25 @@ const doubt = (() => {
       if (inside[0] <= inside[1]) ends = inside;
     }
     const known = recovery.metrics[name](
-      recovery.cellsOf({ hits: [labelled], alarms: [map.alarms[0] * labelled + map.alarms[1] * unlabelled + map.alarms[2] * refuted], positive: map.positive, negative: map.negative }, 0)
+      recovery.cellsOf(
+        {
+          hits: [labelled],
+          alarms: [map.alarms[0] * labelled + map.alarms[1] * unlabelled + map.alarms[2] * refuted],
+          positive: map.positive,
+          negative: map.negative,
+        },
+        0,
+      ),
     );
     let [low, high] = [known, known];
     for (let k = 0; k < 65; k++) {
       const hits = ends[0] + ((ends[1] - ends[0]) * k) / 64;
-      const value = recovery.metrics[name](recovery.cellsOf({ hits: [hits], alarms: [alarmsFor(hits)], positive: map.positive, negative: map.negative }, 0));
+      const value = recovery.metrics[name](
+        recovery.cellsOf(
+          { hits: [hits], alarms: [alarmsFor(hits)], positive: map.positive, negative: map.negative },
+          0,
+        ),
+      );
       if (Number.isNaN(value)) continue;
       [low, high] = [Math.min(low, value), Math.max(high, value)];
     }

@@ -8,8 +8,16 @@ const figures = (() => {
     const style = getComputedStyle(document.documentElement);
     const read = (name) => style.getPropertyValue(name).trim();
     return {
-      ink: read("--ink"), soft: read("--soft"), paper: read("--card"), grid: read("--grid"), main: read("--main"),
-      other: read("--other"), plain: read("--plain"), prior: read("--prior"), alarm: read("--alarm"), accent: read("--accent"),
+      ink: read("--ink"),
+      soft: read("--soft"),
+      paper: read("--card"),
+      grid: read("--grid"),
+      main: read("--main"),
+      other: read("--other"),
+      plain: read("--plain"),
+      prior: read("--prior"),
+      alarm: read("--alarm"),
+      accent: read("--accent"),
       series: [1, 2, 3, 4, 5, 6].map((k) => read(`--series-${k}`)),
     };
   };
@@ -60,7 +68,8 @@ const figures = (() => {
     setTimeout(() => (button.textContent = before), 1500);
   }
 
-  const round = (value) => (typeof value === "number" ? (Number.isFinite(value) ? Number(value.toPrecision(4)).toString() : "–") : value);
+  const round = (value) =>
+    typeof value === "number" ? (Number.isFinite(value) ? Number(value.toPrecision(4)).toString() : "–") : value;
 
   function fillTable(holder, table) {
     const most = 25;
@@ -130,10 +139,13 @@ const figures = (() => {
       const x = frame.px(trail.x[k]);
       const y = trail.y ? frame.py(trail.y[k]) : null;
       const palette = colours();
-      plot.querySelector(".cursor").innerHTML = y === null || !Number.isFinite(y)
-        ? `<line x1="${x}" x2="${x}" y1="${frame.top}" y2="${frame.bottom}" stroke="${palette.ink}" stroke-width="1" stroke-dasharray="2 2"/>`
-        : `<circle cx="${x}" cy="${y}" r="4.5" fill="none" stroke="${palette.ink}" stroke-width="2"/>`;
-      tip.replaceChildren(...trail.tell(k).map((line) => Object.assign(document.createElement("div"), { textContent: line })));
+      plot.querySelector(".cursor").innerHTML =
+        y === null || !Number.isFinite(y)
+          ? `<line x1="${x}" x2="${x}" y1="${frame.top}" y2="${frame.bottom}" stroke="${palette.ink}" stroke-width="1" stroke-dasharray="2 2"/>`
+          : `<circle cx="${x}" cy="${y}" r="4.5" fill="none" stroke="${palette.ink}" stroke-width="2"/>`;
+      tip.replaceChildren(
+        ...trail.tell(k).map((line) => Object.assign(document.createElement("div"), { textContent: line })),
+      );
       tip.hidden = false;
       const scale = plot.clientWidth / picture.width;
       const side = x * scale > plot.clientWidth / 2;
@@ -171,7 +183,7 @@ const figures = (() => {
       const steps = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1, PageUp: 20, PageDown: -20 };
       if (event.key in steps) {
         const size = Math.max(1, Math.round(trail.x.length / 100)) * steps[event.key];
-        const from = focus >= 0 ? focus : trail.now ?? 0;
+        const from = focus >= 0 ? focus : (trail.now ?? 0);
         show(Math.min(Math.max(from + size, 0), trail.x.length - 1));
         event.preventDefault();
       } else if ((event.key === "Enter" || event.key === " ") && focus >= 0 && trail.pick) {
@@ -182,9 +194,13 @@ const figures = (() => {
     data.addEventListener("toggle", () => data.open && fillTable(data.querySelector(".scroll"), now().table()));
     const name = figure.id.replace(/^chart-/, "pulens-");
     const whole = () => chart.svg(now(), colours(), 640, { title: true, background: true });
-    figure.querySelector("[data-save=svg]").addEventListener("click", () => download(`${name}.svg`, whole().text, "image/svg+xml"));
+    figure
+      .querySelector("[data-save=svg]")
+      .addEventListener("click", () => download(`${name}.svg`, whole().text, "image/svg+xml"));
     figure.querySelector("[data-save=png]").addEventListener("click", () => savePng(whole(), `${name}.png`));
-    figure.querySelector("[data-save=csv]").addEventListener("click", (event) => copy(mounted.csv(), event.currentTarget));
+    figure
+      .querySelector("[data-save=csv]")
+      .addEventListener("click", (event) => copy(mounted.csv(), event.currentTarget));
     all.push(mounted);
     seen.observe(figure);
     return mounted;
@@ -199,7 +215,7 @@ const figures = (() => {
         if (isIntersecting && one.stale) one.draw();
       }
     },
-    { rootMargin: "300px" }
+    { rootMargin: "300px" },
   );
 
   function drawAll() {

@@ -2,7 +2,7 @@
 // The control of the class prior: a slider with marks on its track, and a field to type in.
 const priorControl = (() => {
   const find = (id) => document.getElementById(id);
-  const short = (value) => Number(value.toPrecision(4)).toString();
+  const { short } = words;
 
   function unpack(packed) {
     if (!packed) return null;
@@ -51,7 +51,8 @@ const priorControl = (() => {
       slider.value = String(population);
       slider.setAttribute("aria-valuetext", `class prior ${short(population)}`);
       if (document.activeElement !== field) field.value = short(population);
-      find("prior-note").textContent = world.scenario === "single-set" ? `${short(share)} among the unlabelled rows` : "";
+      find("prior-note").textContent =
+        world.scenario === "single-set" ? `${short(share)} among the unlabelled rows` : "";
     }
 
     return { show, populationOf, unlabelledOf, clamp };

@@ -28,7 +28,7 @@ const recovery = (() => {
       alarms = [(-alpha / scale) * (1 - known), (beta / scale) * (1 - known), known];
     }
     let positive, negative;
-    if (given.scenario === "case-control" && alpha > 0) {
+    if (given.scenario === "case-control" && totals.unlabelled > 0) {
       positive = alpha * totals.unlabelled;
       negative = (1 - alpha) * totals.unlabelled;
     } else {
@@ -75,9 +75,13 @@ const recovery = (() => {
 
   // The four cells at one index of the tables, rates clipped to what rates can be.
   function cellsOf(tables, i) {
-    const truePositive = tables.positive * clip(tables.hits[i]);
-    const falsePositive = tables.negative * clip(tables.alarms[i]);
+    const hit = clip(tables.hits[i]);
+    const alarm = clip(tables.alarms[i]);
+    const truePositive = tables.positive * hit;
+    const falsePositive = tables.negative * alarm;
     return {
+      hit,
+      alarm,
       truePositive,
       falsePositive,
       falseNegative: tables.positive - truePositive,
@@ -93,22 +97,25 @@ const recovery = (() => {
 
   const metrics = {
     accuracy: (t) => divide(t.truePositive + t.trueNegative, t.total),
-    balanced_accuracy: (t) => (divide(t.truePositive, t.positive) + divide(t.trueNegative, t.negative)) / 2,
+    balanced_accuracy: (t) => (1 + t.hit - t.alarm) / 2,
     cohen_kappa: (t) => divide(2 * covariance(t), t.called * t.negative + (t.total - t.called) * t.positive),
     error_rate: (t) => divide(t.falsePositive + t.falseNegative, t.total),
     f1: (t) => divide(2 * t.truePositive, t.positive + t.called),
     f_beta: (t) => divide(5 * t.truePositive, 4 * t.positive + t.called),
-    lift: (t) => divide(t.truePositive * t.total, t.called * t.positive),
+    lift: (t) => divide(t.hit * t.total, t.called),
     matthews_correlation: (t) => {
       const spread =
-        Math.sqrt(t.called) * Math.sqrt(Math.max(t.total - t.called, 0)) * Math.sqrt(t.positive) * Math.sqrt(t.negative);
+        Math.sqrt(t.called) *
+        Math.sqrt(Math.max(t.total - t.called, 0)) *
+        Math.sqrt(t.positive) *
+        Math.sqrt(t.negative);
       return Math.min(Math.max(divide(covariance(t), spread, 0), -1), 1);
     },
     precision: (t) => divide(t.truePositive, t.called),
     predicted_positive_rate: (t) => divide(t.called, t.total),
-    recall: (t) => divide(t.truePositive, t.positive),
-    specificity: (t) => divide(t.trueNegative, t.negative),
-    youden_j: (t) => divide(t.truePositive, t.positive) - divide(t.falsePositive, t.negative),
+    recall: (t) => t.hit,
+    specificity: (t) => 1 - t.alarm,
+    youden_j: (t) => t.hit - t.alarm,
   };
 
   // Indices of the tables that could belong to a curve, ordered by false and then true positive rate (values within
@@ -138,7 +145,12 @@ const recovery = (() => {
       if (!isPossible(tables, i)) continue;
       const cells = cellsOf(tables, i);
       if (cells.called > 0) {
-        points.push({ recall: clip(tables.hits[i]), called: cells.called, precision: cells.truePositive / cells.called, i });
+        points.push({
+          recall: clip(tables.hits[i]),
+          called: cells.called,
+          precision: cells.truePositive / cells.called,
+          i,
+        });
       }
     }
     points.sort((p, q) => p.recall - q.recall || p.called - q.called || p.i - q.i);
@@ -232,9 +244,21 @@ const recovery = (() => {
     return { positive, negative };
   }
 
+  // What average precision loses because thresholds were left out, found at some priors, interpolated between them.
+  function missingArea(known, prior) {
+    if (!known) return 0;
+    const { priors, missing } = known;
+    const last = priors.length - 1;
+    const place = Math.min(Math.max(((prior - priors[0]) / (priors[last] - priors[0])) * last, 0), last);
+    const at = Math.min(Math.floor(place), last - 1);
+    return missing[at] + (place - at) * (missing[at + 1] - missing[at]);
+  }
+
   // Every metric at one class prior and one place of the ranking.
   function evaluate(data, unlabelledPriorValue, index) {
-    const given = { unlabelledPrior: unlabelledPriorValue, labelNoise: data.labelNoise, scenario: data.scenario };
+    // a class prior of exactly 0 says that every row's class is known: the rows are then the population
+    const scenario = unlabelledPriorValue === 0 ? "single-set" : data.scenario;
+    const given = { unlabelledPrior: unlabelledPriorValue, labelNoise: data.labelNoise, scenario };
     const tables = tablesOf(data.counts, data.totals, given);
     const cells = cellsOf(tables, index);
     const values = {};
@@ -242,14 +266,30 @@ const recovery = (() => {
     const precisionRecall = precisionRecallCurve(tables);
     const roc = rocCurve(tables);
     values.roc_auc = clip(rocAuc(data.pairs, tables.map));
-    const area = averagePrecision(precisionRecall);
+    const area = averagePrecision(precisionRecall) + missingArea(data.missing, unlabelledPriorValue);
     values.average_precision = Number.isNaN(area) ? area : clip(area);
     return { given, tables, cells, values, roc, precisionRecall };
   }
 
   return {
-    mapOf, ratesOf, tablesOf, cellsOf, isPossible, metrics, rocCurve, precisionRecallCurve, averagePrecision, rocAuc,
-    populationPrior, unlabelledPrior, impossibleRates, indexAt, densitiesOf, evaluate, clip, ROUNDING,
+    mapOf,
+    ratesOf,
+    tablesOf,
+    cellsOf,
+    isPossible,
+    metrics,
+    rocCurve,
+    precisionRecallCurve,
+    averagePrecision,
+    rocAuc,
+    populationPrior,
+    unlabelledPrior,
+    impossibleRates,
+    indexAt,
+    densitiesOf,
+    evaluate,
+    clip,
+    ROUNDING,
   };
 })();
 if (typeof module !== "undefined") module.exports = recovery;

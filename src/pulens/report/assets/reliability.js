@@ -8,7 +8,7 @@ const reliability = (() => {
     const rows = totals.labelled + totals.unlabelled + totals.negative;
     const positive = map.hits.map((coefficient) => (coefficient ? prior * coefficient : 0));
     let population;
-    if (!(given.scenario === "case-control" && given.unlabelledPrior > 0 && totals.unlabelled > 0)) {
+    if (given.scenario !== "case-control" || !totals.unlabelled) {
       population = [totals.labelled / rows, totals.unlabelled / rows, totals.negative / rows];
     } else if (!totals.negative) population = [0, 1, 0];
     else population = positive.map((mass, kind) => mass + (1 - prior) * map.alarms[kind]);
@@ -41,23 +41,66 @@ const reliability = (() => {
     const clipped = (b) => recovery.clip(found.share[b]);
     const x = kept.map((b) => found.promised[b]);
     const y = kept.map(clipped);
-    const whiskers = ends ? [{ kind: "whiskers", x, low: kept.map((b) => ends.low[b]), high: kept.map((b) => ends.high[b]), colour: palette.main }] : [];
+    const whiskers = ends
+      ? [
+          {
+            kind: "whiskers",
+            x,
+            low: kept.map((b) => ends.low[b]),
+            high: kept.map((b) => ends.high[b]),
+            colour: palette.main,
+          },
+        ]
+      : [];
     const unit = (label) => ({ label, min: 0, max: 1 });
     return {
-      id: "reliability", title: "Reliability diagram", ratio: 0.86, x: unit("probability the model promises"), y: unit("share of positives, recovered"),
+      id: "reliability",
+      title: "Reliability diagram",
+      ratio: 0.86,
+      x: unit("probability the model promises"),
+      y: unit("share of positives, recovered"),
       layers: [
         { kind: "line", x: [0, 1], y: [0, 1], colour: palette.plain, width: 1, dash: "2 4", name: "promises kept" },
         ...whiskers,
-        { kind: "line", x, y, colour: palette.main, width: 1.5, name: ends ? "recovered, with intervals" : "recovered" },
+        {
+          kind: "line",
+          x,
+          y,
+          colour: palette.main,
+          width: 1.5,
+          name: ends ? "recovered, with intervals" : "recovered",
+        },
         { kind: "dots", x, y, colour: palette.main },
       ],
       table: () => ({
-        header: ["score from", "score to", "labelled", "unlabelled", "promised", "recovered", ...(ends ? ["low", "high"] : [])],
-        rows: found.share.map((share, b) => [bins.edges[b], bins.edges[b + 1], bins.counts[0][b], bins.counts[1][b], found.promised[b], share, ...(ends ? [ends.low[b] ?? NaN, ends.high[b] ?? NaN] : [])]),
+        header: [
+          "score from",
+          "score to",
+          "labelled",
+          "unlabelled",
+          "promised",
+          "recovered",
+          ...(ends ? ["low", "high"] : []),
+        ],
+        rows: found.share.map((share, b) => [
+          bins.edges[b],
+          bins.edges[b + 1],
+          bins.counts[0][b],
+          bins.counts[1][b],
+          found.promised[b],
+          share,
+          ...(ends ? [ends.low[b] ?? NaN, ends.high[b] ?? NaN] : []),
+        ]),
       }),
       trail: {
-        x, y,
-        tell: (k) => [`promised ${three(x[k])}`, `recovered ${three(found.share[kept[k]])}`, ...(ends ? [`${three(ends.low[kept[k]])} to ${three(ends.high[kept[k]])}`] : []), `${(100 * found.population[kept[k]]).toPrecision(3)}% of rows`],
+        x,
+        y,
+        tell: (k) => [
+          `promised ${three(x[k])}`,
+          `recovered ${three(found.share[kept[k]])}`,
+          ...(ends ? [`${three(ends.low[kept[k]])} to ${three(ends.high[kept[k]])}`] : []),
+          `${(100 * found.population[kept[k]]).toPrecision(3)}% of rows`,
+        ],
       },
     };
   }
