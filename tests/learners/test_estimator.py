@@ -73,7 +73,9 @@ def test_a_declared_label_value_leaves_one_expected_failure():
 
 def test_pipelines_and_grid_search_on_pu_labels_alone():
     X, labels, positive = rows(400)
-    model = make_pipeline(StandardScaler(), NNPU(class_prior=0.5, scenario="single-set", epochs=30, learning_rate=0.05, **QUICK))
+    model = make_pipeline(
+        StandardScaler(), NNPU(class_prior=0.5, scenario="single-set", epochs=30, learning_rate=0.05, **QUICK)
+    )
     search = GridSearchCV(
         model,
         {"nnpu__class_prior": [0.05, 0.5]},

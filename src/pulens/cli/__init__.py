@@ -13,6 +13,8 @@ from pulens.errors import PulensError
 # one-line help stands here so that `pulens --help` loads no command
 COMMANDS = {
     "evaluate": "How good is a classifier, from scores and PU labels?",
+    "train": "Train a learner on a table of features with PU labels.",
+    "score": "Score the rows of a table with a trained learner.",
     "reproduce": "Rebuild tables and figures of the papers, with a verdict on each claim.",
     "demo": "Train on PU labels, evaluate from them alone, and show the truth beside it.",
 }
