@@ -35,14 +35,18 @@ def command(
       pulens score model claims.csv --label status --positive confirmed --out scores.csv
     """
     from pulens.cli._write import write_text
+    from pulens.errors import InputError
     from pulens.inputs.columns import LabelCoding
     from pulens.inputs.features import read_features
     from pulens.learners import load
 
     learner = load(model)
+    columns = getattr(learner, "columns_", None) or [str(name) for name in getattr(learner, "feature_names_in_", ())]
+    if not columns:
+        raise InputError(f"{model} was trained on an array without column names; score it from Python.")
     table = read_features(
         file,
-        features=list(learner.feature_names_in_),
+        features=columns,
         label=label,
         coding=LabelCoding(positive or None),
         format=format,

@@ -69,7 +69,7 @@ def command(file: str, method: str, out: str, **given: Any) -> None:
         delimiter=given["delimiter"],
     )
     learner.fit(table.values, table.labels)
-    learner.feature_names_in_ = _names(table.names)
+    learner.columns_ = list(table.names)
     folder = learner.save(Path(out))
     assert table.labels is not None
     labelled = int((table.labels == 1).sum())
@@ -77,12 +77,6 @@ def command(file: str, method: str, out: str, **given: Any) -> None:
         f"{type(learner).__name__} learned from {labelled:,} labelled and {len(table.labels) - labelled:,} unlabelled "
         f"rows with {len(table.names):,} features; kept epoch {learner.best_epoch_}. Written to {folder}."
     )
-
-
-def _names(names: tuple[str, ...]) -> Any:
-    import numpy as np
-
-    return np.array(names, dtype=object)
 
 
 def _settings(learner_class: Any, given: dict[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ FORMAT = 1
 WEIGHTS, FACTS = "weights.safetensors", "learner.json"
 # what fit leaves behind besides the network
 FITTED = ("cut_", "class_prior_", "best_epoch_", "history_", "row_shape_", "n_features_in_")
-FOUND = ("unlabelled_prior_", "labelled_propensity_", "mean_", "deviation_")
+FOUND = ("unlabelled_prior_", "labelled_propensity_", "mean_", "deviation_", "columns_")
 
 
 def check_target(path: Path) -> None:
