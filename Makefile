@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE # without byte code every import is two to three times slower
 WORKERS ?= 2
 
-.PHONY: help install demo test lint types imports tests benchmark clean
+.PHONY: help install demo test lint types imports browser tests benchmark clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -21,11 +21,10 @@ $(VENV)/.core: $(BIN)/python pyproject.toml constraints/ci.txt
 	touch $@
 
 $(VENV)/.test: $(VENV)/.core
-	$(BIN)/python -m pip install --quiet -e ".[data,plot,test,torch]"
+	$(BIN)/python -m pip install --quiet -e ".[bench,data,plot,sql,test,torch]"
 	touch $@
 
 install: $(VENV)/.test ## make .venv with every extra
-	$(BIN)/python -m pip install --quiet -e ".[data,plot,test,torch]"
 
 demo: $(VENV)/.core ## train and evaluate on PU labels alone, with the truth beside it
 	$(BIN)/pulens demo
@@ -42,8 +41,16 @@ types: $(VENV)/.test
 imports: $(VENV)/.test
 	$(BIN)/lint-imports --no-cache
 
-tests: $(VENV)/.test
-	$(BIN)/python -m pytest -q -n $(WORKERS)
+browser: ## find a browser for the tests of the report's pages, or install Debian's
+	@for name in chromium chromium-browser google-chrome google-chrome-stable; do \
+	  if command -v $$name > /dev/null; then exit 0; fi; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get update -qq \
+	  && apt-get install -y -qq --no-install-recommends chromium > /dev/null; then exit 0; fi; \
+	if [ "$$PULENS_BROWSER" = required ]; then echo "no browser found, and none could be installed" >&2; exit 1; fi; \
+	echo "SKIPPED: pages are not tested in a browser here; install chromium (apt-get install chromium) to test them"
+
+tests: $(VENV)/.test browser
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
 
 benchmark: $(VENV)/.test ## speed beside the peers
 	$(BIN)/python benchmarks/tally.py

@@ -72,3 +72,25 @@ def test_scores_are_not_changed_by_counting():
     before = scores.copy()
     Tally.from_arrays(np.array([1, 0, 0]), scores)
     np.testing.assert_array_equal(scores, before)
+
+
+def test_counts_do_not_depend_on_the_number_of_cores(monkeypatch):
+    import pulens.counting
+
+    rng = np.random.default_rng(3)
+    scores, labels = np.round(rng.normal(size=5000), 2), rng.choice([1, 0, -1], 5000).astype(np.int8)
+    alone = [count_rows(scores, labels), count_rows(np.abs(scores), np.abs(labels))]
+    monkeypatch.setattr(pulens.counting, "SHARED_SORT", 100)
+    for threads in ("2", "3", "7"):
+        monkeypatch.setenv("PULENS_THREADS", threads)
+        together = [count_rows(scores, labels), count_rows(np.abs(scores), np.abs(labels))]
+        for mine, theirs in zip(alone, together, strict=True):
+            for got, expected in zip(mine, theirs, strict=True):
+                np.testing.assert_array_equal(got, expected)
+
+
+def test_rows_that_are_all_known_negatives_are_counted():
+    counts = count_rows(np.array([-1.0, 5.0, 5.0]), np.array([-1, -1, -1], np.int8))
+    np.testing.assert_array_equal(counts.thresholds, [5.0, -1.0])
+    np.testing.assert_array_equal(counts.negative, [2, 3])
+    np.testing.assert_array_equal(counts.labelled, [0, 0])

@@ -94,6 +94,17 @@ def test_rates_slightly_outside_by_chance_are_only_noted():
     assert all(notice.severity == 0 for notice in notices)
 
 
+def test_a_range_that_begins_at_zero_is_the_limit_of_ranges_that_do_not():
+    """The population stays the same along the range: only a class prior given as 0 makes rows fully labelled."""
+    options = {"threshold": 0.5, "confidence": None}
+    from_zero, from_little = (
+        pulens.evaluate(LABELS, SCORES, class_prior=(low, 0.3), **options) for low in (0.0, 1e-14)
+    )
+    for name, found in from_little.estimates.items():
+        assert from_zero.estimates[name].interval.low == pytest.approx(found.interval.low, abs=1e-6), name
+        assert from_zero.estimates[name].interval.high == pytest.approx(found.interval.high, abs=1e-6), name
+
+
 def test_a_range_of_priors_gives_a_range_of_values():
     evaluation = pulens.evaluate(LABELS, SCORES, class_prior=(0.1, 0.3), threshold=0.5)
     ends = [pulens.evaluate(LABELS, SCORES, class_prior=end, threshold=0.5) for end in (0.1, 0.3)]
@@ -102,6 +113,20 @@ def test_a_range_of_priors_gives_a_range_of_values():
         for end in ends:
             assert interval.low - 1e-12 <= end.estimates[name].value <= interval.high + 1e-12
     assert evaluation.class_prior.interval.low == 0.1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"class_prior": np.float64(0.2)},
+        {"class_prior": np.array([0.1, 0.3])},
+        {"class_prior": [0.1, 0.3]},
+        {"class_prior": 0.2, "label_noise": np.float32(0.1)},
+        {"class_prior": 0.2, "threshold": np.float32(0.5)},
+    ],
+)
+def test_numbers_of_numpy_are_numbers(options):
+    assert pulens.evaluate(LABELS, SCORES, **options).class_prior.value == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from pulens.hypergeometric import chances_of_fewer, log_pmf, sum_of_chances, tails
+from pulens.hypergeometric import chances_along, chances_of_fewer, log_pmf, sum_of_chances, tails
 
 
 def exact_fewer(hits: int, rows: int, labelled: int, called: int) -> Fraction:
@@ -56,6 +56,19 @@ def test_millions_of_rows_agree_with_scipy(rows, labelled):
     )
 
 
+@pytest.mark.parametrize(("called", "hits"), [(100, 3), (1000, 10), (3000, 28), (3000, 60)])
+def test_a_million_rows_agree_with_whole_numbers_to_the_last_digits(called, hits):
+    rows, labelled = 1_000_000, 10_000
+    term, below = comb(rows - labelled, called), 0
+    for m in range(hits):
+        below += term
+        term = term * (labelled - m) * (called - m) // ((m + 1) * (rows - labelled - called + m + 1))
+    exact = Fraction(below, comb(rows, called))
+    found = tails(hits, rows, labelled, called)
+    assert found.fewer == pytest.approx(float(exact), rel=1e-14)
+    assert found.at_least == pytest.approx(float(1 - exact), rel=2e-14)
+
+
 def test_the_mass_adds_up_to_one():
     for rows, labelled, called in ((40, 12, 20), (9000, 300, 4000), (10_000_000, 800, 3_000_000)):
         total = np.exp(log_pmf(np.arange(labelled + 1), rows, labelled, called)).sum()
@@ -79,3 +92,15 @@ def test_the_closed_form_of_a_stretch_is_its_sum():
 def test_neighbours_that_count_upwards_share_their_sums():
     called, hits = np.repeat([5, 9], [4, 6]), np.array([0, 1, 2, 3, 2, 3, 4, 5, 6, 7])
     np.testing.assert_allclose(chances_of_fewer(called, hits, 20, 7), tails(hits, 20, 7, called).fewer, atol=1e-15)
+
+
+@pytest.mark.parametrize(("rows", "labelled"), [(2, 1), (13, 12), (60, 7), (5000, 4900), (300_000, 20_000)])
+@pytest.mark.parametrize("shift", [-1.0, 0.0, 2.0])
+def test_the_walk_along_a_ranking_gives_each_rank_its_tail(rows, labelled, shift):
+    rng = np.random.default_rng(rows)
+    labels = np.arange(rows) < labelled
+    hit_ranks = np.flatnonzero(labels[np.argsort(-rng.normal(shift * labels))]) + 1
+    chances = np.concatenate([found for _, found in chances_along(hit_ranks, rows)])
+    ranks = np.unique(np.linspace(0, rows - 1, 400).astype(int))
+    hits = np.searchsorted(hit_ranks, ranks, side="right")
+    np.testing.assert_allclose(chances[ranks], tails(hits, rows, labelled, ranks).fewer, atol=1e-12)

@@ -14,44 +14,77 @@ from typing import TYPE_CHECKING, Any
 from pulens._version import __version__
 
 if TYPE_CHECKING:
+    from pulens.bounding import Bounds, bounds
+    from pulens.comparison import Comparison, compare
     from pulens.contingency import Contingency
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
     from pulens.evaluation import Evaluation, evaluate
-    from pulens.priors import ClassPrior
+    from pulens.priors import ClassPrior, estimate_prior, estimate_prior_and_noise
     from pulens.sample import PUSample
     from pulens.scenario import Scenario
+    from pulens.segments import Evaluations, evaluate_by
+    from pulens.synthesis import synthesise
     from pulens.tally import Tally
 
 # where each public name lives; looked up on first use, so that `import pulens` stays quick
 _HOMES = {
+    "Bounds": "pulens.bounding",
     "ClassPrior": "pulens.priors",
+    "Comparison": "pulens.comparison",
     "Contingency": "pulens.contingency",
     "Curve": "pulens.estimate",
     "Estimate": "pulens.estimate",
     "Evaluation": "pulens.evaluation",
+    "Evaluations": "pulens.segments",
     "Interval": "pulens.estimate",
     "PUSample": "pulens.sample",
     "PulensError": "pulens.errors",
     "Scenario": "pulens.scenario",
     "Tally": "pulens.tally",
+    "bounds": "pulens.bounding",
+    "estimate_prior": "pulens.priors",
+    "estimate_prior_and_noise": "pulens.priors",
+    "compare": "pulens.comparison",
     "evaluate": "pulens.evaluation",
+    "evaluate_by": "pulens.segments",
+    "synthesise": "pulens.synthesis",
 }
-_ROOMS = {"metrics", "curves", "priors", "recovery", "inputs", "plots", "sklearn"}
+_ROOMS = {
+    "calibration",
+    "curves",
+    "inputs",
+    "labelling",
+    "metrics",
+    "plots",
+    "priors",
+    "recovery",
+    "sklearn",
+    "synthesis",
+}
 
 __all__ = [
+    "Bounds",
     "ClassPrior",
+    "Comparison",
     "Contingency",
     "Curve",
     "Estimate",
     "Evaluation",
+    "Evaluations",
     "Interval",
     "PUSample",
     "PulensError",
     "Scenario",
     "Tally",
     "__version__",
+    "bounds",
+    "compare",
+    "estimate_prior",
+    "estimate_prior_and_noise",
     "evaluate",
+    "evaluate_by",
+    "synthesise",
 ]
 
 

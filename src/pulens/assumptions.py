@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
 from pulens.errors import AssumptionError
 from pulens.scenario import Scenario
@@ -40,9 +41,9 @@ class Assumptions:
         return 1.0 - self.label_noise
 
 
-def check_label_noise(label_noise: float) -> float:
+def check_label_noise(label_noise: object) -> float:
     """Allow a share from 0 (every labelled row is positive) to below 1."""
-    if not isinstance(label_noise, int | float) or isinstance(label_noise, bool) or not 0 <= label_noise < 1:
+    if not isinstance(label_noise, Real) or isinstance(label_noise, bool) or not 0 <= float(label_noise) < 1:
         raise AssumptionError(
             f"label_noise must be a number of at least 0 and below 1, got {label_noise!r}. "
             "It is the share of labelled rows that are in truth negative: write 5% as 0.05."

@@ -7,6 +7,9 @@ value and never uses the sign bit: shifting it out makes room for the label with
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +19,7 @@ from pulens.sample import LABELLED, NEGATIVE
 
 Scores = NDArray[np.floating[Any]]
 BLOCK = 1 << 16  # rows handled at a time: temporaries stay in cache, and memory stays flat
+SHARED_SORT = 1 << 20  # rows from which sorting on several cores pays
 
 
 class Counts(NamedTuple):
@@ -32,23 +36,70 @@ def count_rows(scores: Scores, labels: NDArray[np.int8]) -> Counts:
     has_negatives = bool((labels == NEGATIVE).any())
     smallest, largest = scores.min(), scores.max()
     if has_negatives and not (smallest >= 0 and largest < 2):
-        return _count_by_order(scores, labels, None, has_negatives=True)
+        return _count_apart(scores, labels)
     label_bits = 2 if has_negatives else 1
     if smallest >= 0:
         packed = _pack(scores, labels, label_bits, below_zero=None)
-        packed.sort()
+        sort_in_place(packed)
         return _unpack(packed, packed.size, scores.dtype, label_bits)
     packed = np.empty(scores.size, _bits_type(scores.dtype))
     upper = _pack(scores, labels, label_bits, below_zero=False, out=packed)
     lower = _pack(scores, labels, label_bits, below_zero=True, out=packed[upper.size :])
-    upper.sort()
-    lower.sort()
+    sort_in_place(upper)
+    sort_in_place(lower)
     return _unpack(packed, upper.size, scores.dtype, label_bits)
 
 
 def count_weighted_rows(scores: Scores, labels: NDArray[np.int8], weights: NDArray[np.float64]) -> Counts:
     """Add up weights instead of counting rows."""
     return _count_by_order(scores, labels, weights, has_negatives=bool((labels == NEGATIVE).any()))
+
+
+def sort_in_place(values: NDArray[Any]) -> None:
+    """Sort on all cores that this process may use: parted by rank first, then each part by itself.
+
+    Parting costs a pass or two over the values and no memory, and sorting lets other threads run meanwhile.
+
+    >>> values = np.array([3.0, 1.0, 2.0])
+    >>> sort_in_place(values)
+    >>> values
+    array([1., 2., 3.])
+    """
+    workers = _cores()
+    if values.size < SHARED_SORT or workers < 2:
+        values.sort()
+        return
+    ends = [place * values.size // workers for place in range(workers + 1)]
+    values.partition(ends[1:-1])
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(lambda ends: values[ends[0] : ends[1]].sort(), pairwise(ends)))
+
+
+def _cores() -> int:
+    """Cores this process may use, at most eight; ``PULENS_THREADS`` says otherwise. Results do not depend on it."""
+    asked = os.environ.get("PULENS_THREADS", "")
+    if asked.isdigit() and int(asked) > 0:
+        return int(asked)
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(available, 8)
+
+
+def _count_apart(scores: Scores, labels: NDArray[np.int8]) -> Counts:
+    """Sort all scores, labelled ones and known negatives apart: for scores without room for two label bits."""
+    ordered = scores + scores.dtype.type(0)  # a copy, in which -0.0 is 0.0
+    sort_in_place(ordered)
+    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    distinct = ordered[first]
+    at_or_above = ordered.size - first[::-1]
+
+    def running(code: int) -> NDArray[np.int64]:
+        chosen = scores[labels == code]
+        sort_in_place(chosen)  # neighbours are looked up one after the other
+        counted = np.bincount(np.searchsorted(distinct, chosen), minlength=distinct.size)
+        return np.cumsum(counted[::-1], dtype=np.int64)
+
+    labelled, negative = running(LABELLED), running(NEGATIVE)
+    return Counts(np.ascontiguousarray(distinct[::-1]), labelled, at_or_above - labelled - negative, negative)
 
 
 def _bits_type(dtype: np.dtype[Any]) -> type[np.unsignedinteger[Any]]:

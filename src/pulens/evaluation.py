@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from os import PathLike
 from types import MappingProxyType
 from typing import Any
 
@@ -13,19 +14,25 @@ import numpy as np
 
 from pulens import curves
 from pulens.assumptions import UNCORRECTED
+from pulens.bounding import Bounds, bounds
 from pulens.contingency import Contingency
-from pulens.errors import PulensError
+from pulens.diagnostics import diagnose
+from pulens.errors import AssumptionError, PulensError
 from pulens.estimate import Curve, Estimate
 from pulens.evidence import Evidence, gather
 from pulens.metrics import METRICS, find
+from pulens.metrics._binning import binning_notices
+from pulens.metrics._intervals import Choice, Doubts
 from pulens.metrics._measure import check_threshold, estimate, raw_value
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
 from pulens.recovery import recover, recover_at
 from pulens.recovery.feasibility import impossible_rates
+from pulens.robustness import Direction, Robustness, Sensitivity, robustness, sensitivity, sensitivity_curve
 from pulens.scenario import Scenario
 from pulens.tally import Tally
+from pulens.uncertainty.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
 
 FEW_LABELLED = 30
 WEAK_CONTRAST = 0.05
@@ -65,6 +72,7 @@ class Evaluation:
     evidence: Evidence
     threshold: float
     threshold_choice: str
+    resampling: Resampling | None = None
 
     @property
     def tally(self) -> Tally:
@@ -84,7 +92,14 @@ class Evaluation:
 
     @cached_property
     def estimates(self) -> Mapping[str, Estimate]:
-        return _estimates(self.evidence, self.threshold)
+        return _estimates(self.evidence, self.threshold, self._doubts)
+
+    @cached_property
+    def _doubts(self) -> Doubts | None:
+        if self.resampling is None:
+            return None
+        choice = None if self.threshold_choice == "given" else Choice(METRICS["f1"], self.threshold)
+        return Doubts(self.evidence, self.resampling, choice)
 
     @cached_property
     def uncorrected(self) -> Mapping[str, Estimate]:
@@ -133,7 +148,7 @@ class Evaluation:
         """Every metric of "predicted positive when score >= threshold"."""
         number = check_threshold(threshold)
         found = {
-            name: estimate(name, metric, self.evidence, threshold=number)
+            name: estimate(name, metric, self.evidence, threshold=number, doubts=self._doubts)
             for name, metric in METRICS.items()
             if metric.reads == "threshold"
         }
@@ -143,6 +158,45 @@ class Evaluation:
     def best_threshold(self, metric: str = "f1", **parameters: Any) -> float:
         """The threshold at which a metric is best; the highest one if several are."""
         return best_threshold(self.evidence, metric, **parameters)
+
+    def bounds(self, *, band: str = "dkw-two-sample", approach: str = "positives", confidence: float = 0.95) -> Bounds:
+        """What the curves and any metric can be, given a band on the ranks of the labelled rows: paper 001."""
+        if self.evidence.label_noise:
+            raise AssumptionError(
+                f"bounds hold for clean labels only, got label_noise={self.evidence.label_noise:g}: every labelled "
+                "row counts as a positive in them."
+            )
+        options = {"scenario": str(self.scenario), "band": band, "approach": approach, "confidence": confidence}
+        return bounds(self.tally, class_prior=self.class_prior, **options)  # type: ignore[arg-type]
+
+    def sensitivity(self, metric: str, *, factor: float, favours: Direction = "high", **options: Any) -> Sensitivity:
+        """The range of a metric if positives with high scores were labelled up to ``factor`` times as often.
+
+        Metrics at a threshold take this evaluation's own, unless ``threshold`` gives another.
+
+        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.2, threshold=5)
+        >>> print(evaluation.sensitivity("recall", factor=2))
+        recall 0.667, [0.500, 0.667] if high scores were labelled up to 2 times as often
+        """
+        return sensitivity(self.evidence, metric, factor=factor, favours=favours, **self._at_own(metric, options))
+
+    def sensitivity_curve(self, metric: str, *, factors: Any = None, **options: Any) -> tuple[Curve, Curve]:
+        """Lowest and highest value of a metric against the factor by which labelling favours high scores."""
+        return sensitivity_curve(self.evidence, metric, factors=factors, **self._at_own(metric, options))
+
+    def robustness(self, statement: str, *, favours: Direction = "high", **options: Any) -> Robustness:
+        """The smallest factor at which a statement such as ``"precision > 0.8"`` would fail.
+
+        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.2, threshold=5)
+        >>> round(evaluation.robustness("recall > 0.5").factor, 6)
+        2.0
+        """
+        metric = statement.split()[0] if isinstance(statement, str) and statement.split() else ""
+        return robustness(self.evidence, statement, favours=favours, **self._at_own(metric, options))
+
+    def _at_own(self, metric: str, options: dict[str, Any]) -> dict[str, Any]:
+        reads = METRICS[metric].reads if metric in METRICS else "threshold"
+        return options if reads == "ranking" or "threshold" in options else {"threshold": self.threshold, **options}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
@@ -177,6 +231,29 @@ class Evaluation:
 
         return evaluation_html(self)
 
+    def to_html(
+        self, path: str | PathLike[str] | None = None, *, title: str | None = None, scores_are: str | None = None
+    ) -> str:
+        """One self-contained page with sliders for the class prior and the threshold; written to ``path`` if given.
+
+        Say ``scores_are="probability"`` (or ``"logit"``) to have a reliability diagram on it.
+        """
+        from pulens.report import evaluation_page, write_whole
+
+        page = evaluation_page(self, title=title, scores_are=scores_are)
+        if path is not None:
+            write_whole(path, page)
+        return page
+
+    def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
+        """Verdict, warnings, tables and assumptions as Markdown; written to ``path`` if given."""
+        from pulens.report import evaluation_markdown, write_whole
+
+        text = evaluation_markdown(self, title=title)
+        if path is not None:
+            write_whole(path, text)
+        return text
+
     def plot(self, axes: Any = None) -> Any:
         """Draw the ROC and precision-recall curves, the uncorrected ones behind them; returns the axes."""
         from pulens.plots import draw_evaluation
@@ -188,12 +265,16 @@ def evaluate(
     labels: Any,
     scores: Any = None,
     *,
-    class_prior: GivenPrior | ClassPrior | None = None,
+    class_prior: GivenPrior | ClassPrior | str | None = None,
     unlabelled_prior: GivenPrior | None = None,
     label_noise: float = 0.0,
     scenario: str = "case-control",
     threshold: float | None = None,
     weights: Any = None,
+    confidence: float | None = 0.95,
+    redraws: int = DEFAULT_REDRAWS,
+    seed: int = 0,
+    audit: object = None,
     **reading: Any,
 ) -> Evaluation:
     r"""Recover how a classifier performs on positives versus negatives from positive and unlabelled rows.
@@ -207,7 +288,8 @@ def evaluate(
     scores
         One number per row; higher means more positive.
     class_prior
-        Share of positives in the population: a number, or a range ``(low, high)``.
+        Share of positives in the population: a number, a range ``(low, high)``, or the name of an estimator
+        (:func:`pulens.estimate_prior`). By default ``"auto"``, which estimates it from these rows.
     unlabelled_prior
         Share of positives among the unlabelled rows, instead of ``class_prior``.
     label_noise
@@ -219,6 +301,14 @@ def evaluate(
         Rows with ``score >= threshold`` are predicted positive. By default the threshold with the best recovered F1.
     weights
         How many rows each row stands for.
+    confidence
+        Level of the intervals; ``None`` for none.
+    redraws, seed
+        How many times counts are redrawn for intervals that have no closed form, and where chance starts: the same
+        seed gives the same numbers.
+    audit
+        Positives found and rows checked among randomly chosen unlabelled rows, ``(13, 200)``: sharpens an estimated
+        class prior.
 
     The recovery solves :math:`\eta_{pu} = \alpha\gamma + (1-\alpha)\eta` and
     :math:`\gamma_{pu} = \beta\gamma + (1-\beta)\eta` at every threshold: paper 003, equations 1 to 4.
@@ -229,6 +319,7 @@ def evaluate(
     >>> round(evaluation.at(0.5)["recall"].value, 6)
     0.666667
     """
+    resampling = check_resampling(confidence, redraws, seed)
     evidence = gather(
         labels,
         scores,
@@ -236,11 +327,12 @@ def evaluate(
         unlabelled_prior=unlabelled_prior,
         label_noise=label_noise,
         scenario=scenario,
+        audit=audit,
         **(reading if weights is None else {**reading, "weights": weights}),
     )
     if threshold is None:
-        return Evaluation(evidence, best_threshold(evidence, "f1"), "best f1 on these rows")
-    return Evaluation(evidence, check_threshold(threshold), "given")
+        return Evaluation(evidence, best_threshold(evidence, "f1"), "best f1 on these rows", resampling)
+    return Evaluation(evidence, check_threshold(threshold), "given", resampling)
 
 
 def best_threshold(evidence: Evidence, metric: str = "f1", **parameters: Any) -> float:
@@ -256,10 +348,14 @@ def best_threshold(evidence: Evidence, metric: str = "f1", **parameters: Any) ->
     return float(table.thresholds[place])
 
 
-def _estimates(evidence: Evidence, threshold: float) -> Mapping[str, Estimate]:
+def _estimates(evidence: Evidence, threshold: float, doubts: Doubts | None = None) -> Mapping[str, Estimate]:
     ranking_first = sorted(METRICS.items(), key=lambda item: item[1].reads != "ranking")
     return MappingProxyType(
-        {name: estimate(name, metric, evidence, threshold=threshold) for name, metric in ranking_first if metric.listed}
+        {
+            name: estimate(name, metric, evidence, threshold=threshold, doubts=doubts)
+            for name, metric in ranking_first
+            if metric.listed
+        }
     )
 
 
@@ -272,7 +368,7 @@ def _uncorrected(evidence: Evidence) -> Evidence:
 def _notices(evaluation: Evaluation) -> tuple[Notice, ...]:
     evidence = evaluation.evidence
     assumptions, totals = evidence.assumptions, evidence.tally.totals
-    found = [*evidence.class_prior.notices]
+    found = [*evidence.class_prior.notices, *binning_notices(evaluation.estimates, evidence.tally)]
     for name, metric in METRICS.items():
         if metric.reads != "ranking" or not metric.listed:
             continue
@@ -310,13 +406,14 @@ def _notices(evaluation: Evaluation) -> tuple[Notice, ...]:
                 f"±{0.98 / math.sqrt(max(totals.labelled, 1)):.2f} at best.",
             )
         )
+    found += diagnose(evidence, evaluation.estimates.get("recall"), threshold=evaluation.threshold)
     if evaluation.threshold_choice != "given":
         found.append(
             Notice(
                 Severity.NOTE,
                 "chosen-threshold",
                 f"The threshold {evaluation.threshold:.6g} was chosen as the {evaluation.threshold_choice}, which "
-                "flatters the numbers at it; give a threshold fixed beforehand to avoid that.",
+                "flatters the values at it; the intervals allow for that, a threshold fixed beforehand avoids it.",
             )
         )
     return worst_first(found)

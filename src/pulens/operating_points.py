@@ -48,7 +48,10 @@ class Ranking:
                 "Leave the weights out, or use a measure that recovers rates, such as roc_auc."
             )
         labelled, unlabelled, negative = tally.increments()
-        return cls((labelled + unlabelled + negative).astype(np.int64), labelled.astype(np.int64))
+        sizes = labelled + unlabelled + negative
+        if not sizes.all():  # a redrawn tally keeps scores of which no row was drawn
+            sizes, labelled = sizes[sizes > 0], labelled[sizes > 0]
+        return cls(sizes.astype(np.int64), labelled.astype(np.int64))
 
     @property
     def rows(self) -> int:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.binning import Binning, cells, join_overlapping
 from pulens.counting import BLOCK, count_rows, count_weighted_rows
 from pulens.errors import InputError
 from pulens.sample import PUSample
@@ -34,6 +36,8 @@ class Tally:
 
     Counts per distinct score are all that rankings, thresholds, calibration and class-prior estimates need, so
     a tally replaces the rows: it adds up across chunks (``tally_a + tally_b``) and may come from a database.
+    Where ``binning`` is given, each threshold is the lowest score of a bin: the counts at it are exact, and the
+    scores in between are not thresholds of their own.
 
     >>> import numpy as np
     >>> tally = Tally.from_arrays(np.array([1, 1, 0, 0, 0]), np.array([0.9, 0.4, 0.9, 0.3, 0.1]))
@@ -49,9 +53,11 @@ class Tally:
     labelled: Counted
     unlabelled: Counted
     negative: Counted
+    binning: Binning | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        for values in (self.thresholds, self.labelled, self.unlabelled, self.negative):
+        highest = () if self.binning is None else (self.binning.highest,)
+        for values in (self.thresholds, self.labelled, self.unlabelled, self.negative, *highest):
             if values.shape != self.thresholds.shape:
                 raise InputError("a tally needs one count of each kind per threshold")
             values.flags.writeable = False  # frozen guards the names, not what the arrays hold
@@ -82,29 +88,45 @@ class Tally:
         labelled: NDArray[Any],
         unlabelled: NDArray[Any],
         negative: NDArray[Any] | None = None,
+        highest: NDArray[Any] | None = None,
     ) -> Tally:
         """Build from counts per score, in any order, scores possibly repeated (a GROUP BY, chunk by chunk).
+
+        With ``highest`` each row of counts belongs to a bin of scores from ``scores`` to ``highest``; bins that
+        overlap are joined.
 
         >>> import numpy as np
         >>> Tally.from_increments(np.array([0.1, 0.9]), np.array([0, 1]), np.array([2, 0])).labelled
         array([1, 1])
         """
-        distinct, place = np.unique(scores, return_inverse=True)
+        given = [labelled, unlabelled] if negative is None else [labelled, unlabelled, negative]
+        counts = [count.astype(np.float64 if count.dtype.kind == "f" else np.int64, copy=False) for count in given]
+        reach = scores if highest is None else highest
+        lowest, reach, counts = join_overlapping(scores, reach, counts)
+        running: list[Counted] = [np.cumsum(count[::-1]) for count in counts]
+        if negative is None:  # zeros that take no memory
+            running.append(np.broadcast_to(running[0].dtype.type(0), lowest.shape))
+        is_binned = highest is not None and not np.array_equal(lowest, reach)
+        binning = Binning(np.ascontiguousarray(reach[::-1])) if is_binned else None
+        return cls(np.ascontiguousarray(lowest[::-1]), running[0], running[1], running[2], binning=binning)
 
-        def running(counts: NDArray[Any]) -> Counted:
-            added = np.zeros(distinct.size, counts.dtype if counts.dtype.kind == "f" else np.int64)
-            np.add.at(added, place, counts)
-            return np.cumsum(added[::-1])
+    def binned(self, bits: int) -> Tally:
+        """The same rows with all scores of a cell of width 2**-bits made one bin.
 
-        counted = running(labelled)
-        if negative is None:
-            no_negative = np.broadcast_to(counted.dtype.type(0), distinct.shape)
-        return cls(
-            np.ascontiguousarray(distinct[::-1]),
-            counted,
-            running(unlabelled),
-            no_negative if negative is None else running(negative),
-        )
+        >>> import numpy as np
+        >>> tally = Tally.from_arrays(np.array([1, 0, 0]), np.array([0.9, 0.8, 0.2])).binned(bits=2)
+        >>> tally.thresholds, tally.binning.highest
+        (array([0.8, 0.2]), array([0.9, 0.2]))
+        """
+        if len(self) == 0:
+            return self
+        cell = cells(self.thresholds, bits)
+        last = np.append(np.flatnonzero(cell[1:] != cell[:-1]), cell.size - 1)
+        first = np.append(0, last[:-1] + 1)
+        highest = (self.thresholds if self.binning is None else self.binning.highest)[first]
+        thresholds = self.thresholds[last]
+        binning = None if np.array_equal(thresholds, highest) else Binning(highest)
+        return Tally(thresholds, self.labelled[last], self.unlabelled[last], self.negative[last], binning=binning)
 
     @property
     def totals(self) -> Totals:
@@ -120,6 +142,11 @@ class Tally:
     def is_weighted(self) -> bool:
         return bool(self.labelled.dtype.kind == "f")
 
+    @property
+    def highest(self) -> NDArray[np.floating[Any]]:
+        """The highest score counted at each threshold; the threshold itself unless scores were binned."""
+        return self.thresholds if self.binning is None else self.binning.highest
+
     def increments(self) -> tuple[Counted, Counted, Counted]:
         """Rows of each kind exactly at each threshold."""
         kinds = (self.labelled, self.unlabelled, self.negative)
@@ -132,7 +159,7 @@ class Tally:
         >>> Tally.from_arrays(np.array([1, 0, 0]), np.array([0.9, 0.5, 0.2])).at(0.5)
         Totals(labelled=1.0, unlabelled=1.0, negative=0.0)
         """
-        above = int(np.searchsorted(-self.thresholds, -threshold, side="right"))
+        above = bisect_right(self.thresholds, -threshold, key=lambda score: -score)
         if above == 0:
             return Totals(0.0, 0.0, 0.0)
         kinds = (self.labelled, self.unlabelled, self.negative)
@@ -148,12 +175,16 @@ class Tally:
 
     def __add__(self, other: Tally) -> Tally:
         mine, theirs = self.increments(), other.increments()
+        highest = None
+        if self.binning is not None or other.binning is not None:
+            highest = np.concatenate([self.highest, other.highest])
         negative = np.concatenate([mine[2], theirs[2]]) if self.has_negatives or other.has_negatives else None
         return Tally.from_increments(
             np.concatenate([self.thresholds, other.thresholds]),
             np.concatenate([mine[0], theirs[0]]),
             np.concatenate([mine[1], theirs[1]]),
             negative,
+            highest,
         )
 
     def __eq__(self, other: object) -> bool:
@@ -161,7 +192,7 @@ class Tally:
             return NotImplemented
         return all(
             np.array_equal(getattr(self, name), getattr(other, name))
-            for name in ("thresholds", "labelled", "unlabelled", "negative")
+            for name in ("thresholds", "highest", "labelled", "unlabelled", "negative")
         )
 
     __hash__ = None  # type: ignore[assignment]  # compared by content, so not hashable
@@ -169,6 +200,7 @@ class Tally:
     def __str__(self) -> str:
         labelled, unlabelled, negative = self.totals
         known = f", {negative:,.10g} known negative" if negative else ""
-        return f"Tally({labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known}, {len(self):,} distinct scores)"
+        kept = "distinct scores" if self.binning is None else "bins of scores"
+        return f"Tally({labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known}, {len(self):,} {kept})"
 
     __repr__ = __str__

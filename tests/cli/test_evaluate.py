@@ -118,10 +118,12 @@ def test_a_mistyped_command_is_met_with_its_neighbour(capsys):
     assert "Did you mean 'evaluate'" in err
 
 
-def test_demo_shows_the_truth_beside_the_estimate(capsys):
+def test_demo_shows_the_truth_beside_the_estimate_and_says_where_its_page_is(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     code, out, _ = run(capsys, "demo")
     assert code == 0
     assert "truth" in out
+    assert (tmp_path / "pulens-demo.html").resolve().as_uri() in out
 
 
 def test_help_loads_nothing_heavy():

@@ -41,6 +41,14 @@ def test_train_score_evaluate(table, tmp_path, capsys):
     assert len(shown) == 401
 
 
+def test_forests_are_trained_and_scored_alike(table, tmp_path):
+    path, positive = table
+    model, scores = tmp_path / "model", tmp_path / "scores.csv"
+    main(["train", str(path), "--out", str(model), *TRAIN, "--method", "puet", "--scenario", "single-set"])
+    main(["score", str(model), str(path), "--out", str(scores)])
+    assert ((np.loadtxt(scores, skiprows=1) > 0.5) == positive).mean() > 0.85
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

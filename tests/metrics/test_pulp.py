@@ -153,3 +153,38 @@ def test_log_p_values_go_where_p_values_vanish():
 
     exact = -(lgamma(102_001) - lgamma(2001) - lgamma(100_001))  # one of C(N, t) choices
     assert log_p == pytest.approx(exact, rel=1e-10)
+
+
+@pytest.mark.parametrize("digits", [1, 2, 9])
+def test_the_walk_and_the_closed_form_add_up_to_the_same(digits):
+    from pulens.metrics import pulp  # the function; the kernels live in the module of the same name
+
+    module = __import__("sys").modules[pulp.metric.compute.__module__]
+    rng = np.random.default_rng(digits)
+    labels = np.repeat([1, 0], [700, 2300])
+    ranking = Ranking.of(Tally.from_arrays(labels, np.round(rng.normal(0.1 * labels), digits)), "pulp")
+    walked = module._sum_by_walk(ranking, 3000)
+    assert walked == pytest.approx(module._sum_by_stretches(ranking, 3000, 700), abs=1e-9)
+
+
+def test_a_scorer_of_pulp_needs_no_class_prior():
+    from sklearn.linear_model import LogisticRegression
+
+    from pulens.sklearn import scorer
+
+    rng = np.random.default_rng(0)
+    labels = np.repeat([1, 0], [30, 170])
+    rows = rng.normal(size=(200, 3)) + labels[:, None]
+    model = LogisticRegression().fit(rows, labels)
+    assert scorer("pulp")(model, rows, labels) == pulens.metrics.pulp(labels, model.predict_proba(rows)[:, 1]).value
+    with pytest.raises(PulensError, match="needs a threshold"):
+        scorer("lee_liu")
+
+
+@pytest.mark.parametrize("ties", ["expected", "grouped", "optimistic", "pessimistic"])
+def test_scores_that_no_row_has_make_no_operating_point(ties):
+    thresholds, labelled, unlabelled = np.array([3.0, 2.0, 1.0, 0.0]), np.array([1, 1, 2, 2]), np.array([0, 0, 3, 4])
+    with_empty = Tally(thresholds, labelled, unlabelled, np.zeros(4, np.int64))
+    without = Tally.from_arrays(np.array([1, 1, 0, 0, 0, 0]), np.array([3.0, 1.0, 1.0, 1.0, 1.0, 0.0]))
+    first, second = (pulens.metrics.pulp(tally, ties=ties).value for tally in (with_empty, without))
+    assert first == second

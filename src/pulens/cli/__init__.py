@@ -15,8 +15,15 @@ COMMANDS = {
     "evaluate": "How good is a classifier, from scores and PU labels?",
     "train": "Train a learner on a table of features with PU labels.",
     "score": "Score the rows of a table with a trained learner.",
+    "prior": "What share of rows is positive, from scores and PU labels?",
+    "calibrate": "Are a model's probabilities true? Repair them if asked.",
+    "compare": "Which of several models is better, and does the class prior decide?",
+    "tally": "Count rows into a small file, to merge and evaluate later.",
+    "merge": "Add tally files up.",
+    "synthesise": "Turn a table with true classes into PU data with a known truth.",
     "reproduce": "Rebuild tables and figures of the papers, with a verdict on each claim.",
     "demo": "Train on PU labels, evaluate from them alone, and show the truth beside it.",
+    "completion": "Let the shell complete commands and options.",
 }
 
 

@@ -7,15 +7,16 @@ from typing import Any, TypeVar
 
 import click
 
+from pulens.cli._complete import complete_column
 from pulens.errors import AssumptionError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class Prior(click.ParamType[Any]):
-    """A share of positives: one number, or a range written low:high."""
+    """A share of positives: one number, a range written low:high, or the name of an estimator."""
 
-    name = "SHARE or LOW:HIGH"
+    name = "SHARE, LOW:HIGH or METHOD"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not isinstance(value, str):
@@ -23,9 +24,13 @@ class Prior(click.ParamType[Any]):
         try:
             numbers = [float(part) for part in value.split(":")]
         except ValueError:
+            from pulens.priors import names
+
+            if value.replace("-", "_") in names():
+                return value
             raise AssumptionError(
-                f"{param.opts[0] if param else 'the class prior'} must be a number such as 0.2 or a range such as "
-                f"0.1:0.3, got {value!r}."
+                f"{param.opts[0] if param else 'the class prior'} must be a number such as 0.2, a range such as "
+                f"0.1:0.3 or an estimator ({', '.join(names())}), got {value!r}."
             ) from None
         return numbers[0] if len(numbers) == 1 else tuple(numbers)
 
@@ -44,10 +49,39 @@ class Number(click.ParamType[float]):
 
 def reading_options(command: Command) -> Command:
     """Where rows come from and what their columns mean."""
-    options = [
-        click.option("--score", default="score", show_default=True, help="Column of scores; higher is more positive."),
-        click.option("--label", default="label", show_default=True, help="Column of labels."),
-        click.option("--weight", default=None, help="Column of weights: how many rows a row stands for."),
+    score = click.option(
+        "--score",
+        default="score",
+        show_default=True,
+        shell_complete=complete_column,
+        help="Column of scores; higher is more positive.",
+    )
+    return _apply([score, *_column_options()], command)
+
+
+def many_scores_options(command: Command) -> Command:
+    """The same for commands that read several columns of scores."""
+    score = click.option(
+        "--score",
+        multiple=True,
+        required=True,
+        shell_complete=complete_column,
+        help="Column of a model's scores; give it once for each model.",
+    )
+    return _apply([score, *_column_options()], command)
+
+
+def _column_options() -> list[Callable[[Any], Any]]:
+    return [
+        click.option(
+            "--label", default="label", show_default=True, shell_complete=complete_column, help="Column of labels."
+        ),
+        click.option(
+            "--weight",
+            default=None,
+            shell_complete=complete_column,
+            help="Column of weights: how many rows a row stands for.",
+        ),
         click.option(
             "--positive",
             multiple=True,
@@ -63,13 +97,36 @@ def reading_options(command: Command) -> Command:
         ),
         click.option("--delimiter", help="Field separator of a CSV file, when it is not a comma."),
     ]
+
+
+def engine_options(command: Command) -> Command:
+    """Which rows of a database or of large files, and how finely their scores are kept."""
+    options = [
+        click.option("--table", help="Table or view of a database (duckdb:///file.db, postgresql://...)."),
+        click.option("--where", metavar="SQL", help="Condition on the rows of a file or table, in SQL."),
+        click.option(
+            "--tolerance",
+            type=Number(),
+            help="What binning may change in an area; 0 keeps every distinct score. Default: keep up to four million, "
+            "bin beyond, and say what that can change.",
+        ),
+    ]
     return _apply(options, command)
+
+
+def engine_arguments(given: dict[str, Any]) -> dict[str, Any]:
+    """Engine options as arguments of :func:`pulens.inputs.read_tally`."""
+    return {name: given[name] for name in ("table", "where", "tolerance")}
 
 
 def assumption_options(command: Command) -> Command:
     """What is taken for granted."""
     options = [
-        click.option("--class-prior", type=Prior(), help="Share of positives in the population: 0.2, or 0.1:0.3."),
+        click.option(
+            "--class-prior",
+            type=Prior(),
+            help="Share of positives in the population: 0.2, or 0.1:0.3, or an estimator.  [default: auto]",
+        ),
         click.option("--unlabelled-prior", type=Prior(), help="Share of positives among the unlabelled rows, instead."),
         click.option(
             "--label-noise",
@@ -86,6 +143,49 @@ def assumption_options(command: Command) -> Command:
             help="case-control: unlabelled rows are a sample of the population. single-set: labelled rows were "
             "picked out of the sample, unlabelled ones are what is left.",
         ),
+    ]
+    return _apply(options, command)
+
+
+class Whole(click.ParamType[int]):
+    """A whole number, refused in our own words."""
+
+    name = "WHOLE NUMBER"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return int(value)
+        except ValueError:
+            self.fail(f"must be a whole number, got {value!r}", param, ctx)
+
+
+def interval_options(command: Command) -> Command:
+    """How sure the intervals should be, and how they are found."""
+    options = [
+        click.option("--confidence", type=Number(), default=0.95, show_default=True, help="Level of the intervals."),
+        click.option(
+            "--redraws",
+            type=Whole(),
+            default=2000,
+            show_default=True,
+            help="How many times counts are redrawn, for intervals that have no closed form.",
+        ),
+        click.option(
+            "--seed", type=Whole(), default=0, show_default=True, help="Where chance starts; the same gives the same."
+        ),
+    ]
+    return _apply(options, command)
+
+
+def page_options(command: Command) -> Command:
+    """Where results are written, and whether the terminal shows them too."""
+    options = [
+        click.option(
+            "--html", "html_path", metavar="PATH", help="Write a self-contained page with sliders and charts."
+        ),
+        click.option("--markdown", "markdown_path", metavar="PATH", help="Write Markdown; - for standard output."),
+        click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output."),
+        click.option("--quiet", "-q", is_flag=True, help="Show nothing but errors; for scripts that only want files."),
     ]
     return _apply(options, command)
 

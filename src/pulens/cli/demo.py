@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 
 @click.command(name="demo")
 @click.option("--seed", default=0, show_default=True, help="Which rows are labelled and how data are split.")
-def command(seed: int) -> None:
+@click.option("--html", "html_path", default="pulens-demo.html", show_default=True, help="Where the page goes.")
+def command(seed: int, html_path: str) -> None:
     """Train on PU labels, evaluate from PU labels alone, and show the truth beside it.
 
     The data are scikit-learn's handwritten digits: those from 5 to 9 are positive, half of them are labelled and
     everything else is unlabelled. The truth is used for nothing but the last column.
+
+    Example: pulens demo --html digits.html
     """
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
+    from pulens.cli._output import working
     from pulens.demo import run_demo
 
-    result = run_demo(seed)
+    with working("Training on PU labels and evaluating from them"):
+        result = run_demo(seed)
+        result.evaluation.to_html(html_path, title="Handwritten digits, 5 to 9 against 0 to 4")
     console = Console()
     totals = result.evaluation.tally.totals
     console.print(
@@ -39,4 +47,7 @@ def command(seed: int) -> None:
         table.add_row(name, f"{uncorrected:.3f}", f"{recovered:.3f}", f"{truth:.3f}")
     console.print(table)
     console.print("The uncorrected column is what you get by treating unlabelled rows as negatives.", style="dim")
+    console.print(
+        f"The page with sliders and charts: {Path(html_path).resolve().as_uri()}", highlight=False, soft_wrap=True
+    )
     console.print("Next: pulens evaluate YOUR_FILE.csv --class-prior 0.1", highlight=False)

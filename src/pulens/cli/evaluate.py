@@ -2,56 +2,153 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from pulens.cli._options import Number, assumption_options, reading_arguments, reading_options
+from pulens.cli._complete import complete_file
+from pulens.cli._options import (
+    Number,
+    assumption_options,
+    engine_arguments,
+    engine_options,
+    interval_options,
+    page_options,
+    reading_arguments,
+    reading_options,
+)
+from pulens.errors import PulensError
+
+if TYPE_CHECKING:
+    from pulens.evaluation import Evaluation
+    from pulens.robustness import Sensitivity
 
 
 @click.command(name="evaluate")
-@click.argument("file")
+@click.argument("file", shell_complete=complete_file)
 @reading_options
+@engine_options
+@click.option("--group-by", metavar="COLUMN", help="One evaluation per value of a column.")
 @assumption_options
+@click.option(
+    "--audit",
+    metavar="K/R",
+    help="K positives were found among R randomly chosen unlabelled rows: sharpens an estimated class prior.",
+)
 @click.option("--threshold", type=Number(), help="Predicted positive is score >= threshold. Default: best F1.")
-@click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
+@interval_options
+@click.option(
+    "--sensitivity",
+    type=Number(),
+    metavar="FACTOR",
+    help="Also show the range of every metric if positives with high scores were up to FACTOR times as likely to be "
+    "labelled as others.",
+)
+@click.option("--bounds", "with_bounds", is_flag=True, help="Also show bounds that need no estimate (paper 001).")
+@page_options
+@click.option(
+    "--scores-are",
+    type=click.Choice(["probability", "logit"]),
+    help="Say that scores are probabilities or logits, and the page has a reliability diagram.",
+)
 def command(
     file: str,
+    group_by: str | None,
     threshold: float | None,
+    html_path: str | None,
+    markdown_path: str | None,
     json_path: str | None,
+    quiet: bool,
+    scores_are: str | None,
     class_prior: Any,
     unlabelled_prior: Any,
     label_noise: float,
     scenario: str,
+    confidence: float,
+    redraws: int,
+    seed: int,
+    sensitivity: float | None,
+    with_bounds: bool,
+    audit: str | None,
     **given: Any,
 ) -> None:
     """Show how good a classifier is on positives versus negatives, from a table of scores and PU labels.
 
-    FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input.
+    FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input; a folder or
+    quoted glob of Parquet or CSV files; a .tally file; or a database (duckdb:///x.db, postgresql://...) with --table.
 
     \b
     Examples:
+      pulens evaluate scores.csv
       pulens evaluate scores.csv --class-prior 0.1
+      pulens evaluate scores.csv --class-prior 0.1 --html report.html
       pulens evaluate scores.parquet --score p --label fraud --positive confirmed --class-prior 0.02:0.05
+      pulens evaluate duckdb:///scores.db --table t --where "day > '2024-01-01'" --group-by country --class-prior 0.1
       cat scores.csv | pulens evaluate - --class-prior 0.1 --json -
     """
-    from pulens.cli._write import to_json, write_text
+    from pulens.cli._output import page_title, working, write_answers
     from pulens.evaluation import evaluate
 
-    evaluation = evaluate(
-        file,
-        class_prior=class_prior,
-        unlabelled_prior=unlabelled_prior,
-        label_noise=label_noise,
-        scenario=scenario,
-        threshold=threshold,
+    arguments = {
+        "class_prior": class_prior,
+        "unlabelled_prior": unlabelled_prior,
+        "label_noise": label_noise,
+        "scenario": scenario,
+        "audit": audit,
+        "threshold": threshold,
+        "confidence": confidence,
+        "redraws": redraws,
+        "seed": seed,
         **reading_arguments(given),
+        **engine_arguments(given),
+    }
+    if group_by is not None:
+        from pulens.cli._segments import show_segments
+
+        if html_path or markdown_path:
+            raise PulensError("--group-by has no page: write one per segment with --where, or use --json.")
+        show_segments(file, group_by, json_path, arguments)
+        return
+    with working("Reading and counting rows", quiet=quiet):
+        evaluation = evaluate(file, **arguments)
+        evaluation.estimates  # noqa: B018 - found on first use, and that may take a while
+        ranges = {} if sensitivity is None else _ranges(evaluation, sensitivity)
+        limits = evaluation.bounds(confidence=confidence) if with_bounds else None
+    more: dict[str, Any] = {}
+    if ranges:
+        more["sensitivity"] = {name: found.to_dict() for name, found in ranges.items()}
+    if limits is not None:
+        more["bounds"] = limits.to_dict()
+    shown = write_answers(
+        evaluation,
+        {"html": html_path, "markdown": markdown_path, "json": json_path},
+        page_title(file, given),
+        quiet=quiet,
+        scores_are=scores_are,
+        more=more,
     )
-    if json_path is not None:
-        write_text(json_path, to_json(evaluation.to_dict()))
-    if json_path != "-":
+    if shown:
         from rich.console import Console
 
         from pulens.cli._terminal import show_evaluation
 
-        show_evaluation(evaluation, Console())
+        console = Console()
+        show_evaluation(evaluation, console)
+        if ranges:
+            console.print(
+                f"\nif positives with high scores were labelled up to {sensitivity:g} times as often as others"
+            )
+            for found in ranges.values():
+                line = f"  {found.metric:<24} {found.value:.3f}  {found.interval}"
+                console.print(line, highlight=False, markup=False)
+        if limits is not None:
+            console.print(f"\n{limits}", highlight=False, markup=False)
+
+
+def _ranges(evaluation: Evaluation, factor: float) -> dict[str, Sensitivity]:
+    """Of every metric that is defined."""
+    return {
+        name: evaluation.sensitivity(name, factor=factor)
+        for name, found in evaluation.estimates.items()
+        if not found.undefined_because
+    }

@@ -34,6 +34,8 @@ def command(
       pulens score model new-claims.csv --out scores.csv
       pulens score model claims.csv --label status --positive confirmed --out scores.csv
     """
+    import warnings
+
     from pulens.cli._write import write_text
     from pulens.errors import InputError
     from pulens.inputs.columns import LabelCoding
@@ -52,7 +54,9 @@ def command(
         format=format,
         delimiter=delimiter,
     )
-    scores = learner.predict_proba(table.values)[:, 1]
+    with warnings.catch_warnings():  # columns were matched by name just above
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        scores = learner.predict_proba(table.values)[:, 1]
     if table.labels is None:
         lines = ["score", *(f"{score:.9g}" for score in scores)]
     else:

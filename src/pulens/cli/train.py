@@ -48,6 +48,8 @@ def command(file: str, method: str, out: str, **given: Any) -> None:
     """
     from pathlib import Path
 
+    import numpy as np
+
     from pulens import learners
     from pulens.errors import InputError
     from pulens.inputs.columns import LabelCoding
@@ -69,14 +71,21 @@ def command(file: str, method: str, out: str, **given: Any) -> None:
         delimiter=given["delimiter"],
     )
     learner.fit(table.values, table.labels)
-    learner.columns_ = list(table.names)
+    if hasattr(learner, "network_"):
+        learner.columns_ = list(table.names)
+    else:  # forests keep scikit-learn's names
+        learner.feature_names_in_ = np.array(table.names, dtype=object)
     folder = learner.save(Path(out))
     assert table.labels is not None
     labelled = int((table.labels == 1).sum())
     click.echo(
         f"{type(learner).__name__} learned from {labelled:,} labelled and {len(table.labels) - labelled:,} unlabelled "
-        f"rows with {len(table.names):,} features; kept epoch {learner.best_epoch_}. Written to {folder}."
+        f"rows with {len(table.names):,} features{_kept(learner)}. Written to {folder}."
     )
+
+
+def _kept(learner: Any) -> str:
+    return f"; kept epoch {learner.best_epoch_}" if hasattr(learner, "best_epoch_") else ""
 
 
 def _settings(learner_class: Any, given: dict[str, Any]) -> dict[str, Any]:
@@ -93,6 +102,7 @@ def _settings(learner_class: Any, given: dict[str, Any]) -> dict[str, Any]:
     if given["class_prior"] is not None:
         settings["class_prior"] = given["class_prior"]
     known = learner_class().get_params()
+    settings = {name: value for name, value in settings.items() if name in known}  # trees have no network
     for pair in given["settings"]:
         name, equals, text = pair.partition("=")
         if not equals or name not in known:

@@ -1,6 +1,7 @@
-"""The door: the only rooms that know libraries, files and column types. Everything leaves as a PUSample."""
+"""The door: the only rooms that know libraries, files, engines. Everything leaves as a PUSample or a Tally."""
 
 from pulens.inputs.columns import Columns, LabelCoding
 from pulens.inputs.read import read_sample
+from pulens.inputs.tallies import read_joint, read_tallies, read_tally
 
-__all__ = ["Columns", "LabelCoding", "read_sample"]
+__all__ = ["Columns", "LabelCoding", "read_joint", "read_sample", "read_tallies", "read_tally"]

@@ -26,6 +26,7 @@ def read_sample(
     unlabelled: Any = None,
     format: str | None = None,
     delimiter: str | None = None,
+    allow_one_kind: bool = False,
 ) -> PUSample:
     """Read labels and scores from arrays, a table or a file, and check every value.
 
@@ -40,6 +41,8 @@ def read_sample(
         Column names, for tables and files.
     positive, negative, unlabelled
         Label values that mean labelled positive, known negative and unlabelled, when labels are not 1, 0, -1.
+    allow_one_kind
+        Accept rows that are all of one kind: a part of a larger whole.
 
     >>> print(read_sample([1, 0, 0], [0.9, 0.7, 0.2]))
     PUSample(1 labelled, 2 unlabelled)
@@ -57,7 +60,8 @@ def read_sample(
             f"give labels and scores, a table or the path of a file, got only an object of type "
             f"{type(source).__name__}."
         )
-    check_rows(sample)
+    if not allow_one_kind:
+        check_rows(sample)
     return sample
 
 

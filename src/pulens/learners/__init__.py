@@ -20,13 +20,19 @@ if TYPE_CHECKING:
     from pulens.learners._estimator import fit_many
     from pulens.learners._saving import load
     from pulens.learners.dist_pu import DistPU
+    from pulens.learners.elkan_noto import ElkanNoto
     from pulens.learners.lbe import LBE
     from pulens.learners.mpe_pu import MPEPU
+    from pulens.learners.naive import NaiveClassifier
     from pulens.learners.nnpu import NNPU
+    from pulens.learners.oracle import OracleClassifier
+    from pulens.learners.pu_bagging import PUBagging
+    from pulens.learners.puet import PUET
     from pulens.learners.pulda import PULDA
     from pulens.learners.pusb import PUSB
     from pulens.learners.upu import UPU
     from pulens.learners.vpu import VPU
+    from pulens.learners.weighted_elkan_noto import WeightedElkanNoto
 
 # public name -> file; looked up on first use
 _TORCH = {
@@ -39,11 +45,35 @@ _TORCH = {
     "UPU": "upu",
     "VPU": "vpu",
 }
-_OTHERS: dict[str, str] = {}
+_OTHERS = {
+    "ElkanNoto": "elkan_noto",
+    "NaiveClassifier": "naive",
+    "OracleClassifier": "oracle",
+    "PUBagging": "pu_bagging",
+    "PUET": "puet",
+    "WeightedElkanNoto": "weighted_elkan_noto",
+}
 _TOOLS = {"fit_many": "_estimator", "load": "_saving"}
 _HOMES = {**_TORCH, **_OTHERS, **_TOOLS}
 
-__all__ = ["LBE", "MPEPU", "NNPU", "PULDA", "PUSB", "UPU", "VPU", "DistPU", "fit_many", "load"]
+__all__ = [
+    "LBE",
+    "MPEPU",
+    "NNPU",
+    "PUET",
+    "PULDA",
+    "PUSB",
+    "UPU",
+    "VPU",
+    "DistPU",
+    "ElkanNoto",
+    "NaiveClassifier",
+    "OracleClassifier",
+    "PUBagging",
+    "WeightedElkanNoto",
+    "fit_many",
+    "load",
+]
 
 
 def names() -> tuple[str, ...]:
@@ -67,7 +97,7 @@ def find(name: str) -> Any:
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'pulens.learners' has no attribute {name!r}")
-    if name not in _OTHERS and find_spec("torch") is None:
+    if name in {*_TORCH, "fit_many"} and find_spec("torch") is None:
         raise MissingDependencyError("PyTorch", purpose=f"{name}: training networks", extra="torch")
     found = getattr(import_module(f"pulens.learners.{_HOMES[name]}"), name)
     globals()[name] = found

@@ -78,6 +78,10 @@ def load(path: str | Path, *, backbone: Any = None) -> Any:
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise InputError(f"{folder / FACTS} has format {facts.get('format')!r}, this version of pulens reads {FORMAT}.")
     parameters = dict(facts["parameters"])
+    if "backbone" not in parameters:  # a forest
+        from pulens.learners._tree_saving import restore
+
+        return restore(find(facts["learner"])(**parameters), facts, folder)
     if parameters["backbone"] is None:
         if backbone is None:
             raise InputError(

@@ -6,12 +6,17 @@ from typing import Any
 
 from pulens.estimate import Estimate
 from pulens.evidence import gather
+from pulens.metrics._intervals import Doubts
 from pulens.metrics._measure import check_threshold, estimate
 from pulens.metrics._metric import Metric
+from pulens.uncertainty.resampling import DEFAULT_REDRAWS, check_resampling
 
 
 class MetricFunction:
-    """A metric as a function of labels and scores; see :func:`pulens.evaluate` for the arguments."""
+    """A metric as a function of labels and scores; see :func:`pulens.evaluate` for the arguments.
+
+    No interval is computed unless ``confidence`` asks for one: scorers call metrics many times.
+    """
 
     def __init__(self, name: str, metric: Metric) -> None:
         self.name = name
@@ -19,14 +24,27 @@ class MetricFunction:
         self.__name__ = name
         self.__doc__ = f"{metric.summary}.\n\n{metric.compute.__doc__}"
 
-    def __call__(self, labels: Any, scores: Any = None, *, threshold: float | None = None, **options: Any) -> Estimate:
+    def __call__(
+        self,
+        labels: Any,
+        scores: Any = None,
+        *,
+        threshold: float | None = None,
+        confidence: float | None = None,
+        redraws: int = DEFAULT_REDRAWS,
+        seed: int = 0,
+        **options: Any,
+    ) -> Estimate:
+        resampling = check_resampling(confidence, redraws, seed)
         parameters = {name: options.pop(name) for name in self.metric.parameters if name in options}
         if self.metric.needs_threshold:
             check_threshold(threshold, required_by=self.name)
         if self.metric.ignores_class_prior and options.get("class_prior") is None:
-            options.setdefault("unlabelled_prior", 0.0)  # any would do: the number does not depend on it
+            # any would do, since the number does not depend on it, but 0: that says every row is labelled
+            options.setdefault("unlabelled_prior", 1e-6)
         evidence = gather(labels, scores, **options)
-        return estimate(self.name, self.metric, evidence, threshold=threshold, **parameters)
+        doubts = None if resampling is None else Doubts(evidence, resampling)
+        return estimate(self.name, self.metric, evidence, threshold=threshold, doubts=doubts, **parameters)
 
     def __repr__(self) -> str:
         return f"<pulens metric {self.name}: {self.metric.summary}>"

@@ -11,6 +11,8 @@ from pulens.assumptions import Assumptions
 from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
+from pulens.metrics._binning import carrying_binning_error
+from pulens.metrics._intervals import Doubts
 from pulens.metrics._metric import Metric
 from pulens.recovery import recover_at
 from pulens.tally import Tally
@@ -54,18 +56,38 @@ def value(
     return raw if math.isnan(raw) else min(max(raw, metric.lowest), metric.highest)
 
 
+@carrying_binning_error(value)
 def estimate(
-    name: str, metric: Metric, evidence: Evidence, *, threshold: float | None = None, **parameters: Any
+    name: str,
+    metric: Metric,
+    evidence: Evidence,
+    *,
+    threshold: float | None = None,
+    doubts: Doubts | None = None,
+    **parameters: Any,
 ) -> Estimate:
-    """The metric's estimate: its value, and the range it takes while the class prior moves over its own."""
+    """The metric's estimate: its value, and how sure we are of it.
+
+    Without ``doubts`` the interval is the range that the metric takes while the class prior moves over its own.
+    """
     known = value(metric, evidence.tally, evidence.assumptions, threshold, **parameters)
     at = threshold if metric.needs_threshold else None
     if math.isnan(known):
         return Estimate(name, known, undefined_because=metric.undefined_because or "it is 0/0", threshold=at)
-    interval = prior_range(metric, evidence, known, threshold, **parameters)
     beside = {} if metric.landmarks is None else metric.landmarks(evidence.tally, known, **parameters)
-    sources = {} if interval is None else {"class prior": interval}
-    return Estimate(name, known, interval, threshold=at, sources=sources, landmarks=beside)
+    reach = prior_range(metric, evidence, known, threshold, **parameters)
+    sources = {} if reach is None else {"class prior": reach}
+    found = None
+    if doubts is not None:
+
+        def point(prior: float) -> float:
+            return value(metric, evidence.tally, evidence.assumptions_at(prior), threshold, **parameters)
+
+        found = doubts.of(name, metric, known, threshold, point, **parameters)
+    if found is None:
+        return Estimate(name, known, reach, threshold=at, sources=sources, landmarks=beside)
+    sources = {"sample": found.sample, **sources}
+    return Estimate(name, known, found.interval, threshold=at, sources=sources, landmarks=beside)
 
 
 def prior_range(

@@ -37,6 +37,8 @@ class Metric:
     undefined_because: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     landmarks: Callable[..., dict[str, float]] | None = None
+    # of a ranking: (tally, assumptions, **parameters), nan if unknown
+    binning_error: Callable[..., float] | None = None
 
     @property
     def needs_threshold(self) -> bool:

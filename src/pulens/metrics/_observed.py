@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from pulens.assumptions import Assumptions
 from pulens.metrics._metric import Floats, divide
@@ -71,7 +70,8 @@ def mutual_information_at(called: Any, hits: Any, rows: int, labelled: int) -> F
     margins = ((i, labelled), (i, rows - labelled), (rows - i, labelled), (rows - i, rows - labelled))
     total: Floats = np.zeros(np.broadcast(i, k).shape)
     for cell, (first, second) in zip(cells, margins, strict=True):
-        total = total + xlogy(cell, divide(cell * rows, first * second, empty=1.0))
+        ratio = divide(cell * rows, first * second, empty=1.0)
+        total = total + cell * np.log(np.where(cell > 0, ratio, 1.0))  # 0 log 0 is 0
     return np.maximum(total / rows, 0.0)  # never negative, but for rounding
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pulens.assumptions import Assumptions
 from pulens.curves.precision_recall import Form, precision_recall_areas
 from pulens.metrics._metric import Metric
+from pulens.recovery.binning_error import precision_recall_errors
 from pulens.tally import Tally
 
 
@@ -19,10 +20,16 @@ def average_precision(tally: Tally, assumptions: Assumptions, *, form: Form = "p
     return precision_recall_areas(tally, assumptions, form=form).average_precision
 
 
+def _binning_error(tally: Tally, assumptions: Assumptions, *, form: Form = "point") -> float:
+    errors = precision_recall_errors(tally, assumptions) if form == "point" else None
+    return float("nan") if errors is None else float(errors.sum())
+
+
 METRIC = Metric(
     average_precision,
     "Precision averaged over the positives as they are found",
     reads="ranking",
     undefined_because="no threshold has recovered rates within [0, 1]",
     parameters={"form": "point"},
+    binning_error=_binning_error,
 )

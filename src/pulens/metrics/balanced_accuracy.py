@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from pulens.contingency import Contingency
-from pulens.metrics._metric import Floats, Metric, divide
+from pulens.metrics._metric import Floats, Metric
 
 
 def balanced_accuracy(table: Contingency) -> Floats:
@@ -12,7 +14,8 @@ def balanced_accuracy(table: Contingency) -> Floats:
     >>> balanced_accuracy(Contingency.from_cells(0.5, 30, 15, 10, 45)).item()
     0.75
     """
-    return (divide(table.true_positive, table.positive) + divide(table.true_negative, table.negative)) / 2
+    hits, alarms = (np.clip(rate, 0.0, 1.0) for rate in (table.true_positive_rate, table.false_positive_rate))
+    return np.asarray((1.0 + hits - alarms) / 2)
 
 
 METRIC = Metric(

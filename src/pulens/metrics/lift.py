@@ -14,7 +14,8 @@ def lift(table: Contingency) -> Floats:
     >>> round(lift(Contingency.from_cells(0.5, 30, 15, 10, 45)).item(), 6)
     1.666667
     """
-    return divide(table.true_positive * table.total, table.predicted_positive * table.positive)
+    # recall over the share flagged: the same number, and one that stays when positives become rare
+    return divide(np.clip(table.true_positive_rate, 0.0, 1.0) * table.total, table.predicted_positive)
 
 
 METRIC = Metric(

@@ -7,6 +7,7 @@ from pulens.curves import partial_area, roc_curve
 from pulens.errors import PulensError
 from pulens.metrics._metric import Metric
 from pulens.recovery import recover
+from pulens.recovery.binning_error import roc_curve_error
 from pulens.tally import Tally
 
 
@@ -26,10 +27,16 @@ def partial_roc_auc(tally: Tally, assumptions: Assumptions, *, max_false_positiv
     return partial_area(roc_curve(recover(tally, assumptions)), max_false_positive_rate)
 
 
+def _binning_error(tally: Tally, assumptions: Assumptions, *, max_false_positive_rate: float = 0.1) -> float:
+    area = roc_curve_error(tally, assumptions, max_false_positive_rate=max_false_positive_rate)
+    return 0.5 * area / (max_false_positive_rate - max_false_positive_rate**2 / 2)
+
+
 METRIC = Metric(
     partial_roc_auc,
     "Standardised ROC area up to a false positive rate of 0.1",
     reads="ranking",
     listed=False,
     parameters={"max_false_positive_rate": 0.1},
+    binning_error=_binning_error,
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from pulens.contingency import Contingency
-from pulens.metrics._metric import Floats, Metric, divide
+from pulens.metrics._metric import Floats, Metric
 
 
 def recall(table: Contingency) -> Floats:
@@ -12,7 +14,7 @@ def recall(table: Contingency) -> Floats:
     >>> recall(Contingency.from_cells(0.5, 30, 15, 10, 45)).item()
     0.75
     """
-    return divide(table.true_positive, table.positive)
+    return np.clip(table.true_positive_rate, 0.0, 1.0)
 
 
 METRIC = Metric(

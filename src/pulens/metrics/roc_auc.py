@@ -9,6 +9,7 @@ from pulens.curves import roc_area, roc_curve
 from pulens.errors import PulensError
 from pulens.metrics._metric import Metric
 from pulens.recovery import direct_roc_auc, recover
+from pulens.recovery.binning_error import roc_auc_errors, roc_curve_error
 from pulens.tally import Tally
 
 
@@ -27,9 +28,16 @@ def roc_auc(tally: Tally, assumptions: Assumptions, *, method: Literal["direct",
     raise PulensError(f"method of roc_auc must be 'direct' or 'indirect', got {method!r}.")
 
 
+def _binning_error(tally: Tally, assumptions: Assumptions, *, method: str = "direct") -> float:
+    if method == "direct":
+        return float(roc_auc_errors(tally, assumptions).sum())
+    return roc_curve_error(tally, assumptions)
+
+
 METRIC = Metric(
     roc_auc,
     "Chance that a random positive outscores a random negative",
     reads="ranking",
     parameters={"method": "direct"},
+    binning_error=_binning_error,
 )

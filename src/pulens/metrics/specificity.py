@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from pulens.contingency import Contingency
-from pulens.metrics._metric import Floats, Metric, divide
+from pulens.metrics._metric import Floats, Metric
 
 
 def specificity(table: Contingency) -> Floats:
@@ -12,7 +14,7 @@ def specificity(table: Contingency) -> Floats:
     >>> specificity(Contingency.from_cells(0.5, 30, 15, 10, 45)).item()
     0.75
     """
-    return divide(table.true_negative, table.negative)
+    return 1.0 - np.clip(table.false_positive_rate, 0.0, 1.0)
 
 
 METRIC = Metric(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from pulens.contingency import Contingency
-from pulens.metrics._metric import Floats, Metric, divide
+from pulens.metrics._metric import Floats, Metric
 
 
 def youden_j(table: Contingency) -> Floats:
@@ -12,7 +14,7 @@ def youden_j(table: Contingency) -> Floats:
     >>> youden_j(Contingency.from_cells(0.5, 30, 15, 10, 45)).item()
     0.5
     """
-    return divide(table.true_positive, table.positive) - divide(table.false_positive, table.negative)
+    return np.clip(table.true_positive_rate, 0.0, 1.0) - np.clip(table.false_positive_rate, 0.0, 1.0)
 
 
 METRIC = Metric(

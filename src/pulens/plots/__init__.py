@@ -1,5 +1,8 @@
 """Drawing functions: each takes a finished result, computes nothing, and returns the axes it drew on."""
 
+from pulens.plots.comparison import draw_comparison
 from pulens.plots.curves import draw_curve, draw_evaluation
+from pulens.plots.prior import draw_prior
+from pulens.plots.reliability import draw_reliability
 
-__all__ = ["draw_curve", "draw_evaluation"]
+__all__ = ["draw_comparison", "draw_curve", "draw_evaluation", "draw_prior", "draw_reliability"]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pulens.assumptions import Assumptions
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
 from pulens.notice import Notice
+from pulens.priors._estimator import Trace
+from pulens.priors.distribution import PriorDistribution
 from pulens.scenario import Scenario
 from pulens.tally import Totals
 
@@ -61,7 +63,9 @@ class ClassPrior:
     """The class prior, how sure we are of it, and where it came from.
 
     ``value`` and ``interval`` speak of the population, ``unlabelled`` and ``unlabelled_interval`` of the
-    unlabelled rows alone. An interval without a confidence is a range of possibilities.
+    unlabelled rows alone. An interval without a confidence is a range of possibilities. ``feasible`` holds every
+    class prior that the data cannot exclude: an estimate is only as good as its assumption, the feasible range
+    needs none but that labelled rows are a random sample of positives.
 
     >>> print(ClassPrior(0.28, 0.2, method="given"))
     class prior 0.28 (given)
@@ -74,6 +78,11 @@ class ClassPrior:
     unlabelled_interval: Interval | None = None
     assumption: str = ""
     notices: tuple[Notice, ...] = ()
+    feasible: Interval | None = None
+    unlabelled_feasible: Interval | None = None
+    standard_error: float | None = None  # of ``unlabelled``
+    distribution: PriorDistribution | None = field(default=None, repr=False, compare=False)  # of ``unlabelled``
+    trace: Trace | None = field(default=None, repr=False, compare=False)
 
     def assumptions(self, label_noise: float, scenario: Scenario, unlabelled: float | None = None) -> Assumptions:
         """What a recovery with this prior takes for granted; ``unlabelled`` moves it elsewhere in its interval."""
@@ -102,5 +111,14 @@ class ClassPrior:
             "unlabelled_prior": self.unlabelled,
             "unlabelled_low": None if self.unlabelled_interval is None else self.unlabelled_interval.low,
             "unlabelled_high": None if self.unlabelled_interval is None else self.unlabelled_interval.high,
+            "standard_error": self.standard_error,
+            "feasible_low": None if self.feasible is None else self.feasible.low,
+            "feasible_high": None if self.feasible is None else self.feasible.high,
             "assumption": self.assumption,
         }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curve the value was read off, with its interval and the feasible range; returns the axes."""
+        from pulens.plots.prior import draw_prior
+
+        return draw_prior(self, ax=ax)

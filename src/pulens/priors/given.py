@@ -77,6 +77,8 @@ def _ends(name: str, value: GivenPrior | None) -> tuple[float, ...]:
     )
     if isinstance(value, str | bytes) or value is None:
         raise AssumptionError(help_text)
+    if hasattr(value, "tolist"):  # a numpy number or array
+        value = value.tolist()
     try:
         numbers = [float(value)] if not isinstance(value, Sequence) else [float(end) for end in value]
     except (TypeError, ValueError):

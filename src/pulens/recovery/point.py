@@ -112,13 +112,11 @@ class Recovery:
                 latent += (1 - beta) * totals.labelled
             known_share = totals.negative / (latent + totals.negative)
             eta = (-alpha / scale * (1 - known_share), beta / scale * (1 - known_share), known_share)
-        if assumptions.scenario is Scenario.CASE_CONTROL and alpha > 0:
+        if assumptions.scenario is Scenario.CASE_CONTROL and totals.unlabelled:
             positive = alpha * totals.unlabelled
             negative = (1 - alpha) * totals.unlabelled
             population = Scenario.CASE_CONTROL.target_population
         else:
-            # with no positive among the unlabelled the rows are fully labelled, and they are the only
-            # population the data describe that has both classes
             positive = beta * totals.labelled + alpha * totals.unlabelled
             negative = totals.rows - positive
             population = Scenario.SINGLE_SET.target_population

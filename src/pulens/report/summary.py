@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 from pulens.estimate import Estimate
 from pulens.notice import Notice
+from pulens.report.words import Assumption, assumptions, counts_of, title_of, verdict
 
 if TYPE_CHECKING:
     from pulens.evaluation import Evaluation
@@ -23,13 +24,17 @@ class Row:
     meaning: str
 
     @property
+    def title(self) -> str:
+        return title_of(self.name)
+
+    @property
     def value(self) -> str:
         return number(self.recovered)
 
     @property
     def interval(self) -> str:
         found = self.recovered.interval
-        return "" if found is None else f"{found.low:.3f} to {found.high:.3f}"
+        return "" if found is None or found.width == 0 else f"{found.low:.3f} to {found.high:.3f}"
 
     @property
     def naive(self) -> str:
@@ -48,6 +53,12 @@ class Summary:
     ranking: tuple[Row, ...]
     at_threshold: tuple[Row, ...]
     notices: tuple[Notice, ...]
+    verdict: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a reader is told in words, ready for JSON; the numbers are the evaluation's own."""
+        return {"verdict": list(self.verdict), "assumptions": [asdict(found) for found in self.assumptions]}
 
 
 def number(estimate: Estimate) -> str:
@@ -58,9 +69,6 @@ def summarise(evaluation: Evaluation) -> Summary:
     """Gather what the renderings show."""
     from pulens.metrics import METRICS
 
-    labelled, unlabelled, negative = evaluation.tally.totals
-    known = f", {negative:,.10g} known negative" if negative else ""
-    noise = f", label noise {evaluation.evidence.label_noise:g}" if evaluation.evidence.label_noise else ""
     prior = evaluation.class_prior
     where = f"; {prior.unlabelled:.4g} among the unlabelled rows" if prior.unlabelled != prior.value else ""
     rows = [
@@ -68,14 +76,16 @@ def summarise(evaluation: Evaluation) -> Summary:
         for name, found in evaluation.estimates.items()
     ]
     return Summary(
-        f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({evaluation.scenario}{noise})",
+        counts_of(evaluation.evidence),
         f"{prior}{where}",
         evaluation.target_population,
         f"{evaluation.threshold:.6g} ({evaluation.threshold_choice})",
         _interval_name(evaluation.estimates),
         tuple(row for row in rows if METRICS[row.name].reads == "ranking"),
-        tuple(row for row in rows if METRICS[row.name].reads == "threshold"),
+        tuple(row for row in rows if METRICS[row.name].reads != "ranking"),
         evaluation.notices,
+        verdict(evaluation),
+        assumptions(evaluation),
     )
 
 

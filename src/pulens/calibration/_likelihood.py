@@ -1,0 +1,168 @@
+r"""Logistic maps fitted by the likelihood of the labels given the scores.
+
+Let p(s) be the probability of being positive at score s, :math:`f_1 = pf/\pi` and :math:`f_0 = (1-p)f/(1-\pi)` the
+densities of positives and negatives. A row of score s is of kind k (labelled, unlabelled, known negative) with
+probability proportional to
+
+.. math:: \lambda_k(p) = n_k\left(\frac{a_k}{\pi}\,p + \frac{1-a_k}{1-\pi}\,(1-p)\right)
+
+where :math:`a_k` is the share of positives in that kind: one minus the label noise, the unlabelled prior, zero. So
+the kinds of rows at each score tell p without any negative: in case-control :math:`P(\text{labelled} \mid s) =
+p/(p + \pi n_U/n_L)`, in the single set the label frequency times p; with every class known it is plain logistic
+regression. Beside the likelihood stands what the labels given the scores do not say: over the population p must
+average to the class prior, up to the sample's own error (a quadratic penalty with the mean's variance).
+
+The PU risk (paper 002, equation 2) has its lowest point at the same p, but weighs positives of high score linearly in
+their logit; the likelihood bounds their weight. ``benchmarks/recalibration.py`` measures what that gains.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from pulens.calibration._risk import Points
+
+Floats = NDArray[np.float64]
+GROUPS = 1 << 14
+PRIOR_DEVIATION = 10.0  # of coefficients around their start: of no weight unless the data would let them run away
+CLOSE = 1e-7  # nats still to be gained: coefficients are then within a thousandth of their standard errors
+NEVER = 1e-4
+LARGEST_LOGIT = 36.0  # of the double next to 1
+
+
+class LogisticFit(NamedTuple):
+    """Coefficients and their covariance (sandwich: valid where the true map is not of this form, too)."""
+
+    coefficients: Floats
+    covariance: Floats
+
+
+def logits_of(scores: Floats, scores_are: str = "probability") -> Floats:
+    """Logits within the range of doubles; logits and ranks are taken as they are."""
+    if scores_are == "probability":
+        with np.errstate(divide="ignore"):
+            scores = np.log(scores) - np.log1p(-scores)
+        return np.clip(scores, -LARGEST_LOGIT, LARGEST_LOGIT)
+    return np.asarray(scores, float)
+
+
+def fit_logistic(design: Floats, points: Points, start: Floats, *, right_mean: bool = True) -> LogisticFit:
+    """Maximise the likelihood over linear maps of the design's columns (one row per score of ``points``).
+
+    ``right_mean=False`` leaves out the penalty on a wrong mean, for families that have no intercept to move it with:
+    there the penalty would trade the shape of the map for its mean.
+    """
+    design, points = _grouped(design, points)
+    free = _climb(design, points, start, start, math.inf)
+    if not right_mean:
+        return LogisticFit(*free)
+    share = expit(design @ free[0])
+    mean = float(points.population @ share)
+    variance = max(float(points.population @ (share - mean) ** 2) / points.rows, 1e-300)
+    return LogisticFit(*_climb(design, points, free[0], start, variance))
+
+
+def held_out_likelihood(points: Points) -> float:
+    """Log-likelihood per row of the labels where the scores themselves are the probabilities.
+
+    Scores are kept a little away from 0 and 1: one labelled row at a score of 0 would otherwise decide everything.
+    """
+    share = np.clip(points.scores, NEVER, 1 - NEVER)
+    return _likelihood(points, share)[0] / float(points.counts.sum())
+
+
+def _grouped(design: Floats, points: Points) -> tuple[Floats, Points]:
+    """Neighbouring scores taken together where there are very many: their mean stands for them.
+
+    A group spans at most one part in ``GROUPS`` of the range of the logits and one of the scores' number, so what it
+    hides is smaller than the coefficients' standard errors by orders of magnitude.
+    """
+    rows = points.scores.size
+    if rows <= 2 * GROUPS:
+        return design, points
+    key = design.sum(axis=1)
+    span = float(key[-1] - key[0]) or 1.0
+    cell = np.floor((key - key[0]) * (GROUPS / span)).astype(np.int64)
+    piece = np.arange(rows) * GROUPS // rows
+    starts = np.flatnonzero(np.concatenate([[True], (np.diff(cell) != 0) | (np.diff(piece) != 0)]))
+    weight = points.counts.sum(axis=0)
+    total = np.add.reduceat(weight, starts)
+    means = np.add.reduceat(design * weight[:, None], starts, axis=0) / total[:, None]
+    return means, points._replace(
+        scores=points.scores[starts],
+        counts=np.add.reduceat(points.counts, starts, axis=1),
+        positive=np.add.reduceat(points.positive, starts),
+        population=np.add.reduceat(points.population, starts),
+    )
+
+
+def _climb(
+    design: Floats, points: Points, theta: Floats, start: Floats, variance: float, steps: int = 200
+) -> tuple[Floats, Floats]:
+    """Fisher scoring with step halving, from ``theta``; gives the coefficients and their covariance."""
+    penalty = np.eye(theta.size) / PRIOR_DEVIATION**2
+
+    def objective(at: Floats) -> tuple[float, Floats, Floats]:
+        share = expit(design @ at)
+        value, slopes, weight = _likelihood(points, share)
+        excess = float(points.population @ share) - points.class_prior
+        moment = design.T @ (points.population * share * (1 - share))
+        away = at - start
+        value -= float(away @ penalty @ away) / 2 + excess**2 / (2 * variance)
+        gradient = design.T @ (slopes * points.counts).sum(axis=0) - penalty @ away - moment * (excess / variance)
+        information = (design * weight[:, None]).T @ design + penalty + np.outer(moment, moment) / variance
+        return value, gradient, information
+
+    value, gradient, information = objective(theta)
+    rounding = 1e-13 * abs(value)
+    for _ in range(steps):
+        step = np.linalg.solve(information, gradient)
+        gain = float(gradient @ step)
+        if gain < CLOSE:
+            break
+        scale = 1.0
+        while scale > 1e-8:
+            tried = objective(theta + scale * step)
+            if tried[0] >= value + 1e-4 * scale * gain - rounding:
+                break
+            scale /= 2
+        else:
+            break  # rounding: no step raises the likelihood any more
+        theta = theta + scale * step
+        value, gradient, information = tried
+    return theta, _sandwich(design, points, theta, information, variance)
+
+
+def _likelihood(points: Points, share: Floats) -> tuple[float, Floats, Floats]:
+    """Log-likelihood, its slope in the logit for a row of each kind (kind, score), Fisher's information per score."""
+    fixed, rising = points.intensity
+    rates = np.maximum(fixed[:, None] + rising[:, None] * share, 1e-300)
+    everyone = rates.sum(axis=0)
+    chances = rates / everyone
+    present = points.counts.sum(axis=1) > 0
+    value = float(sum(points.counts[k] @ np.log(chances[k]) for k in np.flatnonzero(present)))
+    slopes = share * (1 - share) * (rising[:, None] / rates - rising.sum() / everyone)
+    slopes[~present] = 0.0
+    return value, slopes, points.counts.sum(axis=0) * (chances * slopes**2).sum(axis=0)
+
+
+def _sandwich(design: Floats, points: Points, theta: Floats, information: Floats, variance: float) -> Floats:
+    """Covariance with the observed spread of the slopes within each kind, whose number of rows is fixed."""
+    share = expit(design @ theta)
+    _, slopes, _ = _likelihood(points, share)
+    moment = design.T @ (points.population * share * (1 - share)) / variance
+    spread = np.zeros_like(information)
+    for counts, slope, mass in zip(points.counts, slopes, points.row_mass, strict=True):
+        total = counts.sum()
+        if total:
+            each = design * slope[:, None] - np.outer(mass * share, moment)
+            mean = counts @ each / total
+            spread += (each * counts[:, None]).T @ each - total * np.outer(mean, mean)
+    inverse = np.linalg.inv(information)
+    covariance: Floats = inverse @ spread @ inverse
+    return covariance

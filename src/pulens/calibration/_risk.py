@@ -1,0 +1,103 @@
+r"""Expectations over the population, from labelled and unlabelled rows.
+
+For any loss, :math:`E[\ell(f, Y)] = E[\ell(f,0)] + \pi E[\ell(f,1) - \ell(f,0) \mid Y = 1]`: a mean over everyone
+plus a mean over positives (the unbiased PU risk, paper 002, equation 2). Both are linear in the rates of the three
+kinds of rows, so value and variance follow from one pass over the distinct scores.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.calibration._masses import MassMap
+from pulens.calibration._prior_doubt import PriorDoubt, normal_quantile
+from pulens.estimate import Estimate, Interval
+from pulens.evidence import Evidence
+from pulens.tally import Tally
+
+Floats = NDArray[np.float64]
+TINY = 1e-12
+
+
+class Points(NamedTuple):
+    """What stands at each distinct score, lowest score first: rows of each kind, recovered masses.
+
+    ``intensity`` holds, for each kind of row, a constant and a coefficient: where the probability of being positive
+    is p, rows of the kind are found in proportion to constant + coefficient * p.
+    """
+
+    scores: Floats
+    counts: Floats  # (kind, score)
+    positive: Floats
+    population: Floats
+    intensity: tuple[Floats, Floats]
+    row_mass: Floats  # what one row of each kind adds to the population's mass
+    class_prior: float
+    rows: float  # rows of the sample of the population
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> Points:
+        totals, assumptions = evidence.tally.totals, evidence.assumptions
+        masses = MassMap.of(totals, assumptions)
+        counts = np.array([kind[::-1] for kind in evidence.tally.increments()], float)
+        sizes = np.array([total or 1.0 for total in totals])
+        positive, population = (np.array(which) / sizes @ counts for which in (masses.positive, masses.population))
+        prior = min(max(masses.class_prior, TINY), 1 - TINY)
+        unlabelled = prior if masses.unlabelled_only else assumptions.unlabelled_prior
+        purity = np.array([assumptions.labelled_purity, unlabelled, 0.0])
+        fixed = np.array(totals) * (1 - purity) / (1 - prior)
+        rising = np.array(totals) * purity / prior - fixed
+        rising[np.abs(rising) < TINY * sizes] = 0.0
+        rows = totals.unlabelled if masses.unlabelled_only else totals.rows
+        scores = np.asarray(evidence.tally.thresholds[::-1], float)
+        row_mass = np.array(masses.population) / sizes
+        return cls(scores, counts, positive, population, (fixed, rising), row_mass, masses.class_prior, rows)
+
+
+def recovered_mean(tally: Tally, masses: MassMap, of_positive: Floats, of_everyone: Floats) -> tuple[float, float]:
+    """Mean of ``of_everyone`` over the population plus ``of_positive`` over its positives, and its variance.
+
+    Both arrays hold one value per threshold of the tally, in its order.
+    """
+    value = variance = 0.0
+    for kind, (counts, total) in enumerate(zip(tally.increments(), tally.totals, strict=True)):
+        if not total:
+            continue
+        each = masses.positive[kind] * of_positive + masses.population[kind] * of_everyone
+        mean = float(counts @ each) / total
+        value += mean
+        variance += max(float(counts @ (each - mean) ** 2), 0.0) / total**2
+    return value, variance
+
+
+def mean_estimate(
+    name: str, evidence: Evidence, of_positive: Floats, of_everyone: Floats, confidence: float
+) -> Estimate:
+    """The expectation with a normal interval; the hull of intervals where the class prior is a range."""
+    totals = evidence.tally.totals
+
+    def at(unlabelled_prior: float, quantile: float) -> tuple[float, float, float]:
+        masses = MassMap.of(totals, evidence.assumptions_at(unlabelled_prior))
+        value, variance = recovered_mean(evidence.tally, masses, of_positive, of_everyone)
+        reach = quantile * math.sqrt(variance)
+        return value, value - reach, value + reach
+
+    value, low, high = at(evidence.class_prior.unlabelled, normal_quantile(confidence))
+    interval = Interval(low, high, confidence, "normal")
+    sources = {"sample": interval}
+    doubt = PriorDoubt.of(evidence, confidence)
+    if doubt.own is not None:
+        tried = [at(prior, doubt.quantile) for prior in doubt.priors]
+        values = [value, *(found[0] for found in tried)]
+        sources["class prior"] = Interval(min(values), max(values), doubt.own.confidence, "range over the class prior")
+        interval = Interval(
+            min([low, *(found[1] for found in tried)]),
+            max([high, *(found[2] for found in tried)]),
+            doubt.confidence,
+            "hull over the class prior, normal",
+        )
+    return Estimate(name, value, interval, sources=sources)

@@ -1,0 +1,68 @@
+"""The door of this room: scores must be probabilities, or be declared to be something that can become one."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from pulens.errors import InputError, listed
+from pulens.evidence import Evidence, gather
+from pulens.tally import Tally
+
+ScoresAre = Literal["probability", "logit", "rank"]
+MEANINGS = ("probability", "logit", "rank")
+
+
+def calibration_evidence(
+    labels: Any, scores: Any = None, *, scores_are: str = "probability", **options: Any
+) -> Evidence:
+    """Count the rows, settle the class prior (:func:`pulens.evidence.gather`) and read scores as probabilities.
+
+    >>> calibration_evidence([1, 0, 0], [2.0, 0.0, -1.0], class_prior=0.2, scores_are="logit").tally.thresholds.round(3)
+    array([0.881, 0.5  , 0.269])
+    """
+    check_meaning(scores_are)
+    if scores_are == "rank":
+        raise InputError(
+            "ranks say which row is more likely positive, not how likely: they have no calibration error. Turn them "
+            "into probabilities first with pulens.calibration.recalibrate(..., method='isotonic', scores_are='rank') "
+            "(on the command line: --scores-are rank --fit isotonic)."
+        )
+    evidence = gather(labels, scores, **options)
+    return evidence.with_tally(probability_tally(evidence.tally, scores_are))
+
+
+def check_meaning(scores_are: str) -> None:
+    if scores_are not in MEANINGS:
+        raise InputError(f"scores_are must be one of {listed(MEANINGS)}, got {scores_are!r}.")
+
+
+def probability_tally(tally: Tally, scores_are: str = "probability") -> Tally:
+    """The tally with its thresholds as probabilities in double precision."""
+    if scores_are == "logit":
+        return mapped_tally(tally, _logistic(np.asarray(tally.thresholds, float)))
+    lowest, highest = float(tally.thresholds[-1]), float(tally.thresholds[0])
+    if lowest < 0 or highest > 1:
+        bad = lowest if lowest < 0 else highest
+        raise InputError(
+            f"scores are read as probabilities between 0 and 1, got {bad!r}. If they are logits, say "
+            "scores_are='logit' (--scores-are logit). If they only rank the rows, turn them into probabilities first: "
+            "pulens.calibration.recalibrate(..., method='isotonic', scores_are='rank') "
+            "(--scores-are rank --fit isotonic)."
+        )
+    if tally.thresholds.dtype == np.float64:
+        return tally
+    return Tally(tally.thresholds.astype(np.float64), tally.labelled, tally.unlabelled, tally.negative)
+
+
+def mapped_tally(tally: Tally, scores: Any) -> Tally:
+    """The same rows under other scores, one per threshold; equal new scores share a threshold."""
+    labelled, unlabelled, negative = tally.increments()
+    return Tally.from_increments(scores, labelled, unlabelled, negative if tally.has_negatives else None)
+
+
+def _logistic(logits: Any) -> Any:
+    from scipy.special import expit
+
+    return expit(logits)

@@ -1,0 +1,186 @@
+"""A classifier whose probabilities are repaired from PU labels, after scikit-learn's habits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from pulens.calibration.recalibration import recalibrate
+from pulens.errors import InputError, PulensError
+from pulens.sample import LABELLED, NEGATIVE, UNLABELLED
+
+PREFIT = "prefit"
+
+
+def _has_scores(wrapper: Any) -> bool:
+    return hasattr(wrapper.estimator, "predict_proba") or hasattr(wrapper.estimator, "decision_function")
+
+
+class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Probabilities of being positive from an estimator that learnt from PU labels.
+
+    ``fit`` takes labels 1 (labelled positive), 0 (unlabelled) and, if there are any, -1 (known negative). The
+    estimator learns to tell labelled from other rows on part of the data and scores the rest, fold by fold; a map
+    from these scores to the probability of being positive is fitted to them, and the estimator is then fitted to all
+    rows. So neither the map nor the error reported beside it ever sees a score of a row that its estimator was
+    trained on.
+
+    Parameters
+    ----------
+    estimator
+        Anything with ``fit`` and ``predict_proba`` or ``decision_function``.
+    method
+        ``"isotonic"``, ``"platt"``, ``"beta"``, ``"temperature"``, ``"histogram"``, or ``"auto"``, which chooses among
+        the first three and the scores as they are by the likelihood of held-out labels.
+    class_prior
+        Share of positives in the population: a number, a range, or the name of an estimator as for
+        :func:`pulens.evaluate`. By default it is estimated from the held-out scores, with all the doubt that brings;
+        give it if you know it.
+    scenario, label_noise
+        As for :func:`pulens.evaluate`.
+    cv
+        Number of folds, a scikit-learn splitter, or ``"prefit"`` for an estimator that is fitted already; the rows
+        given to ``fit`` must then be others than those it was trained on.
+    random_state
+        Seed of the folds.
+
+    After ``fit``: ``estimator_``, ``calibration_map_``, ``recalibration_`` (with the error before and after, the
+    latter cross-fitted), ``classes_``.
+
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.concatenate([rng.normal(1, 1, 500), np.where(rng.random(5000) < 0.3, 1, -1) + rng.normal(size=5000)])
+    >>> labels = np.repeat([1, 0], [500, 5000])
+    >>> model = PUCalibratedClassifier(LogisticRegression(), class_prior=0.3, method="platt").fit(x[:, None], labels)
+    >>> model.predict_proba([[0.42]]).round(1)  # where both classes are equally likely
+    array([[0.5, 0.5]])
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        method: str = "auto",
+        class_prior: Any = None,
+        scenario: str = "case-control",
+        label_noise: float = 0.0,
+        cv: Any = 5,
+        random_state: int | None = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.class_prior = class_prior
+        self.scenario = scenario
+        self.label_noise = label_noise
+        self.cv = cv
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> PUCalibratedClassifier:
+        labels = _check_labels(y)
+        if sample_weight is not None:
+            sample_weight = np.asarray(sample_weight, float)
+        if not _has_scores(self):
+            raise PulensError(
+                f"{type(self.estimator).__name__} has neither predict_proba nor decision_function to score rows with."
+            )
+        targets = (labels == LABELLED).astype(int)
+        if isinstance(self.cv, str) and self.cv == PREFIT:
+            self.estimator_ = self.estimator
+            scores, meaning = _scores(self.estimator_, X)
+        else:
+            scores, meaning = self._held_out(X, labels, targets, sample_weight, fit_params)
+            self.estimator_ = clone(self.estimator).fit(X, targets, **_weighted(fit_params, sample_weight))
+        self.recalibration_ = recalibrate(
+            labels,
+            scores,
+            method=self.method,
+            scores_are=meaning,
+            class_prior=self.class_prior,
+            scenario=self.scenario,
+            label_noise=self.label_noise,
+            seed=0 if self.random_state is None else self.random_state,
+            **({} if sample_weight is None else {"weights": sample_weight}),
+        )
+        self.calibration_map_ = self.recalibration_.map
+        self.classes_ = np.array([0, 1])
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self
+
+    def _held_out(
+        self, X: Any, labels: Any, targets: Any, sample_weight: Any, fit_params: dict[str, Any]
+    ) -> tuple[Any, str]:
+        """Scores of each row by an estimator that was not trained on it."""
+        from sklearn.model_selection import StratifiedKFold, check_cv
+        from sklearn.utils import _safe_indexing
+
+        if isinstance(self.cv, str | int | np.integer):
+            fewest = int(min(np.unique(labels, return_counts=True)[1]))
+            if isinstance(self.cv, str) or self.cv < 2 or fewest < self.cv:
+                raise PulensError(
+                    f"cv must be a whole number of at least 2 folds and at most {fewest}, the rows of the rarest "
+                    f"kind, or 'prefit', got {self.cv!r}."
+                )
+            splitter = StratifiedKFold(int(self.cv), shuffle=True, random_state=self.random_state)
+        else:
+            splitter = check_cv(self.cv, labels, classifier=True)
+        scores = np.full(labels.size, np.nan)
+        meaning = "probability"
+        for train, test in splitter.split(X, labels):
+            weights = None if sample_weight is None else sample_weight[train]
+            model = clone(self.estimator)
+            model.fit(_safe_indexing(X, train), targets[train], **_weighted(fit_params, weights))
+            scores[test], meaning = _scores(model, _safe_indexing(X, test))
+        if np.isnan(scores).any():
+            raise PulensError(f"the splitter {self.cv!r} left {int(np.isnan(scores).sum())} rows in no test fold.")
+        return scores, meaning
+
+    def predict_proba(self, X: Any) -> Any:
+        """Probability of being negative and of being positive."""
+        check_is_fitted(self)
+        positive = self.calibration_map_(_scores(self.estimator_, X)[0])
+        return np.column_stack([1 - positive, positive])
+
+    def predict(self, X: Any) -> Any:
+        """1 where the probability of being positive is at least one half."""
+        return (self.predict_proba(X)[:, 1] >= 0.5).astype(int)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
+        return tags
+
+
+def _check_labels(y: Any) -> Any:
+    if y is None:
+        raise InputError("requires y to be passed, but the target y is None: labels 1 (labelled positive), 0, -1.")
+    labels = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "b":
+        labels = labels.astype(int)
+    allowed = np.isin(labels, (LABELLED, UNLABELLED, NEGATIVE))
+    if not allowed.all():
+        raise InputError(
+            "Unknown label type: y must hold 1 (labelled positive), 0 (unlabelled) and perhaps -1 (known negative), "
+            f"got {labels[~allowed][0]!r}."
+        )
+    return labels.astype(int)
+
+
+def _scores(model: Any, X: Any) -> tuple[Any, str]:
+    """Scores of the positive class and what they are."""
+    if hasattr(model, "predict_proba"):
+        found = np.asarray(model.predict_proba(X), float)
+        place = list(model.classes_).index(LABELLED) if hasattr(model, "classes_") else 1
+        return np.clip(found[:, place] if found.ndim == 2 else found, 0.0, 1.0), "probability"
+    return np.asarray(model.decision_function(X), float), "rank"
+
+
+def _weighted(fit_params: dict[str, Any], sample_weight: Any) -> dict[str, Any]:
+    return fit_params if sample_weight is None else {**fit_params, "sample_weight": sample_weight}

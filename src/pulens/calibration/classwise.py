@@ -1,0 +1,107 @@
+"""Calibration of several classes, each against the rest (paper 002, appendix H)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pulens.calibration.expected_error import CalibrationError, expected_calibration_error
+from pulens.errors import InputError
+from pulens.estimate import Estimate, Interval
+from pulens.inputs.columns import is_null
+from pulens.scenario import Scenario, check_scenario
+
+
+@dataclass(frozen=True, slots=True)
+class ClasswiseError(Estimate):
+    """The mean over classes of the one-against-rest calibration error, and each class's own."""
+
+    classes: Mapping[Any, CalibrationError] | None = None
+
+    @property
+    def noise_floor(self) -> float:
+        return float(np.mean([one.noise_floor for one in (self.classes or {}).values()]))
+
+    @property
+    def corrected(self) -> float:
+        return float(np.mean([one.corrected for one in (self.classes or {}).values()]))
+
+    def to_dict(self) -> dict[str, Any]:
+        each = {str(name): one.to_dict() for name, one in (self.classes or {}).items()}
+        return {
+            **Estimate.to_dict(self),
+            "noise_floor": self.noise_floor,
+            "corrected": self.corrected,
+            "classes": each,
+        }
+
+
+def classwise_calibration_error(
+    labels: Any,
+    scores: Any,
+    *,
+    classes: Sequence[Any],
+    class_prior: Sequence[float] | Mapping[Any, float],
+    scenario: str = "case-control",
+    **options: Any,
+) -> ClasswiseError:
+    """Mean calibration error of the columns of a matrix of probabilities (Kull et al. 2019), from PU labels.
+
+    Parameters
+    ----------
+    labels
+        The class of each labelled row, null for unlabelled rows.
+    scores
+        One column of probabilities per class.
+    classes
+        The class that each column speaks of.
+    class_prior
+        The share of each class in the population, in the order of ``classes`` or by name.
+    options
+        As for :func:`expected_calibration_error`.
+
+    For each class its labelled rows are the positives. Rows labelled with another class are known not to belong to
+    it: in the single-set scenario they are known negatives; in case-control, where the unlabelled rows alone are the
+    sample of the population, they are left out. The interval is the mean of the classes' intervals, which is
+    wider than it need be, since errors of different classes do not all fall on the same side.
+
+    >>> labels = ["a", "a", "b", "b", None, None, None, None]
+    >>> scores = [[.9, .1], [.8, .2], [.2, .8], [.3, .7], [.7, .3], [.6, .4], [.4, .6], [.1, .9]]
+    >>> found = classwise_calibration_error(labels, scores, classes=["a", "b"], class_prior=[.5, .5], bins=2)
+    >>> round(found.value, 3)
+    0.3
+    """
+    matrix = np.asarray(scores, float)
+    if matrix.ndim != 2 or matrix.shape[1] != len(classes):
+        raise InputError(
+            f"scores must have one column per class, {len(classes)} of them, got an array of shape {matrix.shape}."
+        )
+    values = list(labels.tolist() if hasattr(labels, "tolist") else labels)
+    if len(values) != matrix.shape[0]:
+        raise InputError(f"labels and scores must have the same length, got {len(values)} and {matrix.shape[0]}.")
+    unknown = sorted({repr(value) for value in values if not is_null(value) and value not in classes})
+    if unknown:
+        raise InputError(f"labels {', '.join(unknown[:8])} are not among the classes {list(classes)!r}.")
+    priors = [class_prior[name] for name in classes] if isinstance(class_prior, Mapping) else list(class_prior)
+    if len(priors) != len(classes):
+        raise InputError(f"class_prior needs one share per class, {len(classes)} of them, got {len(priors)}.")
+    whole = check_scenario(scenario) is Scenario.SINGLE_SET
+    found = {}
+    for place, (name, prior) in enumerate(zip(classes, priors, strict=True)):
+        codes = np.array([0 if is_null(value) else 1 if value == name else -1 for value in values], np.int8)
+        kept = np.ones(codes.size, bool) if whole else codes >= 0
+        found[name] = expected_calibration_error(
+            codes[kept], matrix[kept, place], class_prior=prior, scenario=scenario, **options
+        )
+    value = float(np.mean([one.value for one in found.values()]))
+    intervals = [one.interval for one in found.values() if one.interval is not None]
+    interval = Interval(
+        float(np.mean([one.low for one in intervals])),
+        float(np.mean([one.high for one in intervals])),
+        intervals[0].confidence,
+        f"mean over classes, {intervals[0].method}",
+    )
+    return ClasswiseError("classwise_calibration_error", value, interval, classes=found)

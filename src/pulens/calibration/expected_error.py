@@ -1,0 +1,310 @@
+"""PU-ECE: the expected calibration error without negatives (paper 002), with its noise floor and its interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.calibration._gaps import ErrorTerms, Gaps, error_terms, noise_floor, norm_of
+from pulens.calibration._masses import BinCounts, MassMap, choose_edges, count_bins
+from pulens.calibration._prior_doubt import PriorDoubt, normal_quantile
+from pulens.calibration._scores import calibration_evidence
+from pulens.errors import PulensError
+from pulens.estimate import Estimate, Interval
+from pulens.evidence import Evidence
+from pulens.notice import Notice, Severity, worst_first
+from pulens.recovery.feasibility import CHANCE_LIMIT
+
+Floats = NDArray[np.float64]
+FEW_LABELLED = 30
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationError(Estimate):
+    """A calibration error with what is needed to read it: the noise floor and the value freed of bias.
+
+    ``value`` is the paper's estimate and is biased upwards: even a perfectly calibrated model scores about
+    ``noise_floor`` at these sizes. ``corrected`` removes most of that bias. ``overconfidence`` and
+    ``underconfidence`` are the two parts of the value: bins that promise too many positives, and too few.
+    """
+
+    noise_floor: float = math.nan
+    corrected: float = math.nan
+    overconfidence: float = math.nan
+    underconfidence: float = math.nan
+    binning: str = "mass"
+    bins: int = 0
+    filled_bins: int = 0
+    norm: float = 1
+    notices: tuple[Notice, ...] = field(default=())
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether the data cannot tell the model from a perfectly calibrated one."""
+        return self.interval is not None and self.interval.low == 0
+
+    def __str__(self) -> str:
+        doubt = "" if self.interval is None else f" {self.interval}"
+        return (
+            f"{self.metric} {self.value:.3f}, corrected {self.corrected:.3f}{doubt}, noise floor {self.noise_floor:.3f}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("noise_floor", "corrected", "overconfidence", "underconfidence", "binning", "bins", "filled_bins")
+        # by name: super() without arguments does not work in a dataclass with slots
+        return {
+            **Estimate.to_dict(self),
+            **{name: getattr(self, name) for name in names},
+            "norm": "max" if math.isinf(self.norm) else self.norm,
+            "warnings": [str(notice) for notice in self.notices],
+        }
+
+
+def expected_calibration_error(
+    labels: Any,
+    scores: Any = None,
+    *,
+    binning: str = "mass",
+    bins: int | str | None = None,
+    norm: float | str = 1,
+    scores_are: str = "probability",
+    confidence: float = 0.95,
+    redraws: int = 1000,
+    seed: int = 0,
+    **options: Any,
+) -> CalibrationError:
+    r"""How far a model's probabilities are from the truth on average, from positives and unlabelled rows.
+
+    .. math::
+       ECE_{PU} = \sum_{b=1}^{B} \left| \frac{\pi}{n_P}\sum_m 1[f(x^P_m) \in I_b]
+                  - \frac{1}{n_U}\sum_m f(x^U_m)\,1[f(x^U_m) \in I_b] \right|
+
+    Paper 002, section 3.1, in the form that also holds for bins without unlabelled rows. In the single-set
+    scenario labelled and unlabelled rows together are the sample of the population, and known negatives belong to
+    it; with label noise the positives of each bin are recovered as in paper 003.
+
+    Parameters
+    ----------
+    labels, scores, options
+        As for :func:`pulens.evaluate`; ``class_prior`` (or ``unlabelled_prior``) above all.
+    binning
+        ``"mass"``: bins with equal shares of the population; ``"width"``: bins of equal width.
+    bins
+        Their number; by default what Corollary 1 of the paper recommends (:func:`optimal_bins`).
+    norm
+        1 for the expected error, 2 for the root of the mean square, any larger number, or ``"max"``.
+    scores_are
+        ``"probability"``, or ``"logit"`` for scores that the logistic function turns into probabilities.
+
+    The interval speaks of the error of the binned model, with these bins: from below it learns the sign of each gap
+    on one half of the rows and applies it to the other, averaged over all halves; from above it takes the value with
+    the bootstrap's bias correction. Where the class prior is a range the interval is the hull over it.
+
+    >>> labels, scores = [1] * 4 + [0] * 10, [.3, .3, .8, .95] + [.3] * 4 + [.55] * 3 + [.8] * 3
+    >>> error = expected_calibration_error(labels, scores, class_prior=0.4, bins=5)
+    >>> round(error.value, 6), error.filled_bins
+    (0.485, 3)
+    """
+    evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
+    edges = choose_edges(evidence, binning=binning, bins=bins)
+    counted = count_bins(evidence.tally, edges)
+    return error_of_bins(
+        evidence, counted, binning=binning, norm=norm, confidence=confidence, redraws=redraws, seed=seed
+    )
+
+
+def error_of_bins(evidence: Evidence, counted: BinCounts, **options: Any) -> CalibrationError:
+    """The calibration error of rows already counted in bins."""
+    return error_of_samples([(evidence, counted)], **options)
+
+
+def error_of_samples(
+    samples: Sequence[tuple[Evidence, BinCounts]],
+    *,
+    binning: str = "mass",
+    norm: float | str = 1,
+    confidence: float = 0.95,
+    redraws: int = 1000,
+    seed: int = 0,
+) -> CalibrationError:
+    """The mean calibration error of independent samples, each with its own bins; usually there is one.
+
+    All samples share the assumptions of the first.
+    """
+    power = check_norm(norm)
+    evidence = samples[0][0]
+    value, corrected, interval = _mean_error(samples, None, power, normal_quantile(confidence), confidence)
+    sources = {"sample": interval}
+    doubt = PriorDoubt.of(evidence, confidence)
+    if doubt.own is not None:
+        tried = [_mean_error(samples, prior, power, doubt.quantile, doubt.confidence) for prior in doubt.priors]
+        values = [value, *(found[0] for found in tried)]
+        sources["class prior"] = Interval(min(values), max(values), doubt.own.confidence, "range over the class prior")
+        interval = Interval(
+            min([interval.low, *(found[2].low for found in tried)]),
+            max([interval.high, *(found[2].high for found in tried)]),
+            doubt.confidence,
+            f"hull over the class prior, {interval.method}",
+        )
+    rng = np.random.default_rng(seed)
+    purity = 1 - evidence.label_noise
+    maps = [MassMap.of(one.tally.totals, one.assumptions) for one, _ in samples]
+    gaps = [Gaps.of(counted, masses).gap for (_, counted), masses in zip(samples, maps, strict=True)]
+    floors = [
+        noise_floor(counted, masses, purity, redraws=max(redraws, 1), rng=rng, norm=power)
+        for (_, counted), masses in zip(samples, maps, strict=True)
+    ]
+    counted, masses = samples[0][1], maps[0]
+    found = CalibrationError(
+        "expected_calibration_error",
+        value,
+        interval,
+        sources=sources,
+        noise_floor=float(np.mean(floors)),
+        corrected=corrected,
+        overconfidence=float(np.mean([np.maximum(-gap, 0).sum() for gap in gaps])),
+        underconfidence=float(np.mean([np.maximum(gap, 0).sum() for gap in gaps])),
+        binning=binning,
+        bins=counted.bins,
+        filled_bins=int(np.count_nonzero(counted.population_mass(masses) > 0)),
+        norm=power,
+    )
+    return replace(found, notices=_notices(found, evidence, counted, masses))
+
+
+def check_norm(norm: float | str) -> float:
+    if norm == "max":
+        return math.inf
+    if isinstance(norm, str | bool) or not norm >= 1:
+        raise PulensError(f"norm must be a number of at least 1, or 'max' for the largest gap of a bin, got {norm!r}.")
+    return float(norm)
+
+
+def _mean_error(
+    samples: Sequence[tuple[Evidence, BinCounts]],
+    unlabelled_prior: float | None,
+    norm: float,
+    quantile: float,
+    confidence: float,
+) -> tuple[float, float, Interval]:
+    """Value, corrected value and interval of the mean over samples, at a class prior other than theirs if given."""
+    found = []
+    for evidence, counted in samples:
+        assumptions = evidence.assumptions if unlabelled_prior is None else evidence.assumptions_at(unlabelled_prior)
+        masses = MassMap.of(evidence.tally.totals, assumptions)
+        gaps = Gaps.of(counted, masses)
+        terms = error_terms(gaps)
+        if norm != 1:
+            population = counted.population_mass(masses)
+            value, corrected, high = _other_norm(gaps, population, norm, quantile)
+            reach = (high - value) / quantile
+            terms = terms._replace(value=value, corrected=corrected, overstated=value, upper_error=reach)
+        found.append(terms)
+    mean = ErrorTerms(*np.mean(found, axis=0).tolist())
+    # samples are independent of each other, so their errors add up in quadrature
+    shrink = 1 / math.sqrt(len(found))
+    below, above = (
+        quantile * shrink * math.sqrt(float(np.mean([getattr(terms, name) ** 2 for terms in found])))
+        for name in ("standard_error", "upper_error")
+    )
+    # the mean of |y - f| is at most any other mean of it, so the lower end holds for every norm
+    low = min(max(mean.understated - below, 0.0), 1.0)
+    high = max(min(mean.overstated + above, 1.0), low, mean.value)
+    interval = Interval(low, high, confidence, "split-sign below, bias-corrected above")
+    return mean.value, max(mean.corrected, 0.0), interval
+
+
+def _other_norm(gaps: Gaps, population: Floats, norm: float, quantile: float) -> tuple[float, float, float]:
+    """Value, corrected value and upper end in a norm other than 1, by the delta method."""
+    filled = population > 0
+    value = norm_of(gaps.gap, population, norm)
+    shrunk = np.abs(gaps.gap)
+    noisy = gaps.deviation > 0
+    standard = shrunk[noisy] / gaps.deviation[noisy]
+    shrunk[noisy] -= 2 * gaps.deviation[noisy] * np.exp(-(standard**2) / 2) / math.sqrt(2 * math.pi)
+    corrected = norm_of(np.maximum(shrunk, 0.0), population, norm)
+    if math.isinf(norm):
+        from scipy.special import ndtri
+
+        tail = (1 - math.erf(quantile / math.sqrt(2))) / max(int(filled.sum()), 1)  # all bins at once
+        reach = np.abs(gaps.gap) + float(ndtri(1 - tail / 2)) * gaps.deviation
+        return value, corrected, float((reach[filled] / population[filled]).max(initial=0.0))
+    slope = np.zeros_like(gaps.gap)
+    if value > 0:
+        ratio = np.abs(gaps.gap[filled]) / (population[filled] * value)
+        slope[filled] = np.sign(gaps.gap[filled]) * ratio ** (norm - 1)
+    return value, corrected, value + quantile * math.sqrt(gaps.variance_of_sum(slope))
+
+
+def _notices(found: CalibrationError, evidence: Evidence, counted: BinCounts, masses: MassMap) -> tuple[Notice, ...]:
+    notices = list(evidence.class_prior.notices)
+    rows = evidence.tally.totals.unlabelled if masses.unlabelled_only else evidence.tally.totals.rows
+    if found.binning == "mass" and rows < 2 * found.bins:
+        notices.append(
+            Notice(
+                Severity.WARNING,
+                "too-many-bins",
+                f"{found.bins:,} bins for {rows:,.10g} rows: the theory asks for at least two rows per bin. "
+                "Give fewer bins.",
+            )
+        )
+    if evidence.tally.totals.labelled < FEW_LABELLED:
+        notices.append(
+            Notice(
+                Severity.WARNING,
+                "few-labelled",
+                f"Only {evidence.tally.totals.labelled:g} labelled positives: the error's interval was tried from "
+                f"{FEW_LABELLED} on.",
+            )
+        )
+    if found.is_noise:
+        notices.append(
+            Notice(
+                Severity.NOTE,
+                "within-noise",
+                f"The error of {found.value:.4f} is no evidence of miscalibration: a perfectly calibrated model would "
+                f"show {found.noise_floor:.4f} at these sizes.",
+            )
+        )
+    population = counted.population_mass(masses)
+    stray = float(counted.positive_mass(masses)[population <= 0].sum())
+    if stray > 0:
+        notices.append(
+            Notice(
+                Severity.NOTE,
+                "bins-without-population",
+                f"Bins that hold labelled positives but no row of the population add {stray:.4f} to the error"
+                f"{'' if found.norm == 1 else ' in the norm 1 and are left out of this one'}.",
+            )
+        )
+    share, excess = _excess(counted, masses)
+    if excess > CHANCE_LIMIT:
+        notices.append(
+            Notice(
+                Severity.WARNING,
+                "impossible-fraction",
+                f"A bin's recovered share of positives is {share:.3f}, {min(excess, 99):.0f} standard errors above "
+                "1. Likely causes: the class prior is too high, or positives with high scores were labelled more "
+                "often.",
+            )
+        )
+    return worst_first(notices)
+
+
+def _excess(counted: BinCounts, masses: MassMap) -> tuple[float, float]:
+    """The largest share of positives above 1 and how many standard errors above it lies."""
+    population, positive = counted.population_mass(masses), counted.positive_mass(masses)
+    filled = population > 0
+    if not filled.any():
+        return 0.0, 0.0
+    certain = replace(counted, sums=counted.counts, squares=counted.counts)  # as if every score were 1
+    deviation = Gaps.of(certain, masses).deviation[filled]
+    excess = (positive - population)[filled]
+    standard = np.divide(excess, deviation, out=np.zeros_like(excess), where=deviation > 0)
+    place = int(np.argmax(standard))
+    return float((positive[filled] / population[filled])[place]), float(standard[place])

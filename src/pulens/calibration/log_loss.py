@@ -1,0 +1,67 @@
+"""The log loss without negatives, and its parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.calibration._masses import MassMap, choose_edges, count_bins
+from pulens.calibration._risk import mean_estimate
+from pulens.calibration._scores import calibration_evidence
+from pulens.calibration.brier import Decomposition, ProperScore
+
+Floats = NDArray[np.float64]
+CLIP = float(np.finfo(np.float64).eps)  # scikit-learn's choice: a score of 0 or 1 costs at most 36 nats
+
+
+def log_loss(
+    labels: Any,
+    scores: Any = None,
+    *,
+    binning: str = "mass",
+    bins: int | str | None = None,
+    scores_are: str = "probability",
+    confidence: float = 0.95,
+    clip: float = CLIP,
+    **options: Any,
+) -> ProperScore:
+    r"""Mean surprise in nats about the class, from positives and unlabelled rows.
+
+    .. math:: E[-\ln(1-f)] + \pi\,E[\ln(1-f) - \ln f \mid Y = 1]
+
+    the unbiased PU risk (paper 002, equation 2) of the logistic loss. Scores are kept ``clip`` away from 0 and 1.
+    The parts use the Kullback-Leibler divergence from a bin's share of positives to its mean score (calibration) and
+    to the class prior (resolution), and the entropy of the class prior (uncertainty); shares outside [0, 1] are
+    clipped for them.
+
+    >>> score = log_loss([1, 1, 0, 0, 0, 0], [.9, .6, .8, .4, .3, .1], class_prior=0.25, bins=2)
+    >>> round(score.value, 6), round(score.decomposition.total, 6)
+    (0.320239, 0.320239)
+    """
+    evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
+    f = np.clip(np.asarray(evidence.tally.thresholds, float), clip, 1 - clip)
+    unlikely = -np.log1p(-f)
+    found = mean_estimate("log_loss", evidence, -np.log(f) - unlikely, unlikely, confidence)
+    masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
+    counted = count_bins(evidence.tally, choose_edges(evidence, binning=binning, bins=bins))
+    population = counted.population_mass(masses)
+    filled = population > 0
+    share = population[filled]
+    fraction = np.clip(counted.positive_mass(masses)[filled] / share, 0.0, 1.0)
+    promised = np.clip(counted.score_mass(masses)[filled] / share, clip, 1 - clip)
+    prior = np.full_like(share, min(max(masses.class_prior, clip), 1 - clip))
+    calibration = float(share @ divergence(fraction, promised))
+    resolution = float(share @ divergence(fraction, prior))
+    uncertainty = -float(prior[0] * np.log(prior[0]) + (1 - prior[0]) * np.log1p(-prior[0]))
+    within = found.value - (calibration - resolution + uncertainty)
+    parts = Decomposition(calibration, resolution, uncertainty, within)
+    return ProperScore(found.metric, found.value, found.interval, sources=found.sources, decomposition=parts)
+
+
+def divergence(fraction: Floats, promised: Floats) -> Floats:
+    """Kullback-Leibler divergence between coins, in nats."""
+    from scipy.special import rel_entr
+
+    return np.asarray(rel_entr(fraction, promised) + rel_entr(1 - fraction, 1 - promised), float)

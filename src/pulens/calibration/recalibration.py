@@ -1,0 +1,212 @@
+"""Repairing probabilities from positives and unlabelled rows alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.calibration._likelihood import held_out_likelihood
+from pulens.calibration._masses import choose_edges, count_bins
+from pulens.calibration._risk import Points
+from pulens.calibration._scores import check_meaning, mapped_tally, probability_tally
+from pulens.calibration.expected_error import CalibrationError, error_of_samples
+from pulens.calibration.recalibrators import CalibrationMap, Recalibrator, find
+from pulens.calibration.recalibrators._identity import IDENTITY
+from pulens.errors import InputError, PulensError, listed
+from pulens.evidence import Evidence, gather
+from pulens.notice import Notice, Severity, worst_first
+from pulens.tally import Tally
+
+Floats = NDArray[np.float64]
+AUTO = "auto"
+CONSIDERED = ("platt", "beta", "isotonic")  # what "auto" chooses among, beside keeping the scores
+
+
+@dataclass(frozen=True, slots=True)
+class Recalibration:
+    """A fitted map with the calibration error before and after it.
+
+    ``after`` is measured on rows that the map judged had not been fitted to: the rows are dealt into folds, each
+    fold is mapped by a map fitted to the others and judged by itself, and the errors are averaged; so its noise floor
+    is that of a fold. The map itself is fitted to all rows. ``considered`` holds the log-likelihood of held-out labels
+    per row under each map that was tried and under the scores as they are (``"identity"``).
+    """
+
+    method: str
+    map: CalibrationMap
+    before: CalibrationError | None
+    after: CalibrationError
+    folds: int
+    considered: Mapping[str, float]
+
+    def __call__(self, scores: Any) -> Floats:
+        """Probabilities for other scores of the same model."""
+        return self.map(scores)
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        found = list(self.after.notices)
+        if self.method == "identity":
+            found.append(
+                Notice(
+                    Severity.NOTE,
+                    "kept-scores",
+                    "No map made held-out labels more likely than the scores as they are: they were kept.",
+                )
+            )
+        elif self.considered[self.method] < self.considered.get("identity", -np.inf):
+            found.append(
+                Notice(
+                    Severity.WARNING,
+                    "no-gain",
+                    f"The {self.method} map made the labels of rows it was not fitted to less likely than the scores "
+                    "as they are do: keep those, or let method='auto' choose.",
+                )
+            )
+        return worst_first(found)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "method": self.method,
+            "map": self.map.to_dict(),
+            "before": None if self.before is None else self.before.to_dict(),
+            "after": self.after.to_dict(),
+            "folds": self.folds,
+            "considered": dict(self.considered),
+            "warnings": [str(notice) for notice in self.notices],
+        }
+
+    def __str__(self) -> str:
+        before = "scores that only rank have no error before" if self.before is None else f"before {self.before}"
+        return f"{self.map}\n{before}\nafter  {self.after} ({self.folds}-fold cross-fitted)"
+
+
+def recalibrate(
+    labels: Any,
+    scores: Any = None,
+    *,
+    method: str = AUTO,
+    scores_are: str = "probability",
+    folds: int = 5,
+    binning: str = "mass",
+    bins: int | None = None,
+    confidence: float = 0.95,
+    redraws: int = 1000,
+    seed: int = 0,
+    **options: Any,
+) -> Recalibration:
+    r"""Fit a map from scores to true probabilities on positives and unlabelled rows.
+
+    Parameters
+    ----------
+    labels, scores, options
+        As for :func:`pulens.evaluate`; ``class_prior`` above all.
+    method
+        ``"isotonic"`` or ``"histogram"`` (through the recovered share of positives), ``"platt"``, ``"beta"`` or
+        ``"temperature"`` (fitted by the likelihood of the labels given the scores); or ``"auto"``: of isotonic,
+        platt, beta and the scores as they are the one under which held-out labels are most likely. The error after
+        is then measured on the rows that chose, which flatters it a little.
+    scores_are
+        ``"probability"``, ``"logit"``, or ``"rank"`` for scores of which only the order means something
+        (platt, isotonic and histogram take these).
+    folds
+        Into how many folds the rows are dealt to measure the error after recalibration.
+
+    >>> import numpy as np
+    >>> from pulens.calibration.worlds import logistic_world
+    >>> labelled, unlabelled, _ = logistic_world(-0.5, 1.5).draw(1000, 10_000, np.random.default_rng(0))
+    >>> labels, scores = np.repeat([1, 0], [1000, 10_000]), np.concatenate([labelled, unlabelled])
+    >>> repaired = recalibrate(labels, scores, class_prior=0.5, method="platt")
+    >>> print(repaired.map)
+    platt: logit p = 0.6796 + 1.339 logit s
+    >>> repaired(np.array([0.5])).round(3)
+    array([0.664])
+    """
+    check_meaning(scores_are)
+    facts = None if method == AUTO else find(method)
+    if facts is not None and scores_are not in facts.reads:
+        raise PulensError(
+            f"{method!r} reads scores as {listed(facts.reads)}, not as {scores_are!r}. For scores that only rank, "
+            "use 'isotonic', 'histogram' or 'platt'."
+        )
+    if not isinstance(folds, int) or folds < 2:
+        raise PulensError(f"folds must be a whole number of at least 2, got {folds!r}.")
+    evidence = gather(labels, scores, **options)
+    if scores_are == "probability":
+        evidence = evidence.with_tally(probability_tally(evidence.tally))
+    if evidence.tally.totals.labelled < folds and not evidence.tally.is_weighted:
+        raise InputError(
+            f"{folds} folds need at least {folds} labelled positives, got {evidence.tally.totals.labelled:g}."
+        )
+    judged: dict[str, Any] = {"binning": binning, "confidence": confidence, "redraws": redraws, "seed": seed}
+
+    def error(tallies: list[Tally]) -> CalibrationError:
+        moved = [evidence.with_tally(tally) for tally in tallies]
+        counted = [count_bins(one.tally, choose_edges(one, binning=binning, bins=bins)) for one in moved]
+        return error_of_samples(list(zip(moved, counted, strict=True)), **judged)
+
+    before = None if scores_are == "rank" else error([probability_tally(evidence.tally, scores_are)])
+    kept = {"identity": IDENTITY} if scores_are in IDENTITY.reads else {}
+    tried = {method: facts} if facts is not None else {name: find(name) for name in CONSIDERED}
+    candidates = kept | {name: one for name, one in tried.items() if scores_are in one.reads}
+    held_out = {
+        name: cross_fitted(evidence, one, scores_are, folds=folds, rng=np.random.default_rng(seed))
+        for name, one in candidates.items()
+    }
+    considered = {
+        name: float(np.mean([held_out_likelihood(Points.of(evidence.with_tally(part))) for part in parts]))
+        for name, parts in held_out.items()
+    }
+    if facts is None:
+        method = max(considered, key=lambda name: considered[name])
+    after = error(held_out[method])
+    fitted = candidates[method].fit(Points.of(evidence), scores_are)
+    return Recalibration(method, fitted, before, after, folds, considered)
+
+
+def cross_fitted(
+    evidence: Evidence, facts: Recalibrator, scores_are: str, *, folds: int, rng: np.random.Generator
+) -> list[Tally]:
+    """The rows of each fold under the scores that a map fitted to the other folds gave them.
+
+    The folds must be judged one by one. Added up they flatter: what one fold has too many of the others have too few
+    of, so the gaps of the folds cancel, and for maps with enough freedom the sum is zero whatever the truth.
+    """
+    parts = deal(evidence.tally, folds, rng)
+    mapped = []
+    for place, part in enumerate(parts):
+        rest = [other for where, other in enumerate(parts) if where != place]
+        together = rest[0]
+        for other in rest[1:]:
+            together = together + other
+        if not together.totals.labelled or not together.totals.rows - together.totals.labelled:
+            raise InputError(f"a fold leaves no row of some kind to fit to; use fewer than {folds} folds.")
+        fitted = facts.fit(Points.of(evidence.with_tally(together)), scores_are)
+        mapped.append(mapped_tally(part, fitted(part.thresholds)))
+    return mapped
+
+
+def deal(tally: Tally, folds: int, rng: np.random.Generator) -> list[Tally]:
+    """Deal the rows of a tally into folds, each kind of row evenly; weighted rows stay together by score."""
+    parts: list[list[NDArray[Any]]] = [[] for _ in range(folds)]
+    for counts in tally.increments():
+        if tally.is_weighted:
+            fold = rng.permutation(counts.size) % folds
+            for place in range(folds):
+                parts[place].append(np.where(fold == place, counts, 0.0))
+            continue
+        row_score = np.repeat(np.arange(counts.size), counts)
+        fold = np.empty(row_score.size, np.int64)
+        fold[rng.permutation(row_score.size)] = np.arange(row_score.size) % folds
+        for place in range(folds):
+            parts[place].append(np.bincount(row_score[fold == place], minlength=counts.size))
+    dealt = []
+    for labelled, unlabelled, negative in parts:
+        here = (labelled + unlabelled + negative) > 0
+        known = negative[here] if tally.has_negatives else None
+        dealt.append(Tally.from_increments(tally.thresholds[here], labelled[here], unlabelled[here], known))
+    return dealt

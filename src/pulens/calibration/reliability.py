@@ -1,0 +1,225 @@
+"""Reliability diagrams without negatives: promised against recovered share of positives, bin by bin."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.calibration._masses import BinCounts, MassMap, choose_edges, count_bins
+from pulens.calibration._scores import calibration_evidence
+from pulens.calibration.expected_error import CalibrationError, error_of_bins
+from pulens.estimate import Interval
+from pulens.evidence import Evidence
+from pulens.notice import Notice
+
+Floats = NDArray[np.float64]
+KINDS = ("labelled", "unlabelled", "negative")
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """One bin (low, high]: what the model promises, what is found, and how sure we are.
+
+    ``fraction`` is the recovered share of positives as it comes out, ``clipped`` the same within [0, 1]; both are
+    nan in a bin without rows of the population. ``gap`` is the mass of positives less the mass promised: below
+    zero the model is overconfident here.
+    """
+
+    low: float
+    high: float
+    labelled: float
+    unlabelled: float
+    negative: float
+    population: float
+    confidence: float
+    fraction: float
+    interval: Interval | None
+    gap: float
+
+    @property
+    def middle(self) -> float:
+        return (self.low + self.high) / 2
+
+    @property
+    def clipped(self) -> float:
+        return min(max(self.fraction, 0.0), 1.0) if not math.isnan(self.fraction) else math.nan
+
+    @property
+    def verdict(self) -> str:
+        """``"overconfident"`` or ``"underconfident"`` where the interval excludes the promise."""
+        if self.interval is None or self.confidence in self.interval:
+            return ""
+        return "overconfident" if self.confidence > self.interval.high else "underconfident"
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("low", "high", "middle", *KINDS, "population", "confidence", "fraction", "clipped", "gap")
+        found = {name: getattr(self, name) for name in names}
+        plain = {name: None if math.isnan(value) else float(value) for name, value in found.items()}
+        return {**plain, "interval": None if self.interval is None else self.interval.to_dict()}
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """A reliability diagram: its bins, the calibration error they add up to, and what to know before using it."""
+
+    bins: tuple[ReliabilityBin, ...]
+    error: CalibrationError
+    class_prior: float
+    mean_score: float
+    target_population: str
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        return self.error.notices
+
+    @property
+    def points(self) -> tuple[ReliabilityBin, ...]:
+        """The bins that have a point in the diagram: those with rows of the population."""
+        return tuple(one for one in self.bins if not math.isnan(one.fraction))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "error": self.error.to_dict(),
+            "class_prior": self.class_prior,
+            "mean_score": self.mean_score,
+            "target_population": self.target_population,
+            "bins": [one.to_dict() for one in self.bins],
+        }
+
+    def __str__(self) -> str:
+        lines = [
+            str(self.error),
+            f"speaks of {self.target_population}; mean score {self.mean_score:.4f}, class prior {self.class_prior:.4f}",
+            f"{'bin':<20}{'labelled':>9}{'unlabelled':>11}{'promised':>10}{'found':>8}{'interval':>18}",
+        ]
+        for one in self.bins:
+            name = f"({one.low:.4f}, {one.high:.4f}]"
+            counts = f"{name:<20}{one.labelled:>9.10g}{one.unlabelled:>11.10g}"
+            if math.isnan(one.fraction):
+                lines.append(f"{counts}{'no rows':>10}")
+                continue
+            doubt = "" if one.interval is None else f"{one.interval.low:.3f} to {one.interval.high:.3f}"
+            lines.append(f"{counts}{one.confidence:>10.4f}{one.fraction:>8.4f}{doubt:>18} {one.verdict}".rstrip())
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from pulens.report.reliability import reliability_html
+
+        return reliability_html(self)
+
+    def plot(self, axes: Any = None, **style: Any) -> Any:
+        """Draw the diagram with a histogram of scores below it; returns the axes."""
+        from pulens.plots.reliability import draw_reliability
+
+        return draw_reliability(self, axes=axes, **style)
+
+
+def reliability(
+    labels: Any,
+    scores: Any = None,
+    *,
+    binning: str = "mass",
+    bins: int | str | None = None,
+    scores_are: str = "probability",
+    confidence: float = 0.95,
+    redraws: int = 1000,
+    seed: int = 0,
+    **options: Any,
+) -> Reliability:
+    r"""The reliability diagram of paper 002, appendix G.
+
+    Each bin with rows of the population has the point :math:`(\bar f_b, \hat y_b)`: the mean score and the recovered
+    share of positives :math:`\hat y_b = \pi p_{b,P}/p_{b,U}`. A bin without such rows has no point; its positives
+    still count in the error. The interval of each share comes from redraws of the bin's rates (Beta with half a row
+    added, so that a bin without labelled rows is not taken to be surely empty of positives).
+
+    ``labels``, ``scores`` and ``options`` as in :func:`expected_calibration_error`.
+
+    >>> labels, scores = [1, 1, 1, 0, 0, 0, 0, 0, 0], [.2, .6, 1., 0., .2, .4, .6, .8, 1.]
+    >>> diagram = reliability(labels, scores, class_prior=0.5, bins=5, binning="width")
+    >>> [(round(one.confidence, 3), round(one.fraction, 3)) for one in diagram.bins]
+    [(0.1, 0.5), (0.4, 0.0), (0.6, 1.0), (0.8, 0.0), (1.0, 1.0)]
+    """
+    evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
+    edges = choose_edges(evidence, binning=binning, bins=bins)
+    counted = count_bins(evidence.tally, edges)
+    return reliability_of_bins(evidence, counted, binning=binning, confidence=confidence, redraws=redraws, seed=seed)
+
+
+def reliability_of_bins(
+    evidence: Evidence,
+    counted: BinCounts,
+    *,
+    binning: str = "mass",
+    confidence: float = 0.95,
+    redraws: int = 1000,
+    seed: int = 0,
+) -> Reliability:
+    """The diagram of rows already counted in bins."""
+    error = error_of_bins(evidence, counted, binning=binning, confidence=confidence, redraws=redraws, seed=seed)
+    masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
+    population, positive = counted.population_mass(masses), counted.positive_mass(masses)
+    promised = counted.score_mass(masses)
+    filled = population > 0
+    share, mean = (
+        np.divide(mass, population, out=np.full(counted.bins, np.nan), where=filled) for mass in (positive, promised)
+    )
+    low, high = fraction_intervals(
+        counted, masses, confidence=confidence, redraws=redraws, rng=np.random.default_rng(seed)
+    )
+    method = "redrawn bin rates"
+    bins = tuple(
+        ReliabilityBin(
+            float(counted.edges[b]),
+            float(counted.edges[b + 1]),
+            float(counted.counts[0, b]),
+            float(counted.counts[1, b]),
+            float(counted.counts[2, b]),
+            float(population[b]),
+            float(mean[b]),
+            float(share[b]),
+            Interval(float(low[b]), float(high[b]), confidence, method) if filled[b] and redraws > 1 else None,
+            float(positive[b] - promised[b]),
+        )
+        for b in range(counted.bins)
+    )
+    return Reliability(bins, error, masses.class_prior, float(promised.sum()), evidence.target_population)
+
+
+def fraction_intervals(
+    counted: BinCounts, masses: MassMap, *, confidence: float, redraws: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Interval of each bin's share of positives within [0, 1], from redraws of the bin's rates."""
+    positive, population = (np.zeros((max(redraws, 1), counted.bins)) for _ in range(2))
+    for kind, total in enumerate(counted.totals):
+        if not total or not (masses.positive[kind] or masses.population[kind]):
+            continue
+        inside = counted.counts[kind]
+        rate = _redraw_rates(inside, total, max(redraws, 1), rng)
+        positive += masses.positive[kind] * rate
+        population += masses.population[kind] * rate
+    share = np.divide(positive, population, out=np.zeros_like(positive), where=population > 0)
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(np.clip(share, 0.0, 1.0), [tail, 1 - tail], axis=0)
+    return low, high
+
+
+def _redraw_rates(inside: Floats, total: float, redraws: int, rng: np.random.Generator) -> Floats:
+    """Rates of bins from Jeffreys' law, given their counts."""
+    many = (inside > _NORMAL_FROM) & (total - inside > _NORMAL_FROM)
+    rates = np.empty((redraws, inside.size))
+    alpha, beta = inside + 0.5, np.maximum(total - inside, 0.0) + 0.5
+    if (~many).any():
+        rates[:, ~many] = rng.beta(alpha[~many], beta[~many], (redraws, int((~many).sum())))
+    if many.any():  # thousands of rows: the law is normal to within a part in a thousand, and much cheaper to draw
+        mean = alpha[many] / (alpha[many] + beta[many])
+        deviation = np.sqrt(mean * (1 - mean) / (total + 2))
+        rates[:, many] = mean + deviation * rng.standard_normal((redraws, int(many.sum())))
+    return rates
+
+
+_NORMAL_FROM = 2000

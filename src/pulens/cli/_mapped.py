@@ -1,0 +1,121 @@
+"""The rows of a file with one more column, written whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pulens.errors import MissingDependencyError, PulensError
+from pulens.inputs.columns import check_scores, file_row
+from pulens.inputs.files import _format_of, _open
+
+if TYPE_CHECKING:
+    from pulens.calibration import CalibrationMap
+
+
+def write_mapped(source: str, target: str, mapping: CalibrationMap, *, column: str, reading: dict[str, Any]) -> None:
+    """Copy every row of ``source`` to ``target`` with the mapped score in a new column."""
+    kind = _format_of(source, reading["format"])
+    score = reading["score"]
+    if Path(target).suffix.lower() != ".parquet" and kind in ("csv", "tsv"):
+        _copy_text(source, target, mapping, column, score, reading["delimiter"] or ("\t" if kind == "tsv" else ","))
+        return
+    try:
+        import pyarrow as pa
+        import pyarrow.csv
+        import pyarrow.feather
+        import pyarrow.json
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingDependencyError("pyarrow", purpose=f"writing {target} from {source}", extra="data") from error
+    table = _read_arrow(source, kind, reading["delimiter"])
+    _refuse_overwriting(column, table.column_names)
+    scores = check_scores(table.column(score).to_numpy(), f"scores (column {score!r})", row_name=file_row)
+    mapped = table.append_column(column, pa.array(mapping(scores)))
+    with whole_file(target) as temporary:
+        if Path(target).suffix.lower() == ".parquet":
+            pa.parquet.write_table(mapped, temporary)
+        else:
+            separator = "\t" if Path(target).suffix.lower() == ".tsv" else ","
+            pa.csv.write_csv(mapped, temporary, pa.csv.WriteOptions(delimiter=separator))
+
+
+def _read_arrow(source: str, kind: str, delimiter: str | None) -> Any:
+    import pyarrow as pa
+
+    with ExitStack() as stack:
+        stream = _open(source, stack)
+        if kind == "parquet":
+            return pa.parquet.read_table(stream)
+        if kind == "arrow":
+            return pa.feather.read_table(stream)
+        if kind == "jsonl":
+            return pa.json.read_json(stream)
+        separator = delimiter or ("\t" if kind == "tsv" else ",")
+        return pa.csv.read_csv(stream, parse_options=pa.csv.ParseOptions(delimiter=separator))
+
+
+def _copy_text(source: str, target: str, mapping: CalibrationMap, column: str, score: str, delimiter: str) -> None:
+    """Fields are copied as they are written, so that nothing but the new column changes."""
+    import io
+
+    with ExitStack() as stack:
+        stream = _open(source, stack)
+        reader = csv.reader(io.TextIOWrapper(stream, "utf-8-sig", newline=""), delimiter=delimiter)
+        header = [name.strip() for name in next(reader)]
+        _refuse_overwriting(column, header)
+        place = header.index(score)
+        temporary = stack.enter_context(whole_file(target))
+        file = stack.enter_context(open(temporary, "w", encoding="utf-8", newline=""))
+        separator = "\t" if Path(target).suffix.lower() == ".tsv" else ","
+        writer = csv.writer(file, delimiter=separator, lineterminator="\n")
+        writer.writerow([*header, column])
+        for rows in _blocks(reader):
+            mapped = mapping(np.array([row[place] for row in rows], float))
+            writer.writerows([*row, repr(value)] for row, value in zip(rows, mapped.tolist(), strict=True))
+
+
+def _blocks(reader: Iterator[list[str]], size: int = 50_000) -> Iterator[list[list[str]]]:
+    rows: list[list[str]] = []
+    for row in reader:
+        if row:
+            rows.append(row)
+        if len(rows) == size:
+            yield rows
+            rows = []
+    if rows:
+        yield rows
+
+
+def _refuse_overwriting(column: str, names: list[str]) -> None:
+    if column in names:
+        raise PulensError(f"the input has a column {column!r} already: name the new one with --column.")
+
+
+@contextmanager
+def whole_file(target: str) -> Iterator[str]:
+    """A temporary path that takes the target's place only when everything went well."""
+    path = Path(target)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise PulensError(f"{target}: cannot be written: {error.strerror or error}.") from error
+    os.close(handle)
+    try:
+        yield temporary
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except BaseException as error:
+        Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise PulensError(f"{target}: cannot be written: {error.strerror or error}.") from error
+        raise

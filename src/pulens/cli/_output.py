@@ -1,0 +1,64 @@
+"""Where a command's answers go: files, standard output, the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pulens.cli._write import to_json, write_text
+from pulens.errors import PulensError
+from pulens.report.summary import summarise
+
+if TYPE_CHECKING:
+    from pulens.evaluation import Evaluation
+
+
+@contextmanager
+def working(words: str, *, quiet: bool = False) -> Iterator[None]:
+    """A spinner on standard error while something takes time; nothing where that is not a terminal."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield
+        return
+    with console.status(words):
+        yield
+
+
+def write_answers(
+    evaluation: Evaluation,
+    paths: Mapping[str, str | None],
+    title: str,
+    *,
+    quiet: bool = False,
+    scores_are: str | None = None,
+    more: Mapping[str, Any] | None = None,
+) -> bool:
+    """Write every form that was asked for; says whether the terminal is free for a table.
+
+    ``more`` is added to the JSON. All forms are made before the first is written: an error leaves no file behind.
+    """
+    on_standard_output = [form for form, path in paths.items() if path == "-"]
+    if len(on_standard_output) > 1:
+        raise PulensError(f"only one of {' and '.join('--' + form for form in on_standard_output)} can go to -.")
+    with working("Making the report", quiet=quiet):
+        makers = {
+            "html": lambda: evaluation.to_html(title=title, scores_are=scores_are),
+            "markdown": lambda: evaluation.to_markdown(title=title),
+            "json": lambda: to_json(summarise(evaluation).to_dict() | evaluation.to_dict() | dict(more or {})),
+        }
+        texts = {form: makers[form]() for form, path in paths.items() if path is not None}
+    for form, text in texts.items():
+        write_text(str(paths[form]), text)
+    return not quiet and not on_standard_output
+
+
+def page_title(file: str, given: Mapping[str, Any]) -> str:
+    """What is judged: the file, and the column where it is not the usual one."""
+    # of an address only the last part: what stands before it, or after a question mark, may hold a password
+    name = "standard input" if file == "-" else Path(file.partition("?")[0] if "://" in file else file).name
+    score = given.get("score")
+    return name if score in (None, "score") else f"{score} in {name}"

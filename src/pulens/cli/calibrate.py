@@ -1,0 +1,256 @@
+"""pulens calibrate"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pulens.cli._complete import complete_file
+from pulens.cli._options import Number, assumption_options, reading_arguments, reading_options
+from pulens.errors import PulensError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from pulens.calibration import Recalibration, Reliability
+    from pulens.estimate import Estimate
+    from pulens.notice import Notice
+
+METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
+
+
+@click.command(name="calibrate")
+@click.argument("file", shell_complete=complete_file)
+@reading_options
+@assumption_options
+@click.option(
+    "--scores-are",
+    type=click.Choice(["probability", "logit", "rank"]),
+    default="probability",
+    show_default=True,
+    help="What scores are: logits become probabilities; ranks can only be fitted (--fit).",
+)
+@click.option(
+    "--binning",
+    type=click.Choice(["mass", "width"]),
+    default="mass",
+    show_default=True,
+    help="Bins with equal shares of the population, or of equal width.",
+)
+@click.option("--bins", type=int, help="How many bins. Default: what theory recommends for these sizes.")
+@click.option("--confidence", type=Number(), default=0.95, show_default=True, help="Confidence of intervals.")
+@click.option("--fit", "method", type=click.Choice(METHODS), help="Fit a map from scores to true probabilities.")
+@click.option("--out", metavar="PATH", help="Write all rows with a column of mapped scores: .csv, .tsv, .parquet.")
+@click.option("--column", default="calibrated", show_default=True, help="Name of the column of mapped scores.")
+@click.option("--folds", type=int, default=5, show_default=True, help="Folds for the error after recalibration.")
+@click.option("--plot", "plot_path", metavar="PATH", help="Save the reliability diagram: .png, .svg, .pdf.")
+@click.option("--html", "html_path", metavar="PATH", help="Write a self-contained page with the diagram.")
+@click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
+@click.option("--quiet", "-q", is_flag=True, help="Show nothing but errors; for scripts that only want files.")
+@click.option("--seed", type=int, default=0, show_default=True)
+def command(
+    file: str,
+    scores_are: str,
+    binning: str,
+    bins: int | None,
+    confidence: float,
+    method: str | None,
+    out: str | None,
+    column: str,
+    folds: int,
+    plot_path: str | None,
+    html_path: str | None,
+    json_path: str | None,
+    quiet: bool,
+    seed: int,
+    class_prior: Any,
+    unlabelled_prior: Any,
+    label_noise: float,
+    scenario: str,
+    **given: Any,
+) -> None:
+    """Show whether a model's probabilities are true, from a table of scores and PU labels; repair them if asked.
+
+    FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input.
+
+    \b
+    Examples:
+      pulens calibrate scores.csv --score p --class-prior 0.1
+      pulens calibrate scores.csv --score p --class-prior 0.1 --html calibration.html
+      pulens calibrate scores.csv --score p --class-prior 0.1 --fit isotonic --out mapped.csv
+      pulens calibrate scores.parquet --score margin --scores-are rank --fit isotonic --class-prior 0.1:0.2 --json -
+    """
+    if out is not None:
+        _check_out(file, out, method)
+    if scores_are == "rank" and method is None:
+        raise PulensError("scores that only rank have no calibration error: say --fit isotonic to map them first.")
+    from pulens import calibration
+    from pulens.cli._output import page_title, working
+    from pulens.cli._write import to_json, write_text
+    from pulens.evidence import gather
+
+    with working("Judging the probabilities", quiet=quiet):
+        evidence = gather(
+            file,
+            class_prior=class_prior,
+            unlabelled_prior=unlabelled_prior,
+            label_noise=label_noise,
+            scenario=scenario,
+            **reading_arguments(given),
+        )
+        settled: dict[str, Any] = {
+            "class_prior": evidence.class_prior,
+            "label_noise": label_noise,
+            "scenario": scenario,
+            "scores_are": scores_are,
+            "confidence": confidence,
+        }
+        judged = {**settled, "binning": binning, "bins": bins, "seed": seed}
+        found: dict[str, Any] = {}
+        if scores_are != "rank":
+            found["reliability"] = calibration.reliability(evidence.tally, **judged)
+            line = calibration.calibration_slope(evidence.tally, **settled)
+            found["others"] = (
+                calibration.calibration_in_the_large(evidence.tally, **settled),
+                line.slope,
+                line.intercept,
+                calibration.brier_score(evidence.tally, **settled, binning=binning, bins=bins),
+                calibration.log_loss(evidence.tally, **settled, binning=binning, bins=bins),
+            )
+        if method is not None:
+            found["recalibration"] = calibration.recalibrate(evidence.tally, method=method, folds=folds, **judged)
+    if out is not None:
+        from pulens.cli._mapped import write_mapped
+
+        write_mapped(file, out, found["recalibration"].map, column=column, reading=reading_arguments(given))
+    if plot_path is not None:
+        _save_plot(found.get("reliability"), plot_path)
+    if html_path is not None:
+        from pulens.report.calibration_page import calibration_page
+
+        write_text(html_path, calibration_page(evidence, **found, scores_are=scores_are, title=page_title(file, given)))
+    if json_path is not None:
+        write_text(json_path, to_json(_answer(evidence, found)))
+    if json_path != "-" and not quiet:
+        from rich.console import Console
+
+        _show(evidence, found, Console())
+        if out is not None:
+            click.echo(f"wrote {out}")
+
+
+def _check_out(file: str, out: str, method: str | None) -> None:
+    """Refuse before any work is done what could not be written after it."""
+    if method is None:
+        raise PulensError("--out writes mapped scores: say with --fit how to map them, such as --fit isotonic.")
+    if file == "-":
+        raise PulensError("--out copies the rows of the input, so it needs a file: save standard input to one first.")
+    if not Path(out).parent.is_dir():
+        raise PulensError(f"{out}: the folder {str(Path(out).parent)!r} does not exist.")
+    if Path(out).suffix.lower() not in (".csv", ".tsv", ".parquet"):
+        raise PulensError(f"{out}: the ending must be .csv, .tsv or .parquet, to tell the format.")
+
+
+def _save_plot(reliability: Reliability | None, path: str) -> None:
+    if reliability is None:
+        raise PulensError("scores that only rank have no reliability diagram.")
+    from pulens.cli._mapped import whole_file
+    from pulens.plots._matplotlib import pyplot
+
+    pyplot().switch_backend("agg")
+    figure = reliability.plot()[0].figure
+    with whole_file(path) as temporary:
+        try:
+            figure.savefig(temporary, dpi=150, format=Path(path).suffix.lstrip(".").lower() or "png")
+        except ValueError as error:
+            raise PulensError(f"{path}: the figure cannot be written: {error}.") from error
+
+
+def _answer(evidence: Any, found: dict[str, Any]) -> dict[str, Any]:
+    labelled, unlabelled, negative = evidence.tally.totals
+    answer: dict[str, Any] = {
+        "class_prior": evidence.class_prior.to_dict(),
+        "scenario": str(evidence.scenario),
+        "target_population": evidence.target_population,
+        "label_noise": evidence.label_noise,
+        "counts": {"labelled": labelled, "unlabelled": unlabelled, "known_negative": negative},
+    }
+    if "reliability" in found:
+        answer["reliability"] = found["reliability"].to_dict()
+        answer |= {one.metric: one.to_dict() for one in found["others"]}
+    if "recalibration" in found:
+        answer["recalibration"] = found["recalibration"].to_dict()
+    return answer
+
+
+def _show(evidence: Any, found: dict[str, Any], console: Console) -> None:
+    from rich.markup import escape
+
+    labelled, unlabelled, negative = evidence.tally.totals
+    known = f", {negative:,.10g} known negative" if negative else ""
+    rows = f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({evidence.scenario})"
+    for title, text in (("rows", rows), ("prior", str(evidence.class_prior)), ("about", evidence.target_population)):
+        console.print(f"[dim]{title:<6}[/] {escape(text)}", highlight=False)
+    notices: list[Notice] = []
+    if "reliability" in found:
+        reliability: Reliability = found["reliability"]
+        notices += reliability.notices
+        _show_reliability(reliability, found["others"], console)
+    if "recalibration" in found:
+        recalibration: Recalibration = found["recalibration"]
+        notices += recalibration.notices
+        console.print(f"\n[bold]recalibrated[/] {escape(str(recalibration.map))}", highlight=False)
+        for name, error in (("before", recalibration.before), ("after", recalibration.after)):
+            if error is not None:
+                console.print(f"[dim]{name:<6}[/] {escape(str(error))}", highlight=False)
+        console.print(
+            f"[dim]the error after is cross-fitted: {recalibration.folds} folds, each mapped by a map fitted to the "
+            "others and judged by itself[/]",
+            highlight=False,
+        )
+    from pulens.notice import worst_first
+
+    colours = {"NOTE": "dim", "WARNING": "yellow", "SERIOUS": "bold red"}
+    for notice in worst_first(notices):
+        style = colours[notice.severity.name]
+        console.print(f"\n[{style}]{notice.severity.name.lower()}[/] {escape(str(notice))}", highlight=False)
+
+
+def _show_reliability(reliability: Reliability, others: tuple[Estimate, ...], console: Console) -> None:
+    from rich import box
+    from rich.table import Table
+
+    error = reliability.error
+    summary = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("", "value", "interval"):
+        summary.add_column(name, justify="left" if not name else "right", no_wrap=True)
+    interval = "" if error.interval is None else f"{error.interval.low:.4f} to {error.interval.high:.4f}"
+    summary.add_row("expected calibration error", f"{error.value:.4f}", "")
+    summary.add_row("  bias-corrected", f"[bold]{error.corrected:.4f}[/]", interval)
+    summary.add_row("  noise floor (a calibrated model)", f"{error.noise_floor:.4f}", "")
+    summary.add_row("  overconfident part", f"{error.overconfidence:.4f}", "")
+    summary.add_row("  underconfident part", f"{error.underconfidence:.4f}", "")
+    for one in others:
+        doubt = "" if one.interval is None else f"{one.interval.low:.4f} to {one.interval.high:.4f}"
+        summary.add_row(one.metric.replace("_", " "), f"{one.value:.4f}", doubt)
+    console.print(summary)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=f"{error.bins:,} bins of equal {error.binning}")
+    for name in ("up to", "labelled", "unlabelled", "promised", "found", "interval", ""):
+        table.add_column(name, justify="left" if not name else "right", no_wrap=True)
+    for row in reliability.bins[:MOST_BINS_SHOWN]:
+        cells = [f"{row.high:.4f}", f"{row.labelled:,.10g}", f"{row.unlabelled:,.10g}"]
+        if row.interval is None:
+            table.add_row(*cells, "", "", "", "no rows")
+            continue
+        doubt = f"{row.interval.low:.3f} to {row.interval.high:.3f}"
+        table.add_row(
+            *cells, f"{row.confidence:.3f}", f"{row.fraction:.3f}", doubt, row.verdict.removesuffix("confident")
+        )
+    console.print(table)
+    if len(reliability.bins) > MOST_BINS_SHOWN:
+        console.print(f"[dim]and {len(reliability.bins) - MOST_BINS_SHOWN:,} more bins: see --json[/]")
+
+
+MOST_BINS_SHOWN = 40

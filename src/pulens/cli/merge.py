@@ -1,0 +1,23 @@
+"""pulens merge"""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command(name="merge")
+@click.argument("files", metavar="TALLY...", nargs=-1, required=True)
+@click.option("-o", "--out", required=True, metavar="PATH", help="The tally file to write.")
+@click.option("--allow-repeats", is_flag=True, help="Count parts with exactly the same counts more than once.")
+def command(files: tuple[str, ...], out: str, allow_repeats: bool) -> None:
+    """Add tallies up: of days, of shards, of machines. The order does not matter.
+
+    \b
+    Example:
+      pulens merge shards/*.tally -o all.tally
+    """
+    from pulens.inputs.tally_files import merge, read_tally_file, write_tally_file
+
+    merged = merge((read_tally_file(file) for file in files), allow_repeats=allow_repeats)
+    write_tally_file(out, merged)
+    click.echo(f"{out}: {merged}")

@@ -1,0 +1,149 @@
+"""pulens prior"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pulens.cli._complete import complete_file
+from pulens.cli._options import Number, reading_arguments, reading_options
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from pulens.priors import ClassPrior
+
+USEFUL_WIDTHS = (0.1, 0.05, 0.02)
+
+
+@click.command(name="prior")
+@click.argument("file", shell_complete=complete_file)
+@reading_options
+@click.option(
+    "--method", default="auto", show_default=True, help="Estimator of the class prior; --all shows what each says."
+)
+@click.option("--all", "compare", is_flag=True, help="Show what every estimator says.")
+@click.option(
+    "--label-noise",
+    default="0",
+    show_default=True,
+    help="Share of labelled rows that are in truth negative, or 'estimate'.",
+)
+@click.option(
+    "--scenario",
+    type=click.Choice(["case-control", "single-set"]),
+    default="case-control",
+    show_default=True,
+    help="case-control: the prior speaks of the unlabelled rows' population. single-set: of all rows together.",
+)
+@click.option("--audit", metavar="K/R", help="K positives were found among R randomly chosen unlabelled rows.")
+@click.option("--confidence", type=Number(), default=0.95, show_default=True)
+@click.option("--plot", "plot_path", metavar="PATH", help="Draw the likelihood to an image file.")
+@click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
+def command(
+    file: str,
+    method: str,
+    compare: bool,
+    label_noise: str,
+    scenario: str,
+    audit: str | None,
+    confidence: float,
+    plot_path: str | None,
+    json_path: str | None,
+    **given: Any,
+) -> None:
+    """Estimate the share of positives from scores and PU labels.
+
+    FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input. Scores must be
+    out of sample: not those of rows the model was trained on.
+
+    \b
+    Examples:
+      pulens prior scores.csv
+      pulens prior scores.csv --audit 13/200
+      pulens prior scores.csv --label-noise estimate --json -
+    """
+    from pulens.cli._output import working
+    from pulens.cli._write import to_json, write_text
+    from pulens.inputs import read_sample
+    from pulens.priors import estimate_from_tally, estimate_prior_and_noise, find, names
+    from pulens.tally import Tally
+
+    if label_noise != "estimate":
+        find(method)  # an unknown name is refused before the file is read
+    with working("Estimating the share of positives"):
+        tally = Tally.from_sample(read_sample(file, **reading_arguments(given)))
+        noise_found = None
+        if label_noise == "estimate":
+            if audit is not None:
+                raise click.UsageError("--audit cannot be combined with --label-noise estimate.")
+            both = estimate_prior_and_noise(tally, method=method, scenario=scenario, confidence=confidence)
+            prior, noise_found = both.class_prior, both.label_noise
+            answer = both.to_dict()
+        else:
+            known = _share(label_noise)
+            options: dict[str, Any] = {"scenario": scenario, "label_noise": known, "confidence": confidence}
+            prior = estimate_from_tally(tally, method, audit=audit, **options)
+            answer = {"class_prior": prior.to_dict()}
+            if compare:
+                answer["estimators"] = {
+                    name: estimate_from_tally(tally, name, **options).unlabelled for name in names()
+                }
+    answer["rows_to_audit"] = _advice(prior, confidence)
+    answer["notices"] = [str(notice) for notice in prior.notices]
+    if plot_path is not None:
+        prior.plot().figure.savefig(plot_path)
+    if json_path is not None:
+        write_text(json_path, to_json(answer))
+    if json_path != "-":
+        from rich.console import Console
+
+        console = Console()
+        _show(prior, console, str(tally), confidence)
+        if noise_found is not None:
+            console.print(f"{noise_found}; at most {noise_found.feasible.high:.3f} is feasible", highlight=False)
+        if compare and "estimators" in answer:
+            for name, value in answer["estimators"].items():
+                console.print(f"  {name:<18} {value:.4f}  [dim]{find(name).summary}[/]", highlight=False)
+
+
+def _share(text: str) -> float:
+    from pulens.assumptions import check_label_noise
+    from pulens.errors import AssumptionError
+
+    try:
+        return check_label_noise(float(text))
+    except ValueError as error:
+        if isinstance(error, AssumptionError):
+            raise
+        raise AssumptionError(f"--label-noise must be a share such as 0.05, or 'estimate', got {text!r}.") from None
+
+
+def _advice(prior: ClassPrior, confidence: float) -> dict[str, int]:
+    """Rows to check by hand for an interval of useful width, if the estimate is right."""
+    from pulens.priors import rows_to_audit
+
+    return {f"{width:g}": rows_to_audit(prior.unlabelled, width, confidence=confidence) for width in USEFUL_WIDTHS}
+
+
+def _show(prior: ClassPrior, console: Console, counts: str, confidence: float) -> None:
+    from rich.markup import escape
+
+    console.print(f"[dim]{escape(counts)}[/]", highlight=False)
+    console.print(f"[bold]{escape(str(prior))}[/]", highlight=False)
+    if prior.value != prior.unlabelled:
+        among = "" if prior.unlabelled_interval is None else f" {prior.unlabelled_interval}"
+        console.print(escape(f"{prior.unlabelled:.4g}{among} among the unlabelled rows"), highlight=False)
+    if prior.feasible is not None:
+        console.print(escape(f"feasible without any shape assumption: {prior.feasible}"), highlight=False)
+    console.print(f"[dim]assumes[/] {escape(prior.assumption)}", highlight=False)
+    advice = ", ".join(f"{rows:,} for {width}" for width, rows in _advice(prior, confidence).items())
+    console.print(
+        f"[dim]audit[/]   random unlabelled rows to check by hand for an interval of a given width: {advice}",
+        highlight=False,
+    )
+    colours = {"NOTE": "dim", "WARNING": "yellow", "SERIOUS": "bold red"}
+    for notice in prior.notices:
+        style = colours[notice.severity.name]
+        console.print(f"[{style}]{notice.severity.name.lower()}[/] {escape(str(notice))}", highlight=False)

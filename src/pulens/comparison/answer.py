@@ -1,0 +1,206 @@
+"""The answer of a comparison: estimates, differences, order, and a verdict in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+from pulens.comparison.order import Order
+from pulens.comparison.paired import Difference
+from pulens.estimate import Estimate
+from pulens.evidence import Evidence
+from pulens.notice import Notice, worst_first
+from pulens.priors import ClassPrior
+from pulens.tally import Totals
+from pulens.uncertainty.resampling import Resampling
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Which model is best, by how much, how sure that is, and whether the class prior decides.
+
+    ``estimates[metric][model]``, ``differences[metric]`` (all pairs) and ``order[metric]`` hold the numbers; the
+    verdict is about the first metric.
+    """
+
+    models: tuple[str, ...]
+    evidence: Evidence  # of the first model; the assumptions are the same for all
+    resampling: Resampling
+    estimates: Mapping[str, Mapping[str, Estimate]]
+    differences: Mapping[str, tuple[Difference, ...]]
+    order: Mapping[str, Order]
+    higher_is_better: Mapping[str, bool]
+
+    @property
+    def totals(self) -> Totals:
+        return self.evidence.tally.totals
+
+    @property
+    def class_prior(self) -> ClassPrior:
+        return self.evidence.class_prior
+
+    @property
+    def confidence(self) -> float:
+        return self.resampling.confidence
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What to know about the class prior before using the numbers, worst first."""
+        return worst_first(self.class_prior.notices)
+
+    @property
+    def metric(self) -> str:
+        """The metric that the verdict is about."""
+        return next(iter(self.estimates))
+
+    def leader(self, metric: str | None = None) -> str:
+        """The model with the best value, whether or not the data can tell it from the others."""
+        name = metric or self.metric
+        sign = 1 if self.higher_is_better[name] else -1
+
+        def wins(model: str) -> float:
+            total = 0.0
+            for pair in self.differences[name]:
+                if model in (pair.first, pair.second) and not pair.undefined_because:
+                    lead = sign * pair.value * (1 if model == pair.first else -1)
+                    total += (lead > 0) - (lead < 0)
+            return total
+
+        return max(self.models, key=wins)
+
+    def rivals(self, metric: str | None = None) -> tuple[str, ...]:
+        """Models that the data cannot tell from the leader."""
+        name = metric or self.metric
+        best = self.leader(name)
+        return tuple(
+            pair.second if pair.first == best else pair.first
+            for pair in self.differences[name]
+            if best in (pair.first, pair.second) and not pair.is_clear(self.confidence)
+        )
+
+    @property
+    def winner(self) -> str | None:
+        """The model that is better than every other, all pairs considered; none if the data cannot tell."""
+        return None if self.rivals() else self.leader()
+
+    @property
+    def verdict(self) -> str:
+        """One sentence or two: who is better by the first metric, or that the data cannot tell."""
+        return verdict(self)
+
+    def difference(self, first: str, second: str, metric: str | None = None) -> Difference:
+        """One pair, in the order asked for."""
+        for pair in self.differences[metric or self.metric]:
+            if {pair.first, pair.second} == {first, second}:
+                return pair if pair.first == first else _turned(pair)
+        raise KeyError((first, second))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        labelled, unlabelled, negative = self.totals
+        return {
+            "models": list(self.models),
+            "verdict": self.verdict,
+            "winner": self.winner,
+            "metric": self.metric,
+            "class_prior": self.class_prior.to_dict(),
+            "scenario": str(self.evidence.scenario),
+            "label_noise": self.evidence.label_noise,
+            "confidence": self.confidence,
+            "redraws": self.resampling.redraws,
+            "warnings": [str(notice) for notice in self.notices],
+            "counts": {"labelled": labelled, "unlabelled": unlabelled, "known_negative": negative},
+            "metrics": {
+                name: {
+                    "estimates": {model: found.to_dict() for model, found in estimates.items()},
+                    "differences": [pair.to_dict() for pair in self.differences[name]],
+                    "order": self.order[name].to_dict(),
+                }
+                for name, estimates in self.estimates.items()
+            },
+        }
+
+    def __str__(self) -> str:
+        from pulens.report.comparison import comparison_text
+
+        return comparison_text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from pulens.report.comparison import comparison_html
+
+        return comparison_html(self)
+
+    def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
+        """One self-contained page: verdict, differences, order over the class prior; written to ``path`` if given."""
+        from pulens.report.comparison_page import comparison_page
+        from pulens.report.files import write_whole
+
+        page = comparison_page(self, title=title)
+        if path is not None:
+            write_whole(path, page)
+        return page
+
+    def plot(self, axes: Any = None, metric: str | None = None) -> Any:
+        """Draw the differences and the order over the class prior; returns both axes."""
+        from pulens.plots.comparison import draw_comparison
+
+        return draw_comparison(self, axes=axes, metric=metric)
+
+
+def _turned(pair: Difference) -> Difference:
+    from dataclasses import replace
+
+    from pulens.estimate import Interval
+
+    turned = pair.interval
+    if turned is not None:
+        turned = Interval(-turned.high, -turned.low, turned.confidence, turned.method)
+    return replace(
+        pair, first=pair.second, second=pair.first, value=-pair.value, interval=turned, probability=1 - pair.probability
+    )
+
+
+def verdict(comparison: Comparison) -> str:
+    """The sentence."""
+    metric, best, rivals = comparison.metric, comparison.leader(), comparison.rivals()
+    order, ranged = comparison.order[metric], not comparison.class_prior.is_exact
+    if ranged and order.winner_crossings:
+        changes = "; ".join(str(crossing) for crossing in order.winner_crossings)
+        return f"Which model is better by {metric} depends on the class prior: {changes}."
+    if rivals:
+        pair = comparison.difference(best, rivals[0])
+        if pair.undefined_because:
+            return f"The models cannot be compared by {metric}: {pair.undefined_because}."
+        others = rivals[0] if len(rivals) == 1 else f"{', '.join(rivals[:-1])} and {rivals[-1]}"
+        example = f" from {rivals[0]}" if len(rivals) > 1 else ""
+        return (
+            f"The data cannot tell {best} from {others}: {metric} differs{example} by {pair.value:+.4f} "
+            f"({comparison.confidence:.0%} interval {pair.interval.low:+.4f} to {pair.interval.high:+.4f}); "  # type: ignore[union-attr]
+            f"{best} leads in {pair.probability:.0%} of the redraws."
+        )
+    runner_up = min(
+        (comparison.difference(best, other) for other in comparison.models if other != best),
+        key=lambda pair: abs(pair.value),
+    )
+    over = runner_up.second if len(comparison.models) == 2 else f"every other model, {runner_up.second} the nearest"
+    return (
+        f"{best} is better than {over}: {metric} differs by {runner_up.value:+.4f} "
+        f"({comparison.confidence:.0%} interval {runner_up.interval.low:+.4f} to {runner_up.interval.high:+.4f}, "  # type: ignore[union-attr]
+        f"p {runner_up.adjusted_p_value:.2g}{' after Holm' if len(comparison.models) > 2 else ''})"
+        f"{_about_the_prior(comparison, best)}."
+    )
+
+
+def _about_the_prior(comparison: Comparison, best: str) -> str:
+    metric = comparison.metric
+    order = comparison.order[metric]
+    low, high = order.class_priors[0], order.class_priors[-1]
+    if not comparison.class_prior.is_exact:
+        return f", at every class prior from {low:.3g} to {high:.3g}"
+    if order.winner_crossings:
+        return "; by another class prior it could be otherwise: " + "; ".join(map(str, order.winner_crossings))
+    return ", and leads at every class prior that the data allow" if best in order.winners else ""

@@ -1,0 +1,288 @@
+"""The door of the comparison: rows, redraws, differences, order, verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.assumptions import check_label_noise
+from pulens.comparison.answer import Comparison
+from pulens.comparison.joint import JointRows, read_models
+from pulens.comparison.order import Order, largest_credible_prior, order_by_prior
+from pulens.comparison.paired import Difference, holm, percentile_interval, two_sided_p
+from pulens.errors import PulensError, listed
+from pulens.estimate import Estimate, Interval
+from pulens.evidence import Evidence, settle_class_prior
+from pulens.metrics import find
+from pulens.metrics._measure import check_threshold, raw_value
+from pulens.metrics._metric import Metric
+from pulens.priors import ClassPrior, population_prior
+from pulens.priors.given import GivenPrior
+from pulens.recovery.many import priors_in_redraws
+from pulens.scenario import Scenario, check_scenario
+from pulens.tally import Tally
+from pulens.uncertainty.resampling import DEFAULT_REDRAWS, check_resampling
+
+Floats = NDArray[np.float64]
+RANKING = ("roc_auc", "average_precision")
+AT_THRESHOLD = ("f1", "accuracy", "precision", "recall")
+PRIORS_TRIED = 5  # of a range of class priors, when redraws are measured; the differences are smooth in between
+PRIORS_TRACED = 65  # when the order is traced
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """What is to be compared: metrics by name, a threshold for each model, the assumptions."""
+
+    rows: JointRows
+    metrics: Mapping[str, Metric]
+    thresholds: Mapping[str, float]
+    evidence: Evidence  # of the first model: counts differ between models, but not the numbers of rows
+
+    def value(self, metric: Metric, tally: Tally, model: str, unlabelled_prior: float) -> float:
+        evidence = self.evidence
+        (prior,) = priors_in_redraws(
+            unlabelled_prior,
+            tuple(evidence.tally.totals),  # type: ignore[arg-type]
+            tuple(tally.totals),  # type: ignore[arg-type]
+            evidence.label_noise,
+            held=evidence.prior_held,
+            scenario=evidence.recovery_scenario,
+        )
+        threshold = self.thresholds[model] if metric.needs_threshold else None
+        # not clipped: two models beyond the possible still have an order
+        return raw_value(metric, tally, evidence.assumptions_at(float(prior)), threshold)
+
+    @property
+    def middle(self) -> float:
+        return self.evidence.class_prior.unlabelled
+
+    @property
+    def reach(self) -> tuple[float, float] | None:
+        """The range of unlabelled priors, kept off 0, where a population without positives has few metrics."""
+        interval = self.evidence.class_prior.unlabelled_interval
+        if interval is None or interval.width == 0:
+            return None
+        return max(interval.low, 1e-3 * interval.high), interval.high
+
+    def priors(self, metric: Metric) -> list[float]:
+        """The unlabelled priors at which the metric has to be known."""
+        unmoved = metric.ignores_class_prior or (not metric.needs_class_prior and self.evidence.label_noise == 0)
+        if self.reach is None or unmoved:
+            return [self.middle]
+        return sorted({self.middle, *np.linspace(*self.reach, PRIORS_TRIED).tolist()})
+
+
+def compare(
+    labels: Any,
+    scores: Any = None,
+    *,
+    class_prior: GivenPrior | ClassPrior | str | None = None,
+    unlabelled_prior: GivenPrior | None = None,
+    label_noise: float = 0.0,
+    scenario: str = "case-control",
+    metrics: Sequence[str] | None = None,
+    threshold: float | Mapping[str, float] | None = None,
+    confidence: float = 0.95,
+    redraws: int = DEFAULT_REDRAWS,
+    seed: int = 0,
+    **reading: Any,
+) -> Comparison:
+    """Say which of several models is best on the same rows, how sure that is, and where the class prior decides.
+
+    Parameters
+    ----------
+    labels, scores
+        Labels as in :func:`pulens.evaluate`, and a mapping of each model's name to its scores. Or a table or the
+        path of a file, with ``score=["a", "b"]`` naming the columns of scores.
+    class_prior, unlabelled_prior, label_noise, scenario
+        As in :func:`pulens.evaluate`. Over a range of class priors a difference counts only if it holds everywhere.
+        An estimate is made from each model's scores, and the lowest is used for all: the class prior belongs to the
+        rows, and the model that separates them best has the least to add to it.
+    metrics
+        Names of metrics, the most important first: the verdict is about it. By default ``roc_auc`` and
+        ``average_precision``, and with a threshold also ``f1``, ``accuracy``, ``precision`` and ``recall``.
+    threshold
+        One for all models, or one for each by name.
+    confidence, redraws, seed
+        Of the intervals: their level, how often the rows are redrawn, and the random numbers.
+
+    >>> rng = np.random.default_rng(0)
+    >>> labels = np.repeat([1, 0], [200, 1000])
+    >>> good, poor = rng.normal(1.5 * labels), rng.normal(0.5 * labels)
+    >>> comparison = compare(labels, {"good": good, "poor": poor}, class_prior=0.1, redraws=200)
+    >>> comparison.winner
+    'good'
+    """
+    resampling = check_resampling(confidence, redraws, seed)
+    if resampling is None:
+        raise PulensError("a comparison needs a confidence, such as 0.95: without doubt there is nothing to decide.")
+    rows = read_models(labels, scores, **reading)
+    chosen = _metrics(metrics, has_threshold=threshold is not None)
+    if class_prior is None and unlabelled_prior is None and all(m.ignores_class_prior for m in chosen.values()):
+        unlabelled_prior = 1e-6  # any would do, but 0: that says every row is labelled
+    tallies = rows.tallies()
+    given = (check_scenario(scenario), class_prior, unlabelled_prior, check_label_noise(label_noise))
+    asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, metrics), _evidence(tallies, *given))
+    observed = _measure(asked, tallies)
+    drawn: dict[str, list[Floats]] = {name: [] for name in chosen}
+    generator = np.random.default_rng(resampling.seed)
+    for redrawn in rows.redraws(resampling.redraws, asked.evidence.scenario, generator):
+        for name, found in _measure(asked, redrawn).items():
+            drawn[name].append(found)
+    moved = {name: np.array(found) for name, found in drawn.items()}  # redraw, prior, model
+    return Comparison(
+        rows.names,
+        asked.evidence,
+        resampling,
+        MappingProxyType({n: _estimates(asked, n, observed[n], moved[n], confidence) for n in chosen}),
+        MappingProxyType({n: _differences(asked, n, observed[n], moved[n], confidence) for n in chosen}),
+        MappingProxyType({n: _order(asked, n, tallies) for n in chosen}),
+        MappingProxyType({n: metric.higher_is_better for n, metric in chosen.items()}),
+    )
+
+
+def _evidence(
+    tallies: Sequence[Tally],
+    scenario: Scenario,
+    class_prior: GivenPrior | ClassPrior | str | None,
+    unlabelled_prior: GivenPrior | None,
+    label_noise: float,
+) -> Evidence:
+    """One class prior for all models: the one given, or the lowest of the estimates from each model's scores."""
+    settled = [settle_class_prior(tally, scenario, class_prior, unlabelled_prior, label_noise) for tally in tallies]
+    is_given = class_prior is not None and not isinstance(class_prior, ClassPrior | str)
+    held: Literal["population", "unlabelled"] = "population" if is_given else "unlabelled"
+    return Evidence(tallies[0], min(settled, key=lambda prior: prior.unlabelled), label_noise, scenario, held)
+
+
+def _metrics(names: Sequence[str] | None, *, has_threshold: bool) -> dict[str, Metric]:
+    if isinstance(names, str):
+        names = (names,)
+    chosen = names if names is not None else (*RANKING, *(AT_THRESHOLD if has_threshold else ()))
+    if not chosen:
+        raise PulensError("metrics is empty: name at least one, or leave it out for the usual ones.")
+    return {name: find(name) for name in chosen}
+
+
+def _thresholds(
+    threshold: float | Mapping[str, float] | None, names: tuple[str, ...], metrics: Sequence[str] | None
+) -> dict[str, float]:
+    if threshold is None:
+        asking = [name for name in (metrics or ()) if find(name).needs_threshold]
+        if asking:
+            check_threshold(None, required_by=asking[0])
+        return dict.fromkeys(names, math.nan)
+    if not isinstance(threshold, Mapping):
+        return dict.fromkeys(names, check_threshold(threshold))
+    if set(threshold) != set(names):
+        raise PulensError(f"threshold must name each model once: {listed(names)}; got {listed(threshold)}.")
+    return {name: check_threshold(threshold[name]) for name in names}
+
+
+def _measure(asked: _Asked, tallies: Sequence[Tally]) -> dict[str, Floats]:
+    """Every metric at its priors (rows) for every model (columns)."""
+    return {
+        name: np.array(
+            [
+                [
+                    asked.value(metric, tally, model, prior)
+                    for model, tally in zip(asked.rows.names, tallies, strict=True)
+                ]
+                for prior in asked.priors(metric)
+            ]
+        )
+        for name, metric in asked.metrics.items()
+    }
+
+
+def _hull(draws: Floats, confidence: float, n_labelled: int) -> Interval | None:
+    """The interval at every prior tried, and all that lies between: axes draw, prior."""
+    ends = []
+    for column in draws.T:
+        kept = column[~np.isnan(column)]
+        if kept.size < 0.9 * column.size:
+            return None
+        ends.append(percentile_interval(kept, confidence, n_labelled))
+    method = "percentiles of joint redraws" + (", over the range of class priors" if len(ends) > 1 else "")
+    return Interval(min(low for low, _ in ends), max(high for _, high in ends), confidence, method)
+
+
+def _estimates(
+    asked: _Asked, name: str, observed: Floats, redraws: Floats, confidence: float
+) -> Mapping[str, Estimate]:
+    metric = asked.metrics[name]
+    middle = asked.priors(metric).index(asked.middle)
+    found = {}
+    for place, model in enumerate(asked.rows.names):
+        value = float(observed[middle, place])
+        threshold = asked.thresholds[model] if metric.needs_threshold else None
+        if math.isnan(value):
+            reason = metric.undefined_because or "it is 0/0"
+            found[model] = Estimate(name, value, undefined_because=reason, threshold=threshold)
+            continue
+        clipped = np.clip(redraws[:, :, place], metric.lowest, metric.highest)
+        interval = _hull(clipped, confidence, asked.rows.n_labelled)
+        value = min(max(value, metric.lowest), metric.highest)
+        found[model] = Estimate(name, value, interval, threshold=threshold)
+    return MappingProxyType(found)
+
+
+def _differences(
+    asked: _Asked, name: str, observed: Floats, redraws: Floats, confidence: float
+) -> tuple[Difference, ...]:
+    """All pairs of models; a claim must hold at every prior tried, so the worst p-value counts."""
+    metric, n_labelled = asked.metrics[name], asked.rows.n_labelled
+    middle = asked.priors(metric).index(asked.middle)
+    sign = 1 if metric.higher_is_better else -1
+    pairs = list(combinations(range(len(asked.rows.names)), 2))
+    parts: list[tuple[float, Interval | None, float, float]] = []
+    for first, second in pairs:
+        gaps = redraws[:, :, first] - redraws[:, :, second]
+        value = float(observed[middle, first] - observed[middle, second])
+        interval = _hull(gaps, confidence, n_labelled)
+        if math.isnan(value) or interval is None:
+            parts.append((math.nan, None, math.nan, 1.0))
+            continue
+        by_prior = [column[~np.isnan(column)] for column in gaps.T]
+        # a difference whose sign turns within the range of priors is none
+        turns = len({np.sign(np.mean(column)) for column in by_prior}) > 1
+        p_value = 1.0 if turns else max(two_sided_p(column, n_labelled) for column in by_prior)
+        at_middle = sign * by_prior[middle]
+        better = float(np.mean(at_middle > 0) + np.mean(at_middle == 0) / 2)
+        parts.append((value, interval, better, p_value))
+    adjusted = holm([part[3] for part in parts])
+    names = asked.rows.names
+    reason = metric.undefined_because or "it is undefined in too many redraws"
+    return tuple(
+        Difference(name, names[i], names[j], *part, corrected, reason if part[1] is None else None)
+        for (i, j), part, corrected in zip(pairs, parts, adjusted, strict=True)
+    )
+
+
+def _order(asked: _Asked, name: str, tallies: Sequence[Tally]) -> Order:
+    """Over the range that was given, or over all class priors that the data allow."""
+    metric, noise = asked.metrics[name], asked.evidence.label_noise
+    if asked.reach is None:
+        # the prior belongs to the rows, not to a model: what one model rules out is out for all
+        high = min(largest_credible_prior(tally, 1 - noise) for tally in tallies)
+        low, high = 0.001, max(high, asked.middle, 0.002)
+    else:
+        low, high = asked.reach
+    by_name = dict(zip(asked.rows.names, tallies, strict=True))
+    totals = tallies[0].totals
+    return order_by_prior(
+        name,
+        lambda model, prior: asked.value(metric, by_name[model], model, prior),
+        asked.rows.names,
+        np.linspace(low, high, PRIORS_TRACED),
+        lambda prior: population_prior(prior, totals, asked.evidence.scenario, noise),
+        higher_is_better=metric.higher_is_better,
+    )

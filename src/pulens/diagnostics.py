@@ -1,0 +1,260 @@
+"""What a person should look at before the numbers: signs that the data or the assumptions do not fit together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pulens.assumptions import Assumptions
+from pulens.errors import AssumptionError, InputError
+from pulens.estimate import Estimate
+from pulens.evidence import Evidence
+from pulens.notice import Notice, Severity, worst_first
+from pulens.priors.class_prior import unlabelled_prior
+from pulens.priors.feasible import binomial_lower, binomial_upper, feasible_range
+from pulens.recovery import Recovery
+from pulens.scenario import Scenario
+from pulens.tally import Tally
+
+USEFUL_HALF_WIDTH = 0.05
+TIED_PAIRS = 0.05  # share of labelled-unlabelled pairs that are tied from which on ties are worth a word
+SCENARIO_GAP = 0.02  # change of precision from which on the scenario is worth a word
+SIGNIFICANT = 0.001  # a chance finding in one report of a thousand
+
+
+def labelled_needed(half_width: float, *, rate: float = 0.5, confidence: float = 0.95) -> int:
+    r"""Labelled positives needed to know recall to a half-width: :math:`z^2 p(1-p)/d^2`.
+
+    Recall is the labelled rate, so no number of unlabelled rows makes up for few labelled ones.
+
+    >>> labelled_needed(0.05)
+    385
+    """
+    from scipy.special import ndtri
+
+    return math.ceil(float(ndtri((1 + confidence) / 2)) ** 2 * rate * (1 - rate) / half_width**2)
+
+
+def diagnose(evidence: Evidence, recall: Estimate | None = None, *, threshold: float | None = None) -> list[Notice]:
+    """Signs of trouble that the counts show by themselves.
+
+    >>> import numpy as np
+    >>> from pulens.evidence import gather
+    >>> scores = np.r_[np.arange(400) % 97 / 97 + 1, np.arange(1600) % 89 / 89]
+    >>> evidence = gather(np.repeat([1, 0], [400, 1600]), scores, class_prior=0.4)
+    >>> [notice.code for notice in diagnose(evidence)]
+    ['prior-not-feasible']
+    """
+    found = [
+        *_precision_of_recall(recall),
+        *_feasible_prior(evidence),
+        *_random_labelling(evidence),
+        *_ties(evidence.tally),
+        *_labelled_twice(evidence.tally),
+    ]
+    if threshold is not None:
+        found += _scenario(evidence, threshold)
+    return found
+
+
+def _precision_of_recall(recall: Estimate | None) -> list[Notice]:
+    if recall is None or recall.interval is None or recall.interval.width <= 4 * USEFUL_HALF_WIDTH:
+        return []
+    needed = labelled_needed(USEFUL_HALF_WIDTH, rate=min(max(recall.value, 0.05), 0.95))
+    return [
+        Notice(
+            Severity.NOTE,
+            "wide-recall",
+            f"Recall is known to within {recall.interval.width / 2:.2f} only. For {USEFUL_HALF_WIDTH:g} about "
+            f"{needed:,} labelled positives are needed; more unlabelled rows do not help.",
+        )
+    ]
+
+
+def _feasible_prior(evidence: Evidence) -> list[Notice]:
+    """A class prior that would put more positives among some top rows than there are rows."""
+    if not evidence.tally.totals.unlabelled or not evidence.tally.totals.labelled:
+        return []
+    reach = feasible_range(evidence.tally, confidence=1 - SIGNIFICANT, label_noise=evidence.label_noise)
+    share = evidence.class_prior.unlabelled
+    if share <= reach.high:
+        return []
+    return [
+        Notice(
+            Severity.SERIOUS,
+            "prior-not-feasible",
+            f"The unlabelled rows are taken to be {share:.1%} positive, but their scores leave room for "
+            f"{reach.high:.1%} at most if labelled positives are a random sample of positives. Either the class prior "
+            "is too high, or positives with high scores were labelled more often.",
+        )
+    ]
+
+
+def _random_labelling(evidence: Evidence) -> list[Notice]:
+    r"""With known negatives the unlabelled rows must be a mixture of the labelled and the negative ones.
+
+    Kolmogorov's distribution for :math:`\sup_t|\eta_{pu} - \alpha\gamma_{pu} - (1-\alpha)\nu|` with the number of
+    rows that gives the difference its largest variance; the class prior is moved within its interval first.
+    """
+    totals = evidence.tally.totals
+    if not (totals.labelled and totals.unlabelled and totals.negative) or evidence.label_noise:
+        return []
+    from scipy.special import kolmogorov
+
+    labelled, unlabelled, negative = (
+        np.asarray(kind, float) / total
+        for kind, total in zip(
+            (evidence.tally.labelled, evidence.tally.unlabelled, evidence.tally.negative), totals, strict=True
+        )
+    )
+    reach = evidence.class_prior.unlabelled_interval
+    shares = [evidence.class_prior.unlabelled] if reach is None else np.linspace(reach.low, reach.high, 33).tolist()
+    chances = []
+    for share in shares:
+        gap = float(np.abs(unlabelled - share * labelled - (1 - share) * negative).max())
+        variance = 1 / totals.unlabelled + share**2 / totals.labelled + (1 - share) ** 2 / totals.negative
+        chances.append((float(kolmogorov(gap / math.sqrt(variance))), gap, share))
+    chance, gap, share = max(chances)
+    if chance > SIGNIFICANT:
+        return []
+    return [
+        Notice(
+            Severity.WARNING,
+            "not-a-mixture",
+            f"The unlabelled rows are no mixture of rows like the labelled positives ({share:.1%}) and rows like the "
+            f"known negatives: their shares above a score differ by up to {gap:.3f}, which chance alone gives with "
+            f"probability {chance:.1g}. Labelled positives or known negatives are not random samples of their class, "
+            "or the class prior is wrong.",
+        )
+    ]
+
+
+def _ties(tally: Tally) -> list[Notice]:
+    """Ties leave the order open: AUC counts them one half, whatever the order would have been."""
+    at_labelled, at_unlabelled, _ = tally.increments()
+    pairs = tally.totals.labelled * tally.totals.unlabelled
+    if not pairs:
+        return []
+    tied = float((at_labelled.astype(float) * at_unlabelled).sum() / pairs)
+    if tied < TIED_PAIRS:
+        return []
+    return [
+        Notice(
+            Severity.NOTE,
+            "heavy-ties",
+            f"{tied:.0%} of the pairs of a labelled and an unlabelled row have equal scores ({len(tally):,} distinct "
+            f"scores in all). The observed AUC counts them one half: an order within ties could move it by "
+            f"{tied / 2:.3f}. Use unrounded scores if there are any.",
+        )
+    ]
+
+
+def _labelled_twice(tally: Tally) -> list[Notice]:
+    """Labelled rows that are also among the unlabelled ones: their scores meet exactly, while others do not."""
+    at_labelled, at_unlabelled, _ = tally.increments()
+    totals = tally.totals
+    if totals.labelled < 10 or totals.unlabelled < 10:
+        return []
+    meeting = float(at_labelled[at_unlabelled > 0].sum() / totals.labelled)
+    among_others = float(at_unlabelled[at_unlabelled > 1].sum() / totals.unlabelled)
+    if meeting < 0.5 or among_others > 0.05:
+        return []
+    return [
+        Notice(
+            Severity.WARNING,
+            "labelled-among-unlabelled",
+            f"{meeting:.0%} of the labelled rows have exactly the score of an unlabelled row, though scores hardly "
+            "repeat otherwise: the labelled rows seem to be among the unlabelled ones too. The two samples are then "
+            "not independent, and intervals are off. Remove them from the unlabelled rows and say "
+            "scenario='single-set'.",
+        )
+    ]
+
+
+def _scenario(evidence: Evidence, threshold: float) -> list[Notice]:
+    """What the other scenario would say of precision, where the difference matters."""
+    totals, prior = evidence.tally.totals, evidence.class_prior
+    if not totals.unlabelled or not totals.labelled or not prior.value:
+        return []
+    other = Scenario.CASE_CONTROL if evidence.scenario is Scenario.SINGLE_SET else Scenario.SINGLE_SET
+    try:
+        share = unlabelled_prior(prior.value, totals, other, evidence.label_noise)
+        assumptions = Assumptions(share, evidence.label_noise, other)
+    except AssumptionError:
+        return []  # the class prior rules the other scenario out
+    rates = [hits / total if total else 0.0 for hits, total in zip(evidence.tally.at(threshold), totals, strict=True)]
+    values = []
+    for recovery in (evidence.recovery, Recovery.of(totals, assumptions)):
+        hits, alarms = (min(max(rate, 0.0), 1.0) for rate in recovery.rates(*rates))
+        called = recovery.positive * hits + recovery.negative * alarms
+        values.append(recovery.positive * hits / called if called else math.nan)
+    if math.isnan(sum(values)) or abs(values[0] - values[1]) < SCENARIO_GAP:
+        return []
+    meaning = {
+        Scenario.SINGLE_SET: "picked out of one sample with the unlabelled ones",
+        Scenario.CASE_CONTROL: "collected apart from the unlabelled ones",
+    }
+    return [
+        Notice(
+            Severity.NOTE,
+            "scenario-matters",
+            f"The labelled rows are taken to be {meaning[evidence.scenario]} ({evidence.scenario}). Were they "
+            f"{meaning[other]} ({other}), precision would be {values[1]:.3f} instead of {values[0]:.3f}.",
+        )
+    ]
+
+
+def check_labelling(
+    labels: Any, feature: Any, *, class_prior: float, scenario: str = "case-control"
+) -> tuple[Notice, ...]:
+    r"""Do labelled positives look like a random draw of positives in a group or a second score?
+
+    For any set A of rows, random labelling needs :math:`\alpha P(A) \le U(A)`: among the unlabelled rows there must be
+    room for the positives that the labelled ones announce. Each value of a column of groups is a set; of a numeric
+    column the rows above and below each decile. Exact binomial limits, divided among all sets.
+
+    >>> labels = [1] * 50 + [0] * 200
+    >>> clinic = ["north"] * 45 + ["south"] * 5 + ["north"] * 20 + ["south"] * 180
+    >>> print(*check_labelling(labels, clinic, class_prior=0.3))
+    Labelled positives are too many where the column is 'north': 90% of the labelled rows, ...
+    """
+    from pulens.scenario import check_scenario
+    from pulens.tally import Totals
+
+    marks, values = np.asarray(labels), np.asarray(feature)
+    if marks.shape != values.shape or marks.ndim != 1:
+        raise InputError(
+            f"labels and feature need one value per row each, got shapes {marks.shape} and {values.shape}."
+        )
+    totals = Totals(*(float(np.count_nonzero(marks == code)) for code in (1, 0, -1)))
+    share = unlabelled_prior(class_prior, totals, check_scenario(scenario))
+    sets = _sets(values)
+    miss = SIGNIFICANT / (2 * max(len(sets), 1))
+    found = []
+    for words, rows in sets:
+        labelled, unlabelled = (float(np.count_nonzero(rows & (marks == code))) for code in (1, 0))
+        announced = share * float(binomial_lower(np.array([labelled]), totals.labelled, miss)[0])
+        room = float(binomial_upper(np.array([unlabelled]), totals.unlabelled, miss)[0])
+        if announced > room:
+            found.append(
+                Notice(
+                    Severity.WARNING,
+                    "labelling-not-random",
+                    f"Labelled positives are too many where the column is {words}: {labelled / totals.labelled:.0%} of "
+                    f"the labelled rows, but {unlabelled / totals.unlabelled:.0%} of the unlabelled ones, fewer than "
+                    f"the positives alone would be if labelling were random (class prior {class_prior:g}). "
+                    "Labelling depends on this column, or the class prior is too high.",
+                )
+            )
+    return worst_first(found)
+
+
+def _sets(values: Any) -> Sequence[tuple[str, Any]]:
+    if values.dtype.kind in "fiu" and np.unique(values).size > 20:
+        cuts = np.unique(np.nanquantile(values, np.arange(1, 10) / 10))
+        above = [(f"at least {cut:.6g}", values >= cut) for cut in cuts]
+        return above + [(f"below {cut:.6g}", values < cut) for cut in cuts]
+    return [(repr(value), values == value) for value in np.unique(values).tolist()]

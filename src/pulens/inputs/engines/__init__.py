@@ -1,0 +1,1 @@
+"""Engines that count rows where they are: DuckDB for files, narwhals for lazy tables, SQLAlchemy for databases."""

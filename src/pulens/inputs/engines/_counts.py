@@ -1,0 +1,156 @@
+"""What engines hand back: a survey of the table, and counts per score or per cell of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.inputs.columns import Columns
+from pulens.sample import LABELLED, NEGATIVE
+from pulens.tally import Tally
+
+LARGEST = float(np.finfo(np.float64).max)
+KEYS_LIMIT = 10_000  # combinations of label value and segment that an engine may report
+
+
+class Codes(NamedTuple):
+    """Raw label values that mean labelled positive and known negative; all others are unlabelled."""
+
+    labelled: tuple[Any, ...]
+    negative: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, values: Sequence[Any], codes: NDArray[np.int8]) -> Codes:
+        pairs = list(zip(values, codes.tolist(), strict=True))
+        return cls(
+            tuple(value for value, code in pairs if code == LABELLED),
+            tuple(value for value, code in pairs if code == NEGATIVE),
+        )
+
+
+class Surveyed(NamedTuple):
+    """One label value in one segment: how many rows, which of them cannot be counted, and the range of scores."""
+
+    segment: Any
+    label: Any
+    rows: int
+    bad_scores: int
+    bad_weights: int
+    lowest: float | None
+    highest: float | None
+
+
+class Within(NamedTuple):
+    """Restricts counting to some cells of width 2**-bits."""
+
+    bits: int
+    cells: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Counts:
+    """Rows of a GROUP BY: lowest and highest score of each group, its counts, its segment.
+
+    ``bits`` and ``cell`` say which cell a group is, for groups made of cells.
+    """
+
+    lowest: NDArray[Any]
+    highest: NDArray[Any]
+    labelled: NDArray[Any]
+    unlabelled: NDArray[Any]
+    negative: NDArray[Any]
+    segment: NDArray[Any] | None = None
+    cell: NDArray[Any] | None = None
+    bits: int | None = None
+
+    def __len__(self) -> int:
+        return int(self.lowest.size)
+
+    @property
+    def rows(self) -> float:
+        return float(self.labelled.sum() + self.unlabelled.sum() + self.negative.sum())
+
+    def __getitem__(self, which: Any) -> Counts:
+        return Counts(
+            self.lowest[which],
+            self.highest[which],
+            self.labelled[which],
+            self.unlabelled[which],
+            self.negative[which],
+            None if self.segment is None else self.segment[which],
+            None if self.cell is None else self.cell[which],
+            self.bits,
+        )
+
+
+def tallies(parts: Sequence[Counts], dtype: np.dtype[Any]) -> dict[Any, Tally]:
+    """One tally per segment (a single one under ``None`` where nothing was segmented)."""
+    if all(part.segment is None for part in parts):
+        return {None: _tally(parts, dtype)}
+    found = {}
+    for segment in in_order(value for part in parts if part.segment is not None for value in set(part.segment)):
+        found[segment] = _tally([part[equal_to(part.segment, segment)] for part in parts], dtype)
+    return found
+
+
+def equal_to(segments: NDArray[Any] | None, segment: Any) -> NDArray[np.bool_]:
+    """Which rows belong to a segment; null is a segment too."""
+    values = [] if segments is None else segments.tolist()
+    return np.fromiter((value is segment or value == segment for value in values), bool, len(values))
+
+
+def in_order(segments: Iterable[Any]) -> list[Any]:
+    """Distinct segments in a fixed order: by value, null last."""
+    distinct = list(dict.fromkeys(segments))
+    try:
+        return sorted(distinct, key=lambda value: (value is None, 0 if value is None else value))
+    except TypeError:  # values of several types
+        return sorted(distinct, key=lambda value: (value is None, str(value)))
+
+
+def _tally(parts: Sequence[Counts], dtype: np.dtype[Any]) -> Tally:
+    def gather(name: str) -> NDArray[Any]:
+        arrays = [getattr(part, name) for part in parts]
+        return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
+
+    negative = gather("negative")
+    return Tally.from_increments(
+        gather("lowest").astype(dtype, copy=False),
+        gather("labelled"),
+        gather("unlabelled"),
+        negative if negative.any() else None,
+        gather("highest").astype(dtype, copy=False),
+    )
+
+
+class Engine(Protocol):
+    """Something that can group rows by itself, so that only counts leave it."""
+
+    columns: Columns
+    group_by: str | None
+    score_type: np.dtype[Any]  # float32 where the engine keeps scores so
+
+    def survey(self) -> list[Surveyed]:
+        """Label values, segments, numbers of rows and the range of scores, in one pass."""
+
+    def bad_value(self, column: str) -> Any:
+        """One score or weight that cannot be counted."""
+
+    def by_score(self, codes: Codes, within: Within | None = None) -> Counts:
+        """Counts per distinct score."""
+
+    def by_cell(self, codes: Codes, bits: int, within: Within | None = None) -> Counts:
+        """Counts per cell floor(score * 2**bits), with the lowest and highest score in each."""
+
+    def distinct_scores(self) -> int | None:
+        """About how many distinct scores there are, if that is cheap to know."""
+
+    def by_order(self, codes: Codes, bits: int | None) -> list[Counts] | None:
+        """Counts per distinct score from rows sorted by the engine and streamed, if it can.
+
+        With ``bits``, neighbouring scores of only unlabelled rows in one cell are joined.
+        """

@@ -1,0 +1,228 @@
+"""The one plan that every engine follows: survey, check, count, refine.
+
+Few distinct scores are grouped exactly. Many are sorted and streamed where the engine can do that (DuckDB), else
+grouped by cells floor(score * 2**k) that are refined until what binning can change is below the tolerance.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.binning import bits_for
+from pulens.errors import InputError
+from pulens.inputs.columns import LabelCoding
+from pulens.inputs.engines._counts import (
+    KEYS_LIMIT,
+    Codes,
+    Counts,
+    Engine,
+    Surveyed,
+    Within,
+    equal_to,
+    in_order,
+    tallies,
+)
+from pulens.joint import JointTally
+from pulens.tally import Tally
+
+EXACT_ROWS = 4_000_000  # so many distinct scores are always kept: about 130 MB of counts
+SORT_ABOVE = 2_000_000  # distinct scores from which sorting and streaming beats grouping
+CELL_BITS = 16  # cells of a first pass for an asked tolerance: 65,536
+FINE_CELL_BITS = 20  # cells of a first pass when nothing was asked
+DEFAULT_TOLERANCE = 1e-6  # what binning may change when it is needed and nothing was asked
+HEAVY_CELLS = 4096  # cells refined in one more pass
+FINEST_CELL_BITS = 22  # cells of a pass over all rows: four million
+PASSES = 8
+
+BinErrors = Callable[[Tally], list[NDArray[np.float64]]]
+
+
+def count_tallies(
+    engine: Engine,
+    coding: LabelCoding,
+    *,
+    tolerance: float | None = None,
+    bin_errors: BinErrors | None = None,
+) -> dict[Any, Tally]:
+    """One tally per segment of an engine's table; the key is ``None`` where no segments were asked for.
+
+    ``tolerance`` is what binning may change in the metrics that ``bin_errors`` watches: 0 keeps every distinct
+    score whatever it costs, ``None`` keeps up to four million and bins beyond.
+    """
+    check_tolerance(tolerance)
+    survey = engine.survey()
+    _check_survey(engine, survey)
+    codes = _codes(engine, survey, coding)
+    parts = _count(engine, codes, survey, tolerance, bin_errors or pair_errors)
+    rows = sum(row.rows for row in survey)
+    counted = sum(part.rows for part in parts)
+    if engine.columns.weight is None and counted != rows:
+        raise InputError(
+            f"the table had {rows:,} rows when it was surveyed and {counted:,.0f} when they were counted: it changed "
+            "while it was read. Read a snapshot, or try again."
+        )
+    found = tallies(parts, engine.score_type)
+    if engine.group_by is None:
+        return found
+    return {segment: found[segment] for segment in in_order(found)}
+
+
+def count_jointly(engine: Any, names: Sequence[str], coding: LabelCoding) -> JointTally:
+    """Counts per combination of scores, of which the engine's own is the first."""
+    survey = engine.survey()
+    _check_survey(engine, survey)
+    scores, counts = engine.by_scores(_codes(engine, survey, coding))
+    return JointTally.from_increments(names, scores, counts.labelled, counts.unlabelled, counts.negative)
+
+
+def check_scores_of(engine: Engine) -> None:
+    """Refuse scores that cannot be counted, without counting them."""
+    _check_survey(engine, engine.survey())
+
+
+def check_tolerance(tolerance: float | None) -> None:
+    if tolerance is None:
+        return
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < 1:
+        raise InputError(
+            f"tolerance must be a number of at least 0 and below 1, got {tolerance!r}. It is the most that binning "
+            "may change in an area: 0 keeps every distinct score, 0.0001 is plenty for most uses."
+        )
+
+
+def _count(
+    engine: Engine, codes: Codes, survey: list[Surveyed], tolerance: float | None, bin_errors: BinErrors
+) -> list[Counts]:
+    rows = sum(row.rows for row in survey)
+    lowest = min(row.lowest for row in survey if row.lowest is not None)
+    highest = max(row.highest for row in survey if row.highest is not None)
+    if rows <= EXACT_ROWS or tolerance == 0:
+        if tolerance == 0 and rows > SORT_ABOVE and (engine.distinct_scores() or 0) > SORT_ABOVE:
+            ordered = engine.by_order(codes, None)
+            if ordered is not None:
+                return ordered
+        return [engine.by_score(codes)]
+    if tolerance is None:
+        distinct = engine.distinct_scores()
+        if distinct is not None and distinct <= SORT_ABOVE:
+            return [engine.by_score(codes)]
+        ordered = engine.by_order(codes, bits_for(lowest, highest, cell_bits=FINE_CELL_BITS))
+        if ordered is not None:
+            return ordered
+    level = FINE_CELL_BITS if tolerance is None else CELL_BITS
+    tolerance = DEFAULT_TOLERANCE if tolerance is None else tolerance
+    parts = [engine.by_cell(codes, bits_for(lowest, highest, cell_bits=level))]
+    heavy = _heavy(parts, engine.score_type, tolerance, bin_errors)
+    if level < FINEST_CELL_BITS and np.count_nonzero(heavy) > HEAVY_CELLS:
+        # spread over too many cells to refine one by one: errors fall in proportion to the width of all cells
+        excess = max(float(heavy.sum()) / tolerance, 2.0)
+        level = min(level + math.ceil(math.log2(excess)) + 1, FINEST_CELL_BITS)
+        parts = [engine.by_cell(codes, bits_for(lowest, highest, cell_bits=level))]
+    return _refine(engine, codes, parts, tolerance, bin_errors)
+
+
+def _refine(engine: Engine, codes: Codes, parts: list[Counts], tolerance: float, bin_errors: BinErrors) -> list[Counts]:
+    """Split the cells that matter most until the errors of every segment's tally are below the tolerance."""
+    for _ in range(PASSES):
+        heavy = _heavy(parts, engine.score_type, tolerance, bin_errors)
+        if not heavy.any():
+            break
+        # cells of one level at a time: a restriction names cells of one width
+        bounds = np.cumsum([0, *(len(part) for part in parts)])
+        shares = [heavy[start:end] for start, end in pairwise(bounds)]
+        level = max(
+            (place for place, part in enumerate(parts) if part.bits is not None),
+            key=lambda place: float(shares[place].sum()),
+        )
+        coarse, share = parts[level], shares[level]
+        if coarse.cell is None or coarse.bits is None or not share.any():
+            break
+        chosen = np.unique(coarse.cell[np.argsort(-share, kind="stable")[:HEAVY_CELLS]][: np.count_nonzero(share)])
+        inside = np.isin(coarse.cell, chosen)
+        within = Within(coarse.bits, tuple(chosen.tolist()))
+        split = coarse[inside]
+        extra = max(4, min(12, 22 - math.ceil(math.log2(chosen.size))))
+        size = float(max(np.abs(split.lowest).max(), np.abs(split.highest).max()))
+        bits = min(coarse.bits + extra, bits_for(-size, size, cell_bits=60))
+        if split.rows <= EXACT_ROWS or bits <= coarse.bits:
+            finer = engine.by_score(codes, within)
+        else:
+            finer = engine.by_cell(codes, bits, within)
+        parts = [*parts[:level], coarse[~inside], *parts[level + 1 :], finer]
+    return parts
+
+
+def _heavy(parts: list[Counts], dtype: np.dtype[Any], tolerance: float, bin_errors: BinErrors) -> NDArray[np.float64]:
+    """For each group how much it adds to an error above the tolerance; zero where refining it is not needed."""
+    lowest = np.concatenate([part.lowest for part in parts]).astype(dtype, copy=False)
+    needed = np.zeros(lowest.size)
+    for segment, tally in tallies(parts, dtype).items():
+        mine = np.ones(lowest.size, bool)
+        if parts[0].segment is not None:
+            mine = np.concatenate([equal_to(part.segment, segment) for part in parts])
+        if not 0 < tally.totals.labelled < tally.totals.rows:
+            continue  # rows of one kind have no area that bins could change
+        for errors in bin_errors(tally):
+            if errors.sum() <= tolerance:
+                continue
+            order = np.argsort(-errors, kind="stable")
+            rest = errors.sum() - np.cumsum(errors[order])
+            keep = order[: int(np.searchsorted(-rest, -tolerance / 2)) + 1]
+            wanted = np.zeros(errors.size)
+            wanted[keep] = errors[keep]
+            ascending = tally.thresholds[::-1]
+            place = np.searchsorted(ascending, lowest[mine], side="right") - 1
+            needed[mine] = np.maximum(needed[mine], wanted[::-1][place])
+    return needed
+
+
+def pair_errors(tally: Tally) -> list[NDArray[np.float64]]:
+    """What each bin can change in the areas between labelled, unlabelled and negative rows, ties being one half."""
+    wide = tally.highest > tally.thresholds
+    kinds = [(count * wide, total) for count, total in zip(tally.increments(), tally.totals, strict=True) if total]
+    return [
+        first / (2 * first_total) * (second / second_total)
+        for place, (first, first_total) in enumerate(kinds)
+        for second, second_total in kinds[place + 1 :]
+    ]
+
+
+def _check_survey(engine: Engine, survey: list[Surveyed]) -> None:
+    if len(survey) > KEYS_LIMIT:
+        segments = f" (by segment of {engine.group_by!r})" if engine.group_by else ""
+        raise InputError(
+            f"the label column {engine.columns.label!r} has more than {KEYS_LIMIT:,} different values{segments}: is it "
+            "the right column?"
+        )
+    rows = sum(row.rows for row in survey)
+    if rows == 0:
+        raise InputError("the table is empty: it has no rows (or none that the condition lets through).")
+    for kind, column, bad in (
+        ("scores", engine.columns.score, sum(row.bad_scores for row in survey)),
+        ("weights", engine.columns.weight, sum(row.bad_weights for row in survey)),
+    ):
+        if bad and column is not None:
+            value = engine.bad_value(column)
+            wanted = "finite numbers" if kind == "scores" else "finite numbers of at least 0"
+            shown = "null" if value is None else repr(value)
+            raise InputError(
+                f"{kind} (column {column!r}) must be {wanted}, got {shown} ({bad:,} such "
+                f"row{'s' if bad > 1 else ''} of {rows:,}). Drop or repair these rows first, for example with a "
+                "condition (where=..., or --where)."
+            )
+
+
+def _codes(engine: Engine, survey: list[Surveyed], coding: LabelCoding) -> Codes:
+    values = list(dict.fromkeys(row.label for row in survey))
+    counted = {value: sum(row.rows for row in survey if row.label == value) for value in values}
+
+    def which(index: int) -> str:
+        return f"{counted[values[index]]:,} row(s) of column {engine.columns.label!r}"
+
+    return Codes.of(values, coding.encode(values, row_name=which))

@@ -1,0 +1,227 @@
+"""Parquet and CSV files, folders and globs of them, and DuckDB databases: DuckDB reads and groups them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from glob import has_magic
+from pathlib import Path
+from typing import Any
+
+from pulens.errors import InputError, MissingDependencyError, listed
+from pulens.inputs.columns import Columns
+from pulens.inputs.engines.lazy import LazyEngine, explained
+
+MEMORY_LIMIT = "512MB"  # DuckDB sorts and groups beyond it on disk
+PARQUET, DELIMITED = ("parquet", "pq"), {"csv": ",", "tsv": "\t", "tab": "\t"}
+ENDINGS = (*PARQUET, *DELIMITED)
+
+
+def has_duckdb() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("duckdb") is not None and find_spec("pyarrow") is not None
+
+
+@contextmanager
+def open_files(
+    paths: list[Path],
+    columns: Columns,
+    *,
+    format: str,
+    delimiter: str | None = None,
+    group_by: str | None = None,
+    where: str | None = None,
+    beside: tuple[str, ...] = (),
+) -> Iterator[LazyEngine]:
+    """Many files of one format as one table; ``year=2024`` folders become columns."""
+    with _connection() as connection:
+        names = [str(path) for path in paths]
+        shown = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more files"
+        with explained(shown):
+            if format == "parquet":
+                relation = connection.read_parquet(names, hive_partitioning=_is_partitioned(paths))
+            else:
+                # types of our columns are ours to decide: sniffed ones depend on the first rows
+                declared = None if where is None else dict.fromkeys((*columns.names, *beside), "VARCHAR")
+                relation = connection.read_csv(
+                    names,
+                    header=True,
+                    dtype=declared,
+                    all_varchar=declared is None,
+                    sep=delimiter or DELIMITED[format],
+                    quotechar='"',
+                    escapechar='"',
+                    na_values="",
+                    hive_partitioning=_is_partitioned(paths),
+                )
+            relation, texts = _with_numbers(relation, (columns.score, columns.weight, *beside))
+        if where is not None:
+            with explained(f"the condition {where!r}"):
+                relation = relation.filter(where)
+        try:
+            yield FileEngine(relation, columns, texts, group_by, beside)
+        except InputError as error:
+            raise InputError(f"{shown}: {error}") from error
+
+
+class FileEngine(LazyEngine):
+    """Files as one table, some of whose numbers were written as text."""
+
+    def __init__(
+        self,
+        relation: Any,
+        columns: Columns,
+        texts: dict[str, str],
+        group_by: str | None,
+        beside: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(relation, columns, group_by=group_by, beside=beside)
+        self._native, self._texts = relation, texts
+
+    def bad_value(self, column: str) -> Any:
+        """The text that is no number, where there is one."""
+        if column in self._texts:
+            text = quoted(self._texts[column])
+            strange = self._native.filter(f"{quoted(column)} IS NULL AND {text} IS NOT NULL")
+            found = strange.project(text).limit(1).fetchall()
+            if found:
+                return found[0][0]
+        return super().bad_value(column)
+
+
+@contextmanager
+def open_database(
+    path: str,
+    table: str | None,
+    columns: Columns,
+    *,
+    group_by: str | None = None,
+    where: str | None = None,
+    beside: tuple[str, ...] = (),
+) -> Iterator[LazyEngine]:
+    """A table or view of a DuckDB database file, opened for reading only."""
+    if not Path(path).is_file():
+        raise InputError(f"{path}: there is no such DuckDB database.")
+    with _connection(path) as connection:
+        relation = connection.sql(f"SELECT * FROM {_find_table(connection, path, table)}")
+        try:
+            yield LazyEngine(relation, columns, group_by=group_by, where=where, beside=beside)
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from error
+
+
+@contextmanager
+def _connection(path: str = ":memory:") -> Iterator[Any]:
+    try:
+        import duckdb
+        import pyarrow  # noqa: F401  (results come back as Arrow data)
+    except ImportError as error:
+        raise MissingDependencyError("duckdb", purpose="reading large files and databases", extra="data") from error
+    with tempfile.TemporaryDirectory(prefix="pulens-") as spill:
+        settings = {
+            "memory_limit": os.environ.get("PULENS_DUCKDB_MEMORY", MEMORY_LIMIT),
+            "temp_directory": spill,
+            "autoinstall_known_extensions": "false",  # nothing is fetched from the network
+        }
+        try:
+            try:
+                connection = duckdb.connect(path, read_only=path != ":memory:", config=settings)
+            except duckdb.ConnectionException:  # this process has the file open already, with settings of its own
+                connection = duckdb.connect(path)
+        except duckdb.Error as error:
+            raise InputError(f"{path}: cannot be opened as a DuckDB database: {_one_line(error)}") from error
+        try:
+            connection.execute("SET enable_progress_bar = false")  # it would go to standard output, among the JSON
+            yield connection
+        finally:
+            connection.close()
+
+
+def _find_table(connection: Any, path: str, table: str | None) -> str:
+    """A table's quoted name; the name is looked up, never pasted into SQL as it came."""
+    rows = connection.execute(
+        "SELECT table_schema, table_name FROM information_schema.tables ORDER BY table_schema, table_name"
+    ).fetchall()
+    names = {name if schema == "main" else f"{schema}.{name}": (schema, name) for schema, name in rows}
+    if table is None:
+        raise InputError(
+            f"{path}: say which table holds the scores (table=..., or --table); there are {listed(names, limit=30)}."
+        )
+    if table not in names and table.startswith("main.") and table[5:] in names:
+        table = table[5:]
+    if table not in names:
+        from difflib import get_close_matches
+
+        near = get_close_matches(table, names, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"{path}: there is no table {table!r}; the tables are {listed(names, limit=30)}.{hint}")
+    return ".".join(quoted(part) for part in names[table])
+
+
+def quoted(name: str) -> str:
+    """A name as DuckDB writes it: in double quotes, its own doubled.
+
+    >>> print(quoted('a"; DROP TABLE b; --'))
+    "a""; DROP TABLE b; --"
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _with_numbers(relation: Any, names: tuple[str | None, ...]) -> tuple[Any, dict[str, str]]:
+    """Scores and weights that are kept as text turned into numbers, null where they are none, and the texts.
+
+    The trimming also hides the cast from DuckDB's optimiser, which would have the CSV reader do it and fail on
+    the first text that is no number.
+    """
+    kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
+    wanted = [name for name in dict.fromkeys(names) if name is not None and kinds.get(name) == "VARCHAR"]
+    if not wanted:
+        return relation, {}
+    texts = {name: f"pulens_text_{place}" for place, name in enumerate(wanted)}
+    replaced = ", ".join(f"TRY_CAST(trim({quoted(name)}) AS DOUBLE) AS {quoted(name)}" for name in wanted)
+    kept = ", ".join(f"{quoted(name)} AS {text}" for name, text in texts.items())
+    return relation.project(f"* REPLACE ({replaced}), {kept}"), texts
+
+
+def _is_partitioned(paths: list[Path]) -> bool:
+    return all(any("=" in part for part in path.parent.parts) for path in paths)
+
+
+def expand(source: str) -> list[Path]:
+    """The files that a path, folder or glob stands for, in order.
+
+    >>> expand("no/such/*.parquet")
+    []
+    """
+    path = Path(source)
+    if path.is_dir():
+        found = [entry for entry in path.rglob("*") if entry.is_file() and ending(entry) in ENDINGS]
+        return sorted(entry for entry in found if not any(_is_hidden(part) for part in entry.relative_to(path).parts))
+    if has_magic(source) and not path.exists():
+        from glob import glob
+
+        return sorted(Path(name) for name in glob(source, recursive=True) if Path(name).is_file())
+    return [path]
+
+
+def _is_hidden(part: str) -> bool:
+    return part.startswith((".", "_"))  # such as _SUCCESS and .crc files, which clusters leave behind
+
+
+def ending(path: Path) -> str:
+    """What tells a file's format, compression aside.
+
+    >>> ending(Path("scores.CSV.gz"))
+    'csv'
+    """
+    parts = path.name.lower().split(".")[1:]
+    if parts and parts[-1] == "gz":
+        parts.pop()
+    return parts[-1] if parts else ""
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:600]

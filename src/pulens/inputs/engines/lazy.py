@@ -1,0 +1,292 @@
+"""Tables that live in an engine (DuckDB, PySpark, Polars lazy, Ibis, ...), counted where they are through narwhals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.errors import InputError, PulensError
+from pulens.inputs.columns import Columns, find_column
+from pulens.inputs.engines._counts import KEYS_LIMIT, LARGEST, Codes, Counts, Surveyed, Within
+from pulens.inputs.engines._stream import SortedStream
+
+SCORE, LABEL, WEIGHT, SEGMENT = "pulens_score", "pulens_label", "pulens_weight", "pulens_segment"
+
+
+def is_lazy(value: Any) -> bool:
+    """Whether narwhals knows this object as a table inside an engine."""
+    import narwhals as nw
+
+    if isinstance(value, str | bytes | list | tuple | np.ndarray):
+        return False
+    return isinstance(nw.from_native(value, pass_through=True), nw.LazyFrame)
+
+
+class LazyEngine:
+    """Group-bys of a narwhals lazy frame. Every expression stays in the engine until its counts are collected."""
+
+    def __init__(
+        self,
+        table: Any,
+        columns: Columns,
+        *,
+        group_by: str | None = None,
+        where: str | None = None,
+        beside: tuple[str, ...] = (),
+    ) -> None:
+        import narwhals as nw
+
+        frame = nw.from_native(table)
+        if where is not None:
+            frame = nw.from_native(_filtered(frame.to_native(), where))
+        self.columns, self.group_by = columns, group_by
+        with explained("the table"):
+            schema = frame.collect_schema()
+        self._nw = nw
+        self.score_type = np.dtype(np.float32 if _type_of(schema, columns.score) == nw.Float32 else np.float64)
+        chosen = [
+            self._number(schema, columns.score, "scores").alias(SCORE),
+            self._label(schema, columns.label).alias(LABEL),
+        ]
+        if columns.weight is not None:
+            chosen.append(self._number(schema, columns.weight, "weights").alias(WEIGHT))
+        if group_by is not None:
+            chosen.append(nw.col(find_column(group_by, schema.names())).alias(SEGMENT))
+        # further scores of the same rows, for joint counts
+        self._beside = [f"{SCORE}_{place}" for place in range(len(beside))]
+        chosen += [
+            self._number(schema, name, "scores").alias(alias) for name, alias in zip(beside, self._beside, strict=True)
+        ]
+        self._rows = frame.select(*chosen)
+
+    def _number(self, schema: Any, column: str, kind: str) -> Any:
+        kept = _type_of(schema, column)
+        if not (kept.is_numeric() or kept == self._nw.Boolean):
+            raise InputError(
+                f"{kind} (column {column!r}) must be numbers, but the table holds {kept}. Cast the column in a query "
+                "or view first, or name another column."
+            )
+        return self._nw.col(column).cast(self._nw.Float64)
+
+    def _is_number(self, name: str, least: float) -> Any:
+        """Finite and large enough: NULL fails every comparison, and a number less itself is zero only if finite.
+
+        Comparisons with the largest number, or asking for NaN by name, would not do: DuckDB knows a column's extremes
+        from the statistics of a Parquet file, which leave NaN out, and takes both for granted (its issue 25521).
+        """
+        number = self._nw.col(name)
+        return (number - number == 0.0) & (number >= least) & (number <= LARGEST)
+
+    def _label(self, schema: Any, column: str) -> Any:
+        kept = _type_of(schema, column)
+        simple = kept.is_integer() or kept.is_float() or kept in (self._nw.Boolean, self._nw.String)
+        # decimals, dates and categories go by their text, which is how a person declares them
+        return self._nw.col(column) if simple else self._nw.col(column).cast(self._nw.String)
+
+    def survey(self) -> list[Surveyed]:
+        nw = self._nw
+        score, is_finite = nw.col(SCORE), self._is_number(SCORE, -LARGEST)
+        derived = [
+            nw.lit(1, dtype=nw.Int64).alias("rows"),
+            nw.when(is_finite).then(nw.lit(0, dtype=nw.Int64)).otherwise(nw.lit(1, dtype=nw.Int64)).alias("bad_scores"),
+            nw.when(is_finite).then(score).alias("finite"),
+        ]
+        sums = ["rows", "bad_scores"]
+        if self.columns.weight is not None:
+            zero, one = nw.lit(0, dtype=nw.Int64), nw.lit(1, dtype=nw.Int64)
+            derived.append(nw.when(self._is_number(WEIGHT, 0.0)).then(zero).otherwise(one).alias("bad_weights"))
+            sums.append("bad_weights")
+        keys = [LABEL] if self.group_by is None else [SEGMENT, LABEL]
+        grouped = (
+            self._rows.with_columns(*derived)
+            .group_by(*keys)
+            .agg(
+                *(nw.col(name).sum() for name in sums),
+                nw.col("finite").min().alias("lowest"),
+                nw.col("finite").max().alias("highest"),
+            )
+            .head(KEYS_LIMIT + 1)
+        )
+        table = self._collect(grouped)
+        plain = {name: table[name].to_list() for name in table.columns}
+        size = len(table)
+        absent: list[Any] = [None] * size
+        return [
+            Surveyed(segment, label, int(rows), int(bad_scores), int(bad_weights), low, high)
+            for segment, label, rows, bad_scores, bad_weights, low, high in zip(
+                plain.get(SEGMENT, absent),
+                plain[LABEL],
+                plain["rows"],
+                plain["bad_scores"],
+                plain.get("bad_weights", [0] * size),
+                plain["lowest"],
+                plain["highest"],
+                strict=True,
+            )
+        ]
+
+    def bad_value(self, column: str) -> Any:
+        nw = self._nw
+        name, least = (WEIGHT, 0.0) if column == self.columns.weight else (SCORE, -LARGEST)
+        good = self._is_number(name, least)
+        marked = self._rows.select(
+            nw.col(name),
+            nw.when(good).then(nw.lit(0, dtype=nw.Int64)).otherwise(nw.lit(1, dtype=nw.Int64)).alias("bad"),
+        )
+        values: list[Any] = self._collect(marked.filter(nw.col("bad") == 1).head(1))[name].to_list()
+        return values[0] if values else None
+
+    def by_score(self, codes: Codes, within: Within | None = None) -> Counts:
+        grouped = self._counted(codes, within).group_by(*self._keys(SCORE)).agg(*self._sums(codes))
+        table = self._collect(grouped)
+        scores = _array(table, SCORE)
+        return self._counts(table, scores, scores)
+
+    def by_cell(self, codes: Codes, bits: int, within: Within | None = None) -> Counts:
+        nw = self._nw
+        grouped = (
+            self._counted(codes, within)
+            .with_columns(self._cell(bits).alias("cell"))
+            .group_by(*self._keys("cell"))
+            .agg(
+                *self._sums(codes),
+                nw.col(SCORE).min().alias("lowest"),
+                nw.col(SCORE).max().alias("highest"),
+            )
+        )
+        table = self._collect(grouped)
+        return self._counts(
+            table, _array(table, "lowest"), _array(table, "highest"), cell=_array(table, "cell"), bits=bits
+        )
+
+    def by_scores(self, codes: Codes) -> tuple[NDArray[np.float64], Counts]:
+        """Counts per combination of the score and those beside it."""
+        keys = [SCORE, *self._beside]
+        table = self._collect(self._counted(codes, None).group_by(*keys).agg(*self._sums(codes)))
+        scores = np.column_stack([_array(table, key) for key in keys])
+        return scores, self._counts(table, scores[:, 0], scores[:, 0])
+
+    def distinct_scores(self) -> int | None:
+        relation = self._relation(self._rows)
+        if relation is None:
+            return None
+        with explained("the table"):
+            answer = relation.aggregate(f"approx_count_distinct({SCORE})").fetchall()
+        return int(answer[0][0])
+
+    def by_order(self, codes: Codes, bits: int | None) -> list[Counts] | None:
+        rows = self._counted(codes, None)
+        relation = self._relation(rows)
+        if relation is None:
+            return None
+        order = f"{SEGMENT} NULLS LAST, {SCORE} DESC" if self.group_by else f"{SCORE} DESC"
+        stream = SortedStream(
+            bits,
+            score_type=self.score_type,
+            weighted=self.columns.weight is not None,
+            segmented=self.group_by is not None,
+        )
+        with explained("the table"):
+            # sorted from a relation: other ways of asking one DuckDB release for Arrow data lose the order
+            ordered = relation.order(order)
+            reader = ordered.to_arrow_reader if hasattr(ordered, "to_arrow_reader") else ordered.fetch_record_batch
+            for batch in reader(1 << 17):
+                stream.add(
+                    batch.column(SCORE).to_numpy(zero_copy_only=False),
+                    batch.column("labelled").to_numpy(zero_copy_only=False),
+                    batch.column("rows").to_numpy(zero_copy_only=False),
+                    batch.column("negative").to_numpy(zero_copy_only=False) if codes.negative else None,
+                    batch.column(SEGMENT).to_pylist() if self.group_by else None,
+                )
+        return stream.counts()
+
+    def _relation(self, frame: Any) -> Any:
+        """The frame's DuckDB relation, when it has one."""
+        native = frame.to_native()
+        return native if type(native).__module__.partition(".")[0] in ("duckdb", "_duckdb") else None
+
+    def _cell(self, bits: int) -> Any:
+        return (self._nw.col(SCORE) * 2.0**bits).floor()
+
+    def _keys(self, first: str) -> list[str]:
+        return [first] if self.group_by is None else [SEGMENT, first]
+
+    def _counted(self, codes: Codes, within: Within | None) -> Any:
+        """Rows with what each adds to the counts."""
+        nw = self._nw
+        weighted = self.columns.weight is not None
+        one = nw.col(WEIGHT) if weighted else nw.lit(1, dtype=nw.Int64)
+        zero = nw.lit(0.0) if weighted else nw.lit(0, dtype=nw.Int64)
+        rows = self._rows
+        if within is not None:
+            rows = rows.with_columns(self._cell(within.bits).alias("coarse"))
+            rows = rows.filter(nw.col("coarse").is_in(list(within.cells)))
+
+        def kind(values: tuple[Any, ...]) -> Any:
+            return nw.when(nw.col(LABEL).is_in(list(values))).then(one).otherwise(zero)
+
+        added = [one.alias("rows"), (kind(codes.labelled) if codes.labelled else zero).alias("labelled")]
+        if codes.negative:
+            added.append(kind(codes.negative).alias("negative"))
+        return rows.with_columns(*added)
+
+    def _sums(self, codes: Codes) -> list[Any]:
+        names = ["rows", "labelled", *(["negative"] if codes.negative else [])]
+        return [self._nw.col(name).sum() for name in names]
+
+    def _counts(self, table: Any, lowest: NDArray[Any], highest: NDArray[Any], **cells: Any) -> Counts:
+        kind = np.float64 if self.columns.weight is not None else np.int64
+        rows, labelled = _array(table, "rows", kind), _array(table, "labelled", kind)
+        negative = _array(table, "negative", kind) if "negative" in table.columns else np.zeros(rows.size, kind)
+        segment = None
+        if self.group_by is not None:
+            segment = np.empty(rows.size, object)
+            segment[:] = table[SEGMENT].to_list()
+        return Counts(lowest, highest, labelled, rows - labelled - negative, negative, segment, **cells)
+
+    def _collect(self, frame: Any) -> Any:
+        options = {"engine": "streaming"} if frame.implementation.is_polars() else {}
+        with explained("the table"):
+            return frame.collect(**options)
+
+
+def _type_of(schema: Any, column: str) -> Any:
+    return schema[find_column(column, schema.names())]
+
+
+def _array(table: Any, name: str, kind: Any = np.float64) -> NDArray[Any]:
+    import narwhals as nw
+
+    # sums of integers come back wider than 64 bits from some engines
+    return np.asarray(table[name].cast(nw.Int64 if kind is np.int64 else nw.Float64).to_numpy(), kind)
+
+
+def _filtered(native: Any, where: str) -> Any:
+    """The table's own way of filtering by a condition written in its language."""
+    accepts = type(native).__module__.partition(".")[0] in ("duckdb", "_duckdb", "pyspark", "sqlframe")
+    if not accepts:
+        raise InputError(
+            f"where= is SQL for files, databases, DuckDB and Spark tables; filter this {type(native).__name__} with "
+            "its own methods first."
+        )
+    with explained(f"the condition {where!r}"):
+        return native.filter(where)
+
+
+class explained:
+    """Turns whatever an engine raises into an error of ours that says what was being read."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        ours = PulensError, AttributeError, NameError, TypeError  # the last three would be mistakes of this library
+        if not isinstance(error, Exception) or isinstance(error, ours):
+            return
+        said = " ".join(str(error).split())
+        raise InputError(f"{self.what} could not be read: {said[:600] or type(error).__name__}") from error

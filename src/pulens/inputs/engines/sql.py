@@ -1,0 +1,262 @@
+"""Tables in PostgreSQL and every other database that SQLAlchemy reaches, grouped there; only counts come back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.errors import InputError, MissingDependencyError, listed
+from pulens.inputs.columns import Columns, find_column
+from pulens.inputs.engines._counts import KEYS_LIMIT, LARGEST, Codes, Counts, Surveyed, Within
+
+FETCHED_ROWS = 50_000
+
+
+def is_sql(value: Any) -> bool:
+    """Whether this is a SQLAlchemy engine or connection."""
+    return type(value).__module__.startswith("sqlalchemy.") and type(value).__name__ in ("Engine", "Connection")
+
+
+@contextmanager
+def open_sql(
+    source: Any,
+    table: Any,
+    columns: Columns,
+    *,
+    group_by: str | None = None,
+    where: str | None = None,
+    beside: tuple[str, ...] = (),
+) -> Iterator[SqlEngine]:
+    """Connect to a URL, an engine or an open connection, for reading only."""
+    sa = _sqlalchemy()
+    with ExitStack() as stack:
+        if isinstance(source, str):
+            source = _engine(sa, source)
+            stack.callback(source.dispose)
+        shown = source.engine.url.render_as_string(hide_password=True)
+        try:
+            connection = source
+            if isinstance(source, sa.Engine):
+                connection = stack.enter_context(_snapshot(source).connect())
+            engine = SqlEngine(sa, connection, _find_table(sa, connection, table), columns, group_by, where, beside)
+            yield engine
+        except InputError as error:
+            raise InputError(f"{shown}: {error}") from error
+        except sa.exc.DBAPIError as error:
+            lost = "the connection was lost: " if error.connection_invalidated else ""
+            raise InputError(f"{shown}: {lost}{_said(error)}") from error
+        except sa.exc.SQLAlchemyError as error:
+            raise InputError(f"{shown}: {_said(error)}") from error
+
+
+def _sqlalchemy() -> Any:
+    try:
+        import sqlalchemy
+    except ImportError as error:
+        raise MissingDependencyError("SQLAlchemy", purpose="reading a database", extra="sql") from error
+    return sqlalchemy
+
+
+def _engine(sa: Any, text: str) -> Any:
+    from importlib.util import find_spec
+
+    try:
+        url = sa.make_url(text)
+        if url.drivername in ("postgresql", "postgres"):
+            driver = "psycopg" if find_spec("psycopg") else "psycopg2"
+            url = url.set(drivername=f"postgresql+{driver}")
+        return sa.create_engine(url)
+    except sa.exc.NoSuchModuleError as error:
+        raise InputError(f"{text.partition(':')[0]}: no SQLAlchemy dialect of that name is installed.") from error
+    except sa.exc.ArgumentError as error:
+        raise InputError("the database URL must look like postgresql://user@host/database.") from error
+    except ImportError as error:
+        raise InputError(f"the driver of this database is not installed: {error}.") from error
+
+
+def _snapshot(engine: Any) -> Any:
+    """One unchanging view of the table for all passes over it, where the database offers that."""
+    if engine.dialect.name == "postgresql":
+        return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+    return engine
+
+
+def _said(error: Any) -> str:
+    return " ".join(str(getattr(error, "orig", None) or error).split())[:600]
+
+
+def _find_table(sa: Any, connection: Any, table: Any) -> Any:
+    """A table with its columns and their types; names are looked up and quoted by the database's own dialect."""
+    if table is not None and not isinstance(table, str):
+        return table.subquery() if hasattr(table, "subquery") else table
+    inspector = sa.inspect(connection)
+    names = {name: (None, name) for name in (*inspector.get_table_names(), *inspector.get_view_names())}
+    if table is None:
+        raise InputError(
+            f"say which table holds the scores (table=..., or --table); there are {listed(sorted(names))}."
+        )
+    schema, name = names.get(table, (None, None))
+    if name is None and "." in table:
+        schema, _, name = table.partition(".")
+        known = [*inspector.get_table_names(schema=schema), *inspector.get_view_names(schema=schema)]
+        name = name if name in known else None
+    if name is None:
+        from difflib import get_close_matches
+
+        near = get_close_matches(table, names, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"there is no table {table!r}; the tables are {listed(sorted(names), limit=30)}.{hint}")
+    kept = [
+        sa.Column(sa.quoted_name(column["name"], quote=True), column["type"])
+        for column in inspector.get_columns(name, schema=schema)
+    ]
+    return sa.Table(sa.quoted_name(name, quote=True), sa.MetaData(), *kept, schema=schema)
+
+
+class SqlEngine:
+    """Group-bys written with SQLAlchemy's expression language."""
+
+    def __init__(
+        self,
+        sa: Any,
+        connection: Any,
+        table: Any,
+        columns: Columns,
+        group_by: str | None,
+        where: str | None,
+        beside: tuple[str, ...] = (),
+    ) -> None:
+        self._sa, self._connection, self._table = sa, connection, table
+        self.columns, self.group_by = columns, group_by
+        self.score_type = np.dtype(np.float64)
+        # the condition is SQL by the user's own hand, put into brackets as it is
+        self._conditions = [] if where is None else [sa.literal_column(f"({where})")]
+        names = [str(column.name) for column in table.c]
+        for name in (*columns.names, *beside, *([] if group_by is None else [group_by])):
+            find_column(name, names)
+        self._score = self._number(columns.score, "scores")
+        self._weight = None if columns.weight is None else self._number(columns.weight, "weights")
+        self._beside = [self._number(name, "scores") for name in beside]
+        self._label = table.c[columns.label]
+        if not isinstance(self._label.type, sa.Integer | sa.Float | sa.String | sa.Boolean):
+            self._label = sa.cast(self._label, sa.String(200))
+        self._segment = [] if group_by is None else [table.c[group_by]]
+
+    def _number(self, name: str, kind: str) -> Any:
+        sa, column = self._sa, self._table.c[name]
+        if isinstance(column.type, sa.Boolean):
+            column = sa.cast(column, sa.Integer)
+        elif not isinstance(column.type, sa.Numeric | sa.Float | sa.Integer | sa.types.NullType):
+            raise InputError(
+                f"{kind} (column {name!r}) must be numbers, but the table holds {column.type}. Cast the column in a "
+                "view or query first, or name another column."
+            )
+        return sa.cast(column, sa.Double)
+
+    def _is_number(self, name: str, number: Any, least: float) -> Any:
+        """Finite and large enough; NULL fails every comparison, and so does the difference of NaN or infinity."""
+        sa = self._sa
+        tests = [number >= least, number <= LARGEST, number - number == 0.0]
+        if self._connection.dialect.name == "sqlite":  # which keeps text in columns of numbers
+            tests.append(sa.func.typeof(self._table.c[name]).in_(["real", "integer"]))
+        return sa.and_(*tests)
+
+    def survey(self) -> list[Surveyed]:
+        sa = self._sa
+        is_score = self._is_number(self.columns.score, self._score, -LARGEST)
+        finite = sa.case((is_score, self._score))
+        bad_weights = sa.literal_column("0")
+        if self.columns.weight is not None:
+            bad_weights = sa.func.sum(sa.case((self._is_number(self.columns.weight, self._weight, 0.0), 0), else_=1))
+        keys = [*self._segment, self._label]
+        query = (
+            sa.select(
+                *keys,
+                sa.func.count(),
+                sa.func.sum(sa.case((is_score, 0), else_=1)),
+                bad_weights,
+                sa.func.min(finite),
+                sa.func.max(finite),
+            )
+            .select_from(self._table)
+            .where(*self._conditions)
+            .group_by(*keys)
+            .limit(KEYS_LIMIT + 1)
+        )
+        return [
+            Surveyed(row[0] if self._segment else None, *row[-6:-5], *(int(n) for n in row[-5:-2]), *row[-2:])
+            for row in self._connection.execute(query)
+        ]
+
+    def bad_value(self, column: str) -> Any:
+        sa = self._sa
+        number, least = (self._weight, 0.0) if column == self.columns.weight else (self._score, -LARGEST)
+        is_good = sa.case((self._is_number(column, number, least), 1), else_=0)
+        query = sa.select(self._table.c[column]).where(*self._conditions, is_good == 0).limit(1)
+        return self._connection.execute(query).scalar()
+
+    def by_score(self, codes: Codes, within: Within | None = None) -> Counts:
+        columns = self._grouped(codes, [*self._segment, self._score], [], within)
+        scores = columns[len(self._segment)].astype(np.float64)
+        return self._counts(columns, scores, scores)
+
+    def by_cell(self, codes: Codes, bits: int, within: Within | None = None) -> Counts:
+        sa = self._sa
+        extremes = [sa.func.min(self._score), sa.func.max(self._score)]
+        columns = self._grouped(codes, [*self._segment, self._cell(bits)], extremes, within)
+        lowest, highest, cell = (columns[place].astype(np.float64) for place in (-2, -1, len(self._segment)))
+        return self._counts(columns, lowest, highest, cell=cell, bits=bits)
+
+    def by_scores(self, codes: Codes) -> tuple[NDArray[np.float64], Counts]:
+        """Counts per combination of the score and those beside it."""
+        keys = [self._score, *self._beside]
+        columns = self._grouped(codes, keys, [], None)
+        scores = np.column_stack([column.astype(np.float64) for column in columns[: len(keys)]])
+        return scores, self._counts(columns[len(keys) - 1 :], scores[:, 0], scores[:, 0])
+
+    def distinct_scores(self) -> int | None:
+        return None
+
+    def by_order(self, codes: Codes, bits: int | None) -> list[Counts] | None:
+        return None
+
+    def _cell(self, bits: int) -> Any:
+        return self._sa.func.floor(self._score * self._sa.literal_column(repr(2.0**bits), self._sa.Double))
+
+    def _grouped(self, codes: Codes, keys: list[Any], extremes: list[Any], within: Within | None) -> list[NDArray[Any]]:
+        """The result's columns: keys, counts of all, labelled and negative rows, lowest and highest score."""
+        sa = self._sa
+        one = sa.literal_column("1") if self._weight is None else self._weight
+
+        def kind(values: tuple[Any, ...]) -> Any:
+            return sa.func.sum(sa.case((self._label.in_(values), one), else_=0)) if values else sa.literal_column("0")
+
+        named = [key.label(f"pulens_key_{place}") for place, key in enumerate(keys)]
+        conditions = self._conditions
+        if within is not None:
+            conditions = [*conditions, self._cell(within.bits).in_(within.cells)]
+        query = (
+            sa.select(*named, sa.func.sum(one), kind(codes.labelled), kind(codes.negative), *extremes)
+            .select_from(self._table)
+            .where(*conditions)
+            .group_by(*keys)
+        )
+        parts: list[list[NDArray[Any]]] = [[] for _ in query.selected_columns]
+        with self._connection.execution_options(yield_per=FETCHED_ROWS).execute(query) as result:
+            for rows in result.partitions():
+                for part, values in zip(parts, zip(*rows, strict=True), strict=True):
+                    column = np.empty(len(values), object)
+                    column[:] = values
+                    part.append(column)
+        return [np.concatenate(part) if part else np.empty(0, object) for part in parts]
+
+    def _counts(self, columns: list[NDArray[Any]], lowest: NDArray[Any], highest: NDArray[Any], **cells: Any) -> Counts:
+        kind = np.int64 if self._weight is None else np.float64
+        begin = len(self._segment) + 1
+        rows, labelled, negative = (column.astype(kind) for column in columns[begin : begin + 3])
+        segment = columns[0] if self._segment else None
+        return Counts(lowest, highest, labelled, rows - labelled - negative, negative, segment, **cells)

@@ -1,0 +1,285 @@
+"""From whatever the user has to counts: rows in memory are counted here, tables elsewhere where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from glob import has_magic
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pulens.errors import InputError, listed
+from pulens.inputs.columns import Columns, LabelCoding, find_column
+from pulens.inputs.engines._drive import BinErrors, check_scores_of, check_tolerance, count_jointly, count_tallies
+from pulens.inputs.frames import is_frame
+from pulens.inputs.read import read_sample
+from pulens.joint import JointTally
+from pulens.sample import PUSample
+from pulens.tally import Tally
+
+#: Files of at least this many bytes are read by DuckDB, if it is installed; counts do not depend on it.
+LARGE_FILE = 32 << 20
+
+_LABELS = ("positive", "negative", "unlabelled")
+
+
+def read_tally(
+    source: Any,
+    scores: Any = None,
+    *,
+    table: Any = None,
+    where: str | None = None,
+    tolerance: float | None = None,
+    bin_errors: BinErrors | None = None,
+    allow_one_kind: bool = False,
+    **reading: Any,
+) -> Tally:
+    """Count the rows of anything: arrays, a frame, files, a lazy table of an engine, a database, a tally file.
+
+    Parameters
+    ----------
+    source
+        What :func:`pulens.inputs.read_sample` takes, or: a glob or folder of Parquet or CSV files; a ``.tally`` file;
+        a DuckDB relation, PySpark, Polars lazy or Ibis table; ``"duckdb:///file.db"``, ``"postgresql://..."`` or
+        any SQLAlchemy URL, engine or connection.
+    table, where
+        Which table of a database, and an SQL condition on its rows.
+    tolerance
+        What binning may change in an area: 0 keeps every distinct score. By default they are kept up to four
+        million; beyond, scores are binned and every number carries the bound on what that can change.
+    bin_errors
+        What each bin of a tally can change in the numbers that the tolerance is about; by default in the areas
+        between labelled, unlabelled and known negative rows.
+    allow_one_kind
+        Accept rows that are all of one kind: a part of a larger whole.
+
+    >>> print(read_tally([1, 0, 0], [0.9, 0.7, 0.2]))
+    Tally(1 labelled, 2 unlabelled, 3 distinct scores)
+    """
+    if isinstance(source, Tally):
+        return source
+    reading = {**reading, "allow_one_kind": allow_one_kind}
+    found = _read(source, scores, None, table, where, tolerance, bin_errors, reading)
+    if not allow_one_kind:
+        check_tally(found[None])
+    return found[None]
+
+
+def read_tallies(
+    source: Any,
+    *,
+    group_by: str,
+    table: Any = None,
+    where: str | None = None,
+    tolerance: float | None = None,
+    bin_errors: BinErrors | None = None,
+    **reading: Any,
+) -> Mapping[Any, Tally]:
+    """One tally per value of a column, in one pass over the rows; see :func:`read_tally`.
+
+    >>> import polars
+    >>> frame = polars.DataFrame({"score": [0.9, 0.7, 0.2], "label": [1, 0, 0], "country": ["fr", "fr", "de"]})
+    >>> {country: tally.totals.rows for country, tally in read_tallies(frame, group_by="country").items()}
+    {'de': 1.0, 'fr': 2.0}
+    """
+    return _read(source, None, group_by, table, where, tolerance, bin_errors, reading)
+
+
+def read_joint(
+    source: Any, *, score: Sequence[str], table: Any = None, where: str | None = None, **reading: Any
+) -> JointTally:
+    """Count the rows of a table, file or database per combination of several scores, where the rows are.
+
+    >>> import polars
+    >>> frame = polars.DataFrame({"a": [0.9, 0.7, 0.2], "b": [0.8, 0.8, 0.1], "label": [1, 0, 0]})
+    >>> print(read_joint(frame, score=["a", "b"]))
+    JointTally of a, b (1 labelled, 2 unlabelled, 3 combinations)
+    """
+    names = list(score)
+    if isinstance(score, str) or len(set(names)) < 2 or len(set(names)) < len(names):
+        raise InputError(f"a joint tally needs two or more different columns of scores, got {score!r}.")
+    coding = LabelCoding(*(reading.get(name) for name in _LABELS))
+    for name in reversed(names):  # the first is checked last, and counts them all
+        beside = tuple(names[1:]) if name == names[0] else ()
+        columns = Columns(name, reading.get("label", "label"))
+        opened = _engine(source, None, columns, None, table, where, 0.0, reading, beside)
+        if opened is None:
+            break
+        with opened as engine:
+            if name == names[0]:
+                return count_jointly(engine, names, coding)
+            check_scores_of(engine)
+    samples = {name: read_sample(source, score=name, **reading) for name in names}
+    labels = samples[names[0]].labels
+    return JointTally.from_rows({name: sample.scores for name, sample in samples.items()}, labels)
+
+
+def _read(
+    source: Any,
+    scores: Any,
+    group_by: str | None,
+    table: Any,
+    where: str | None,
+    tolerance: float | None,
+    bin_errors: BinErrors | None,
+    reading: dict[str, Any],
+) -> dict[Any, Tally]:
+    check_tolerance(tolerance)
+    columns = Columns(reading.get("score", "score"), reading.get("label", "label"), reading.get("weight"))
+    opened = _engine(source, scores, columns, group_by, table, where, tolerance, reading)
+    if opened is not None:
+        coding = LabelCoding(*(reading.get(name) for name in _LABELS))
+        with opened as engine:
+            return count_tallies(engine, coding, tolerance=tolerance, bin_errors=bin_errors)
+    if where is not None or table is not None:
+        given = f"table={table!r}" if where is None else f"where={where!r}"
+        raise InputError(f"{given} is for databases and files; rows given as arrays or frames have none.")
+    if isinstance(source, str | Path) and str(source).endswith(".tally"):
+        from pulens.inputs.tally_files import read_tally_file
+
+        return {None: read_tally_file(source).tally}
+    if group_by is None:
+        return {None: Tally.from_sample(read_sample(source, scores, **reading))}
+    return _split_frame(source, group_by, reading)
+
+
+def _engine(
+    source: Any,
+    scores: Any,
+    columns: Columns,
+    group_by: str | None,
+    table: Any,
+    where: str | None,
+    tolerance: float | None,
+    reading: dict[str, Any],
+    beside: tuple[str, ...] = (),
+) -> AbstractContextManager[Any] | None:
+    """The engine that should count these rows, or None for those that are read into memory."""
+    options: dict[str, Any] = {"group_by": group_by, "where": where, "beside": beside}
+    if scores is not None:
+        return None
+    if isinstance(source, str) and source.startswith("duckdb:"):
+        from pulens.inputs.engines.duckdb_files import open_database
+
+        return open_database(_database_path(source), table, columns, **options)
+    from pulens.inputs.engines.sql import is_sql, open_sql
+
+    if is_sql(source) or (isinstance(source, str) and _is_url(source)):
+        return open_sql(source, table, columns, **options)
+    if isinstance(source, str | Path):
+        if table is not None:
+            raise InputError(f"{source}: table={table!r} is for databases; a file is one table.")
+        return _file_engine(source, columns, options, tolerance, reading)
+    from pulens.inputs.engines.lazy import LazyEngine, is_lazy
+
+    if is_lazy(source):
+        if table is not None:
+            raise InputError(f"table={table!r} is for databases; a {type(source).__name__} is one table.")
+        return nullcontext(LazyEngine(source, columns, **options))
+    return None
+
+
+def _is_url(source: str) -> bool:
+    return "://" in source
+
+
+def _database_path(url: str) -> str:
+    """The file of ``duckdb:///relative.db`` or ``duckdb:////absolute.db``.
+
+    >>> _database_path("duckdb:///scores.db"), _database_path("duckdb:////data/scores.db")
+    ('scores.db', '/data/scores.db')
+    """
+    if not url.startswith("duckdb:///") or len(url) == len("duckdb:///"):
+        raise InputError(f"a DuckDB database is written duckdb:///scores.db or duckdb:////data/scores.db, got {url!r}.")
+    return url.removeprefix("duckdb:///").partition("?")[0]
+
+
+def _file_engine(
+    source: str | Path, columns: Columns, options: dict[str, Any], tolerance: float | None, reading: dict[str, Any]
+) -> AbstractContextManager[Any] | None:
+    from pulens.inputs.engines import duckdb_files
+
+    name = str(source)
+    if name == "-" or name.endswith(".tally"):
+        if any(options[name] is not None for name in ("group_by", "where")):
+            raise InputError(f"{name}: conditions and segments need rows in a file, a table or a database.")
+        return None
+    many = Path(name).is_dir() or (has_magic(name) and not Path(name).exists())
+    asked = any(options[name] is not None for name in ("group_by", "where")) or tolerance is not None
+    paths = duckdb_files.expand(name)
+    if many and not paths:
+        raise InputError(f"{name}: no files found ({listed(duckdb_files.ENDINGS)} in a folder, or what a glob names).")
+    kind = _common_format(name, paths, reading.get("format"))
+    if not many and kind not in ("parquet", "csv", "tsv"):
+        if asked:
+            raise InputError(
+                f"{name}: conditions, segments and binning are for Parquet, CSV and TSV files and databases."
+            )
+        return None
+    if not many and not asked and not _is_large(paths[0]):
+        return None
+    if not many and not paths[0].is_file():
+        return None  # the ordinary reader says it better
+    return duckdb_files.open_files(paths, columns, format=kind, delimiter=reading.get("delimiter"), **options)
+
+
+def _is_large(path: Path) -> bool:
+    from pulens.inputs.engines.duckdb_files import has_duckdb
+
+    try:
+        return path.stat().st_size >= LARGE_FILE and path.suffix not in (".bz2", ".xz") and has_duckdb()
+    except OSError:
+        return False
+
+
+def _common_format(name: str, paths: list[Path], format: str | None) -> str:
+    from pulens.inputs.engines.duckdb_files import PARQUET, ending
+
+    if format is not None:
+        return format
+    kinds = {"parquet" if ending(path) in PARQUET else {"tab": "tsv"}.get(ending(path), ending(path)) for path in paths}
+    if len(kinds) > 1:
+        raise InputError(f"{name}: files of several formats ({listed(sorted(kinds))}); name one kind with a glob.")
+    return kinds.pop()
+
+
+def _split_frame(source: Any, group_by: str, reading: dict[str, Any]) -> dict[Any, Tally]:
+    """Segments of a table in memory."""
+    import narwhals as nw
+
+    from pulens.inputs.engines._counts import equal_to, in_order
+
+    if not is_frame(source):
+        raise InputError(
+            f"group_by={group_by!r} needs a table, a file or a database, got an object of type {type(source).__name__}."
+        )
+    frame = nw.from_native(source, eager_only=True)
+    values = frame[find_column(group_by, frame.columns)].to_list()
+    sample = read_sample(source, **reading, allow_one_kind=True)
+    segments = np.empty(len(values), object)
+    segments[:] = [None if value != value else value for value in values]  # nan is how some frames write null
+    found = {}
+    for segment in in_order(segments.tolist()):
+        mine = equal_to(segments, segment)
+        weights = None if sample.weights is None else sample.weights[mine]
+        found[segment] = Tally.from_sample(PUSample(sample.labels[mine], sample.scores[mine], weights))
+    return found
+
+
+def check_tally(tally: Tally) -> None:
+    """Refuse counts that say nothing: no rows, no labelled positive, nothing to compare it with."""
+    totals = tally.totals
+    if totals.rows == 0:
+        raise InputError("there are no rows.")
+    if totals.labelled == 0:
+        raise InputError(
+            f"there is no labelled positive among {totals.rows:,.0f} rows, so recall cannot be known. Check which "
+            "label value means labelled positive (positive=..., or --positive on the command line)."
+        )
+    if totals.labelled == totals.rows:
+        raise InputError(
+            f"all {totals.rows:,.0f} rows are labelled positive: there is no unlabelled row (nor a known negative) to "
+            "compare them with. Check which label value means labelled positive (positive=..., --positive)."
+        )

@@ -1,0 +1,159 @@
+"""Tallies as small Parquet files: what each score counts, and where the rows came from.
+
+A file holds one row per distinct score (or bin): ``score``, ``labelled``, ``unlabelled``, ``negative`` and, for bins,
+``highest``. Its metadata lists the parts that were counted into it, each with a digest of its counts, so that a part
+cannot be counted twice by mistake. Nothing in it depends on the time or the machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pulens._version import __version__
+from pulens.errors import InputError, MissingDependencyError, PulensError, listed
+from pulens.tally import Tally
+
+FORMAT = 1
+METADATA = b"pulens"
+COUNTS = ("labelled", "unlabelled", "negative")
+
+
+@dataclass(frozen=True, slots=True)
+class TallyFile:
+    """A tally and the parts it is made of, each a mapping with ``source``, ``rows``, ``digest`` and more."""
+
+    tally: Tally
+    parts: tuple[Mapping[str, Any], ...]
+
+    @classmethod
+    def of(cls, tally: Tally, **provenance: Any) -> TallyFile:
+        """A tally counted from one source."""
+        told = {name: value for name, value in sorted(provenance.items()) if value is not None}
+        return cls(tally, ({**told, "rows": tally.totals.rows, "digest": digest(tally)},))
+
+    def __add__(self, other: TallyFile) -> TallyFile:
+        parts = sorted((*self.parts, *other.parts), key=_canonical)
+        return TallyFile(self.tally + other.tally, tuple(parts))
+
+    def __str__(self) -> str:
+        return f"{self.tally} from {len(self.parts)} part{'s' if len(self.parts) > 1 else ''}"
+
+
+def digest(tally: Tally) -> str:
+    """A fingerprint of the counts.
+
+    >>> tally = Tally.from_arrays(np.array([1, 0]), np.array([0.5, 0.25]))
+    >>> digest(tally) == digest(tally + tally)
+    False
+    """
+    found = hashlib.sha256()
+    for values in (tally.thresholds, tally.highest, *tally.increments()):
+        found.update(np.ascontiguousarray(values, np.float64).tobytes())
+    return found.hexdigest()[:32]
+
+
+def merge(files: Iterable[TallyFile], *, allow_repeats: bool = False) -> TallyFile:
+    """Add tallies up, refusing the same part twice."""
+    chosen = list(files)
+    if not chosen:
+        raise InputError("there is no tally to merge.")
+    seen: dict[str, str] = {}
+    for part in (part for file in chosen for part in file.parts):
+        source = str(part.get("source", "unnamed"))
+        if part["digest"] in seen and not allow_repeats:
+            raise InputError(
+                f"the part {source!r} has exactly the counts of {seen[part['digest']]!r} and would be counted twice. "
+                "Leave one of them out, or say that repeats are meant (allow_repeats=True, or --allow-repeats)."
+            )
+        seen[part["digest"]] = source
+    # two by two, so that a thousand days cost as much as ten times a hundred
+    while len(chosen) > 1:
+        pairs = [chosen[place : place + 2] for place in range(0, len(chosen), 2)]
+        chosen = [pair[0] if len(pair) == 1 else pair[0] + pair[1] for pair in pairs]
+    return chosen[0]
+
+
+def write_tally_file(path: str | Path, file: TallyFile) -> None:
+    """Write a tally; the file appears complete or not at all."""
+    pa, parquet = _pyarrow()
+    tally = file.tally
+    columns = {"score": tally.thresholds, **dict(zip(COUNTS, tally.increments(), strict=True))}
+    if tally.binning is not None:
+        columns["highest"] = tally.highest
+    told = {"format": FORMAT, "pulens": __version__, "parts": [dict(part) for part in file.parts]}
+    table = pa.table(columns).replace_schema_metadata({METADATA: _canonical(told).encode()})
+    target = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise PulensError(f"{path}: cannot be written: {error.strerror or error}.") from error
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            parquet.write_table(table, stream, compression="zstd")
+            stream.flush()
+            os.fsync(stream.fileno())  # a full disk must show before the old file is replaced
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes private files; a tally is an ordinary one
+        os.replace(temporary, target)
+    except BaseException as error:
+        Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise PulensError(f"{path}: cannot be written: {error.strerror or error}.") from error
+        raise
+
+
+def read_tally_file(path: str | Path) -> TallyFile:
+    """Read a tally and check that its counts can be counts."""
+    pa, parquet = _pyarrow()
+    if not Path(path).is_file():
+        raise InputError(f"{path}: there is no such file.")
+    try:
+        table = parquet.read_table(path)
+        told = json.loads((table.schema.metadata or {}).get(METADATA, b"null"))
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{path}: not a readable tally file: {' '.join(str(error).split())[:300]}") from error
+    if not isinstance(told, dict) or "parts" not in told:
+        seen = listed(table.column_names)
+        raise InputError(f"{path}: not a tally file; `pulens tally` writes them. Its columns are {seen}.")
+    if told.get("format") != FORMAT:
+        raise InputError(
+            f"{path}: a tally of format {told.get('format')!r}, written by pulens {told.get('pulens')}; this version "
+            f"({__version__}) reads format {FORMAT}. Use the version that wrote it, or a newer one."
+        )
+    missing = [name for name in ("score", *COUNTS) if name not in table.column_names]
+    if missing:
+        raise InputError(f"{path}: a tally without the column{'s' if len(missing) > 1 else ''} {listed(missing)}.")
+    columns = {name: table[name].to_numpy() for name in table.column_names}
+    if not all(values.dtype.kind in "fi" and np.isfinite(values).all() for values in columns.values()):
+        raise InputError(f"{path}: a damaged tally: its columns must be complete, finite numbers.")
+    counts = [columns[name] for name in COUNTS]
+    if any(count.size and count.min() < 0 for count in counts) or (
+        "highest" in columns and (columns["highest"] < columns["score"]).any()
+    ):
+        raise InputError(f"{path}: a damaged tally: counts below zero, or bins that end below their beginning.")
+    negative = counts[2] if counts[2].any() else None
+    tally = Tally.from_increments(columns["score"], counts[0], counts[1], negative, columns.get("highest"))
+    return TallyFile(tally, tuple(told["parts"]))
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingDependencyError("pyarrow", purpose="tally files", extra="data") from error
+    return pyarrow, pyarrow.parquet

@@ -1,0 +1,109 @@
+"""Two or more scores on the same rows: how many rows of each kind have each combination of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.errors import InputError
+from pulens.tally import Tally, Totals
+
+Counted = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointTally:
+    """Counts per distinct combination of scores, in a fixed order: what a paired comparison needs of the rows.
+
+    Two tallies of the same rows forget which row is which and so cannot say how far two models agree; a joint
+    tally can, adds up like a tally, and a database can build it.
+
+    >>> joint = JointTally.from_rows({"a": [.9, .9, .1], "b": [.8, .8, .2]}, np.array([1, 0, 0]))
+    >>> joint.scores.tolist(), joint.labelled.tolist(), joint.unlabelled.tolist()
+    ([[0.1, 0.2], [0.9, 0.8]], [0, 1], [1, 1])
+    >>> print(joint.tally("a"))
+    Tally(1 labelled, 2 unlabelled, 2 distinct scores)
+    """
+
+    names: tuple[str, ...]
+    scores: NDArray[np.float64]  # one row per combination, one column per name
+    labelled: Counted
+    unlabelled: Counted
+    negative: Counted
+
+    def __post_init__(self) -> None:
+        for values in (self.scores, self.labelled, self.unlabelled, self.negative):
+            values.flags.writeable = False  # frozen guards the names, not what the arrays hold
+
+    @classmethod
+    def from_rows(cls, scores: dict[str, Any], labels: NDArray[Any]) -> JointTally:
+        """Count rows given as one sequence of scores per model and common, already checked labels."""
+        columns = np.column_stack([np.asarray(values, np.float64) for values in scores.values()])
+        kinds = [(labels == code).astype(np.int64) for code in (1, 0, -1)]
+        return cls.from_increments(tuple(scores), columns, *kinds)
+
+    @classmethod
+    def from_increments(
+        cls,
+        names: Sequence[str],
+        scores: NDArray[np.float64],
+        labelled: Counted,
+        unlabelled: Counted,
+        negative: Counted,
+    ) -> JointTally:
+        """Build from counts per combination, in any order, possibly repeated."""
+        order = np.lexsort(scores.T[::-1])
+        ordered = scores[order] + 0.0  # -0.0 and 0.0 are one score
+        begins = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(ordered)]
+        first = np.flatnonzero(begins)
+        sums = [
+            np.add.reduceat(kind[order], first) if first.size else kind for kind in (labelled, unlabelled, negative)
+        ]
+        return cls(tuple(names), ordered[first], sums[0], sums[1], sums[2])
+
+    @property
+    def totals(self) -> Totals:
+        return Totals(float(self.labelled.sum()), float(self.unlabelled.sum()), float(self.negative.sum()))
+
+    def tally(self, name: str) -> Tally:
+        """The tally of one score."""
+        if name not in self.names:
+            raise InputError(f"there is no score {name!r} in this joint tally; there are {', '.join(self.names)}.")
+        column = np.ascontiguousarray(self.scores[:, self.names.index(name)])
+        negative = self.negative if self.negative.any() else None
+        return Tally.from_increments(column, self.labelled, self.unlabelled, negative)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def __add__(self, other: JointTally) -> JointTally:
+        if self.names != other.names:
+            raise InputError(f"joint tallies of {self.names} and {other.names} cannot be added.")
+        pairs = ((getattr(self, kind), getattr(other, kind)) for kind in ("labelled", "unlabelled", "negative"))
+        return JointTally.from_increments(
+            self.names, np.concatenate([self.scores, other.scores]), *(np.concatenate(pair) for pair in pairs)
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, JointTally):
+            return NotImplemented
+        parts = ("scores", "labelled", "unlabelled", "negative")
+        return self.names == other.names and all(
+            np.array_equal(getattr(self, part), getattr(other, part)) for part in parts
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # compared by content, so not hashable
+
+    def __str__(self) -> str:
+        labelled, unlabelled, negative = self.totals
+        known = f", {negative:,.10g} known negative" if negative else ""
+        return (
+            f"JointTally of {', '.join(self.names)} ({labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known}, "
+            f"{len(self):,} combinations)"
+        )
+
+    __repr__ = __str__

@@ -1,0 +1,66 @@
+"""Labelling mechanisms, one per file: which positives get a label.
+
+>>> import numpy as np
+>>> import pulens.labelling
+>>> pulens.labelling.find("S4").choose(np.array([0.9, 0.4, 0.6]), 2, np.random.default_rng(0))
+array([0, 2])
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from pulens.catalogue import load_catalogue
+from pulens.errors import PulensError, listed
+from pulens.labelling._evidence import auxiliary_log_odds, mixture_log_density
+from pulens.labelling._mechanism import Mechanism
+
+__all__ = [
+    "MECHANISMS",
+    "Mechanism",
+    "auxiliary_log_odds",
+    "find",
+    "labelled_count",
+    "mixture_log_density",
+    "names",
+]
+
+MECHANISMS: dict[str, Mechanism] = {
+    name: mechanism for name, (_, mechanism) in load_catalogue(__name__, __path__, "MECHANISM").items()
+}
+
+
+def names() -> tuple[str, ...]:
+    """All mechanisms, in alphabetical order."""
+    return tuple(MECHANISMS)
+
+
+def find(name: str) -> Mechanism:
+    """A mechanism by its name or by its name in the papers (``"S1"``), or an error that lists them.
+
+    >>> find("S1") is find("completely_at_random")
+    True
+    """
+    return MECHANISMS[canonical_name(name)]
+
+
+def canonical_name(name: str) -> str:
+    """The catalogue's name of a mechanism given by either of its names.
+
+    >>> canonical_name("scenario-1")
+    'most_representative'
+    """
+    for own, mechanism in MECHANISMS.items():
+        if name in (own, mechanism.alias):
+            return own
+    known = [f"{own} ({mechanism.alias})" for own, mechanism in MECHANISMS.items()]
+    raise PulensError(f"there is no labelling mechanism {name!r}; the mechanisms are {listed(known, limit=99)}.")
+
+
+def labelled_count(label_frequency: float, positives: int) -> int:
+    r"""How many positives get a label: :math:`\lfloor c |P| \rfloor`, the decimal taken as written.
+
+    >>> labelled_count(0.29, 100), int(0.29 * 100)
+    (29, 28)
+    """
+    return int(Fraction(repr(float(label_frequency))) * positives)

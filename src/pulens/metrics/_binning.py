@@ -1,0 +1,92 @@
+"""Every number read off a binned tally carries what binning could have changed in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import wraps
+from typing import Any
+
+from pulens.estimate import Estimate, Interval
+from pulens.evidence import Evidence
+from pulens.metrics._metric import Metric
+from pulens.notice import Notice, Severity
+from pulens.recovery.binning_error import corners
+from pulens.tally import Tally
+
+Estimator = Callable[..., Estimate]
+Valuer = Callable[..., float]
+
+
+def carrying_binning_error(value: Valuer) -> Callable[[Estimator], Estimator]:
+    """Decorates the function that makes estimates: on a binned tally they gain ``sources["binning"]``.
+
+    The interval, if there is one, is widened by the bound, so that it still covers what it covered.
+    """
+
+    def decorate(estimate: Estimator) -> Estimator:
+        @wraps(estimate)
+        def estimated(
+            name: str, metric: Metric, evidence: Evidence, *, threshold: float | None = None, **options: Any
+        ) -> Estimate:
+            found = estimate(name, metric, evidence, threshold=threshold, **options)
+            if evidence.tally.binning is None or math.isnan(found.value):
+                return found
+            parameters = {name: options[name] for name in metric.parameters if name in options}
+            error = _largest_error(value, metric, evidence, found.value, threshold, parameters)
+            if error is None:
+                return found
+            reach = _widened(Interval(found.value, found.value, None, "what binning can change"), error, metric)
+            interval = None if found.interval is None else _widened(found.interval, error, metric)
+            return replace(found, interval=interval, sources={**found.sources, "binning": reach})
+
+        return estimated
+
+    return decorate
+
+
+def _largest_error(
+    value: Valuer, metric: Metric, evidence: Evidence, known: float, threshold: float | None, parameters: dict[str, Any]
+) -> float | None:
+    """The bound at the class prior and, if it has a range, at both of its ends."""
+    reach = evidence.class_prior.unlabelled_interval
+    priors = {evidence.class_prior.unlabelled, *(() if reach is None else (reach.low, reach.high))}
+    possible = (
+        [evidence.tally] if metric.reads == "ranking" or threshold is None else corners(evidence.tally, threshold)
+    )
+    if metric.reads == "counts" and len(possible) > 1:
+        return None  # these need not lie between their values at the corners
+    found = []
+    for prior in priors:
+        assumptions = evidence.assumptions_at(prior)
+        if metric.reads != "ranking" and threshold is not None:
+            here = value(metric, evidence.tally, assumptions, threshold, **parameters)
+            values = [value(metric, corner, assumptions, threshold, **parameters) for corner in possible]
+            found.append(max((abs(number - here) for number in values if not math.isnan(number)), default=0.0))
+        elif metric.binning_error is not None:
+            found.append(float(metric.binning_error(evidence.tally, assumptions, **parameters)))
+    return None if not found or any(math.isnan(error) for error in found) else max(found)
+
+
+def _widened(interval: Interval, error: float, metric: Metric) -> Interval:
+    low, high = max(interval.low - error, metric.lowest), min(interval.high + error, metric.highest)
+    return replace(interval, low=min(low, interval.low), high=max(high, interval.high))
+
+
+def binning_notices(estimates: Mapping[str, Estimate], tally: Tally) -> list[Notice]:
+    """One notice that says what binning can change in each number shown, and where that is not known."""
+    if tally.binning is None:
+        return []
+    errors = {
+        name: max(reach.high - found.value, found.value - reach.low)
+        for name, found in estimates.items()
+        if (reach := found.sources.get("binning")) is not None
+    }
+    changed = [f"{name} by at most {error:.2g}" for name, error in errors.items() if error > 0]
+    unknown = [name for name, found in estimates.items() if name not in errors and not math.isnan(found.value)]
+    said = f"Scores were binned ({len(tally):,} bins), which changes "
+    said += (", ".join(changed) if changed else "none of the bounded numbers") + "."
+    if unknown:
+        said += f" What it changes in {', '.join(unknown)} is not bounded; count with tolerance 0 to know."
+    return [Notice(Severity.NOTE, "binned-scores", said)]

@@ -1,0 +1,31 @@
+"""A folder of estimators, found by name without importing them all."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+from pulens.errors import AssumptionError, listed
+
+
+class Catalogue:
+    """Names come from file stems; each file declares its facts in one constant."""
+
+    def __init__(self, package: str, path: Iterable[str], constant: str, kind: str) -> None:
+        self.package, self.constant, self.kind = package, constant, kind
+        self.names = tuple(sorted(e.name for e in pkgutil.iter_modules(path) if not e.name.startswith("_")))
+
+    def find(self, name: str) -> Any:
+        """The facts of an estimator, or an error that lists the names there are."""
+        stem = str(name).replace("-", "_")
+        if stem not in self.names:
+            from difflib import get_close_matches
+
+            near = get_close_matches(stem, self.names, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise AssumptionError(
+                f"there is no {self.kind} {name!r}; the estimators are {listed(self.names, limit=99)}.{hint}"
+            )
+        return getattr(import_module(f"{self.package}.{stem}"), self.constant)

@@ -1,0 +1,206 @@
+r"""An audit: some unlabelled rows, drawn at random, are checked by hand. It beats every estimator.
+
+k positives among r checked rows give the share :math:`k/r` with the exact binomial interval of Clopper and Pearson.
+Nothing is assumed about scores or about which positives get labelled. The likelihood :math:`\alpha^k(1-\alpha)^{r-k}`
+can also be multiplied with that of an estimate from scores, which is independent of it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import betaincinv, xlog1py, xlogy
+
+from pulens.assumptions import check_label_noise
+from pulens.errors import AssumptionError
+from pulens.estimate import Interval
+from pulens.notice import Notice, Severity
+from pulens.priors._estimator import Trace
+from pulens.priors.class_prior import ClassPrior, population_prior
+from pulens.priors.distribution import PriorDistribution
+from pulens.scenario import Scenario, check_scenario
+from pulens.tally import Totals
+
+GRID = 2001
+CONTRADICTION = 3.0  # standard errors between audit and estimate beyond which they do not speak of one share
+
+
+class Audit(NamedTuple):
+    """Positives found among randomly chosen unlabelled rows that were checked.
+
+    >>> Audit(13, 200).share
+    0.065
+    """
+
+    positives: int
+    checked: int
+
+    @property
+    def standard_error(self) -> float:
+        """Never zero: half a row of each kind is added."""
+        smoothed = (self.positives + 0.5) / (self.checked + 1)
+        return math.sqrt(smoothed * (1 - smoothed) / self.checked)
+
+    @property
+    def share(self) -> float:
+        return self.positives / self.checked
+
+    def interval(self, confidence: float = 0.95) -> Interval:
+        """Clopper and Pearson's exact interval.
+
+        >>> print(Audit(13, 200).interval())
+        [0.035, 0.109]
+        """
+        k, r, tail = self.positives, self.checked, (1 - confidence) / 2
+        low = 0.0 if k == 0 else float(betaincinv(k, r - k + 1, tail))
+        high = 1.0 if k == r else float(betaincinv(k + 1, r - k, 1 - tail))
+        return Interval(low, high, confidence, "exact binomial (Clopper-Pearson)")
+
+    def log_likelihood(self, shares: np.ndarray) -> np.ndarray:
+        return np.asarray(xlogy(self.positives, shares) + xlog1py(self.checked - self.positives, -shares))
+
+    def __str__(self) -> str:
+        return f"{self.positives}/{self.checked}"
+
+
+def check_audit(audit: object) -> Audit:
+    """A pair of whole numbers, positives and checked rows, or the same written ``"13/200"``.
+
+    >>> check_audit("13/200")
+    Audit(positives=13, checked=200)
+    """
+    message = (
+        f"audit must be two whole numbers, positives found and rows checked, such as (13, 200) or '13/200', "
+        f"with 0 <= positives <= checked and at least one row checked, got {audit!r}."
+    )
+    parts: Any = audit.split("/") if isinstance(audit, str) else audit
+    try:
+        positives, checked = parts
+        numbers = (float(positives), float(checked))
+    except (TypeError, ValueError):
+        raise AssumptionError(message) from None
+    if (
+        not all(math.isfinite(n) and n == int(n) for n in numbers)
+        or not 0 <= numbers[0] <= numbers[1]
+        or numbers[1] < 1
+    ):
+        raise AssumptionError(message)
+    return Audit(int(numbers[0]), int(numbers[1]))
+
+
+def prior_from_audit(
+    audit: object,
+    totals: Totals,
+    *,
+    scenario: str = "case-control",
+    label_noise: float = 0.0,
+    confidence: float = 0.95,
+) -> ClassPrior:
+    """Class prior from an audit alone.
+
+    >>> print(prior_from_audit((13, 200), Totals(500, 10_000, 0)))
+    class prior 0.065 [0.035, 0.109] (audit of 200 rows)
+    """
+    found, checked = check_audit(audit), check_scenario(scenario)
+    check_label_noise(label_noise)
+    ceiling = (1 - label_noise) * (1 - 1e-6)
+    exact = found.interval(confidence)
+    among = replace(exact, low=min(exact.low, ceiling), high=min(exact.high, ceiling))
+    share = min(found.share, ceiling)
+    values = np.linspace(0, 1, GRID)[1:-1]
+    heights = found.log_likelihood(values)
+    return ClassPrior(
+        population_prior(share, totals, checked, label_noise),
+        share,
+        f"audit of {found.checked} rows",
+        _moved(among, totals, checked, label_noise),
+        among,
+        "The audited rows were drawn at random from the unlabelled ones and judged correctly.",
+        feasible=_moved(among, totals, checked, label_noise),
+        unlabelled_feasible=among,
+        standard_error=found.standard_error,
+        distribution=PriorDistribution(values, np.exp(heights - heights.max())),
+    )
+
+
+def combine(estimated: ClassPrior, audit: object, totals: Totals, scenario: Scenario, label_noise: float) -> ClassPrior:
+    """An estimate from scores and an audit together: their likelihoods multiplied.
+
+    An estimate without a distribution of its own adds nothing, and an audit that contradicts the estimate stands
+    alone, with a warning: an assumption of the estimate must have failed.
+    """
+    found = check_audit(audit)
+    confidence = _confidence(estimated)
+    alone = prior_from_audit(found, totals, scenario=scenario, label_noise=label_noise, confidence=confidence)
+    if estimated.distribution is None or estimated.standard_error is None:
+        return alone
+    apart = abs(estimated.unlabelled - found.share) / math.hypot(estimated.standard_error, found.standard_error)
+    if apart > CONTRADICTION:
+        notice = Notice(
+            Severity.WARNING,
+            "audit-contradicts-estimate",
+            f"The audit found {found} positive ({found.share:.3f}), the scores suggest {estimated.unlabelled:.3f}, "
+            f"{apart:.1f} standard errors away. Only the audit was used. Likely causes: the shape assumption fails, "
+            "labelled rows are not a random sample of positives, or audited rows not one of the unlabelled.",
+        )
+        return replace(alone, notices=(notice,))
+    reach = found.interval(0.9999)
+    finer = estimated.distribution.refined(np.linspace(reach.low, reach.high, 101))
+    together = finer.times(found.log_likelihood(finer.values))
+    among = Interval(*together.interval(confidence), confidence, "likelihood of scores and audit")
+    value = together.quantile(0.5)
+    return replace(
+        estimated,
+        value=population_prior(value, totals, scenario, label_noise),
+        unlabelled=value,
+        method=f"{estimated.method}, with an audit of {found.checked} rows",
+        interval=_moved(among, totals, scenario, label_noise),
+        unlabelled_interval=among,
+        standard_error=together.standard_deviation,
+        distribution=together,
+        feasible=alone.feasible,
+        unlabelled_feasible=alone.unlabelled_feasible,
+        notices=tuple(n for n in estimated.notices if n.code != "prior-identified-from-above"),
+        trace=Trace(
+            together.values,
+            together.density / together.density.max(),
+            "share of positives among the unlabelled",
+            "relative likelihood",
+        ),
+    )
+
+
+def rows_to_audit(share: float, width: float, *, confidence: float = 0.95) -> int:
+    """How many random unlabelled rows to check for an exact interval no wider than wanted, if the share is as said.
+
+    >>> rows_to_audit(0.2, width=0.1)
+    265
+    """
+    if not 0 <= share <= 1 or not 0 < width < 1:
+        raise AssumptionError(
+            f"share must be between 0 and 1 and width strictly between, got share={share!r} and width={width!r}."
+        )
+    few, many = 1, 2
+    while _width(share, many, confidence) > width:
+        few, many = many, many * 2
+    while many - few > 1:  # the width falls with the number of rows, up to the rounding of positives found
+        middle = (few + many) // 2
+        few, many = (middle, many) if _width(share, middle, confidence) > width else (few, middle)
+    return many
+
+
+def _width(share: float, checked: int, confidence: float) -> float:
+    return Audit(round(share * checked), checked).interval(confidence).width
+
+
+def _moved(interval: Interval, totals: Totals, scenario: Scenario, label_noise: float) -> Interval:
+    low, high = (population_prior(end, totals, scenario, label_noise) for end in (interval.low, interval.high))
+    return Interval(low, high, interval.confidence, interval.method)
+
+
+def _confidence(estimated: ClassPrior) -> float:
+    interval = estimated.unlabelled_interval
+    return 0.95 if interval is None or interval.confidence is None else interval.confidence

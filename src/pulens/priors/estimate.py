@@ -1,0 +1,250 @@
+"""The doors: the class prior estimated from labels and scores, or from a tally."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pulens.assumptions import check_label_noise
+from pulens.errors import AssumptionError
+from pulens.estimate import Interval
+from pulens.inputs import read_sample
+from pulens.notice import Notice, Severity, worst_first
+from pulens.priors._estimator import Finding
+from pulens.priors.audit import combine, prior_from_audit
+from pulens.priors.class_prior import ClassPrior, population_prior
+from pulens.priors.feasible import feasible_range
+from pulens.priors.from_scores import find
+from pulens.scenario import Scenario, check_scenario
+from pulens.tally import Tally, Totals
+
+FEWEST_LABELLED, FEWEST_UNLABELLED, FEW_LABELLED = 20, 50, 100
+WEAK_AUC, HIGH_PRIOR, LOW_PRIOR = 0.65, 0.9, 0.02
+
+
+def estimate_prior(
+    labels: Any,
+    scores: Any = None,
+    *,
+    method: str = "auto",
+    scenario: str = "case-control",
+    label_noise: float = 0.0,
+    confidence: float = 0.95,
+    audit: object = None,
+    seed: int = 0,
+    **options: Any,
+) -> ClassPrior:
+    """Estimate the share of positives from positive and unlabelled rows.
+
+    Parameters
+    ----------
+    labels, scores
+        As for :func:`pulens.evaluate`; also a table or the path of a file. Scores must be out of sample for these
+        rows: scores of the rows a model was trained on put labelled rows too high and make the estimate too low.
+    method
+        ``"auto"``, or a name from :func:`pulens.priors.names`.
+    scenario
+        What ``value`` speaks of: the population the unlabelled rows were drawn from (``"case-control"``), or labelled
+        and unlabelled rows together (``"single-set"``).
+    label_noise
+        Share of labelled rows that are in truth negative, if known; see :func:`estimate_prior_and_noise`.
+    confidence
+        Of the interval and of the feasible range.
+    audit
+        Positives found and rows checked among randomly chosen unlabelled rows, such as ``(13, 200)``: combined with
+        the estimate (:mod:`pulens.priors.audit`).
+    seed
+        For methods that draw at random (Elkan and Noto's folds); ``"auto"`` does not.
+    options
+        Parameters of the method, and what :func:`pulens.inputs.read_sample` understands.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> scores = np.concatenate([rng.normal(2, 1, 1500), rng.normal(0, 1, 4000)])
+    >>> prior = estimate_prior(np.repeat([1, 0], [500, 5000]), scores)  # 1000 of the 5000 unlabelled are positive
+    >>> 0.2 in prior.interval and 0.2 in prior.feasible
+    True
+    """
+    facts = find(method)
+    parameters = {name: options.pop(name) for name in tuple(options) if name in facts.parameters}
+    if "seed" in facts.parameters:
+        parameters["seed"] = seed
+    tally = labels if isinstance(labels, Tally) else Tally.from_sample(read_sample(labels, scores, **options))
+    return estimate_from_tally(
+        tally,
+        method,
+        scenario=scenario,
+        label_noise=label_noise,
+        confidence=confidence,
+        audit=audit,
+        **parameters,
+    )
+
+
+def estimate_from_tally(
+    tally: Tally,
+    method: str = "auto",
+    *,
+    scenario: str | Scenario = Scenario.CASE_CONTROL,
+    label_noise: float = 0.0,
+    confidence: float = 0.95,
+    audit: object = None,
+    **parameters: Any,
+) -> ClassPrior:
+    """Estimate the share of positives from counts per score; see :func:`estimate_prior`."""
+    facts = find(method)
+    checked = check_scenario(scenario)
+    check_label_noise(label_noise)
+    check_confidence(confidence)
+    if audit is not None and not _enough(tally):
+        return prior_from_audit(audit, tally.totals, scenario=checked, label_noise=label_noise, confidence=confidence)
+    check_enough(tally)
+    finding = facts.compute(tally, label_noise=float(label_noise), confidence=confidence, **parameters)
+    feasible = feasible_range(tally, confidence=confidence, label_noise=label_noise)
+    notices = (*finding.notices, *weaknesses(tally, finding.value, feasible))
+    estimated = as_class_prior(
+        finding,
+        tally.totals,
+        checked,
+        label_noise,
+        method=str(method),
+        confidence=confidence,
+        feasible=feasible,
+        assumption=facts.assumption,
+        notices=notices,
+    )
+    return estimated if audit is None else combine(estimated, audit, tally.totals, checked, label_noise)
+
+
+def as_class_prior(
+    finding: Finding,
+    totals: Totals,
+    scenario: Scenario,
+    label_noise: float,
+    *,
+    method: str,
+    confidence: float,
+    feasible: Interval,
+    assumption: str,
+    notices: tuple[Notice, ...] = (),
+) -> ClassPrior:
+    """Speak of the population instead of the unlabelled rows.
+
+    An estimate without an interval of its own gets the feasible range for one, without a confidence.
+    """
+
+    def moved(interval: Interval) -> Interval:
+        low, high = (population_prior(end, totals, scenario, label_noise) for end in (interval.low, interval.high))
+        return Interval(low, high, interval.confidence, interval.method)
+
+    ceiling = (1 - label_noise) * (1 - 1e-6)  # a recovery needs some contrast between labelled and unlabelled rows
+    value = min(max(finding.value, 0.0), ceiling)
+    if finding.low is None or finding.high is None:
+        among = Interval(0.0, max(min(feasible.high, ceiling), value), None, "feasible range")
+    else:
+        among = Interval(
+            min(max(finding.low, 0.0), value), max(min(finding.high, ceiling), value), confidence, "likelihood"
+        )
+    return ClassPrior(
+        population_prior(value, totals, scenario, label_noise),
+        value,
+        f"estimated: {method}",
+        moved(among),
+        among,
+        assumption,
+        worst_first(notices),
+        moved(feasible),
+        feasible,
+        finding.standard_error,
+        finding.distribution,
+        finding.trace,
+    )
+
+
+def check_confidence(confidence: float) -> float:
+    """A share strictly between 0 and 1."""
+    if not isinstance(confidence, int | float) or isinstance(confidence, bool) or not 0 < confidence < 1:
+        raise AssumptionError(f"confidence must lie strictly between 0 and 1, got {confidence!r}: write 95% as 0.95.")
+    return float(confidence)
+
+
+def _enough(tally: Tally) -> bool:
+    labelled, unlabelled, _ = tally.totals
+    return labelled >= FEWEST_LABELLED and unlabelled >= FEWEST_UNLABELLED and len(tally) >= 2
+
+
+def check_enough(tally: Tally) -> None:
+    """Refuse samples from which no estimator could learn the class prior."""
+    labelled, unlabelled, _ = tally.totals
+    way_out = "Give class_prior= as a number or a range, or check some unlabelled rows by hand (audit=)."
+    if labelled < FEWEST_LABELLED or unlabelled < FEWEST_UNLABELLED:
+        raise AssumptionError(
+            f"the class prior cannot be estimated from {labelled:g} labelled and {unlabelled:g} unlabelled rows: at "
+            f"least {FEWEST_LABELLED} and {FEWEST_UNLABELLED} are needed. {way_out}"
+        )
+    if len(tally) < 2:
+        raise AssumptionError(
+            f"the class prior cannot be estimated from scores that are all {float(tally.thresholds[0]):g}: equal "
+            f"scores say nothing about the class. {way_out}"
+        )
+
+
+def weaknesses(tally: Tally, value: float, feasible: Interval) -> tuple[Notice, ...]:
+    """What to know about any estimate from these rows, whichever method made it."""
+    found = []
+    labelled = tally.totals.labelled
+    area = _auc(tally)
+    if labelled < FEW_LABELLED:
+        found.append(
+            Notice(
+                Severity.WARNING,
+                "few-labelled-for-prior",
+                f"The class prior was estimated from only {labelled:g} labelled rows; {FEW_LABELLED} or more are "
+                "advisable.",
+            )
+        )
+    if area < 0.5:
+        found.append(
+            Notice(
+                Severity.SERIOUS,
+                "reversed-scores",
+                f"Labelled rows score lower than unlabelled ones (AUC {area:.3f}): are higher scores more positive? "
+                "Otherwise labels are noisier than the unlabelled rows, and no class prior can be estimated.",
+            )
+        )
+    elif area < WEAK_AUC:
+        found.append(
+            Notice(
+                Severity.WARNING,
+                "weak-scores-for-prior",
+                f"Labelled and unlabelled rows are hard to tell apart (AUC {area:.3f}): either the score is weak or "
+                "most unlabelled rows are positive, and scores alone can hardly say which.",
+            )
+        )
+    if value < LOW_PRIOR or value > HIGH_PRIOR:
+        found.append(
+            Notice(
+                Severity.WARNING,
+                "extreme-prior",
+                f"The estimated share of positives among the unlabelled rows is {value:.3g}, near an end of the "
+                "scale, where small errors matter most: check it by an audit.",
+            )
+        )
+    found.append(
+        Notice(
+            Severity.NOTE,
+            "prior-identified-from-above",
+            f"Positive and unlabelled rows bound the share of positives among the unlabelled only from above: any "
+            f"value from {feasible.low:.3f} to {feasible.high:.3f} is possible if the shape assumption of the "
+            "estimate is dropped.",
+        )
+    )
+    return tuple(found)
+
+
+def _auc(tally: Tally) -> float:
+    """Chance that a labelled row outscores an unlabelled one, on cells fine enough for a warning."""
+    from pulens.priors._cells import cut
+
+    cells = cut(tally, 400)
+    below = (cells.unlabelled.cumsum() - cells.unlabelled / 2) / cells.n_unlabelled
+    return float(cells.labelled @ below / cells.n_labelled)

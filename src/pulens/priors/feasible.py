@@ -1,0 +1,67 @@
+r"""The share of positives that the data cannot exclude: everything from 0 up to a limit.
+
+Nothing in positive and unlabelled rows speaks against the unlabelled ones being all negative, so the class prior is
+identified only from above. A region A with labelled share P(A) and unlabelled share U(A) needs
+:math:`\alpha P(A) \le U(A)` (clean labels), hence :math:`\alpha \le \inf_A U(A)/P(A)`. Exact binomial limits for both
+shares turn that into a confidence limit: Blanchard, Lee and Scott (2010).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from pulens.estimate import Interval
+from pulens.tally import Tally
+
+Floats = NDArray[np.float64]
+REGIONS = 20  # score regions tried, cut at quantiles of the labelled scores
+
+
+def binomial_upper(successes: Floats, trials: float, miss: float) -> Floats:
+    """Clopper-Pearson upper limit: a true share above it would give so few successes less often than ``miss``.
+
+    >>> float(binomial_upper(np.array([0.0]), 100, 0.05)[0].round(4))
+    0.0295
+    """
+    inner = betaincinv(successes + 1, np.maximum(trials - successes, 1e-300), 1 - miss)
+    return np.where(successes >= trials, 1.0, inner)
+
+
+def binomial_lower(successes: Floats, trials: float, miss: float) -> Floats:
+    """Clopper-Pearson lower limit.
+
+    >>> float(binomial_lower(np.array([100.0]), 100, 0.05)[0].round(4))
+    0.9705
+    """
+    inner = betaincinv(np.maximum(successes, 1e-300), trials - successes + 1, miss)
+    return np.where(successes <= 0, 0.0, inner)
+
+
+def highest_prior(tally: Tally, *, confidence: float = 0.95, label_noise: float = 0.0) -> float:
+    r"""Upper confidence limit for the share of positives among the unlabelled rows, assuming no shape at all.
+
+    Regions are :math:`\{score \ge t\}` with t at quantiles of the labelled scores, fixed without a look at the
+    unlabelled ones, and the chance of a miss is divided among both samples and all regions.
+    With label noise known, :math:`\alpha \le \beta\,\inf U(A)/P(A)`.
+    """
+    labelled_total, unlabelled_total, _ = tally.totals
+    shares = np.arange(1, REGIONS + 1) / REGIONS
+    places = np.unique(np.minimum(np.searchsorted(tally.labelled, shares * labelled_total), len(tally) - 1))
+    miss = (1 - confidence) / (2 * places.size)
+    above = binomial_upper(tally.unlabelled[places].astype(float), unlabelled_total, miss)
+    below = binomial_lower(tally.labelled[places].astype(float), labelled_total, miss)
+    ratios = np.divide(above, below, out=np.full(places.size, np.inf), where=below > 0)
+    return float(min(ratios.min() * (1 - label_noise), 1 - label_noise))
+
+
+def feasible_range(tally: Tally, *, confidence: float = 0.95, label_noise: float = 0.0) -> Interval:
+    """Shares of positives among the unlabelled rows that the data cannot exclude.
+
+    >>> tally = Tally.from_arrays(np.repeat([1, 0], [200, 800]), np.r_[np.full(200, 1.0), np.zeros(700), np.ones(100)])
+    >>> print(feasible_range(tally))
+    [0.000, 0.153]
+    """
+    high = highest_prior(tally, confidence=confidence, label_noise=label_noise)
+    return Interval(0.0, high, confidence, "no region may hold more positives than unlabelled rows")

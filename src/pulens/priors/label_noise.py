@@ -1,0 +1,124 @@
+"""The class prior and the label noise, estimated together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pulens.estimate import Interval
+from pulens.inputs import read_sample
+from pulens.notice import Notice, Severity
+from pulens.priors.class_prior import ClassPrior
+from pulens.priors.estimate import as_class_prior, check_confidence, check_enough, weaknesses
+from pulens.priors.feasible import feasible_range, highest_prior
+from pulens.priors.with_noise import find
+from pulens.priors.with_noise._twice import exchanged
+from pulens.scenario import check_scenario
+from pulens.tally import Tally
+
+
+@dataclass(frozen=True, slots=True)
+class LabelNoise:
+    """Share of labelled rows that are in truth negative; ``feasible`` is what the data cannot exclude."""
+
+    value: float
+    method: str
+    interval: Interval | None
+    feasible: Interval
+    notices: tuple[Notice, ...] = ()
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        doubt = "" if self.interval is None else f" {self.interval}"
+        return f"label noise {self.value:.4g}{doubt} ({self.method})"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "value": self.value,
+            "interval": None if self.interval is None else self.interval.to_dict(),
+            "method": self.method,
+            "feasible_low": self.feasible.low,
+            "feasible_high": self.feasible.high,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PriorAndNoise:
+    """Both answers; the class prior was estimated allowing for the noise."""
+
+    class_prior: ClassPrior
+    label_noise: LabelNoise
+
+    def __str__(self) -> str:
+        return f"{self.class_prior}\n{self.label_noise}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"class_prior": self.class_prior.to_dict(), "label_noise": self.label_noise.to_dict()}
+
+
+def estimate_prior_and_noise(
+    labels: Any,
+    scores: Any = None,
+    *,
+    method: str = "auto",
+    scenario: str = "case-control",
+    confidence: float = 0.95,
+    **reading: Any,
+) -> PriorAndNoise:
+    """Estimate the share of positives among the unlabelled rows and that of negatives among the labelled ones.
+
+    Needs more than the class prior alone: besides a region of scores without negatives also one without positives.
+    Noise is read off the lowest labelled scores, so take an estimate for a diagnostic, and for evidence of noise
+    only if its interval excludes zero.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> scores = np.concatenate([rng.normal(2.5, 1, 450), rng.normal(0, 1, 50), rng.normal(2.5, 1, 1000),
+    ...                          rng.normal(0, 1, 4000)])
+    >>> found = estimate_prior_and_noise(np.repeat([1, 0], [500, 5000]), scores)  # truth: 0.2 and 0.1
+    >>> 0.1 in found.label_noise.interval and 0.2 in found.class_prior.interval
+    True
+    """
+    tally = labels if isinstance(labels, Tally) else Tally.from_sample(read_sample(labels, scores, **reading))
+    facts = find(method)
+    checked = check_scenario(scenario)
+    check_confidence(confidence)
+    check_enough(tally)
+    found = facts.compute(tally, confidence=confidence)
+    noise = found.label_noise
+    limit = highest_prior(exchanged(tally), confidence=confidence)
+    notices = []
+    if noise.low is not None and noise.low > 0:
+        notices.append(
+            Notice(
+                Severity.WARNING,
+                "noisy-labels",
+                f"About {noise.value:.1%} of the labelled rows look negative (at least {noise.low:.1%}): check the "
+                "labelled rows with the lowest scores.",
+            )
+        )
+    interval = None
+    if noise.low is not None and noise.high is not None:
+        interval = Interval(noise.low, noise.high, confidence, "likelihood")
+    feasible = feasible_range(tally, confidence=confidence)
+    class_prior = as_class_prior(
+        found.unlabelled_prior,
+        tally.totals,
+        checked,
+        noise.value,
+        method=f"{method}, with label noise",
+        confidence=confidence,
+        feasible=feasible,
+        assumption=facts.assumption,
+        notices=(*notices, *weaknesses(tally, found.unlabelled_prior.value, feasible)),
+    )
+    answer = LabelNoise(
+        noise.value,
+        f"estimated: {method}",
+        interval,
+        Interval(0.0, limit, confidence, "no region may hold more negatives than labelled rows"),
+        tuple(notices),
+    )
+    return PriorAndNoise(class_prior, answer)

@@ -1,0 +1,195 @@
+r"""Bounds on contingency tables from partially labelled rankings (paper 001), by counts alone.
+
+Labelled and latent positives are taken to be draws of one distribution, so a band on the rank CDF of the labelled
+ones holds the latent ones' too. Theorem 1 turns its upper end into the greatest lower bound on the false positive
+rate at every rank, its lower end into the least upper bound. No row is ever assigned: each table needs only how many
+unlabelled rows stand above a threshold and how many of them must be counted as positive.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.contingency import Contingency
+from pulens.tally import Tally
+from pulens.uncertainty.bands import Band, rank_band
+
+Floats = NDArray[np.float64]
+Approach = Literal["positives", "negatives", "tighter"]
+SLACK = 1e-9  # a product within this of a whole number is that number: bands are never exact to more
+
+
+class BoundTables(NamedTuple):
+    """Tables of the upper and of the lower curve, "nothing is predicted positive" first."""
+
+    lower: Contingency
+    upper: Contingency
+
+
+def latent_count(share: float, rows: float) -> float:
+    """Number of latent positives among unlabelled rows, to the nearest whole one, halves up.
+
+    The share is read as the decimal it prints as: 0.29 of 100 rows are 29, though the product of the doubles is
+    28.999999999999996.
+
+    >>> latent_count(0.29, 100), latent_count(0.15, 30)
+    (29.0, 5.0)
+    """
+    exact = Fraction(repr(float(share))) * Fraction(float(rows))
+    return float(math.floor(exact + Fraction(1, 2)))
+
+
+def latent_range_of(tally: Tally, shares: tuple[float, float], *, labelled_too: bool) -> tuple[float, float]:
+    """Fewest and most latent positives; at least one where nothing else is positive, since no rate has 0 rows.
+
+    >>> latent_range_of(Tally.from_arrays(np.array([1, 0, 0]), np.array([3, 2, 1])), (0.0, 0.5), labelled_too=False)
+    (1.0, 1.0)
+    """
+    least = 0.0 if labelled_too and tally.totals.labelled else min(1.0, float(tally.totals.unlabelled))
+    low, high = (max(latent_count(share, tally.totals.unlabelled), least) for share in shares)
+    return low, high
+
+
+def round_up(values: Any) -> Floats:
+    """Ceiling that takes a whole number plus rounding error for the whole number: equation 10.
+
+    >>> round_up(0.07 * 100)
+    array(7.)
+    """
+    values = np.asarray(values, float)
+    return np.asarray(np.ceil(values - np.maximum(SLACK, 4 * np.spacing(values))))
+
+
+def round_down(values: Any) -> Floats:
+    """Floor that takes a whole number less rounding error for the whole number: equation 13.
+
+    >>> round_down(0.29 * 100)
+    array(29.)
+    """
+    values = np.asarray(values, float)
+    return np.asarray(np.floor(values + np.maximum(SLACK, 4 * np.spacing(values))))
+
+
+def surrogates_in_head(head: Any, rows: float, latent: float, theta: Any) -> Floats:
+    r"""How many of the rows above a threshold count as latent positives: paper 001, equation 11.
+
+    ``theta`` of them, unless fewer stand there, or unless the tail has no room for the others.
+
+    >>> surrogates_in_head(np.array([2, 7, 5]), 8, 3, np.array([3, 1, 2]))
+    array([2., 2., 2.])
+    """
+    head, theta = np.asarray(head, float), np.asarray(theta, float)
+    tail = rows - head
+    return np.asarray(np.where(latent - theta > tail, latent - tail, np.minimum(head, theta)))
+
+
+def surrogate_limits(
+    tally: Tally,
+    latent: float,
+    confidence: float,
+    band: str,
+    approach: Approach,
+    *,
+    latent_range: tuple[float, float] | None = None,
+) -> tuple[Floats, Floats]:
+    """Fewest and most latent positives among the unlabelled rows above each threshold.
+
+    From the labelled positives' band, from the known negatives' (the reversed approach, Appendix C), or at each
+    threshold from whichever is tighter; the two then share the chance of being wrong. Where the number of latent
+    positives is only known to lie in a range, the two-sample band is as wide as the least favourable one asks.
+    """
+    fewest_latent, most_latent = latent_range or (latent, latent)
+    rows = float(tally.totals.unlabelled)
+    head = np.concatenate([[0.0], np.asarray(tally.unlabelled, float)])
+    level = 1 - (1 - confidence) / 2 if approach == "tighter" else confidence
+    limits = []
+    if approach in ("positives", "tighter"):
+        known = np.concatenate([[0.0], np.asarray(tally.labelled, float)])
+        limits_of: Band = rank_band(known, tally.totals.labelled, level, band, latent=fewest_latent)
+        limits.append(
+            (
+                surrogates_in_head(head, rows, latent, round_down(limits_of.low * latent)),
+                surrogates_in_head(head, rows, latent, round_up(limits_of.high * latent)),
+            )
+        )
+    if approach in ("negatives", "tighter"):
+        known = np.concatenate([[0.0], np.asarray(tally.negative, float)])
+        rest = rows - latent
+        limits_of = rank_band(known, tally.totals.negative, level, band, latent=rows - most_latent)
+        # few negatives above means many positives there: the ends change places
+        limits.append(
+            (
+                head - surrogates_in_head(head, rows, rest, round_up(limits_of.high * rest)),
+                head - surrogates_in_head(head, rows, rest, round_down(limits_of.low * rest)),
+            )
+        )
+    fewest = np.max([low for low, _ in limits], axis=0)
+    most = np.min([high for _, high in limits], axis=0)
+    return fewest, np.maximum(most, fewest)
+
+
+def table_from_surrogates(tally: Tally, latent: float, in_head: Floats, *, labelled_too: bool) -> Contingency:
+    """Contingency tables at every threshold when so many latent positives stand above it: equation 12.
+
+    With ``labelled_too`` they speak of labelled, unlabelled and known negative rows together, as in the paper;
+    without, of the unlabelled rows alone, which are the sample of the population in case-control data.
+    """
+    rows = float(tally.totals.unlabelled)
+    head, known, refuted = (
+        np.concatenate([[0.0], np.asarray(kind, float)]) for kind in (tally.unlabelled, tally.labelled, tally.negative)
+    )
+    hits, alarms = in_head, head - in_head
+    positive, negative = latent, rows - latent
+    if labelled_too:
+        hits, alarms = hits + known, alarms + refuted
+        positive, negative = positive + float(tally.totals.labelled), negative + float(tally.totals.negative)
+    thresholds = np.concatenate([[np.inf], tally.thresholds])
+    return Contingency.from_cells(thresholds, hits, alarms, positive - hits, negative - alarms)
+
+
+def bound_tables(
+    tally: Tally,
+    shares: tuple[float, float],
+    confidence: float,
+    *,
+    band: str = "dkw-two-sample",
+    approach: Approach = "positives",
+    labelled_too: bool = True,
+) -> BoundTables:
+    r"""Tables with the greatest lower and the least upper bound on the false positive rate: paper 001, Theorem 1.
+
+    ``shares`` is the range of the share of positives among the unlabelled rows. Where the ranking beats chance
+    more positives mean a lower false positive rate (Lemma 4): the upper curve then takes the high end, the lower
+    curve the low one. Where it does not, the ends change places; so at each threshold the end with the lower
+    (higher) false positive rate is taken for the upper (lower) curve.
+
+    >>> labels, scores = np.repeat([1, 0], [3, 8]), np.array([.9, .66, .41, .94, .83, .71, .6, .52, .35, .22, .1])
+    >>> tables = bound_tables(Tally.from_arrays(labels, scores), (0.375, 0.375), 0.95, band="dkw")
+    >>> tables.upper.true_positive[:4], tables.lower.false_positive[:4]
+    (array([0., 1., 2., 3.]), array([0., 1., 1., 2.]))
+    """
+    lowers, uppers = [], []
+    low, high = latent_range_of(tally, shares, labelled_too=labelled_too)
+    for latent in dict.fromkeys((low, high)):
+        fewest, most = surrogate_limits(tally, latent, confidence, band, approach, latent_range=(low, high))
+        lowers.append(table_from_surrogates(tally, latent, fewest, labelled_too=labelled_too))
+        uppers.append(table_from_surrogates(tally, latent, most, labelled_too=labelled_too))
+    if len(uppers) == 1:
+        return BoundTables(lowers[0], uppers[0])
+    return BoundTables(_pick(lowers, np.greater), _pick(uppers, np.less))
+
+
+def _pick(tables: list[Contingency], better: Any) -> Contingency:
+    """At each threshold the table with the lower, or higher, false positive rate."""
+    first, second = tables
+    takes_second = better(second.false_positive_rate, first.false_positive_rate)
+    cells = [
+        np.where(takes_second, getattr(second, cell), getattr(first, cell))
+        for cell in ("true_positive", "false_positive", "false_negative", "true_negative")
+    ]
+    return Contingency.from_cells(first.thresholds, *cells)

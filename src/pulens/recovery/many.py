@@ -1,0 +1,96 @@
+"""The recovery's linear map for many redraws at once: numbers of rows and class prior differ from one to the next."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.contingency import Contingency
+from pulens.scenario import Scenario
+
+Floats = NDArray[np.float64]
+Triple = tuple[Any, Any, Any]
+HIGHEST_SHARE = 1 - 1e-9  # of the labelled purity: a redrawn class prior stops short of where labels say nothing
+
+
+class ManyRecoveries(NamedTuple):
+    """:class:`~pulens.recovery.Recovery` with one entry per redraw; coefficients of shape (redraws, 3)."""
+
+    true_positive_rate: Floats
+    false_positive_rate: Floats
+    positive: Floats
+    negative: Floats
+
+    def rates(self, labelled: Any, unlabelled: Any, negative: Any) -> tuple[Any, Any]:
+        """True and false positive rate from observed ones, of shape (redraws,) or (redraws, thresholds)."""
+        observed = (labelled, unlabelled, negative)
+        answer = []
+        for coefficients in (self.true_positive_rate, self.false_positive_rate):
+            total: Any = 0.0
+            for kind, rate in enumerate(observed):
+                column = coefficients[:, kind]
+                if column.any():
+                    total = total + (column if np.ndim(rate) < 2 else column[:, None]) * rate
+            answer.append(total)
+        return answer[0], answer[1]
+
+    def tables(self, labelled: Any, unlabelled: Any, negative: Any) -> Contingency:
+        """Contingency tables, one row per redraw."""
+        gamma, eta = self.rates(labelled, unlabelled, negative)
+        wide = np.ndim(gamma) == 2
+        positive, rest = (v[:, None] if wide else v for v in (self.positive, self.negative))
+        return Contingency(np.zeros(np.shape(gamma)), gamma, eta, positive, rest)
+
+
+def recover_many(totals: Triple, unlabelled_prior: Any, label_noise: float, scenario: Scenario) -> ManyRecoveries:
+    """What :meth:`Recovery.of` gives, for arrays of totals and class priors.
+
+    >>> many = recover_many((3.0, 8.0, 0.0), np.array([0.2, 0.25]), 0.0, Scenario.CASE_CONTROL)
+    >>> many.false_positive_rate.round(6)
+    array([[-0.25    ,  1.25    ,  0.      ], [-0.333333,  1.333333,  0.      ]])
+    """
+    n_labelled, n_unlabelled, n_negative, alpha = np.broadcast_arrays(
+        *(np.atleast_1d(np.asarray(value, float)) for value in (*totals, unlabelled_prior))
+    )
+    beta = 1.0 - label_noise
+    single = scenario is Scenario.SINGLE_SET
+    if not n_unlabelled.any():
+        alpha = np.zeros(alpha.shape)
+        ones, none = np.ones(alpha.shape), np.zeros(alpha.shape)
+        gamma = np.stack([ones / beta, none, -(1 - beta) / beta * ones], axis=-1)
+        eta = np.stack([none, none, ones], axis=-1)
+    else:
+        scale = beta - alpha
+        gamma = np.stack([(1 - alpha) / scale, -(1 - beta) / scale, np.zeros(alpha.shape)], axis=-1)
+        latent = (1 - alpha) * n_unlabelled + ((1 - beta) * n_labelled if single else 0.0)
+        known = n_negative / (latent + n_negative)
+        eta = np.stack([-alpha / scale * (1 - known), beta / scale * (1 - known), known], axis=-1)
+    rows = n_labelled + n_unlabelled + n_negative
+    population = scenario is Scenario.CASE_CONTROL and bool(n_unlabelled.any())
+    positive = np.where(population, alpha * n_unlabelled, beta * n_labelled + alpha * n_unlabelled)
+    negative = np.where(population, (1 - alpha) * n_unlabelled, rows - positive)
+    return ManyRecoveries(gamma, eta, positive, negative)
+
+
+def priors_in_redraws(
+    unlabelled_prior: Any, totals: Triple, redrawn: Triple, label_noise: float, *, held: str, scenario: Scenario
+) -> Floats:
+    r"""The share of positives among the unlabelled rows in redraws whose numbers of rows differ from the data's.
+
+    When the share among the unlabelled rows is what is known, it stays. When the class prior :math:`\pi` of the
+    population is known in the single-set scenario, the share follows from it and from how many rows each redraw
+    labels, :math:`\alpha = (\pi n - \beta n_L)/n_U`.
+
+    >>> args = dict(label_noise=0.0, held="population", scenario=Scenario.SINGLE_SET)
+    >>> priors_in_redraws(0.2, (100, 900, 0), (np.array([100, 120]), np.array([900, 880]), 0), **args).round(4)
+    array([0.2   , 0.1818])
+    """
+    alpha = np.asarray(unlabelled_prior, float)
+    beta = 1.0 - label_noise
+    if scenario is Scenario.SINGLE_SET and held == "population" and totals[1]:
+        population = (beta * totals[0] + alpha * totals[1]) / sum(totals)
+        rows = sum(np.asarray(value, float) for value in redrawn)
+        alpha = (population * rows - beta * redrawn[0]) / np.maximum(redrawn[1], 1.0)
+    return np.atleast_1d(np.clip(alpha, 0.0, beta * HIGHEST_SHARE))

@@ -1,0 +1,225 @@
+"use strict";
+// Charts as SVG text: what is on the screen is what prints and what is saved.
+const chart = (() => {
+  const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";
+  const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+  const escapeText = (text) => String(text).replace(/[&<>"']/g, (character) => escapes[character]);
+  const tidy = (number) => (Math.round(number * 100) / 100).toString();
+
+  // About `count` round numbers from low to high.
+  function ticks(low, high, count) {
+    const raw = (high - low) / Math.max(count, 1);
+    if (!(raw > 0) || !Number.isFinite(raw)) return [low];
+    const power = Math.pow(10, Math.floor(Math.log10(raw)));
+    const far = (size) => Math.abs(Math.log(size / raw));
+    const step = [1, 2, 5, 10]
+      .map((factor) => factor * power)
+      .reduce((best, size) => (far(size) < far(best) ? size : best));
+    const found = [];
+    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; k++) found.push(k * step);
+    return found;
+  }
+
+  function label(number, step) {
+    if (number === 0) return "0";
+    const size = Math.abs(number);
+    if (size >= 1e5 || size < 1e-4) return Number(number.toPrecision(3)).toString();
+    let decimals = 0;
+    const unit = step || size;
+    while (
+      decimals < 6 &&
+      Math.abs(unit * 10 ** decimals - Math.round(unit * 10 ** decimals)) > 1e-6 * unit * 10 ** decimals
+    )
+      decimals++;
+    return number.toFixed(decimals);
+  }
+
+  // Width of text in pixels, to place a legend.
+  const pen = typeof document === "undefined" ? null : document.createElement("canvas").getContext("2d");
+  function textWidth(text, size) {
+    if (!pen) return String(text).length * size * 0.6;
+    pen.font = `${size}px ${FONT}`;
+    return pen.measureText(text).width;
+  }
+
+  function legendRows(items, width, size) {
+    const rows = [[]];
+    let used = 0;
+    for (const item of items) {
+      const wide = 40 + textWidth(item.name, size);
+      if (used + wide > width && rows[rows.length - 1].length) {
+        rows.push([]);
+        used = 0;
+      }
+      rows[rows.length - 1].push({ ...item, at: used });
+      used += wide;
+    }
+    return rows;
+  }
+
+  function path(layer, px, py, steps) {
+    const parts = [];
+    let lastX = NaN;
+    let lastY = NaN;
+    let open = false;
+    const size = layer.x.length;
+    for (let i = 0; i < size; i++) {
+      if (!Number.isFinite(layer.y[i]) || !Number.isFinite(layer.x[i])) {
+        open = false;
+        continue;
+      }
+      const x = px(layer.x[i]);
+      const y = py(layer.y[i]);
+      // points closer than half a pixel cannot be seen apart
+      if (open && i < size - 1 && Math.abs(x - lastX) < 0.5 && Math.abs(y - lastY) < 0.5) continue;
+      if (open && steps) parts.push(`H${tidy(x)}V${tidy(y)}`);
+      else parts.push(`${open ? "L" : "M"}${tidy(x)} ${tidy(y)}`);
+      open = true;
+      lastX = x;
+      lastY = y;
+    }
+    return parts.join("");
+  }
+
+  const layerSvg = {
+    line(layer, frame) {
+      const line = path(layer, frame.px, frame.py, layer.steps);
+      const dash = layer.dash ? ` stroke-dasharray="${layer.dash}"` : "";
+      return `<path d="${line}" fill="none" stroke="${layer.colour}" stroke-width="${layer.width || 2}" stroke-linejoin="round"${dash}/>`;
+    },
+    area(layer, frame) {
+      const outline = path(layer, frame.px, frame.py);
+      return (
+        outline &&
+        `<path d="${outline}Z" fill="${layer.colour}" fill-opacity="${layer.opacity || 0.18}" stroke="none"/>`
+      );
+    },
+    bars(layer, frame) {
+      const base = frame.py(0);
+      let bars = "";
+      for (let i = 0; i < layer.y.length; i++) {
+        const left = frame.px(layer.edges[i]);
+        const right = frame.px(layer.edges[i + 1]);
+        const top = frame.py(layer.y[i]);
+        if (base - top > 0.05)
+          bars += `M${tidy(left + 0.5)} ${tidy(base)}V${tidy(top)}H${tidy(Math.max(right - 0.5, left + 1))}V${tidy(base)}Z`;
+      }
+      return `<path d="${bars}" fill="${layer.colour}" fill-opacity="${layer.opacity || 0.35}"/>`;
+    },
+    between(layer, frame) {
+      const left = Math.max(frame.px(layer.from), frame.left);
+      const right = Math.min(frame.px(layer.to), frame.right);
+      if (!(right > left)) return "";
+      return `<rect x="${tidy(left)}" y="${frame.top}" width="${tidy(right - left)}" height="${tidy(frame.bottom - frame.top)}" fill="${layer.colour}" fill-opacity="${layer.opacity || 0.12}"/>`;
+    },
+    upright(layer, frame) {
+      const x = tidy(frame.px(layer.at));
+      const dash = layer.dash ? ` stroke-dasharray="${layer.dash}"` : "";
+      return `<line x1="${x}" x2="${x}" y1="${frame.top}" y2="${frame.bottom}" stroke="${layer.colour}" stroke-width="${layer.width || 1.5}"${dash}/>`;
+    },
+    point(layer, frame) {
+      if (!Number.isFinite(layer.x) || !Number.isFinite(layer.y)) return "";
+      return `<circle cx="${tidy(frame.px(layer.x))}" cy="${tidy(frame.py(layer.y))}" r="${layer.radius || 5.5}" fill="${layer.fill || layer.colour}" stroke="${layer.ring}" stroke-width="2"/>`;
+    },
+    whiskers(layer, frame) {
+      let lines = "";
+      for (let i = 0; i < layer.x.length; i++) {
+        const x = tidy(frame.px(layer.x[i]));
+        lines += `M${x} ${tidy(frame.py(layer.low[i]))}V${tidy(frame.py(layer.high[i]))}`;
+      }
+      return `<path d="${lines}" fill="none" stroke="${layer.colour}" stroke-width="1.5"/>`;
+    },
+    dots(layer, frame) {
+      let dots = "";
+      for (let i = 0; i < layer.x.length; i++) {
+        dots += `<circle cx="${tidy(frame.px(layer.x[i]))}" cy="${tidy(frame.py(layer.y[i]))}" r="${layer.radius || 4}" fill="${layer.colour}"/>`;
+      }
+      return dots;
+    },
+  };
+
+  const swatch = {
+    area: (layer, y) =>
+      `<rect x="0" y="${y - 9}" width="18" height="10" fill="${layer.colour}" fill-opacity="${Math.min(1, 1.6 * (layer.opacity || 0.25))}"/>`,
+    line: (layer, y) =>
+      `<line x1="0" x2="18" y1="${y - 4}" y2="${y - 4}" stroke="${layer.colour}" stroke-width="${layer.width || 2}"${layer.dash ? ` stroke-dasharray="${layer.dash}"` : ""}/>`,
+    point: (layer, y) =>
+      `<circle cx="9" cy="${y - 4}" r="4.5" fill="${layer.fill || layer.colour}" stroke="${layer.ring || layer.colour}" stroke-width="1.5"/>`,
+  };
+  const swatchOf = { bars: "area", between: "area", area: "area", point: "point", dots: "point" };
+
+  // The whole picture as SVG text, and the frame that turns values into pixels.
+  function svg(spec, palette, width, options = {}) {
+    const size = 12;
+    const title = options.title ? 26 : 0;
+    const shown = spec.layers.filter((layer) => layer.name);
+    const legend = legendRows(shown, width - 76, size);
+    const ratio = spec.ratio || 0.62;
+    const top = title + 8 + legend.length * 18;
+    const left = 60;
+    const inner = Math.max(120, width - left - 16);
+    const height = Math.round(top + Math.max(160, Math.min(inner * ratio, 430)) + 46);
+    const frame = { left, right: width - 16, top, bottom: height - 46 };
+    const { x, y } = spec;
+    frame.px = (value) => frame.left + ((value - x.min) / (x.max - x.min)) * (frame.right - frame.left);
+    frame.py = (value) => frame.bottom - ((value - y.min) / (y.max - y.min)) * (frame.bottom - frame.top);
+
+    const clipId = `clip-${spec.id}`;
+    const out = [
+      `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escapeText(spec.title)}" font-family="${FONT}" font-size="${size}" fill="${palette.ink}">`,
+      `<title>${escapeText(spec.title)}</title>`,
+      `<defs><clipPath id="${clipId}"><rect x="${frame.left - 7}" y="${frame.top - 7}" width="${frame.right - frame.left + 14}" height="${frame.bottom - frame.top + 14}"/></clipPath></defs>`,
+    ];
+    if (options.background) out.push(`<rect width="${width}" height="${height}" fill="${palette.paper}"/>`);
+    if (title)
+      out.push(`<text x="${frame.left}" y="18" font-size="14" font-weight="600">${escapeText(spec.title)}</text>`);
+    legend.forEach((row, k) => {
+      const base = title + 14 + k * 18;
+      for (const item of row) {
+        const draw = swatch[swatchOf[item.kind] || "line"];
+        out.push(
+          `<g transform="translate(${tidy(frame.left + item.at)} 0)">${draw(item, base)}<text x="24" y="${base}" fill="${palette.soft}">${escapeText(item.name)}</text></g>`,
+        );
+      }
+    });
+    const across = ticks(x.min, x.max, Math.max(4, Math.floor(inner / 80)));
+    const up = ticks(y.min, y.max, Math.max(4, Math.floor((frame.bottom - frame.top) / 55)));
+    const stepX = across.length > 1 ? across[1] - across[0] : 0;
+    const stepY = up.length > 1 ? up[1] - up[0] : 0;
+    for (const value of across) {
+      const at = tidy(frame.px(value));
+      out.push(`<line x1="${at}" x2="${at}" y1="${frame.top}" y2="${frame.bottom}" stroke="${palette.grid}"/>`);
+      out.push(
+        `<text x="${at}" y="${frame.bottom + 17}" text-anchor="middle" fill="${palette.soft}">${label(value, stepX)}</text>`,
+      );
+    }
+    for (const value of up) {
+      const at = tidy(frame.py(value));
+      out.push(`<line x1="${frame.left}" x2="${frame.right}" y1="${at}" y2="${at}" stroke="${palette.grid}"/>`);
+      out.push(
+        `<text x="${frame.left - 7}" y="${Number(at) + 4}" text-anchor="end" fill="${palette.soft}">${label(value, stepY)}</text>`,
+      );
+    }
+    out.push(
+      `<text x="${(frame.left + frame.right) / 2}" y="${frame.bottom + 37}" text-anchor="middle">${escapeText(x.label)}</text>`,
+    );
+    out.push(
+      `<text transform="translate(14 ${(frame.top + frame.bottom) / 2}) rotate(-90)" text-anchor="middle">${escapeText(y.label)}</text>`,
+    );
+    out.push(
+      `<g clip-path="url(#${clipId})">${spec.layers.map((layer) => layerSvg[layer.kind](layer, frame)).join("")}</g>`,
+    );
+    out.push(`<g class="cursor"></g></svg>`);
+    return { text: out.join(""), frame, width, height };
+  }
+
+  const cell = (value) => {
+    if (typeof value === "number") return Number.isFinite(value) ? String(value) : "";
+    const text = String(value);
+    return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+  };
+  const csv = (table) => [table.header, ...table.rows].map((row) => row.map(cell).join(",")).join("\n") + "\n";
+
+  return { svg, ticks, label, csv, escapeText };
+})();
+if (typeof module !== "undefined") module.exports = chart;

@@ -1,0 +1,163 @@
+"use strict";
+// The page of a comparison: each model, and each difference, over the class priors that were traced.
+const page = (() => {
+  const raw = JSON.parse(document.getElementById("page-data").textContent);
+  const { short, three } = words;
+  const $$ = (selector) => [...document.querySelectorAll(selector)];
+  const state = { metric: raw.metric };
+  const dashes = ["", "7 3", "2 3"];
+  const style = (k, palette) => ({ colour: palette.series[k % 6], dash: dashes[Math.floor(k / 6) % 3] });
+  const chosen = () => raw.metrics[state.metric];
+  const numbers = (values) => values.map((value) => (value === null ? NaN : value));
+
+  function limits(columns, low = Infinity, high = -Infinity) {
+    for (const column of columns)
+      for (const value of column)
+        if (Number.isFinite(value)) [low, high] = [Math.min(low, value), Math.max(high, value)];
+    if (!(high > low))
+      [low, high] = [(Number.isFinite(low) ? low : 0) - 0.05, (Number.isFinite(high) ? high : 0) + 0.05];
+    const room = 0.06 * (high - low);
+    return { min: low - room, max: high + room };
+  }
+
+  const across = () => {
+    const { priors } = chosen();
+    const [first, last] = [priors[0], priors[priors.length - 1]];
+    return { label: "class prior", min: first, max: last > first ? last : first + 0.01 };
+  };
+
+  const prior = (palette) => [
+    ...(raw.prior.low !== null && raw.prior.high > raw.prior.low
+      ? [
+          {
+            kind: "between",
+            from: raw.prior.low,
+            to: raw.prior.high,
+            colour: palette.prior,
+            opacity: 0.15,
+            name: raw.prior.confidence === null ? "given range" : `${Math.round(100 * raw.prior.confidence)}% interval`,
+          },
+        ]
+      : []),
+    { kind: "upright", at: raw.prior.value, colour: palette.prior, dash: "3 3", name: "report's class prior" },
+  ];
+  const crossings = (palette) =>
+    chosen().crossings.map((crossing, k) => ({
+      kind: "upright",
+      at: crossing.class_prior,
+      colour: palette.accent,
+      width: 1.5,
+      name: k ? undefined : "models change places",
+    }));
+
+  const builders = {
+    models: (palette) => {
+      const { priors, values, title } = chosen();
+      const columns = raw.models.map((model) => numbers(values[model]));
+      return {
+        id: "models",
+        title: `${title} of each model`,
+        x: across(),
+        y: { label: title, ...limits(columns) },
+        layers: [
+          ...prior(palette),
+          ...crossings(palette),
+          ...raw.models.map((model, k) => ({
+            kind: "line",
+            x: priors,
+            y: columns[k],
+            ...style(k, palette),
+            name: raw.short_names[k],
+          })),
+        ],
+        table: () => ({
+          header: ["class prior", ...raw.models],
+          rows: priors.map((at, k) => [at, ...columns.map((column) => column[k])]),
+        }),
+        trail: {
+          x: priors,
+          tell: (k) => [
+            `class prior ${short(priors[k])}`,
+            ...raw.short_names.map((name, m) => `${name} ${three(columns[m][k])}`),
+          ],
+        },
+      };
+    },
+    differences: (palette) => {
+      const { priors, values, pairs, title, sign } = chosen();
+      const columns = pairs.map(([first, second]) =>
+        numbers(values[first]).map((value, k) => value - numbers(values[second])[k]),
+      );
+      const name = ([first, second]) =>
+        `${raw.short_names[raw.models.indexOf(first)]} − ${raw.short_names[raw.models.indexOf(second)]}`;
+      return {
+        id: "differences",
+        title: `Difference in ${title}`,
+        x: across(),
+        y: {
+          label: sign > 0 ? "difference: above 0 the first is better" : "difference: below 0 the first is better",
+          ...limits(columns, 0, 0),
+        },
+        layers: [
+          ...prior(palette),
+          {
+            kind: "line",
+            x: [across().min, across().max],
+            y: [0, 0],
+            colour: palette.plain,
+            width: 1,
+            dash: "2 4",
+            name: "no difference",
+          },
+          ...columns.map((column, k) => ({
+            kind: "line",
+            x: priors,
+            y: column,
+            ...style(k, palette),
+            name: name(pairs[k]),
+          })),
+          ...crossings(palette),
+          ...chosen().crossings.map((crossing) => ({
+            kind: "point",
+            x: crossing.class_prior,
+            y: 0,
+            colour: palette.accent,
+            ring: palette.paper,
+          })),
+        ],
+        table: () => ({
+          header: ["class prior", ...pairs.map(name)],
+          rows: priors.map((at, k) => [at, ...columns.map((column) => column[k])]),
+        }),
+        trail: {
+          x: priors,
+          tell: (k) => [
+            `class prior ${short(priors[k])}`,
+            ...pairs.map((pair, m) => `${name(pair)} ${columns[m][k] > 0 ? "+" : ""}${short(columns[m][k])}`),
+          ],
+        },
+      };
+    },
+  };
+
+  function refresh() {
+    for (const chip of $$("[data-metric-choice]"))
+      chip.setAttribute("aria-pressed", String(chip.dataset.metricChoice === state.metric));
+    for (const section of $$("[data-for-metric]")) section.hidden = section.dataset.forMetric !== state.metric;
+    figures.drawAll();
+  }
+
+  for (const chip of $$("[data-metric-choice]")) {
+    chip.addEventListener("click", () => {
+      state.metric = chip.dataset.metricChoice;
+      history.replaceState(null, "", `#metric=${encodeURIComponent(state.metric)}`);
+      refresh();
+    });
+  }
+  const wanted = new URLSearchParams(location.hash.slice(1)).get("metric");
+  if (wanted && Object.hasOwn(raw.metrics, wanted)) state.metric = wanted;
+  for (const figure of $$("figure[data-chart]")) figures.mount(figure, builders[figure.dataset.chart]);
+  for (const one of figures.all) one.measure();
+  refresh();
+  return { raw, state };
+})();

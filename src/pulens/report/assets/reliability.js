@@ -1,0 +1,110 @@
+"use strict";
+// The reliability diagram, recomputed for any class prior from counts and sums of scores per bin.
+const reliability = (() => {
+  // Coefficients of the rates of labelled, unlabelled and known negative rows, for positives and for everyone.
+  function massesOf(totals, given) {
+    const map = recovery.mapOf(totals, given);
+    const prior = map.positive / (map.positive + map.negative);
+    const rows = totals.labelled + totals.unlabelled + totals.negative;
+    const positive = map.hits.map((coefficient) => (coefficient ? prior * coefficient : 0));
+    let population;
+    if (given.scenario !== "case-control" || !totals.unlabelled) {
+      population = [totals.labelled / rows, totals.unlabelled / rows, totals.negative / rows];
+    } else if (!totals.negative) population = [0, 1, 0];
+    else population = positive.map((mass, kind) => mass + (1 - prior) * map.alarms[kind]);
+    return { positive, population, prior };
+  }
+
+  // bins: {edges, counts: [kind][bin], sums: [kind][bin]}
+  function evaluate(bins, totals, given) {
+    const masses = massesOf(totals, given);
+    const sizes = [totals.labelled, totals.unlabelled, totals.negative].map((total) => total || 1);
+    const add = (coefficients, values, b) =>
+      coefficients.reduce((sum, coefficient, kind) => sum + coefficient * (values[kind][b] / sizes[kind]), 0);
+    const found = { promised: [], share: [], population: [], error: 0, meanScore: 0, prior: masses.prior };
+    for (let b = 0; b < bins.edges.length - 1; b++) {
+      const population = add(masses.population, bins.counts, b);
+      const positive = add(masses.positive, bins.counts, b);
+      const score = add(masses.population, bins.sums, b);
+      found.error += Math.abs(positive - score);
+      found.meanScore += score;
+      found.population.push(population);
+      found.promised.push(population > 0 ? score / population : NaN);
+      found.share.push(population > 0 ? positive / population : NaN);
+    }
+    return found;
+  }
+
+  // The chart: points with their intervals (known at the report's own class prior only) and the diagonal.
+  function spec(bins, found, ends, palette, three) {
+    const kept = found.share.map((_, b) => b).filter((b) => Number.isFinite(found.share[b]));
+    const clipped = (b) => recovery.clip(found.share[b]);
+    const x = kept.map((b) => found.promised[b]);
+    const y = kept.map(clipped);
+    const whiskers = ends
+      ? [
+          {
+            kind: "whiskers",
+            x,
+            low: kept.map((b) => ends.low[b]),
+            high: kept.map((b) => ends.high[b]),
+            colour: palette.main,
+          },
+        ]
+      : [];
+    const unit = (label) => ({ label, min: 0, max: 1 });
+    return {
+      id: "reliability",
+      title: "Reliability diagram",
+      ratio: 0.86,
+      x: unit("probability the model promises"),
+      y: unit("share of positives, recovered"),
+      layers: [
+        { kind: "line", x: [0, 1], y: [0, 1], colour: palette.plain, width: 1, dash: "2 4", name: "promises kept" },
+        ...whiskers,
+        {
+          kind: "line",
+          x,
+          y,
+          colour: palette.main,
+          width: 1.5,
+          name: ends ? "recovered, with intervals" : "recovered",
+        },
+        { kind: "dots", x, y, colour: palette.main },
+      ],
+      table: () => ({
+        header: [
+          "score from",
+          "score to",
+          "labelled",
+          "unlabelled",
+          "promised",
+          "recovered",
+          ...(ends ? ["low", "high"] : []),
+        ],
+        rows: found.share.map((share, b) => [
+          bins.edges[b],
+          bins.edges[b + 1],
+          bins.counts[0][b],
+          bins.counts[1][b],
+          found.promised[b],
+          share,
+          ...(ends ? [ends.low[b] ?? NaN, ends.high[b] ?? NaN] : []),
+        ]),
+      }),
+      trail: {
+        x,
+        y,
+        tell: (k) => [
+          `promised ${three(x[k])}`,
+          `recovered ${three(found.share[kept[k]])}`,
+          ...(ends ? [`${three(ends.low[kept[k]])} to ${three(ends.high[kept[k]])}`] : []),
+          `${(100 * found.population[kept[k]]).toPrecision(3)}% of rows`,
+        ],
+      },
+    };
+  }
+
+  return { massesOf, evaluate, spec };
+})();
+if (typeof module !== "undefined") module.exports = reliability;

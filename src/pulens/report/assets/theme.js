@@ -1,0 +1,49 @@
+"use strict";
+// Light or dark: the reader's system decides until the button is pressed; paper is always light.
+(() => {
+  const root = document.documentElement;
+  const button = document.getElementById("theme");
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const kept = () => {
+    try {
+      return localStorage.getItem("pulens-theme");
+    } catch {
+      return null; // storage may be switched off: the theme is then not remembered
+    }
+  };
+  const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
+  const redraw = () => {
+    button.setAttribute("aria-pressed", String(isDark()));
+    figures.redrawAll();
+  };
+  if (kept()) root.dataset.theme = kept();
+  button.addEventListener("click", () => {
+    root.dataset.theme = isDark() ? "light" : "dark";
+    try {
+      localStorage.setItem("pulens-theme", root.dataset.theme);
+    } catch {
+      // not remembered
+    }
+    redraw();
+  });
+  dark.addEventListener("change", redraw);
+  let before;
+  addEventListener("beforeprint", () => {
+    for (const notes of document.querySelectorAll("details.notes")) notes.open = true;
+    before = root.dataset.theme;
+    root.dataset.theme = "light";
+    figures.redrawAll();
+  });
+  addEventListener("afterprint", () => {
+    if (before) root.dataset.theme = before;
+    else delete root.dataset.theme;
+    figures.redrawAll();
+  });
+  let width = innerWidth;
+  addEventListener("resize", () => {
+    if (innerWidth === width) return; // phones resize when their address bar goes away
+    width = innerWidth;
+    figures.redrawAll();
+  });
+  button.setAttribute("aria-pressed", String(isDark()));
+})();

@@ -1,0 +1,173 @@
+"""Calibration as one self-contained page: the diagram at any class prior, the numbers, the fitted map."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pulens.calibration._masses import count_bins
+from pulens.calibration._scores import probability_tally
+from pulens.estimate import Estimate
+from pulens.notice import Severity, worst_first
+from pulens.report.html import render
+from pulens.report.page_data import largest_possible_prior, prior_data, track_end
+from pulens.report.thinning import thin
+from pulens.report.words import counts_of, data_assumptions, prior_words, title_of
+
+if TYPE_CHECKING:
+    from pulens.calibration import CalibrationError, Recalibration, Reliability
+    from pulens.evidence import Evidence
+
+SCRIPTS = (
+    "words.js",
+    "recovery.js",
+    "prior.js",
+    "chart.js",
+    "figures.js",
+    "reliability.js",
+    "calibration.js",
+    "theme.js",
+)
+MEANINGS = {
+    "calibration_in_the_large": "Mean score minus class prior: 0 if the model promises as many positives as there are",
+    "calibration_slope": "1 if scores are as extreme as they should be; below 1 they are too extreme",
+    "calibration_intercept": "0 if scores are neither too high nor too low over all",
+    "brier_score": "Mean squared distance of promise and truth; 0 is perfect",
+    "log_loss": "Mean surprise at the truth, in nats; 0 is perfect",
+}
+POINTS_OF_MAP = 201
+
+
+def reliability_data(evidence: Evidence, reliability: Reliability, scores_are: str = "probability") -> dict[str, Any]:
+    """Counts and sums of scores per bin, from which the diagram follows at any class prior."""
+    edges = np.array([reliability.bins[0].low, *(one.high for one in reliability.bins)])
+    counted = count_bins(probability_tally(evidence.tally, scores_are), edges)
+    intervals = [one.interval for one in reliability.bins]
+    return {
+        "edges": edges.tolist(),
+        "counts": counted.counts.tolist(),
+        "sums": counted.sums.tolist(),
+        "ends": {
+            end: [None if interval is None else getattr(interval, end) for interval in intervals]
+            for end in ("low", "high")
+        },
+    }
+
+
+def calibration_page(
+    evidence: Evidence,
+    *,
+    reliability: Reliability | None = None,
+    others: Sequence[Estimate] = (),
+    recalibration: Recalibration | None = None,
+    scores_are: str = "probability",
+    title: str | None = None,
+) -> str:
+    """The whole page as text."""
+    notices = [*(reliability.notices if reliability else ()), *(recalibration.notices if recalibration else ())]
+    notices += list(evidence.class_prior.notices)
+    limit = largest_possible_prior(evidence, thin(evidence.tally).tally)
+    data: dict[str, Any] = {
+        "totals": evidence.tally.totals._asdict(),
+        "scenario": str(evidence.scenario),
+        "label_noise": evidence.label_noise,
+        "prior": prior_data(evidence, limit, track_end(evidence, limit)),
+        "bins": None,
+    }
+    if reliability is not None:
+        bins = reliability_data(evidence, reliability, scores_are)
+        data |= {"bins": bins, "ends": bins.pop("ends")}
+    if recalibration is not None:
+        data["map"] = _map(evidence, recalibration, scores_are)
+    interval = evidence.class_prior.interval
+    ranged = "range" if interval is None or interval.confidence is None else f"{interval.confidence:.0%} interval"
+    ordered = worst_first(notices)
+    return render(
+        "calibration.html.j2",
+        SCRIPTS,
+        data,
+        title=title or "Calibration",
+        counts=counts_of(evidence),
+        verdict=_verdict(evidence, reliability, recalibration),
+        prior_sentence=prior_words(evidence),
+        population=evidence.target_population,
+        alarming=[notice for notice in ordered if notice.severity > Severity.NOTE],
+        notes=[notice for notice in ordered if notice.severity == Severity.NOTE],
+        has_diagram=reliability is not None,
+        has_map=recalibration is not None,
+        interval_name=ranged if interval is not None else "",
+        rows=_rows(reliability, others, recalibration),
+        assumptions=data_assumptions(evidence),
+    )
+
+
+def _map(evidence: Evidence, recalibration: Recalibration, scores_are: str) -> dict[str, Any]:
+    low, high = float(evidence.tally.thresholds[-1]), float(evidence.tally.thresholds[0])
+    if scores_are == "probability":
+        low, high = 0.0, 1.0
+    scores = np.linspace(low, high if high > low else low + 1.0, POINTS_OF_MAP)
+    return {
+        "x": scores.tolist(),
+        "y": np.asarray(recalibration(scores), float).tolist(),
+        "method": recalibration.method,
+        "probabilities": scores_are == "probability",
+    }
+
+
+def _verdict(
+    evidence: Evidence, reliability: Reliability | None, recalibration: Recalibration | None
+) -> tuple[str, ...]:
+    sentences = []
+    if reliability is not None:
+        error = reliability.error
+        doubt = "" if error.interval is None else f" ({error.interval.confidence:.0%}: {_ends(error)})"
+        sentence = f"The model's probabilities are off by {error.corrected:.3f} on average{doubt}"
+        if error.is_noise:
+            sentence += ": these rows cannot tell that from a model whose promises all hold"
+        sentences.append(f"{sentence}.")
+        gap = reliability.mean_score - reliability.class_prior
+        many = "more" if gap > 0 else "fewer"
+        sentences.append(
+            f"It promises {many} positives than there are: its mean score is {reliability.mean_score:.3f}, the class "
+            f"prior {reliability.class_prior:.3f}."
+        )
+    if recalibration is not None:
+        before = "" if recalibration.before is None else f" from {recalibration.before.corrected:.3f}"
+        sentences.append(
+            f"Mapped by {recalibration.method}, on rows the map was not fitted to, the error goes{before} to "
+            f"{recalibration.after.corrected:.3f} ({_ends(recalibration.after)})."
+        )
+    return tuple(sentences)
+
+
+def _ends(error: CalibrationError) -> str:
+    return "no interval" if error.interval is None else f"{error.interval.low:.3f} to {error.interval.high:.3f}"
+
+
+def _rows(
+    reliability: Reliability | None, others: Sequence[Estimate], recalibration: Recalibration | None
+) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+
+    def add(title: str, value: float, meaning: str, interval: str = "", live: bool = False) -> None:
+        shown = "undefined" if math.isnan(value) else f"{value:.4f}"
+        rows.append({"title": title, "value": shown, "interval": interval, "meaning": meaning, "live": live})
+
+    if reliability is not None:
+        error = reliability.error
+        bins = f"{error.filled_bins} bins of equal {error.binning}"
+        add("Expected calibration error", error.value, f"Mean distance of promise and truth over {bins}", live=True)
+        add("  corrected", error.corrected, "The same, freed of its upward bias", _ends(error))
+        add("  noise floor", error.noise_floor, "What a perfectly calibrated model would show at these sizes")
+        add("  overconfident part", error.overconfidence, "From bins that promise too many positives")
+        add("  underconfident part", error.underconfidence, "From bins that promise too few")
+    for one in others:
+        interval = "" if one.interval is None else f"{one.interval.low:.4f} to {one.interval.high:.4f}"
+        add(title_of(one.metric), one.value, MEANINGS.get(one.metric, ""), interval)
+    if recalibration is not None:
+        words = f"Corrected error on rows the map was not fitted to, {recalibration.folds} folds"
+        add("After recalibration", recalibration.after.corrected, words, _ends(recalibration.after))
+    return rows

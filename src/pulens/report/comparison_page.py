@@ -1,0 +1,108 @@
+"""A comparison of models as one self-contained page: who leads, how sure that is, and where the class prior decides."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+from unicodedata import bidirectional
+
+from pulens.report.html import render
+from pulens.report.words import title_of
+
+if TYPE_CHECKING:
+    from pulens.comparison import Comparison
+    from pulens.estimate import Interval
+
+SCRIPTS = ("words.js", "chart.js", "figures.js", "comparison.js", "theme.js")
+LONGEST_NAME = 28  # of a model, in a legend
+
+
+def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
+    """The whole page as text."""
+    prior, (labelled, unlabelled, negative) = comparison.class_prior, comparison.totals
+    known = f", {negative:,.10g} known negative" if negative else ""
+    interval = prior.interval
+    reach = "" if interval is None else f" ({interval.low:.3g} to {interval.high:.3g})"
+    data = {
+        "models": list(comparison.models),
+        "short_names": [_short(model) for model in comparison.models],
+        "metric": comparison.metric,
+        "prior": {
+            "value": prior.value,
+            "low": None if interval is None else interval.low,
+            "high": None if interval is None else interval.high,
+            "confidence": None if interval is None else interval.confidence,
+        },
+        "metrics": {name: _metric(comparison, name) for name in comparison.estimates},
+    }
+    return render(
+        "comparison.html.j2",
+        SCRIPTS,
+        data,
+        title=title or " against ".join(comparison.models),
+        counts=f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({comparison.evidence.scenario})",
+        verdict=_kept_apart(comparison.verdict, comparison.models),
+        prior_sentence=f"Class prior {prior.value:.3g}{reach}, {prior.method}",
+        confidence=f"{comparison.confidence:.0%}",
+        draws=f"{comparison.resampling.redraws:,}",
+        metrics=[_tables(comparison, name) for name in comparison.estimates],
+    )
+
+
+def _kept_apart(sentence: str, names: tuple[str, ...]) -> str:
+    """Names written from right to left, isolated, so that they do not turn the sentence around them."""
+    for name in sorted(names, key=len, reverse=True):
+        if any(bidirectional(letter) in ("R", "AL", "RLO", "RLE") for letter in name):
+            sentence = sentence.replace(name, f"\u2068{name}\u2069")
+    return sentence
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+
+
+def _metric(comparison: Comparison, name: str) -> dict[str, Any]:
+    order = comparison.order[name]
+    return {
+        "title": title_of(name),
+        "sign": 1 if comparison.higher_is_better[name] else -1,
+        "priors": order.class_priors.tolist(),
+        "values": {model: [_plain(value) for value in values] for model, values in order.values.items()},
+        "pairs": [[pair.first, pair.second] for pair in comparison.differences[name]],
+        "crossings": [crossing.to_dict() for crossing in order.crossings],
+    }
+
+
+def _tables(comparison: Comparison, name: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "title": title_of(name),
+        "models": [
+            {
+                "model": model,
+                "value": "undefined" if found.undefined_because else f"{found.value:.4f}",
+                "interval": _ends(found.interval),
+            }
+            for model, found in comparison.estimates[name].items()
+        ],
+        "pairs": [
+            {
+                "first": pair.first,
+                "second": pair.second,
+                "value": "undefined" if pair.undefined_because else f"{pair.value:+.4f}",
+                "interval": _ends(pair.interval, sign="+"),
+                "probability": "" if pair.undefined_because else f"{pair.probability:.0%}",
+                "p_value": "" if pair.undefined_because else f"{pair.adjusted_p_value:.2g}",
+            }
+            for pair in comparison.differences[name]
+        ],
+        "crossings": [_kept_apart(str(crossing), comparison.models) for crossing in comparison.order[name].crossings],
+    }
+
+
+def _ends(interval: Interval | None, sign: str = "") -> str:
+    return "" if interval is None else f"{interval.low:{sign}.4f} to {interval.high:{sign}.4f}"
+
+
+def _plain(number: float) -> float | None:
+    return float(number) if math.isfinite(number) else None

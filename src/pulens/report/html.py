@@ -1,0 +1,146 @@
+"""Evaluations as one self-contained page: nothing is loaded, everything typed by users is escaped."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from pulens._version import __version__
+from pulens.notice import Severity
+from pulens.report.page_data import page_data
+from pulens.report.summary import summarise
+from pulens.report.words import DERIVATIONS, percent, prior_words, title_of
+
+if TYPE_CHECKING:
+    from pulens.evaluation import Evaluation
+
+TILES = ("roc_auc", "precision", "recall", "f1", "average_precision")
+
+
+SCRIPTS = (
+    *("words.js", "recovery.js", "doubt.js", "prior.js", "chart.js", "figures.js", "reliability.js"),
+    *("evaluation_charts.js", "evaluation.js", "theme.js"),
+)
+
+
+def evaluation_page(evaluation: Evaluation, *, title: str | None = None, scores_are: str | None = None) -> str:
+    """The whole page as text; with ``scores_are="probability"`` (or ``"logit"``) it has a reliability diagram.
+
+    >>> from pulens import evaluate
+    >>> page = evaluation_page(evaluate([1, 0, 0], [0.9, 0.4, 0.1], class_prior=0.2), title="<script>")
+    >>> "<title>&lt;script&gt; · pulens</title>" in page
+    True
+    """
+    summary = summarise(evaluation)
+    data = page_data(evaluation, summary)
+    if scores_are is not None:
+        data["reliability"] = _reliability(evaluation, scores_are)
+    rows = (*summary.ranking, *summary.at_threshold)
+    interval = evaluation.class_prior.interval
+    confidence = None if interval is None else interval.confidence
+    computed = [
+        {**metric, "first": metric["name"] in TILES}
+        for metric in data["metrics"]
+        if metric["name"] in _computed_in_page()
+    ]
+    return render(
+        "evaluation.html.j2",
+        SCRIPTS,
+        data,
+        title=title or "Evaluation",
+        summary=summary,
+        tiles=[row for name in TILES for row in rows if row.name == name],
+        groups=(("From the whole ranking", summary.ranking), ("At the threshold", summary.at_threshold)),
+        chips=sorted(computed, key=lambda metric: TILES.index(metric["name"]) if metric["first"] else len(TILES)),
+        derived=rows,
+        prior_sentence=prior_words(evaluation.evidence),
+        alarming=[notice for notice in summary.notices if notice.severity > Severity.NOTE],
+        notes=[notice for notice in summary.notices if notice.severity == Severity.NOTE],
+        has_sensitivity=data["sensitivity"] is not None,
+        has_bounds=data["bounds"],
+        has_reliability=scores_are is not None,
+        derivations=DERIVATIONS,
+        thinning=thinning_words(data["thinning"]),
+        interval_name="" if interval is None else "range" if confidence is None else f"{confidence:.0%} interval",
+    )
+
+
+def _reliability(evaluation: Evaluation, scores_are: str) -> dict[str, Any]:
+    from pulens.calibration import reliability
+    from pulens.report.calibration_page import reliability_data
+
+    evidence = evaluation.evidence
+    found = reliability(
+        evidence.tally,
+        class_prior=evidence.class_prior,
+        label_noise=evidence.label_noise,
+        scenario=str(evidence.scenario),
+        scores_are=scores_are,
+    )
+    return reliability_data(evidence, found, scores_are)
+
+
+def render(template: str, scripts: tuple[str, ...], data: dict[str, Any], **context: Any) -> str:
+    """Fill a template; scripts, styles and data go inline."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("pulens.report", "templates"), autoescape=True, undefined=StrictUndefined
+    )
+    text: str = environment.get_template(template).render(
+        styles=Markup(asset("page.css")),
+        scripts=[Markup(asset(name)) for name in scripts],
+        data=Markup(script_safe_json(data)),
+        version=__version__,
+        **context,
+    )
+    return text.strip()
+
+
+def script_safe_json(data: Any) -> str:
+    """JSON that cannot end the script element it stands in.
+
+    >>> script_safe_json({"name": "</script>"})
+    '{"name":"\\\\u003c/script\\\\u003e"}'
+    """
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+@cache
+def asset(name: str) -> str:
+    """One of the package's own scripts or styles."""
+    return (files("pulens.report") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _computed_in_page() -> frozenset[str]:
+    """Metrics whose formula the page's script has; others are shown as they were when the page was written."""
+    import re
+
+    formulas = asset("recovery.js").split("const metrics = {", 1)[1].split("\n  };", 1)[0]
+    return frozenset(re.findall(r"^    (\w+):", formulas, re.MULTILINE)) | {"roc_auc", "average_precision"}
+
+
+def thinning_words(thinning: dict[str, Any]) -> str:
+    """What the page left out, in a sentence or two."""
+    kept, distinct = thinning["kept"], thinning["of"]
+    if kept == distinct:
+        return f"All {distinct:,} distinct scores are in this page, so sliders and curves are exact."
+    words = (
+        f"This page holds {kept:,} of {distinct:,} distinct scores. {title_of('roc_auc')} and everything at a "
+        f"threshold shown are exact; between two neighbouring points of a curve lie at most "
+        f"{_small(thinning['labelled_gap'])} of the labelled and {_small(thinning['unlabelled_gap'])} of the "
+        "unlabelled rows"
+    )
+    error = thinning["average_precision"]["error"]
+    words += f", and average precision recomputed here was off by at most {error:.1g} at class priors the data allow"
+    return f"{words}."
+
+
+def _small(share: float) -> str:
+    return percent(share) if share >= 0.001 else f"{100 * share:.2g}%"

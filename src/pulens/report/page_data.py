@@ -1,0 +1,251 @@
+"""What a page carries so that it can answer by itself: counts, class prior, metrics, histogram, error of thinning."""
+
+from __future__ import annotations
+
+import base64
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.assumptions import Assumptions
+from pulens.errors import PulensError
+from pulens.metrics import METRICS
+from pulens.metrics._intervals import Doubts
+from pulens.metrics._measure import estimate
+from pulens.metrics._measure import value as metric_value
+from pulens.priors import ClassPrior, population_prior
+from pulens.recovery import pairwise_auc
+from pulens.recovery.feasibility import CHANCE_LIMIT, impossible_rates
+from pulens.report.summary import Summary
+from pulens.report.thinning import Thinned, thin
+from pulens.report.words import title_of
+from pulens.robustness import sensitivity_curve
+from pulens.tally import Tally
+from pulens.uncertainty.redraws import compress
+
+if TYPE_CHECKING:
+    from pulens.evaluation import Evaluation
+    from pulens.evidence import Evidence
+
+MOST_BINS = 48
+PRIORS_WITH_INTERVALS = 17
+MOST_FAVOURED = 5.0  # labelling may favour high scores by up to this factor in the chart
+FACTORS_TRIED = 17
+PRIORS_CORRECTED = 17  # class priors at which the error of thinning is found
+
+
+def page_data(evaluation: Evaluation, summary: Summary, thinned: Thinned | None = None) -> dict[str, Any]:
+    """Plain values for the page's script; numbers as Python writes them, so that they come back to the bit."""
+    evidence = evaluation.evidence
+    tally, totals = evidence.tally, evidence.tally.totals
+    thinned = thinned or thin(tally, keep=(evaluation.threshold,))
+    limit = largest_possible_prior(evidence, thinned.tally)
+    top = track_end(evidence, limit)
+    return {
+        "totals": totals._asdict(),
+        "scenario": str(evidence.scenario),
+        "label_noise": evidence.label_noise,
+        "counts": {
+            "thresholds": packed(thinned.tally.thresholds, whole=False),
+            "labelled": packed(thinned.tally.labelled),
+            "unlabelled": packed(thinned.tally.unlabelled),
+            "negative": packed(thinned.tally.negative) if totals.negative else None,
+        },
+        "pairs": {
+            f"{above}_{below}": pairwise_auc(tally, above, below)
+            for above, below in (("labelled", "unlabelled"), ("labelled", "negative"), ("unlabelled", "negative"))
+        },
+        "prior": prior_data(evidence, limit, top),
+        "threshold": evaluation.threshold if math.isfinite(evaluation.threshold) else None,
+        "metrics": [_metric(row.name, evaluation) for row in (*summary.ranking, *summary.at_threshold)],
+        "histogram": histogram(tally),
+        "confidence": None if evaluation.resampling is None else evaluation.resampling.confidence,
+        "area_offsets": _area_offsets(evaluation, top),
+        "sensitivity": _sensitivity(evaluation, thinned),
+        # bounds are known for clean labels only
+        "bounds": bool(evaluation.resampling and totals.unlabelled and totals.labelled and not evidence.label_noise),
+        "thinning": _thinning(evidence, thinned, min(limit, top)),
+    }
+
+
+def packed(values: NDArray[Any], *, whole: bool = True) -> dict[str, str]:
+    """An array as base64, little-endian: whole numbers in four bytes where they fit, else eight-byte floats.
+
+    >>> packed(np.array([1, 2]))
+    {'type': 'u4', 'data': 'AQAAAAIAAAA='}
+    """
+    fits = whole and values.dtype.kind in "iu" and (values.size == 0 or int(values.max()) < 2**32)
+    kind = "u4" if fits else "f8"
+    return {"type": kind, "data": base64.b64encode(np.ascontiguousarray(values, f"<{kind}").tobytes()).decode()}
+
+
+def largest_possible_prior(evidence: Evidence, tally: Tally) -> float:
+    """Largest share of positives among the unlabelled rows whose recovered rates chance can still explain."""
+    purity = 1 - evidence.label_noise
+    if not tally.totals.unlabelled:
+        return purity
+
+    def possible(prior: float) -> bool:
+        assumptions = Assumptions(prior, evidence.label_noise, evidence.scenario)
+        return impossible_rates(tally, assumptions).standard_errors < CHANCE_LIMIT
+
+    low, high = 0.0, 0.999 * purity
+    if possible(high):
+        return high
+    for _ in range(24):
+        middle = (low + high) / 2
+        low, high = (middle, high) if possible(middle) else (low, middle)
+    return low
+
+
+def track_end(evidence: Evidence, limit: float) -> float:
+    """Where the slider ends: beyond every class prior in question, short of the point where labels say nothing."""
+    prior = evidence.class_prior
+    high = prior.unlabelled if prior.unlabelled_interval is None else prior.unlabelled_interval.high
+    feasible = getattr(prior, "unlabelled_feasible", None)
+    asked = max(1.3 * limit, 1.3 * high, 1.6 * prior.unlabelled, 0.02, 0.0 if feasible is None else 1.2 * feasible.high)
+    return float(min(asked, 0.98 * (1 - evidence.label_noise)))
+
+
+def histogram(tally: Tally, bins: int | None = None) -> dict[str, Any]:
+    """Rows of each kind per bin of the score; scores far out are counted in the outermost bins.
+
+    The number of bins grows with the cube root of the number of labelled rows, the fewest there are.
+
+    >>> histogram(Tally.from_arrays(np.array([1, 0, 0]), np.array([1.0, 1.0, 0.0])), bins=2)["unlabelled"]
+    [1.0, 1.0]
+    """
+    bins = bins or int(np.clip(round(2.5 * tally.totals.labelled ** (1 / 3)), 10, MOST_BINS))
+    scores = np.asarray(tally.thresholds, float)
+    increments = tally.increments()
+    rows = np.cumsum(np.sum([np.asarray(kind, float) for kind in increments], axis=0))
+    tails = np.searchsorted(rows, np.array([0.002, 0.998]) * rows[-1]) if rows.size else np.zeros(2, int)
+    high, low = (float(scores[min(place, scores.size - 1)]) for place in tails) if rows.size else (1.0, 0.0)
+    if scores.size and scores[-1] >= 0 and scores[0] <= 1:
+        low, high = min(low, 0.0) if low < 0.2 else low, max(high, 1.0) if high > 0.8 else high
+    if not low < high:
+        low, high = low - 0.5, high + 0.5
+    edges = np.linspace(low, high, bins + 1)
+    places = np.clip(np.searchsorted(edges, scores, side="right") - 1, 0, bins - 1)
+    labelled, unlabelled, negative = (
+        np.bincount(places, weights=np.asarray(kind, float), minlength=bins).tolist() for kind in increments
+    )
+    return {
+        "edges": edges.tolist(),
+        "labelled": labelled,
+        "unlabelled": unlabelled,
+        "negative": negative if tally.has_negatives else None,
+    }
+
+
+def prior_data(evidence: Evidence, limit: float, top: float) -> dict[str, Any]:
+    """What the slider needs: the value, its interval, the track's ends and where the data begin to contradict it."""
+    prior, totals = evidence.class_prior, evidence.tally.totals
+
+    def population(share: float) -> float:
+        return population_prior(share, totals, evidence.scenario, evidence.label_noise)
+
+    feasible = getattr(prior, "unlabelled_feasible", None)
+    return {
+        "value": prior.value,
+        "unlabelled": prior.unlabelled,
+        "low": None if prior.interval is None else prior.interval.low,
+        "high": None if prior.interval is None else prior.interval.high,
+        "confidence": None if prior.interval is None else prior.interval.confidence,
+        "method": prior.method,
+        "track": [population(0.0), population(top)],
+        "possible": population(limit if feasible is None else feasible.high),
+        "fixed": not totals.unlabelled,
+    }
+
+
+def _metric(name: str, evaluation: Evaluation) -> dict[str, Any]:
+    facts = METRICS[name]
+    recovered, uncorrected = evaluation.estimates[name], evaluation.uncorrected[name]
+    interval = recovered.interval
+    return {
+        "name": name,
+        "title": title_of(name),
+        "reads": facts.reads,
+        "needs_class_prior": facts.needs_class_prior,
+        "higher_is_better": facts.higher_is_better,
+        "value": _plain(recovered.value),
+        "low": None if interval is None else _plain(interval.low),
+        "high": None if interval is None else _plain(interval.high),
+        "confidence": None if interval is None else interval.confidence,
+        "uncorrected": _plain(uncorrected.value),
+        "undefined": recovered.undefined_because or facts.undefined_because,
+    }
+
+
+def _area_offsets(evaluation: Evaluation, top: float) -> dict[str, list[float]] | None:
+    """How far the ends of the ROC AUC's interval lie from its value, at class priors over the slider's range.
+
+    The page adds them to the value it computes. They come from the sample alone: the prior is taken as known, as
+    it is by a person who moves the slider. Found on fewer thresholds: what that changes in a width is nothing to see.
+    """
+    if evaluation.resampling is None:
+        return None
+    evidence = evaluation.evidence.with_tally(compress(evaluation.tally))
+    metric, totals = METRICS["roc_auc"], evidence.tally.totals
+    found: dict[str, list[float]] = {"priors": [], "low": [], "high": []}
+    for prior in np.linspace(0.0, top, PRIORS_WITH_INTERVALS).tolist():
+        population = population_prior(prior, totals, evidence.scenario, evidence.label_noise)
+        exact = replace(evidence, class_prior=ClassPrior(population, prior, "tried"), prior_held="population")
+        area = estimate("roc_auc", metric, exact, doubts=Doubts(exact, evaluation.resampling))
+        if area.interval is None:
+            return None
+        found["priors"].append(prior)
+        found["low"].append(area.interval.low - area.value)
+        found["high"].append(area.interval.high - area.value)
+    return found
+
+
+def _sensitivity(evaluation: Evaluation, thinned: Thinned) -> dict[str, Any] | None:
+    """Ranges of the areas when labelling favoured high scores; the page finds those at a threshold by itself."""
+    evidence = evaluation.evidence.with_tally(thinned.tally)  # a chart needs no more thresholds than the curves
+    factors = np.geomspace(1.0, MOST_FAVOURED, FACTORS_TRIED)
+    areas = {}
+    for name in ("roc_auc", "average_precision"):
+        try:
+            low, high = sensitivity_curve(evidence, name, factors=factors)
+        except PulensError:  # noisy labels, or nothing to be sensitive: then there is no such chart
+            return None
+        areas[name] = {"low": low.y.tolist(), "high": high.y.tolist()}
+    return {"factors": factors.tolist(), "areas": areas}
+
+
+def _thinning(evidence: Evidence, thinned: Thinned, top: float) -> dict[str, Any]:
+    """What was left out, and what that changes: bounds for curves, a correction for average precision.
+
+    Average precision over fewer thresholds is a little off. By how much is found at priors up to the largest that the
+    data allow; the page adds it, interpolated. Half-way between those priors the error that remains is measured.
+    """
+    answer: dict[str, Any] = {"kept": len(thinned.tally), "of": thinned.distinct_scores}
+    if not thinned.is_thinned:
+        return answer
+    metric = METRICS["average_precision"]
+    priors = np.linspace(top / 1000, top, 2 * PRIORS_CORRECTED - 1)
+    missing = []
+    for prior in priors.tolist():
+        whole, part = (
+            metric_value(metric, tally, evidence.assumptions_at(prior)) for tally in (evidence.tally, thinned.tally)
+        )
+        missing.append(0.0 if math.isnan(whole - part) else whole - part)
+    known, between = np.array(missing[::2]), np.array(missing[1::2])
+    return answer | {
+        "labelled_gap": thinned.labelled_gap,
+        "unlabelled_gap": thinned.unlabelled_gap,
+        "average_precision": {
+            "priors": priors[::2].tolist(),
+            "missing": known.tolist(),
+            "error": float(np.abs(between - (known[1:] + known[:-1]) / 2).max()),
+        },
+    }
+
+
+def _plain(number: float) -> float | None:
+    return float(number) if math.isfinite(number) else None

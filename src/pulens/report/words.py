@@ -1,0 +1,224 @@
+"""Plain words around numbers: the verdict, what each metric means and how it is found, what is taken for granted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pulens.estimate import Estimate, Interval
+from pulens.scenario import Scenario
+
+if TYPE_CHECKING:
+    from pulens.evaluation import Evaluation
+    from pulens.evidence import Evidence
+
+TITLES = {
+    "roc_auc": "ROC AUC",
+    "f1": "F1",
+    "f_beta": "F2",
+    "pr_auc": "PR AUC",
+    "cohen_kappa": "Cohen's kappa",
+    "youden_j": "Youden's J",
+    "pulp": "PULP",
+}
+
+# how each number comes about, for a reader without the docs at hand; equations are those of the recovery paper
+# (Jain, White and Radivojac 2017), which docs/recovery.md derives
+DERIVATIONS = {
+    "roc_auc": "(A − (1 − (β − α)) / 2) / (β − α), with A the share of pairs in which a labelled row outscores an "
+    "unlabelled one, ties counting one half (equation 4).",
+    "average_precision": "Σ (Rⱼ − Rⱼ₋₁) Pⱼ over the recovered precision-recall curve, no interpolation.",
+    "recall": "γ = ((1 − α) l − (1 − β) u) / (β − α), with l and u the shares of labelled and unlabelled rows at or "
+    "above the threshold (equation 1).",
+    "specificity": "1 − η, with η = (β u − α l) / (β − α) the recovered false positive rate (equation 2).",
+    "precision": "TP / (TP + FP) in the population; in case-control data α γ / u (equation 3).",
+    "f1": "2 TP / (2 TP + FP + FN).",
+    "accuracy": "(TP + TN) / all rows of the population.",
+    "balanced_accuracy": "(recall + specificity) / 2.",
+    "cohen_kappa": "(agreement − chance agreement) / (1 − chance agreement).",
+    "error_rate": "(FP + FN) / all rows of the population.",
+    "lift": "Precision divided by the class prior.",
+    "matthews_correlation": "(TP·TN − FP·FN) / √((TP + FP)(TP + FN)(TN + FP)(TN + FN)).",
+    "predicted_positive_rate": "(TP + FP) / all rows of the population.",
+    "youden_j": "Recall − false positive rate: the height of the ROC curve above chance.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """Something taken for granted, and what would break it."""
+
+    statement: str
+    broken_by: str
+    effect: str
+
+
+def title_of(name: str) -> str:
+    """A metric's name as people write it.
+
+    >>> title_of("roc_auc"), title_of("balanced_accuracy")
+    ('ROC AUC', 'Balanced accuracy')
+    """
+    return TITLES.get(name) or name.replace("_", " ").capitalize()
+
+
+def percent(value: float) -> str:
+    """A share in per cent, with a decimal where whole per cents would hide it.
+
+    >>> percent(0.8712), percent(0.0042), percent(0.9987), percent(1.0)
+    ('87%', '0.4%', '99.9%', '100%')
+    """
+    hundred = 100 * value
+    return f"{hundred:.0f}%" if 1 <= hundred <= 99 else f"{hundred:.1f}".removesuffix(".0") + "%"
+
+
+def doubt(interval: Interval | None) -> str:
+    """An interval as a remark after a number.
+
+    >>> doubt(Interval(0.84, 0.9, 0.95, "DeLong")), doubt(Interval(0.5, 0.7, None, "range"))
+    (' (95%: 84 to 90)', ' (50 to 70 over the range of the class prior)')
+    """
+    if interval is None or interval.width == 0:
+        return ""
+    ends = f"{percent(interval.low)[:-1]} to {percent(interval.high)[:-1]}"
+    if interval.confidence is None:
+        return f" ({ends} over the range of the class prior)"
+    return f" ({interval.confidence:.0%}: {ends})"
+
+
+def verdict(evaluation: Evaluation) -> tuple[str, ...]:
+    """What the model achieves, in two or three sentences."""
+    found = evaluation.estimates
+    sentences = [ranking_sentence(found["roc_auc"])]
+    sentences.append(threshold_sentence(evaluation.threshold, found["precision"], found["recall"]))
+    return tuple(sentences)
+
+
+def prior_words(evidence: Evidence) -> str:
+    """The class prior, where it came from, and what the data can say about it."""
+    prior = evidence.class_prior
+    words = f"Class prior {prior.value:.3g}"
+    if prior.interval is not None and prior.interval.width:
+        name = "" if prior.interval.confidence is None else f"{prior.interval.confidence:.0%}: "
+        words += f" ({name}{prior.interval.low:.3g} to {prior.interval.high:.3g})"
+    words += f", {prior.method}"
+    if evidence.scenario is Scenario.SINGLE_SET and evidence.tally.totals.unlabelled:
+        words += f"; {prior.unlabelled:.3g} among the unlabelled rows"
+    if prior.feasible is not None:
+        reach = f"{prior.feasible.low:.3g} to {prior.feasible.high:.3g}"
+        words += f". Without the estimate's assumption the data allow {reach}"
+    return words
+
+
+def counts_of(evidence: Evidence) -> str:
+    """How many rows of each kind there are, and how they came about."""
+    labelled, unlabelled, negative = evidence.tally.totals
+    known = f", {negative:,.10g} known negative" if negative else ""
+    noise = f", label noise {evidence.label_noise:g}" if evidence.label_noise else ""
+    return f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({evidence.scenario}{noise})"
+
+
+def ranking_sentence(area: Estimate) -> str:
+    """What the area under the ROC curve says."""
+    if math.isnan(area.value):
+        return f"How well the model ranks is undefined: {area.undefined_because}."
+    sentence = f"The model ranks a random positive above a random negative {percent(area.value)} of the time"
+    sentence += f"{doubt(area.interval)}"
+    low, high = (area.value, area.value) if area.interval is None else (area.interval.low, area.interval.high)
+    if high < 0.5:
+        return f"{sentence}, which is worse than guessing: are the scores upside down?"
+    if low <= 0.5 or abs(area.value - 0.5) < 0.01:
+        return f"{sentence}: these rows do not show that it beats guessing (50%)."
+    return f"{sentence}."
+
+
+def threshold_sentence(threshold: float, precision: Estimate, recall: Estimate) -> str:
+    """What precision and recall at the threshold say."""
+    if math.isnan(precision.value):
+        return f"At the threshold {threshold:.4g} precision is undefined: {precision.undefined_because}."
+    sentence = f"Of the rows flagged at {threshold:.4g} or above, about {percent(precision.value)}"
+    sentence += f"{doubt(precision.interval)} are truly positive"
+    if math.isnan(recall.value):
+        return f"{sentence}."
+    return f"{sentence}; they are {percent(recall.value)}{doubt(recall.interval)} of all positives."
+
+
+def assumptions(evaluation: Evaluation) -> tuple[Assumption, ...]:
+    """What an evaluation takes for granted: the data's assumptions, and that the threshold is to stay."""
+    found = data_assumptions(evaluation.evidence)
+    if evaluation.threshold_choice == "given":
+        return found
+    return (
+        *found,
+        Assumption(
+            f"The threshold {evaluation.threshold:.4g} ({evaluation.threshold_choice}) will be used from now on.",
+            "Choosing the threshold on the same rows that judge it.",
+            "Numbers at the threshold flatter a little; fix it beforehand or use fresh rows.",
+        ),
+    )
+
+
+def data_assumptions(evidence: Evidence) -> tuple[Assumption, ...]:
+    """What the numbers take for granted, the most fragile first."""
+    found = [
+        Assumption(
+            "Labelled positives are a random draw of all positives.",
+            "Easy, severe or high-scoring cases being confirmed first: reported fraud, diagnosed patients.",
+            "Recall and ROC AUC come out too high; the false positive rate too low.",
+        ),
+        Assumption(
+            f"{evidence.class_prior.assumption or 'The class prior is right.'} "
+            f"The value used is {evidence.class_prior.value:.4g}.",
+            "A prior from another year, region or definition; an estimate from scores whose top is not pure.",
+            "Precision, F1 and accuracy move with it: drag the slider to see how far.",
+        ),
+    ]
+    if evidence.scenario is Scenario.CASE_CONTROL:
+        found.append(
+            Assumption(
+                "The unlabelled rows are a sample of the population by themselves (case-control).",
+                "Labelled positives having been taken out of the unlabelled rows: then the scenario is single-set.",
+                "The class prior, and with it precision, would speak of the wrong population.",
+            )
+        )
+    else:
+        found.append(
+            Assumption(
+                "All rows are one sample, and the unlabelled ones are what labelling left (single-set).",
+                "Labelled positives collected elsewhere and added: then the scenario is case-control.",
+                "The class prior, and with it precision, would speak of the wrong population.",
+            )
+        )
+    if evidence.label_noise:
+        found.append(
+            Assumption(
+                f"{evidence.label_noise:.2%} of the labelled rows are in truth negative, whatever their score.",
+                "Wrong labels that gather where the model scores low, or a guessed share of them.",
+                "Recall and ROC AUC are corrected too much or too little.",
+            )
+        )
+    else:
+        found.append(
+            Assumption(
+                "Every labelled positive is truly positive.",
+                "Wrong confirmations, duplicates, mixed-up codes.",
+                "Recall and ROC AUC come out too low; say label noise to correct for it.",
+            )
+        )
+    if evidence.tally.has_negatives:
+        found.append(
+            Assumption(
+                "Rows known to be negative are a random draw of the negatives.",
+                "Only easy rejections having been recorded.",
+                "The false positive rate comes out too low.",
+            )
+        )
+    found.append(
+        Assumption(
+            "The model was not trained on these rows, and rows are independent of each other.",
+            "Scores of training rows; several rows of one person or machine.",
+            "All numbers flatter; intervals are too narrow.",
+        )
+    )
+    return tuple(found)

@@ -1,0 +1,151 @@
+"""What the studies of paper 002 share: errors of PU-ECE over sample sizes in the worlds of appendix D."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.calibration.binning import optimal_bins
+from pulens.calibration.worlds import BETTER_CALIBRATED, LESS_CALIBRATED, LogitMixture, logistic_world
+
+Floats = NDArray[np.float64]
+WORLDS = {"less calibrated": LESS_CALIBRATED, "better calibrated": BETTER_CALIBRATED}
+RATE = -1 / 3
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Rows of each kind as functions of N; infinitely many means their masses are known exactly."""
+
+    name: str
+    labelled: Callable[[int], float]
+    unlabelled: Callable[[int], float]
+    fully_labelled: bool = False
+
+
+def sizes(quick: bool) -> list[int]:
+    """N from 10 to 10,000, evenly on the logarithmic axis."""
+    return [round(n) for n in np.logspace(1, 4, 7 if quick else 13)]
+
+
+def one_error(world: LogitMixture, setting: Setting, n: int, rng: np.random.Generator) -> float:
+    """PU-ECE of one sample, with bins of equal mass, as many as section 5.3 takes."""
+    prior = world.class_prior
+    if setting.fully_labelled:
+        _, scores, is_positive = world.draw(1, n, rng)
+        return _labelled_error(scores, is_positive, max(1, math.ceil(round(n ** (1 / 3), 9))))
+    labelled, unlabelled = setting.labelled(n), setting.unlabelled(n)
+    # in the smallest samples the recommended number of bins exceeds what the rows can be divided into
+    bins = min(optimal_bins(prior, labelled, unlabelled), int(min(unlabelled, 1e9)))
+    drawn = world.draw(
+        int(labelled) if math.isfinite(labelled) else 1, int(unlabelled) if math.isfinite(unlabelled) else 1, rng
+    )
+    if math.isfinite(unlabelled):
+        ordered = np.sort(drawn[1])
+        inner = ordered[(ordered.size * np.arange(1, bins)) // bins - 1]
+        edges = np.concatenate([[0.0], inner, [1.0]])
+        place = np.searchsorted(edges[1:-1], ordered, side="left")
+        promised = np.bincount(place, ordered, minlength=bins) / ordered.size
+    else:
+        edges = world.mass_edges(bins)
+        promised = world.binned_masses(edges)[1]
+    if math.isfinite(labelled):
+        place = np.searchsorted(edges[1:-1], drawn[0], side="left")
+        positive = prior * np.bincount(place, minlength=bins) / drawn[0].size
+    else:
+        positive = world.binned_masses(edges)[0]
+    return float(np.abs(positive - promised).sum())
+
+
+def _labelled_error(scores: Floats, is_positive: NDArray[np.bool_], bins: int) -> float:
+    ordered = np.sort(scores)
+    edges = np.concatenate([[0.0], ordered[(ordered.size * np.arange(1, bins)) // bins - 1], [1.0]])
+    place = np.searchsorted(edges[1:-1], scores, side="left")
+    return float(np.abs(np.bincount(place, is_positive - scores, minlength=bins)).sum() / scores.size)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Biases:
+    """Absolute errors of one setting: (size, trial)."""
+
+    sizes: list[int]
+    errors: Floats
+
+    @property
+    def mean(self) -> Floats:
+        return np.asarray(self.errors.mean(axis=1), float)
+
+    @property
+    def band(self) -> tuple[Floats, Floats]:
+        low, high = np.quantile(self.errors, [0.05, 0.95], axis=1)
+        return low, high
+
+    def slope(self) -> float:
+        """Slope of the mean error on logarithmic axes."""
+        return float(np.polyfit(np.log(self.sizes), np.log(self.mean), 1)[0])
+
+
+def biases(
+    world: LogitMixture, setting: Setting, *, quick: bool, trials: int, seed: int, progress: Callable[[str], None]
+) -> Biases:
+    truth = world.true_calibration_error()
+    grid = sizes(quick)
+    errors = np.empty((len(grid), trials))
+    for row, n in enumerate(grid):
+        progress(f"{setting.name}, N = {n:,}")
+        rng = np.random.default_rng([seed, n])
+        errors[row] = [abs(one_error(world, setting, n, rng) - truth) for _ in range(trials)]
+    return Biases(grid, errors)
+
+
+def worlds() -> dict[str, LogitMixture]:
+    return {name: logistic_world(*line) for name, line in WORLDS.items()}
+
+
+def text_table(title: str, found: dict[str, Biases]) -> str:
+    """Mean errors at four sizes, and the fitted slope beside the theory's."""
+    grid = next(iter(found.values())).sizes
+    shown = [place for place, n in enumerate(grid) if n in (10, 100, 1000, 10_000)]
+    heads = "".join(f"{f'N={grid[i]:,}':>9}" for i in shown)
+    lines = [title, f"  {'setting':<25}{heads}{'slope':>7}{'theory':>7}"]
+    for name, one in found.items():
+        values = "".join(f"{one.mean[i]:>9.4f}" for i in shown)
+        lines.append(f"  {name:<25}{values}{one.slope():>7.2f}{RATE:>7.2f}")
+    return "\n".join(lines)
+
+
+def draw_biases(found: dict[str, dict[str, Biases]], out: Path | None, name: str) -> tuple[Path, ...]:
+    """One panel per world on logarithmic axes, with 90% bands and the theory's rate dashed."""
+    if out is None:
+        return ()
+    from pulens.plots._matplotlib import pyplot
+
+    plt = pyplot()
+    figure, axes = plt.subplots(1, len(found), figsize=(5.4 * len(found), 4.4), sharey=True, layout="constrained")
+    for ax, (title, settings) in zip(np.atleast_1d(axes), found.items(), strict=True):
+        for colour, (label, one) in zip(COLOURS, settings.items(), strict=False):
+            low, high = one.band
+            ax.fill_between(one.sizes, low, high, color=colour, alpha=0.12, linewidth=0)
+            ax.plot(one.sizes, one.mean, color=colour, marker="o", markersize=3, label=label)
+        first = max(one.mean[0] for one in settings.values())
+        grid = np.asarray(next(iter(settings.values())).sizes, float)
+        rate = first * 1.4 * (grid / grid[0]) ** RATE
+        ax.plot(grid, rate, color="#444444", linestyle="--", linewidth=1, label="N^(-1/3)")
+        ax.set(xscale="log", yscale="log", xlabel="N", title=title)
+        ax.grid(alpha=0.25, which="both")
+    first_axes: Any = np.atleast_1d(axes)[0]
+    first_axes.set_ylabel("|PU-ECE - true calibration error|")
+    first_axes.legend(fontsize=8)
+    path = out / f"{name}.png"
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
+    return (path,)
+
+
+COLOURS = ("#1f5fa8", "#c8553d", "#3d8b5f", "#7d5ba6", "#b08a2e")

@@ -1,0 +1,69 @@
+"""How sure an interval should be, and by how many redraws it is found."""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+
+from pulens.errors import PulensError
+
+FEWEST_REDRAWS = 100
+DEFAULT_REDRAWS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Resampling:
+    """Level, number of redraws and seed. The same seed gives the same bytes, whatever the number of threads.
+
+    >>> Resampling(confidence=0.9).tail
+    0.05
+    """
+
+    confidence: float = 0.95
+    redraws: int = DEFAULT_REDRAWS
+    seed: int = 0
+    threads: int = 0  # that share the redraws; 0 for what the machine has, up to four
+
+    @property
+    def tail(self) -> float:
+        """Chance of a miss on either side."""
+        return round((1 - self.confidence) / 2, 15)
+
+    @property
+    def workers(self) -> int:
+        return self.threads or max(1, min(4, os.cpu_count() or 1))
+
+
+def check_resampling(confidence: float | None, redraws: int = DEFAULT_REDRAWS, seed: int = 0) -> Resampling | None:
+    """The caller's wishes, checked; ``None`` when no interval is wanted.
+
+    >>> check_resampling(None) is None
+    True
+    """
+    if confidence is None:
+        return None
+    number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
+    if not number or not 0 < confidence < 1 or math.isnan(confidence):
+        raise PulensError(
+            f"confidence must lie strictly between 0 and 1, got {confidence!r}. Write 95% as 0.95, "
+            "or give None for no intervals."
+        )
+    if not _whole(redraws) or redraws < FEWEST_REDRAWS:
+        raise PulensError(
+            f"redraws must be a whole number of at least {FEWEST_REDRAWS}, got {redraws!r}. "
+            f"{DEFAULT_REDRAWS:,} are plenty for 95% intervals."
+        )
+    if not _whole(seed) or seed < 0:
+        raise PulensError(f"seed must be a whole number of at least 0, got {seed!r}. Any such number will do.")
+    return Resampling(float(confidence), int(redraws), int(seed))
+
+
+def _whole(value: object) -> bool:
+    import operator
+
+    try:
+        operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return False
+    return not isinstance(value, bool)

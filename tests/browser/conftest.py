@@ -1,0 +1,99 @@
+"""One real browser for all tests of pages; machines that cannot have one say so, CI never skips."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+ARTEFACTS = Path(__file__).resolve().parents[2] / "artefacts"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def unavailable(reason: str) -> None:
+    """Skip, or fail where a missing browser would hide a broken page."""
+    if os.environ.get("PULENS_BROWSER") == "required" or os.environ.get("CI"):
+        pytest.fail(f"the pages must be tested in a browser here, but {reason}")
+    pytest.skip(f"pages not tested in a browser: {reason}; 'make browser' installs one")
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        unavailable("playwright is not installed")
+    found = next((place for name in BROWSERS if (place := shutil.which(name))), None)
+    if found is None:
+        unavailable(f"none of {', '.join(BROWSERS)} is installed")
+    ARTEFACTS.mkdir(exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+class Opened:
+    """A page opened from disk, with everything it said and asked for."""
+
+    def __init__(self, browser, path: Path, fragment: str = "", **options):
+        options = {"viewport": {"width": 1200, "height": 900}, "color_scheme": "light", **options}
+        self.context = browser.new_context(**options)
+        self.page = self.context.new_page()
+        self.messages: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.messages.append(f"{message.type}: {message.text}"))
+        self.page.on("pageerror", lambda error: self.messages.append(f"error: {error}"))
+        self.page.on("dialog", lambda dialog: (self.messages.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.address = path.resolve().as_uri()
+        self.page.goto(self.address + fragment)
+
+    def number(self, metric: str) -> float:
+        """A metric as the page holds it, to the last digit."""
+        return float(self.page.locator(f"td[data-live='{metric}']").get_attribute("data-value"))
+
+    def cell(self, name: str) -> float:
+        return float(self.page.locator(f"[data-cell='{name}']").get_attribute("data-value"))
+
+    def settle(self) -> None:
+        """Wait until what was asked for is drawn and kept in the address."""
+        self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 160)))")
+
+    def keep(self, name: str) -> None:
+        self.page.screenshot(path=ARTEFACTS / f"{name}.png", full_page=True)
+
+    def on_paper(self, name: str) -> bytes:
+        return self.page.pdf(path=ARTEFACTS / f"{name}.pdf", format="A4", print_background=True)
+
+    def check_quiet(self) -> None:
+        """Nothing but the file itself was loaded, and nothing was complained about."""
+        outside = [url for url in self.requests if not url.startswith((self.address, "data:", "blob:"))]
+        assert outside == []
+        assert self.messages == []
+
+
+@pytest.fixture
+def open_page(chromium):
+    opened = []
+
+    def opener(path: Path, fragment: str = "", **options) -> Opened:
+        opened.append(Opened(chromium, path, fragment, **options))
+        return opened[-1]
+
+    yield opener
+    for one in opened:
+        one.check_quiet()
+        one.context.close()

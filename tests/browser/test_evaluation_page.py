@@ -1,0 +1,243 @@
+"""The page of an evaluation, opened from disk in a real browser."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pulens.bounding import bounds
+from pulens.evaluation import evaluate
+
+LIVE = ("roc_auc", "average_precision", "precision", "recall", "f1", "accuracy", "matthews_correlation", "lift")
+
+
+def rows(n=1500, prior=0.2, separation=2.0, seed=0):
+    rng = np.random.default_rng(seed)
+    positive = rng.random(n) < prior
+    scores = 1 / (1 + np.exp(-rng.normal(separation * positive - 1)))
+    return (positive & (rng.random(n) < 0.4)).astype(int), np.round(scores, 6)
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    return evaluate(*rows(), class_prior=(0.15, 0.25), scenario="single-set", redraws=200)
+
+
+@pytest.fixture(scope="module")
+def report(evaluation, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    evaluation.to_html(path, title="churn model, March")
+    return path
+
+
+def check_against_python(opened, prior, threshold):
+    """What the page shows beside what Python says for the same rows."""
+    labels, scores = rows()
+    there = evaluate(labels, scores, class_prior=prior, scenario="single-set", threshold=threshold, confidence=None)
+    for name in LIVE:
+        assert opened.number(name) == pytest.approx(there.estimates[name].value, abs=1e-9), name
+    table = there.at(threshold).table
+    for shown, cell in (("truePositive", "true_positive"), ("falsePositive", "false_positive"),
+                        ("falseNegative", "false_negative"), ("trueNegative", "true_negative")):  # fmt: skip
+        assert opened.cell(shown) == pytest.approx(float(getattr(table, cell)[0]), abs=1e-9)
+
+
+def test_opens_with_the_numbers_of_the_evaluation(open_page, evaluation, report):
+    opened = open_page(report)
+    for name in LIVE:
+        assert opened.number(name) == evaluation.estimates[name].value
+    assert opened.page.title() == "churn model, March · pulens"
+    assert opened.page.locator("figure svg").count() == 6
+    sentence = opened.page.locator("#verdict .sentence").first.inner_text()
+    assert "ranks a random positive above a random negative" in sentence
+    opened.keep("evaluation-light")
+
+
+def test_the_slider_recomputes_everything_as_python_does(open_page, evaluation, report):
+    opened = open_page(report)
+    before = opened.page.locator("#chart-roc svg").inner_html()
+    slider = opened.page.locator("#prior")
+    slider.focus()
+    for _ in range(12):
+        opened.page.keyboard.press("ArrowRight")
+    opened.settle()
+    prior = opened.page.evaluate("Number(document.getElementById('prior').value)")
+    assert prior > evaluation.class_prior.value
+    held = opened.page.evaluate("recovery.populationPrior(page.state.prior, page.data.totals, 'single-set', 0)")
+    check_against_python(opened, held, evaluation.threshold)
+    assert opened.page.locator("#chart-roc svg").inner_html() != before
+    assert opened.page.locator("#moved").is_visible()
+    opened.page.locator("#reset").click()
+    opened.settle()
+    assert opened.number("roc_auc") == evaluation.estimates["roc_auc"].value
+    assert not opened.page.locator("#moved").is_visible()
+
+
+def test_intervals_and_bounds_follow_the_slider(open_page, evaluation, report):
+    opened = open_page(report)
+    shown = opened.page.locator("td[data-interval='roc_auc']")
+    whole = evaluation.estimates["roc_auc"].interval
+    assert shown.inner_text() == f"{whole.low:.3f} to {whole.high:.3f}"
+    opened.page.evaluate("page.moveTo({prior: 0.1})")
+    opened.settle()
+    labels, scores = rows()
+    there = evaluate(labels, scores, unlabelled_prior=0.1, scenario="single-set", threshold=evaluation.threshold)
+    prior = there.class_prior.value
+    there = evaluate(labels, scores, class_prior=prior, scenario="single-set", threshold=evaluation.threshold)
+    for name, slack in (("roc_auc", 0.002), ("precision", 0.02), ("recall", 0.02), ("f1", 0.02)):
+        low, high = (
+            float(end) for end in opened.page.locator(f"td[data-interval='{name}']").inner_text().split(" to ")
+        )
+        expected = there.estimates[name].interval
+        assert low == pytest.approx(expected.low, abs=slack), name
+        assert high == pytest.approx(expected.high, abs=slack), name
+    limits = bounds(labels, scores, unlabelled_prior=0.1, scenario="single-set").roc_auc
+    assert opened.page.locator("[data-bound-area]").inner_text() == f"{limits.low:.3f} to {limits.high:.3f}"
+    assert opened.page.locator("td[data-interval='average_precision']").inner_text() == ""  # redraws stay in Python
+
+
+def test_a_typed_prior_counts(open_page, evaluation, report):
+    opened = open_page(report)
+    field = opened.page.locator("#prior-number")
+    field.fill("0.12")
+    field.press("Enter")
+    opened.settle()
+    check_against_python(opened, 0.12, evaluation.threshold)
+    field.fill("nonsense")
+    field.press("Enter")
+    opened.settle()
+    assert float(field.input_value()) == pytest.approx(0.12)
+
+
+def test_a_click_on_the_curve_moves_the_threshold(open_page, evaluation, report):
+    opened = open_page(report)
+    for chart, where in (("roc", (0.5, 0.3)), ("precision-recall", (0.4, 0.5)), ("threshold", (0.3, 0.5))):
+        plot = opened.page.locator(f"#chart-{chart} .plot")
+        plot.scroll_into_view_if_needed()
+        box = plot.bounding_box()
+        opened.page.mouse.move(box["x"] + where[0] * box["width"], box["y"] + where[1] * box["height"])
+        assert "threshold" in plot.locator(".tip").inner_text()
+        opened.page.mouse.click(box["x"] + where[0] * box["width"], box["y"] + where[1] * box["height"])
+        opened.settle()
+        threshold = opened.page.evaluate("page.data.counts.thresholds[page.state.index - 1]")
+        assert threshold != evaluation.threshold
+        check_against_python(opened, evaluation.class_prior.value, threshold)
+
+
+def test_the_curve_can_be_walked_by_keyboard(open_page, report):
+    opened = open_page(report)
+    plot = opened.page.locator("#chart-roc .plot")
+    plot.focus()
+    for _ in range(5):
+        opened.page.keyboard.press("ArrowRight")
+    told = plot.locator(".tip").inner_text()
+    opened.page.keyboard.press("Enter")
+    opened.settle()
+    shown = opened.page.locator("#threshold-number").input_value()
+    assert f"threshold {shown}" in told
+
+
+def test_the_address_keeps_the_state(open_page, evaluation, report):
+    first = open_page(report)
+    first.page.evaluate("page.moveTo({prior: 0.07, index: 100})")
+    first.settle()
+    fragment = first.page.evaluate("location.hash")
+    assert "prior=" in fragment
+    assert "threshold=" in fragment
+    second = open_page(report, fragment)
+    for name in LIVE:
+        assert second.number(name) == pytest.approx(first.number(name), abs=1e-12)
+    second.page.evaluate("location.hash = '#prior=0.2'")
+    second.settle()
+    check_against_python(second, 0.2, evaluation.threshold)
+
+
+def test_a_prior_that_the_data_contradict_is_called_so(open_page, report):
+    opened = open_page(report)
+    assert not opened.page.locator("#live-warning").is_visible()
+    opened.page.evaluate("page.moveTo({prior: 0.5})")
+    opened.settle()
+    assert "contradict" in opened.page.locator("#live-warning").inner_text()
+
+
+def test_the_theme_can_be_switched_and_follows_the_system(open_page, report):
+    opened = open_page(report, color_scheme="dark")
+    background = "getComputedStyle(document.body).backgroundColor"
+    dark = opened.page.evaluate(background)
+    drawn = opened.page.locator("#chart-roc svg").get_attribute("fill")
+    opened.keep("evaluation-dark")
+    opened.page.locator("#theme").click()
+    assert opened.page.evaluate(background) != dark
+    assert opened.page.locator("#chart-roc svg").get_attribute("fill") != drawn
+    opened.page.locator("#theme").click()
+    assert opened.page.evaluate(background) == dark
+
+
+def test_charts_are_saved_and_their_data_copied(open_page, report, tmp_path):
+    opened = open_page(report)
+    for chart in ("roc", "precision-recall", "prior", "threshold", "scores", "labelling"):
+        figure = opened.page.locator(f"#chart-{chart}")
+        with opened.page.expect_download() as download:
+            figure.locator("[data-save=svg]").click()
+        svg = (tmp_path / "a.svg").with_stem(chart)
+        download.value.save_as(svg)
+        assert svg.read_text().startswith("<svg xmlns=")
+        with opened.page.expect_download() as download:
+            figure.locator("[data-save=png]").click()
+        png = svg.with_suffix(".png")
+        download.value.save_as(png)
+        assert png.read_bytes().startswith(b"\x89PNG")
+        figure.locator("[data-save=csv]").click()
+        figure.get_by_text("Copied").wait_for()
+        figure.locator("details.data summary").click()
+        figure.locator("table tbody tr").first.wait_for()
+        assert figure.locator("table tbody tr").count() > 5
+    csv = opened.page.evaluate("figures.all[0].csv()").splitlines()
+    assert csv[0] == "threshold,false positive rate,true positive rate"
+    assert len(csv) == len(opened.page.evaluate("page.current.roc.x")) + 1
+
+
+def test_fits_a_phone_and_paper(open_page, report):
+    opened = open_page(report, viewport={"width": 375, "height": 740}, device_scale_factor=2)
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 375
+    opened.keep("evaluation-phone")
+    printed = open_page(report, color_scheme="dark")
+    assert printed.on_paper("evaluation-print").startswith(b"%PDF")
+
+
+def test_every_control_has_a_name_and_every_chart_a_table(open_page, report):
+    opened = open_page(report)
+    nameless = opened.page.evaluate(
+        """() => [...document.querySelectorAll("button, input, [tabindex='0']")].filter((element) =>
+             !(element.getAttribute("aria-label") || element.labels?.length || element.textContent.trim())
+           ).map((element) => element.outerHTML)"""
+    )
+    assert nameless == []
+    assert opened.page.locator("figure details.data").count() == opened.page.locator("figure").count()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out(open_page, report, scheme):
+    """Contrast of at least 4.5 to 1 for the colours that text is set in (WCAG AA)."""
+    opened = open_page(report, color_scheme=scheme)
+    low = opened.page.evaluate(
+        """() => {
+          const style = getComputedStyle(document.documentElement);
+          const channel = (c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+          const light = (name) => {
+            const hex = style.getPropertyValue(name).trim().slice(1);
+            const [r, g, b] = [0, 2, 4].map((k) => channel(parseInt(hex.slice(k, k + 2), 16) / 255));
+            return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+          };
+          const ratio = (a, b) => {
+            const [x, y] = [light(a), light(b)].sort((p, q) => q - p);
+            return (x + 0.05) / (y + 0.05);
+          };
+          const pairs = [];
+          for (const text of ["--ink", "--soft", "--main", "--accent"])
+            for (const ground of ["--paper", "--card", "--note-bg"]) pairs.push([text, ground, ratio(text, ground)]);
+          for (const ground of ["--warn-bg", "--bad-bg"]) pairs.push(["--ink", ground, ratio("--ink", ground)]);
+          return pairs.filter(([, , found]) => found < 4.5);
+        }"""
+    )
+    assert low == []

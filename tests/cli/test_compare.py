@@ -1,0 +1,84 @@
+"""pulens compare"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from pulens.cli import main
+
+
+@pytest.fixture
+def file(tmp_path):
+    rng = np.random.default_rng(0)
+    positive = rng.random(1500) < 0.2
+    a, b = rng.normal(2.0 * positive), rng.normal(0.7 * positive)
+    label = (positive & (rng.random(1500) < 0.5)).astype(int)
+    path = tmp_path / "scores.csv"
+    lines = [f"{x:.5f},{y:.5f},{z}" for x, y, z in zip(a, b, label, strict=True)]
+    path.write_text("\n".join(["a,b,label", *lines]) + "\n")
+    return path
+
+
+FAST = ["--redraws", "100", "--class-prior", "0.2", "--scenario", "single-set"]
+MODELS = ["--score", "a", "--score", "b"]
+
+
+def test_the_terminal_shows_differences_and_a_verdict(file, capsys):
+    main(["compare", str(file), *MODELS, *FAST])
+    shown = capsys.readouterr().out
+    assert "a - b" in shown
+    assert "verdict: a is better than b" in shown
+
+
+def test_json_goes_to_standard_output_alone(file, capsys):
+    main(
+        [
+            "compare",
+            str(file),
+            *MODELS,
+            *FAST,
+            "--metric",
+            "f1",
+            "--threshold",
+            "a=1.0",
+            "--threshold",
+            "b=0.4",
+            "--json",
+            "-",
+        ]
+    )
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["metric"] == "f1"
+    assert answer["metrics"]["f1"]["estimates"]["a"]["threshold"] == 1.0
+
+
+def test_standard_input_is_read_once_for_all_models(file, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes())))
+    main(["compare", "-", *MODELS, *FAST, "--json", "-"])
+    piped = capsys.readouterr().out
+    main(["compare", str(file), *MODELS, *FAST, "--json", "-"])
+    assert piped == capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--score", "a", *FAST], "at least two models"),
+        (["--score", "a", "--score", "c", *FAST], "there is no column 'c'"),
+        ([*MODELS, *FAST, "--threshold", "a:1"], "--threshold must be a number or MODEL=NUMBER, got 'a:1'"),
+        ([*MODELS, *FAST, "--threshold", "a=1"], "threshold must name each model once"),
+        ([*MODELS, *FAST, "--metric", "auc"], "there is no metric 'auc'"),
+        ([*MODELS, *FAST, "--unlabelled-prior", "0.1"], "give exactly one of class_prior"),
+        ([*FAST], "--score"),
+    ],
+)
+def test_mistakes_end_with_one_message_and_code_two(arguments, message, file, capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["compare", str(file), *arguments])
+    assert end.value.code == 2
+    assert message in capsys.readouterr().err

@@ -1,0 +1,83 @@
+"""pulens prior on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from pulens.cli import main
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    rng = np.random.default_rng(1)
+    scores = np.concatenate([rng.normal(2, 1, 1500), rng.normal(0, 1, 4000)])
+    path = tmp_path_factory.mktemp("prior") / "scores.csv"
+    lines = [f"{label},{score:.6f}" for label, score in zip(np.repeat([1, 0], [500, 5000]), scores, strict=True)]
+    path.write_text("label,score\n" + "\n".join(lines))
+    return str(path)
+
+
+def run(capsys, *arguments):
+    try:
+        main(["prior", *arguments])
+        code = 0
+    except SystemExit as end:
+        code = end.code
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_json_holds_the_estimate_its_interval_and_the_feasible_range(capsys, file):
+    code, out, _ = run(capsys, file, "--json", "-")
+    answer = json.loads(out)
+    assert code == 0
+    assert answer["class_prior"]["low"] < 0.2 < answer["class_prior"]["high"] <= answer["class_prior"]["feasible_high"]
+    assert answer["rows_to_audit"]["0.1"] > 100
+
+
+def test_an_audit_is_combined_with_the_estimate(capsys, file):
+    _, out, _ = run(capsys, file, "--audit", "40/200", "--json", "-")
+    assert "with an audit of 200 rows" in json.loads(out)["class_prior"]["method"]
+
+
+def test_label_noise_can_be_estimated(capsys, file):
+    _, out, _ = run(capsys, file, "--label-noise", "estimate", "--json", "-")
+    assert json.loads(out)["label_noise"]["value"] < 0.05
+
+
+def test_every_estimator_is_shown_on_request(capsys, file):
+    code, out, _ = run(capsys, file, "--all")
+    assert code == 0
+    assert "dedpul" in out
+    assert "feasible" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--method", "tlit"], "Did you mean 'tilt'?"),
+        (["--audit", "5/3"], "got '5/3'"),
+        (["--label-noise", "lots"], "or 'estimate', got 'lots'"),
+        (["--label-noise", "1.5"], "got 1.5"),
+        (["--confidence", "95"], "got 95.0"),
+        (["--label-noise", "estimate", "--audit", "1/2"], "cannot be combined"),
+    ],
+)
+def test_bad_options_end_with_one_message_and_code_two(capsys, file, arguments, message):
+    code, out, err = run(capsys, file, *arguments)
+    assert code == 2
+    assert out == ""
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_the_picture_is_drawn(capsys, file, tmp_path):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    code, _, _ = run(capsys, file, "--plot", str(tmp_path / "prior.png"))
+    assert code == 0
+    assert (tmp_path / "prior.png").stat().st_size > 5000

@@ -1,0 +1,334 @@
+"""Comparisons: who wins, how sure that is, and where the class prior decides."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import pulens
+from pulens.assumptions import Assumptions
+from pulens.comparison.joint import JointRows, read_models
+from pulens.comparison.paired import holm, percentile_interval, two_sided_p
+from pulens.errors import InputError, PulensError
+from pulens.recovery import direct_roc_auc
+from pulens.scenario import Scenario
+from pulens.tally import Tally
+
+
+def rows(n_labelled=150, n_unlabelled=1200, prior=0.3, shifts=(2.0, 1.0), seed=0, agreement=0.5):
+    """Case-control rows, one model per shift, their errors partly shared."""
+    rng = np.random.default_rng(seed)
+    positive = np.concatenate([np.ones(n_labelled, bool), rng.random(n_unlabelled) < prior])
+    labels = np.repeat([1, 0], [n_labelled, n_unlabelled])
+    common = rng.normal(size=positive.size)
+    models = {
+        f"model {i}": shift * positive
+        + np.sqrt(agreement) * common
+        + np.sqrt(1 - agreement) * rng.normal(size=positive.size)
+        for i, shift in enumerate(shifts)
+    }
+    return labels, models
+
+
+def test_a_better_model_is_found_and_the_sentence_says_so():
+    comparison = pulens.compare(*rows(), class_prior=0.3, redraws=300)
+    assert comparison.winner == "model 0"
+    assert comparison.verdict.startswith("model 0 is better than model 1: roc_auc differs by +0.")
+    pair = comparison.difference("model 0", "model 1")
+    assert pair.interval.low > 0
+    assert pair.probability > 0.99
+    assert pair.adjusted_p_value < 0.05
+
+
+def test_models_of_equal_worth_cannot_be_told_apart_and_the_sentence_says_so():
+    comparison = pulens.compare(*rows(shifts=(1.5, 1.5)), class_prior=0.3, redraws=300)
+    assert comparison.winner is None
+    assert comparison.verdict.startswith("The data cannot tell ")
+
+
+def test_a_model_compared_with_itself_differs_by_nothing():
+    labels, models = rows()
+    same = {"a": models["model 0"], "b": models["model 0"].copy()}
+    pair = pulens.compare(labels, same, class_prior=0.3, redraws=100).difference("a", "b")
+    assert (pair.value, pair.interval.low, pair.interval.high) == (0, 0, 0)
+    assert pair.p_value == 1
+    assert pair.probability == 0.5
+
+
+def test_turning_a_pair_round_turns_its_numbers_round():
+    comparison = pulens.compare(*rows(), class_prior=0.3, redraws=100)
+    there, back = comparison.difference("model 0", "model 1"), comparison.difference("model 1", "model 0")
+    assert back.value == -there.value
+    assert (back.interval.low, back.interval.high) == (-there.interval.high, -there.interval.low)
+    assert back.probability == pytest.approx(1 - there.probability)
+
+
+def test_the_value_of_each_model_is_the_one_that_evaluate_gives():
+    labels, models = rows()
+    comparison = pulens.compare(labels, models, class_prior=0.3, threshold=0.5, redraws=100)
+    for name, scores in models.items():
+        evaluation = pulens.evaluate(labels, scores, class_prior=0.3, threshold=0.5)
+        for metric in ("roc_auc", "average_precision", "f1", "accuracy", "precision", "recall"):
+            assert comparison.estimates[metric][name].value == pytest.approx(evaluation.estimates[metric].value)
+
+
+def test_redraws_spread_like_delong_says():
+    labels, models = rows(200, 1500)
+    comparison = pulens.compare(labels, models, class_prior=0.3, metrics=["roc_auc"], redraws=1500)
+    interval = comparison.difference("model 0", "model 1").interval
+    deviation = delong_deviation(labels, *models.values()) / (1 - 0.3)
+    from scipy.stats import t
+
+    assert interval.width == pytest.approx(2 * t.ppf(0.975, 199) * np.sqrt(200 / 199) * deviation, rel=0.08)
+
+
+def delong_deviation(labels, first, second):
+    """Standard error of the difference of two AUCs on the same rows (DeLong et al. 1988)."""
+    parts = []
+    for scores in (first, second):
+        above, below = scores[labels == 1], scores[labels == 0]
+        wins = (above[:, None] > below[None, :]) + 0.5 * (above[:, None] == below[None, :])
+        parts.append((wins.mean(axis=1), wins.mean(axis=0)))
+    by_labelled, by_unlabelled = (parts[0][i] - parts[1][i] for i in (0, 1))
+    return np.sqrt(by_labelled.var(ddof=1) / by_labelled.size + by_unlabelled.var(ddof=1) / by_unlabelled.size)
+
+
+def test_agreement_between_models_narrows_the_difference():
+    widths = [
+        pulens.compare(*rows(agreement=share, seed=3), class_prior=0.3, metrics=["roc_auc"], redraws=400)
+        .difference("model 0", "model 1")
+        .interval.width
+        for share in (0.0, 0.95)
+    ]
+    assert widths[1] < 0.75 * widths[0]
+
+
+def test_the_same_seed_gives_the_same_answer():
+    first, second = (pulens.compare(*rows(), class_prior=0.3, redraws=100, seed=5).to_dict() for _ in range(2))
+    assert first == second
+
+
+def test_holm_is_what_the_procedure_says():
+    # smallest times 4, next times 3 and so on, never below one before it, never above 1
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.9, 0.8]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+def test_pairs_are_corrected_within_each_metric():
+    comparison = pulens.compare(*rows(shifts=(2.0, 1.6, 1.5)), class_prior=0.3, redraws=300)
+    pairs = comparison.differences["roc_auc"]
+    assert len(pairs) == 3
+    assert [pair.adjusted_p_value for pair in pairs] == pytest.approx(holm([pair.p_value for pair in pairs]))
+
+
+def test_the_p_value_and_the_interval_agree_about_zero():
+    rng = np.random.default_rng(0)
+    for shift in np.linspace(0, 4, 30):
+        for n_labelled in (10, 60, 10_000):
+            draws = rng.normal(shift, 1, 4000)
+            low, high = percentile_interval(draws, 0.95, n_labelled)
+            p_value = two_sided_p(draws, n_labelled)
+            if abs(p_value - 0.05) > 0.004:
+                assert (low > 0 or high < 0) == (p_value < 0.05)
+
+
+def test_few_labelled_rows_widen_the_interval():
+    draws = np.random.default_rng(0).normal(size=20_000)
+    narrow, wide = (percentile_interval(draws, 0.95, n) for n in (100_000, 10))
+    assert wide[1] - wide[0] > 1.15 * (narrow[1] - narrow[0])
+
+
+def test_the_order_of_recovered_auc_does_not_move_with_the_class_prior():
+    for seed in range(5):
+        labels, models = rows(40, 300, shifts=(1.2, 1.1), seed=seed)
+        comparison = pulens.compare(labels, models, class_prior=(0.05, 0.6), metrics=["roc_auc"], redraws=100)
+        assert comparison.order["roc_auc"].crossings == ()
+        gaps = [
+            direct_roc_auc(Tally.from_arrays(labels, models["model 0"]), Assumptions(alpha))
+            - direct_roc_auc(Tally.from_arrays(labels, models["model 1"]), Assumptions(alpha))
+            for alpha in (0.05, 0.3, 0.6)
+        ]
+        assert np.ptp(np.sign(gaps)) == 0
+
+
+def crossing_rows():
+    """Two classifiers at threshold 0.5: the careful one has the better accuracy only while positives are rare.
+
+    Careful: finds 40% of positives, calls 10% of the unlabelled. Bold: finds 90% and calls 40%.
+    """
+    labels = np.repeat([1, 0], [100, 1000])
+    careful = np.concatenate([np.arange(100) < 40, np.arange(1000) < 100]).astype(float)
+    bold = np.concatenate([np.arange(100) < 90, np.arange(1000) < 400]).astype(float)
+    return labels, {"careful": careful, "bold": bold}
+
+
+def test_crossing_points_are_computed():
+    labels, models = crossing_rows()
+    comparison = pulens.compare(
+        labels, models, class_prior=(0.05, 0.4), metrics=["accuracy"], threshold=0.5, redraws=100
+    )
+    (crossing,) = comparison.order["accuracy"].crossings
+    # accuracy is 2 prior recall - share called positive + 1 - prior: equal where 2 prior (0.9 - 0.4) = 0.4 - 0.1,
+    # but for the careful one's false positive rate, which stays above 0 up to a prior of 0.25
+    assert crossing.below == "careful"
+    assert crossing.above == "bold"
+    exact = 0.3
+    careful_is_possible = 0.1 - exact * 0.4 >= 0
+    assert not careful_is_possible  # clipped at 0 false alarms: accuracy is then 1 - prior (1 - recall)
+    # 1 - 0.6 prior = 1 + 0.8 prior - 0.4  gives  prior = 2/7
+    assert crossing.class_prior == pytest.approx(2 / 7, abs=1e-8)
+    assert comparison.winner is None
+    assert "depends on the class prior: careful is better below 0.286, bold above" in comparison.verdict
+
+
+def test_a_range_of_priors_costs_certainty_and_never_adds_any():
+    labels, models = crossing_rows()
+    options = {"metrics": ["accuracy"], "threshold": 0.5, "redraws": 200}
+    sure = pulens.compare(labels, models, class_prior=0.1, **options).difference("careful", "bold")
+    ranged = pulens.compare(labels, models, class_prior=(0.05, 0.4), **options).difference("careful", "bold")
+    assert sure.adjusted_p_value < 0.01
+    assert ranged.adjusted_p_value == 1
+    assert ranged.interval.low < sure.interval.low
+
+
+def test_without_a_range_the_order_is_traced_over_the_priors_that_the_data_allow():
+    labels, models = rows(prior=0.2)
+    order = pulens.compare(labels, models, class_prior=0.2, redraws=100).order["average_precision"]
+    assert order.class_priors[0] < 0.01
+    assert 0.2 < order.class_priors[-1] < 0.6
+    assert order.winners == ("model 0",)
+
+
+def test_a_metric_that_should_be_low_is_won_by_the_lower():
+    labels, models = rows()
+    comparison = pulens.compare(labels, models, class_prior=0.3, metrics=["error_rate"], threshold=0.8, redraws=100)
+    assert comparison.leader() == "model 0"
+    assert comparison.difference("model 0", "model 1").value < 0
+    assert comparison.difference("model 0", "model 1").probability > 0.5
+
+
+def test_measures_without_a_class_prior_can_be_compared():
+    labels, models = rows(60, 300)
+    comparison = pulens.compare(labels, models, metrics=["pulp", "proxy_roc_auc"], redraws=100)
+    assert comparison.leader("proxy_roc_auc") == "model 0"
+    assert comparison.order["pulp"].crossings == ()
+    assert "pulp: does not depend on the class prior" in str(comparison)
+
+
+def test_without_a_class_prior_one_estimate_serves_all_models():
+    labels, models = rows(300, 2000, prior=0.2, shifts=(3.0, 1.0))
+    comparison = pulens.compare(labels, models, redraws=100)
+    assert comparison.winner == "model 0"
+    estimates = [pulens.evaluate(labels, scores).class_prior.unlabelled for scores in models.values()]
+    assert comparison.class_prior.unlabelled == min(estimates)
+    assert comparison.class_prior.unlabelled_interval is not None
+    assert "at every class prior from" in comparison.verdict
+
+
+def test_the_share_among_the_unlabelled_follows_the_redraw_where_the_class_prior_is_given():
+    # single set: a redraw with more labelled rows leaves fewer positives among the unlabelled ones
+    labels, models = rows(100, 900, prior=0.1)
+    held, moving = (
+        pulens.compare(labels, models, scenario="single-set", metrics=["accuracy"], threshold=0.8, redraws=400, **prior)
+        for prior in ({"unlabelled_prior": 0.1}, {"class_prior": 0.19})
+    )
+    assert held.estimates["accuracy"]["model 0"].value == pytest.approx(moving.estimates["accuracy"]["model 0"].value)
+    assert held.estimates["accuracy"]["model 0"].interval != moving.estimates["accuracy"]["model 0"].interval
+
+
+def test_a_range_that_begins_at_zero_is_no_obstacle():
+    labels, models = rows()
+    comparison = pulens.compare(labels, models, class_prior=(0.0, 0.3), redraws=100)
+    assert comparison.winner == "model 0"
+    assert not any(pair.undefined_because for pairs in comparison.differences.values() for pair in pairs)
+
+
+def test_redraws_keep_the_strata_of_case_control_and_mix_those_of_the_single_set():
+    labels, models = rows(30, 200)
+    joint = read_models(labels, models)
+    rng = np.random.default_rng(0)
+    fixed = [tallies[0].totals for tallies in joint.redraws(20, Scenario.CASE_CONTROL, rng)]
+    mixed = [tallies[0].totals for tallies in joint.redraws(20, Scenario.SINGLE_SET, rng)]
+    assert {(t.labelled, t.unlabelled) for t in fixed} == {(30, 200)}
+    assert len({t.labelled for t in mixed}) > 3
+    assert {t.rows for t in mixed} == {230}
+
+
+def test_tallies_of_the_rows_as_they_are_equal_those_of_each_model():
+    labels, models = rows(30, 200)
+    labels = labels.copy()
+    labels[-20:] = -1
+    models = {name: np.round(scores, 1) for name, scores in models.items()}
+    joint = read_models(labels, models)
+    assert isinstance(joint, JointRows)
+    for tally, scores in zip(joint.tallies(), models.values(), strict=True):
+        assert tally == Tally.from_arrays(labels, scores)
+
+
+def test_answers_show_themselves():
+    comparison = pulens.compare(*rows(), class_prior=(0.2, 0.4), threshold=0.5, redraws=100)
+    text = str(comparison)
+    for part in ("model 0 - model 1", "verdict: ", "order over the class prior", "95% interval", "joint redraws"):
+        assert part in text
+    assert (
+        "<script"
+        not in pulens.compare(
+            rows()[0], {"<script>": rows()[1]["model 0"], "b": rows()[1]["model 1"]}, class_prior=0.3, redraws=100
+        )._repr_html_()
+    )
+    answer = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
+    assert answer["winner"] == comparison.winner
+    assert answer["metrics"]["roc_auc"]["differences"][0]["first"] == "model 0"
+    assert len(answer["metrics"]["f1"]["order"]["class_priors"]) > 10
+
+
+def test_a_comparison_draws_itself():
+    pytest.importorskip("matplotlib").use("Agg")
+    left, right = pulens.compare(*rows(), class_prior=0.3, redraws=100).plot()
+    assert left.get_yticklabels()[0].get_text() == "model 0 - model 1"
+    assert len(right.lines) >= 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"redraws": 10}, "redraws must be a whole number of at least 100, got 10"),
+        ({"confidence": 95}, "confidence must lie strictly between 0 and 1, got 95"),
+        ({"metrics": ["auc_roc"]}, "there is no metric 'auc_roc'"),
+        ({"metrics": []}, "metrics is empty"),
+        ({"metrics": ["f1"]}, "f1 needs a threshold"),
+        ({"threshold": {"model 0": 0.5}}, "threshold must name each model once: 'model 0', 'model 1'"),
+        ({"unlabelled_prior": 0.2}, "give exactly one of class_prior"),
+        ({"confidence": None}, "needs a confidence"),
+        ({"scenario": "both"}, "scenario must be"),
+    ],
+)
+def test_bad_requests_are_refused_with_a_way_out(change, message):
+    with pytest.raises(PulensError, match=message):
+        pulens.compare(*rows(20, 60), **{"class_prior": 0.3, "redraws": 100, **change})
+
+
+def test_rows_that_do_not_fit_are_refused():
+    labels, models = rows(20, 60)
+    with pytest.raises(PulensError, match="at least two models, got 1"):
+        pulens.compare(labels, {"a": models["model 0"]}, class_prior=0.3)
+    with pytest.raises(InputError, match="same length"):
+        pulens.compare(labels, {"a": models["model 0"], "b": models["model 1"][:-1]}, class_prior=0.3)
+    with pytest.raises(PulensError, match="weighted rows"):
+        pulens.compare(labels, models, class_prior=0.3, weights=np.ones(80))
+    with pytest.raises(PulensError, match="give labels and a mapping of scores"):
+        pulens.compare(labels, models["model 0"], class_prior=0.3)
+    with pytest.raises(PulensError, match="named twice"):
+        pulens.compare("rows.csv", score=["a", "a"], class_prior=0.3)
+
+
+def test_tables_name_their_columns_of_scores():
+    import polars as pl
+
+    labels, models = rows(30, 200)
+    table = pl.DataFrame({"label": labels, **models})
+    from_table = pulens.compare(table, score=list(models), class_prior=0.3, redraws=100)
+    assert from_table.to_dict() == pulens.compare(labels, models, class_prior=0.3, redraws=100).to_dict()

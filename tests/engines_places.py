@@ -1,0 +1,12 @@
+"""The places that engine tests put rows into; their fixtures are in engines/conftest.py."""
+
+from __future__ import annotations
+
+import pytest
+
+IN_MEMORY = ["pandas", "polars", "pyarrow"]
+FILES = ["csv", "parquet", "csv through DuckDB", "parquet through DuckDB", "partitioned folder", "glob"]
+ENGINES = ["DuckDB relation", "DuckDB database", "Polars lazy", "Ibis", "SQLite", "PostgreSQL"]
+SPARK = pytest.param("PySpark", marks=pytest.mark.xdist_group("spark"))
+EVERYWHERE = [*IN_MEMORY, *FILES, *ENGINES, SPARK]
+INSIDE_AN_ENGINE = ["parquet through DuckDB", "csv through DuckDB", *ENGINES, SPARK]

@@ -1,0 +1,121 @@
+"""Intervals, bounds and ranges that the page finds by itself are those of the Python package."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import pulens
+from pulens.bounding import bounds
+from pulens.evaluation import evaluate
+from pulens.recovery import pairwise_auc
+from pulens.tally import Tally
+
+ASSETS = Path(pulens.__file__).parent / "report" / "assets"
+
+DRIVER = """
+globalThis.recovery = require(process.argv[1] + "/recovery.js");
+const doubt = require(process.argv[1] + "/doubt.js");
+const cases = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const answers = cases.map((data) => {
+  const index = recovery.indexAt(data.counts.thresholds, data.threshold);
+  const found = recovery.evaluate(data, data.prior, index);
+  const rates = doubt.drawRates(data.counts, data.totals, index);
+  const totals = doubt.drawTotals(data.totals, data.scenario);
+  const limits = doubt.bounds(data, found.given, 0.95);
+  const ranges = Object.fromEntries(["precision", "recall", "f1", "error_rate"].map((name) =>
+    [name, doubt.sensitivity(data, found.tables.map, data.scenario, index, name, 2.5)]));
+  return { intervals: doubt.intervals(data, found.given, totals, rates, found.values, 0.95), limits, ranges };
+});
+console.log(JSON.stringify(answers));
+"""
+
+
+def worlds():
+    rng = np.random.default_rng(3)
+    for number in range(8):
+        rows = 1200 if number < 4 else 150
+        positive = rng.random(rows) < 0.3
+        labels = (positive & (rng.random(rows) < 0.5)).astype(int)
+        scores = np.round(rng.normal(1.5 * positive), 1 if number % 2 else 6)
+        if number == 3:
+            labels[~positive & (rng.random(rows) < 0.3)] = -1
+        yield labels, scores, ["case-control", "single-set"][number % 2], 0.2, 0.8
+
+
+@pytest.fixture(scope="module")
+def answers():
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed; the browser tests open the same scripts")
+    cases = []
+    for labels, scores, scenario, prior, threshold in worlds():
+        tally = Tally.from_arrays(labels, scores)
+        pairs = (("labelled", "unlabelled"), ("labelled", "negative"), ("unlabelled", "negative"))
+        cases.append(
+            {
+                "counts": {
+                    "thresholds": tally.thresholds.tolist(),
+                    "labelled": tally.labelled.tolist(),
+                    "unlabelled": tally.unlabelled.tolist(),
+                    "negative": tally.negative.tolist() if tally.has_negatives else None,
+                },
+                "totals": tally.totals._asdict(),
+                "labelNoise": 0,
+                "scenario": scenario,
+                "prior": prior,
+                "threshold": threshold,
+                "pairs": {f"{a}_{b}": pairwise_auc(tally, a, b) for a, b in pairs},
+            }
+        )
+    done = subprocess.run(
+        [node, "-e", DRIVER, str(ASSETS)],
+        input=json.dumps(cases),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    return list(zip(worlds(), json.loads(done.stdout), strict=True))
+
+
+def test_bounds_on_curves_agree(answers):
+    for (labels, scores, scenario, prior, _), answer in answers:
+        ours = bounds(labels, scores, unlabelled_prior=prior, scenario=scenario)
+        for curve, pair in (("roc", ours.roc), ("precisionRecall", ours.precision_recall)):
+            for end, expected in zip(("lower", "upper"), pair, strict=True):
+                np.testing.assert_allclose(answer["limits"][curve][end]["x"], expected.x, rtol=0, atol=1e-9)
+                np.testing.assert_allclose(answer["limits"][curve][end]["y"], expected.y, rtol=0, atol=1e-9)
+        areas = [answer["limits"]["roc"][end]["area"] for end in ("lower", "upper")]
+        np.testing.assert_allclose(areas, [ours.roc_auc.low, ours.roc_auc.high], rtol=0, atol=1e-9)
+
+
+def test_ranges_under_other_labelling_agree(answers):
+    for (labels, scores, scenario, prior, threshold), answer in answers:
+        evaluation = evaluate(
+            labels, scores, unlabelled_prior=prior, scenario=scenario, threshold=threshold, confidence=None
+        )
+        for name, found in answer["ranges"].items():
+            expected = evaluation.sensitivity(name, factor=2.5).interval
+            np.testing.assert_allclose(
+                [found["low"], found["high"]], [expected.low, expected.high], rtol=0, atol=1e-9, err_msg=name
+            )
+
+
+def test_intervals_agree_up_to_their_draws(answers):
+    """Both draw the same law with other random numbers: ends differ by a few hundredths of the width."""
+    for (labels, scores, scenario, prior, threshold), answer in answers:
+        tally = Tally.from_arrays(labels, scores)
+        population = pulens.priors.population_prior(prior, tally.totals, pulens.Scenario(scenario))
+        evaluation = evaluate(tally, class_prior=population, scenario=scenario, threshold=threshold)
+        for name in ("precision", "recall", "f1", "specificity", "accuracy", "matthews_correlation"):
+            ours, theirs = evaluation.estimates[name].interval, answer["intervals"][name]
+            assert ours is not None
+            slack = 0.15 * ours.width + 0.002
+            assert theirs["low"] == pytest.approx(ours.low, abs=slack), (name, scenario)
+            assert theirs["high"] == pytest.approx(ours.high, abs=slack), (name, scenario)

@@ -1,0 +1,93 @@
+"""Diagnostics speak up when something is wrong, and keep quiet when nothing is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pulens
+from pulens.diagnostics import check_labelling, diagnose, labelled_needed
+from pulens.evidence import gather
+
+
+def sample(seed: int = 0, labelled: int = 300, unlabelled: int = 3000, negative: int = 0, gap: float = 1.5):
+    rng = np.random.default_rng(seed)
+    positive = int(0.2 * unlabelled)
+    means = np.repeat([gap, gap, 0.0, 0.0], [labelled, positive, unlabelled - positive, negative])
+    labels = np.repeat([1, 0, -1], [labelled, unlabelled, negative])
+    return labels, rng.normal(means, 1)
+
+
+def codes(labels, scores, **options) -> set[str]:
+    options = {"class_prior": 0.2, "threshold": 1.0, "redraws": 100, **options}
+    return {notice.code for notice in pulens.evaluate(labels, scores, **options).notices}
+
+
+def test_sound_data_raise_no_alarm() -> None:
+    for seed in range(10):
+        alarms = codes(*sample(seed, negative=200))
+        assert not alarms - {"impossible-rates", "scenario-matters"}
+
+
+def test_few_labelled_rows_are_told_how_many_are_needed() -> None:
+    labels, scores = sample(labelled=20)
+    found = pulens.evaluate(labels, scores, class_prior=0.2, threshold=1.0, redraws=100)
+    message = next(str(notice) for notice in found.notices if notice.code == "wide-recall")
+    assert "labelled positives are needed" in message
+    assert labelled_needed(0.05, rate=0.5) == 385
+    assert labelled_needed(0.1, rate=0.9, confidence=0.9) == 25
+
+
+def test_a_class_prior_beyond_what_scores_allow_is_serious() -> None:
+    assert "prior-not-feasible" in codes(*sample(gap=3.0), class_prior=0.5)
+    assert "prior-not-feasible" not in codes(*sample(gap=3.0), class_prior=0.2)
+
+
+def test_known_negatives_show_that_labelling_is_not_random() -> None:
+    labels, scores = sample(negative=1000)
+    favoured = scores + np.where(labels == 1, 1.0, 0.0)  # high positives were labelled more often
+    assert "not-a-mixture" in codes(labels, favoured)
+    assert "not-a-mixture" not in codes(labels, scores)
+
+
+def test_heavy_ties_are_noted() -> None:
+    labels, scores = sample()
+    assert "heavy-ties" in codes(labels, np.round(scores), threshold=1.0)
+    assert "heavy-ties" not in codes(labels, scores)
+
+
+def test_labelled_rows_left_among_the_unlabelled_are_noticed() -> None:
+    labels, scores = sample()
+    twice = np.concatenate([scores, scores[labels == 1]]), np.concatenate([labels, np.zeros(300, int)])
+    assert "labelled-among-unlabelled" in codes(twice[1], twice[0])
+    assert "labelled-among-unlabelled" not in codes(labels, np.round(scores))  # ties everywhere prove nothing
+
+
+@pytest.mark.parametrize("scenario", ["case-control", "single-set"])
+def test_the_other_scenario_is_shown_where_it_matters(scenario: str) -> None:
+    labels, scores = sample()
+    evidence = gather(labels, scores, class_prior=0.3, scenario=scenario)
+    message = next(str(n) for n in diagnose(evidence, threshold=1.0) if n.code == "scenario-matters")
+    other = "single-set" if scenario == "case-control" else "case-control"
+    answers = [
+        pulens.evaluate(labels, scores, class_prior=0.3, scenario=which, threshold=1.0, confidence=None)
+        for which in (scenario, other)
+    ]
+    here, there = (answer.estimates["precision"].value for answer in answers)
+    assert f"precision would be {there:.3f} instead of {here:.3f}" in message
+
+
+def test_groups_and_second_scores_test_the_labelling() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.repeat([1, 0], [200, 2000])
+    fair = rng.choice(["a", "b", "c"], labels.size)
+    assert check_labelling(labels, fair, class_prior=0.3) == ()
+    biased = np.where((labels == 1) & (rng.random(labels.size) < 0.9), "b", "a")
+    notices = check_labelling(labels, biased, class_prior=0.3)
+    assert [notice.code for notice in notices] == ["labelling-not-random"]
+    assert "'b'" in str(notices[0])
+    second = rng.normal(np.where(labels == 1, 3.0, 0.0), 1)
+    assert check_labelling(labels, second, class_prior=0.3)
+    assert check_labelling(labels, rng.normal(size=labels.size), class_prior=0.3) == ()
+    with pytest.raises(pulens.PulensError, match="one value per row"):
+        check_labelling(labels, fair[:-1], class_prior=0.3)
