@@ -21,11 +21,10 @@ $(VENV)/.core: $(BIN)/python pyproject.toml constraints/ci.txt
 	touch $@
 
 $(VENV)/.test: $(VENV)/.core
-	$(BIN)/python -m pip install --quiet -e ".[data,plot,sql,test]"
+	$(BIN)/python -m pip install --quiet -e ".[bench,data,plot,sql,test,torch]"
 	touch $@
 
 install: $(VENV)/.test ## make .venv with every extra
-	$(BIN)/python -m pip install --quiet -e ".[data,plot,sql,test,torch]"
 
 demo: $(VENV)/.core ## train and evaluate on PU labels alone, with the truth beside it
 	$(BIN)/pulens demo

@@ -12,7 +12,7 @@ import argparse
 import time
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import norm, rankdata, t
 
 import pulens
 
@@ -47,7 +47,7 @@ def ranking(pairs: int, n_labelled: int, n_unlabelled: int, areas: tuple[float, 
     start = time.perf_counter()
     for pair in range(pairs):
         labels, found = rows(n_labelled, n_unlabelled, models, rng)
-        options = {"metrics": ["roc_auc"], "draws": DRAWS, "seed": pair}
+        options = {"metrics": ["roc_auc"], "redraws": DRAWS, "seed": pair}
         ours = pulens.compare(labels, found, class_prior=PRIOR, **options)
         declared += ours.winner is not None
         right += ours.winner == "a"
@@ -65,6 +65,26 @@ def ranking(pairs: int, n_labelled: int, n_unlabelled: int, areas: tuple[float, 
     )
 
 
+def limit(pairs: int, n_labelled: int, n_unlabelled: int) -> None:
+    """The same rule with infinitely many redraws: their spread is then DeLong's, without his n - 1."""
+    rng = np.random.default_rng(99)
+    declared, reach = 0, t.ppf(0.975, n_labelled - 1) * np.sqrt(n_labelled / (n_labelled - 1))
+    for _ in range(pairs):
+        _, found = rows(n_labelled, n_unlabelled, {"a": (0.85, 1.0), "b": (0.85, 1.5)}, rng)
+        parts = []
+        for values in found.values():
+            ranks, above, below = (rankdata(part) for part in (values, values[:n_labelled], values[n_labelled:]))
+            parts.append(((ranks[:n_labelled] - above) / n_unlabelled, (below - ranks[n_labelled:]) / n_labelled))
+        gaps = [parts[0][i] - parts[1][i] for i in (0, 1)]
+        error = np.sqrt(sum(gap.var() / gap.size for gap in gaps))
+        declared += abs(gaps[0].mean()) > reach * error
+    print(
+        f"AUC equal            {n_labelled:>4} labelled {n_unlabelled:>5} unlabelled, infinitely many redraws, "
+        f"{pairs} pairs: winner declared {declared / pairs:6.1%}",
+        flush=True,
+    )
+
+
 def at_threshold(pairs: int, n_labelled: int, n_unlabelled: int) -> None:
     """Model a finds more positives and raises more alarms; its accuracy is truly higher."""
     rng = np.random.default_rng(7)
@@ -78,7 +98,7 @@ def at_threshold(pairs: int, n_labelled: int, n_unlabelled: int) -> None:
     counts = {metric: {"ours": 0, "naive right": 0, "naive wrong": 0} for metric in ("accuracy", "f1")}
     for pair in range(pairs):
         labels, both = rows(n_labelled, n_unlabelled, {"a": (0.9, 1.0), "b": (0.9, 1.0)}, rng)
-        options = {"metrics": list(counts), "draws": DRAWS, "seed": pair, "threshold": thresholds}
+        options = {"metrics": list(counts), "redraws": DRAWS, "seed": pair, "threshold": thresholds}
         ours = pulens.compare(labels, both, class_prior=PRIOR, **options)
         naive = pulens.compare(labels, both, unlabelled_prior=0.0, **options)
         for metric, count in counts.items():
@@ -102,6 +122,7 @@ def main() -> None:
     print(f"{pairs} pairs each, class prior {PRIOR}, {DRAWS} redraws, 95% rule")
     for size in ((30, 300), (50, 500), (200, 2000)):
         ranking(pairs, *size, (0.85, 0.85))
+        limit(8 * pairs, *size)
     fewer = max(1, 2 * pairs // 5)  # power needs less precision than a level of 5%
     print(f"\n{fewer} pairs each")
     for size in ((50, 500), (200, 2000)):

@@ -122,9 +122,9 @@ def table(record, column, title):
     overall = record.mean(absolute)
     columns = list(dict.fromkeys(line[column] for line in record.lines))
     print(f"\n{title}: mean absolute error")
-    print(f"{'':18}" + "".join(f"{c!s:>12}" for c in columns) + f"{'all':>9}")
+    print(f"{'':18}" + "".join(f"{c!s:>16}" for c in columns) + f"{'all':>9}")
     for (name,), value in sorted(overall.items(), key=lambda item: item[1]):
-        print(f"{name:18}" + "".join(f"{by_column[name, c]:12.3f}" for c in columns) + f"{value:9.4f}")
+        print(f"{name:18}" + "".join(f"{by_column[name, c]:16.3f}" for c in columns) + f"{value:9.4f}")
 
 
 def summary(record, title):

@@ -5,7 +5,7 @@ deliberately spoilt by a temperature. Maps are fitted to fresh PU samples, and t
 after is measured on other rows, whose labels nothing else sees. The interval of PU-ECE is compared with the true error
 in the same bins over the whole pool the samples are drawn from.
 
-Run: PULENS_MIRROR=folder-of-data python benchmarks/recalibration.py [--draws 40]
+Run: PULENS_MIRROR=folder-of-data python benchmarks/recalibration.py [--draws 20]
      python benchmarks/recalibration.py --worlds    (likelihood against risk, in worlds with known truth)
 The folder must hold mnist.npz, connect4.npz and bank_marketing.parquet (the last needs pyarrow).
 """
@@ -27,7 +27,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from pulens.calibration import expected_calibration_error, optimal_bins
+from pulens.calibration import expected_calibration_error, optimal_bins, recalibrate
 from pulens.calibration._risk import Points
 from pulens.calibration.recalibrators import RECALIBRATORS
 from pulens.evidence import gather
@@ -35,6 +35,7 @@ from pulens.evidence import gather
 SIZES = ((200, 2_000), (1_000, 10_000))
 TEMPERATURES = (1 / 3, 1.0, 3.0)
 TRUTH_BINS = 15
+METHODS = (*RECALIBRATORS, "auto")
 
 
 def load(folder: Path) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
@@ -103,7 +104,7 @@ def study(folder: Path, draws: int) -> None:
                 scores = expit(honest / temperature)
                 before = true_error(scores[test], positive[test], mass_edges(scores[test], TRUTH_BINS))
                 for size in SIZES:
-                    after: dict[str, list[float]] = {method: [] for method in RECALIBRATORS}
+                    after: dict[str, list[float]] = {method: [] for method in METHODS}
                     for _ in range(draws):
                         few = rng.choice(pool[positive[pool]], size[0])
                         many = rng.choice(pool, size[1])
@@ -115,8 +116,12 @@ def study(folder: Path, draws: int) -> None:
                         truth = true_error(scores[pool], positive[pool], edges)
                         covered.setdefault((name, size), []).append(found.interval.low <= truth <= found.interval.high)
                         points = Points.of(evidence)
-                        for method, facts in RECALIBRATORS.items():
-                            mapped = facts.fit(points, "probability")(scores[test])
+                        for method in METHODS:
+                            if method == "auto":
+                                fitted = recalibrate(evidence.tally, class_prior=prior, redraws=1).map
+                            else:
+                                fitted = RECALIBRATORS[method].fit(points, "probability")
+                            mapped = fitted(scores[test])
                             edges = mass_edges(mapped, TRUTH_BINS)
                             after[method].append(true_error(mapped, positive[test], edges))
                     rows += [
@@ -132,16 +137,16 @@ def study(folder: Path, draws: int) -> None:
 def report(rows: list, covered: dict, draws: int) -> None:
     print(f"true calibration error ({TRUTH_BINS} bins of equal mass, all labels), mean over {draws} PU samples each\n")
     print(f"{'data':<19}{'model':<21}{'T':>5}{'before':>8}   after with 1,000 labelled, 10,000 unlabelled")
-    print(f"{'':<53}   " + "".join(f"{method:>13}" for method in RECALIBRATORS))
+    print(f"{'':<53}   " + "".join(f"{method:>13}" for method in METHODS))
     for name, kind, temperature in dict.fromkeys((row[0], row[1], row[2]) for row in rows):
         chosen = [row for row in rows if row[:3] == (name, kind, temperature) and row[3] == SIZES[-1]]
-        means = [np.mean([row[6] for row in chosen if row[4] == method]) for method in RECALIBRATORS]
+        means = [np.mean([row[6] for row in chosen if row[4] == method]) for method in METHODS]
         print(f"{name:<19}{kind:<21}{temperature:>5.2f}{chosen[0][5]:>8.4f}   " + "".join(f"{m:>13.4f}" for m in means))
     print(f"\n{'labelled, unlabelled':<22}{'models':<26}{'method':<13}{'mean before':>12}{'mean after':>12}"
           f"{'mean fall':>11}{'worst rise':>12}")  # fmt: skip
     for size in SIZES:
         for title, spoilt in (("spoilt by temperature", True), ("as trained", False)):
-            for method in RECALIBRATORS:
+            for method in METHODS:
                 chosen = [r for r in rows if r[3] == size and r[4] == method and (r[2] != 1) == spoilt]
                 before, after = np.array([row[5] for row in chosen]), np.array([row[6] for row in chosen])
                 print(
@@ -193,7 +198,7 @@ def worlds(draws: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--draws", type=int, default=40)
+    parser.add_argument("--draws", type=int, default=20)
     parser.add_argument("--worlds", action="store_true")
     given = parser.parse_args()
     warnings.filterwarnings("ignore", category=UserWarning)  # a network that stops early is meant to

@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from scipy.special import expit
 
 from pulens.assumptions import Assumptions
 from pulens.metrics import find
@@ -172,7 +173,7 @@ def bagged_networks(features, labels, rng, networks=30, hidden=5, epochs=80):
         stale = np.where(better, 0, stale + 1)
         if (stale > 12).all():
             break
-        residual = training * (1 / (1 + np.exp(-logits)) - target)
+        residual = training * (expit(logits) - target)
         back = residual.T[:, :, None] * weights[1][None, :, :hidden] * (1 - inner**2)
         gradients = [
             x.T @ back.reshape(n, -1),

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pulens.contingency import Contingency
+from pulens.curves.bound_curves import Area, bound_precision_recall, bound_roc, trapezoid
 from pulens.errors import AssumptionError, PulensError, listed
 from pulens.estimate import Curve, Interval
 from pulens.evidence import Evidence, gather
@@ -32,7 +33,6 @@ from pulens.uncertainty.bands import BAND_NAMES
 from pulens.uncertainty.resampling import check_resampling
 
 Floats = NDArray[np.float64]
-Area = Literal["envelope", "sorted", "rank"]
 APPROACHES = ("positives", "negatives", "tighter")
 MOST_COUNTS = 257  # numbers of latent positives tried over a range of class priors, and of hits between two limits
 
@@ -104,7 +104,7 @@ class Bounds:
     @property
     def roc(self) -> tuple[Curve, Curve]:
         """Lower and upper ROC curve: points sorted, true positive rates never falling."""
-        return _roc(self.tables.lower, "envelope"), _roc(self.tables.upper, "envelope")
+        return bound_roc(self.tables.lower, "envelope"), bound_roc(self.tables.upper, "envelope")
 
     @cached_property
     def precision_recall(self) -> tuple[Curve, Curve]:
@@ -119,7 +119,7 @@ class Bounds:
             )
             for which, latent in enumerate(self._latent_range)
         ]
-        return _precision_recall(pair[0]), _precision_recall(pair[1])
+        return bound_precision_recall(pair[0]), bound_precision_recall(pair[1])
 
     @property
     def roc_auc(self) -> Interval:
@@ -135,7 +135,7 @@ class Bounds:
         if area not in ("envelope", "sorted", "rank"):
             raise PulensError(f"area must be 'envelope', 'sorted' or 'rank', got {area!r}.")
         pairs = (self.tables, *(self._each_end if self.shares[0] < self.shares[1] else ()))
-        areas = [[_trapezoid(_roc(table, area)) for table in pair] for pair in pairs]
+        areas = [[trapezoid(bound_roc(table, area)) for table in pair] for pair in pairs]
         return self._interval(min(low for low, _ in areas), max(high for _, high in areas))
 
     @property
@@ -155,7 +155,7 @@ class Bounds:
     def _precision_area(self, area: Callable[[Curve], float]) -> Interval:
         found = [area(curve) for curve in self.precision_recall]
         if self.shares[0] < self.shares[1]:  # recall moves with the class prior too, so either end may be extreme
-            found += [area(_precision_recall(table)) for pair in self._each_end for table in pair]
+            found += [area(bound_precision_recall(table)) for pair in self._each_end for table in pair]
         return self._interval(min(found), max(found))
 
     def metric(self, name: str, *, threshold: float, **parameters: Any) -> Interval:
@@ -287,26 +287,3 @@ def _whole_numbers(low: float, high: float) -> list[float]:
     if count <= MOST_COUNTS:
         return [low + step for step in range(count)]
     return [float(number) for number in np.unique(np.rint(np.linspace(low, high, MOST_COUNTS)))]
-
-
-def _roc(table: Contingency, area: Area) -> Curve:
-    alarms, hits, thresholds = table.false_positive_rate, table.true_positive_rate, table.thresholds
-    if area != "rank":
-        order = np.lexsort((hits, alarms))
-        alarms, hits, thresholds = alarms[order], hits[order], thresholds[order]
-    if area == "envelope":
-        hits = np.maximum.accumulate(hits)
-    return Curve("ROC", alarms.copy(), hits.copy(), thresholds.copy(), "false positive rate", "true positive rate")
-
-
-def _trapezoid(curve: Curve) -> float:
-    return float(np.diff(curve.x) @ (curve.y[1:] + curve.y[:-1]) / 2)
-
-
-def _precision_recall(table: Contingency) -> Curve:
-    called = table.predicted_positive
-    shown = called > 0
-    precision = table.true_positive[shown] / called[shown]
-    return Curve(
-        "precision-recall", table.true_positive_rate[shown], precision, table.thresholds[shown], "recall", "precision"
-    )

@@ -84,7 +84,7 @@ def gather(
     check_label_noise(label_noise)
 
     def errors_of_bins(tally: Tally) -> list[NDArray[np.float64]]:
-        prior = settle_class_prior(tally, checked_scenario, class_prior, unlabelled_prior, label_noise)
+        prior = settle_class_prior(tally, checked_scenario, class_prior, unlabelled_prior, label_noise, audit)
         return bin_errors(tally, Assumptions(prior.unlabelled, label_noise, checked_scenario))
 
     tally = read_tally(source, scores, bin_errors=errors_of_bins, **reading)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,7 +53,7 @@ class Tally:
     labelled: Counted
     unlabelled: Counted
     negative: Counted
-    binning: Binning | None = None
+    binning: Binning | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         highest = () if self.binning is None else (self.binning.highest,)
@@ -108,7 +108,7 @@ class Tally:
             running.append(np.broadcast_to(running[0].dtype.type(0), lowest.shape))
         is_binned = highest is not None and not np.array_equal(lowest, reach)
         binning = Binning(np.ascontiguousarray(reach[::-1])) if is_binned else None
-        return cls(np.ascontiguousarray(lowest[::-1]), running[0], running[1], running[2], binning)
+        return cls(np.ascontiguousarray(lowest[::-1]), running[0], running[1], running[2], binning=binning)
 
     def binned(self, bits: int) -> Tally:
         """The same rows with all scores of a cell of width 2**-bits made one bin.
@@ -126,7 +126,7 @@ class Tally:
         highest = (self.thresholds if self.binning is None else self.binning.highest)[first]
         thresholds = self.thresholds[last]
         binning = None if np.array_equal(thresholds, highest) else Binning(highest)
-        return Tally(thresholds, self.labelled[last], self.unlabelled[last], self.negative[last], binning)
+        return Tally(thresholds, self.labelled[last], self.unlabelled[last], self.negative[last], binning=binning)
 
     @property
     def totals(self) -> Totals:

@@ -156,21 +156,35 @@ def test_logits_and_probabilities_give_the_same_map():
         np.testing.assert_allclose(by_logit(logits), by_score(scores), atol=1e-6)
 
 
-def test_the_error_after_is_measured_on_rows_the_map_was_not_fitted_to():
+def test_the_error_after_is_not_that_of_the_rows_the_map_was_fitted_to():
     rng = np.random.default_rng(0)
     few, many = rng.random(40), rng.random(400)  # scores that say nothing: an isotonic fit to itself looks perfect
     labels, scores = np.repeat([1, 0], [40, 400]), np.concatenate([few, many])
     found = recalibrate(labels, scores, class_prior=0.3, method="isotonic", bins=10, redraws=50)
     itself = recalibrate(labels, found(scores), class_prior=0.3, method="platt", bins=10, redraws=50).before
-    assert found.after.value > itself.value
+    assert found.after.value > 2 * itself.value
     assert found.folds == 5
+
+
+def test_the_error_after_is_near_the_true_error_of_the_map():
+    world = logistic_world(-0.5, 1.5, 0.3)
+    _, fresh, is_positive = world.draw(1, 100_000, np.random.default_rng(99))
+    hits, reported, true = [], [], []
+    for seed in range(25):
+        labels, scores, _ = drawn(sizes=(300, 3_000), seed=seed)
+        found = recalibrate(labels, scores, class_prior=0.3, method="isotonic", redraws=2, seed=seed)
+        true.append(true_error(found(fresh), is_positive, 20))
+        reported.append(found.after.corrected)
+        hits.append(true[-1] in found.after.interval)
+    assert np.mean(hits) > 0.85
+    assert np.mean(reported) == pytest.approx(np.mean(true), abs=0.012)
 
 
 def test_recalibrating_a_calibrated_model_says_there_was_no_gain():
     codes = set()
     for seed in range(6):
         labels, scores, _ = drawn((math.log(0.3 / 0.7), 2.0), sizes=(60, 600), seed=seed)
-        found = recalibrate(labels, scores, class_prior=0.3, method="histogram", redraws=20)
+        found = recalibrate(labels, scores, class_prior=0.3, method="histogram", redraws=20, seed=seed)
         codes |= {notice.code for notice in found.notices}
         assert found.to_dict()["after"]["value"] == found.after.value
     assert "no-gain" in codes
@@ -202,7 +216,7 @@ def test_weighted_rows_can_be_recalibrated():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "spline"}, "no recalibration method 'spline'; the methods are 'beta', 'histogram', 'isotonic'"),
+        ({"method": "spline"}, "no recalibration method 'spline'; the methods are 'auto', 'beta', 'histogram'"),
         ({"method": "temperature", "scores_are": "rank"}, "reads scores as 'probability', 'logit', not as 'rank'"),
         ({"folds": 1}, "folds must be a whole number of at least 2"),
         ({"folds": 99}, "99 folds need at least 99 labelled positives, got 20"),
@@ -232,3 +246,27 @@ def test_separated_classes_do_not_run_away():
         if method != "temperature":
             assert mapped[0] < 0.1
             assert mapped[1] > 0.9
+
+
+def test_auto_keeps_calibrated_scores_and_mends_others():
+    kept = 0
+    for seed in range(8):
+        labels, scores, _ = drawn((math.log(0.3 / 0.7), 2.0), sizes=(100, 1_000), seed=seed)
+        found = recalibrate(labels, scores, class_prior=0.3, redraws=2)
+        kept += found.method == "identity"
+        if found.method == "identity":
+            np.testing.assert_allclose(found(scores), scores, atol=1e-12)
+            assert "kept-scores" in {notice.code for notice in found.notices}
+    assert kept >= 4
+    labels, scores, _ = drawn((0.0, 1.0), sizes=(300, 3_000))
+    found = recalibrate(labels, scores, class_prior=0.3, redraws=2)
+    assert found.method in ("platt", "beta", "isotonic")
+    assert set(found.considered) == {"identity", "platt", "beta", "isotonic"}
+    assert max(found.considered, key=found.considered.get) == found.method
+    assert found.to_dict()["considered"]["identity"] < found.considered[found.method]
+
+
+def test_auto_maps_ranks_with_what_reads_them():
+    labels, scores, _ = drawn(sizes=(200, 2_000))
+    found = recalibrate(labels, 50 * scores, class_prior=0.3, scores_are="rank", redraws=2)
+    assert set(found.considered) == {"platt", "isotonic"}  # a rank cannot be kept as a probability

@@ -24,7 +24,7 @@ def file(tmp_path):
     return path
 
 
-FAST = ["--draws", "80", "--class-prior", "0.2", "--scenario", "single-set"]
+FAST = ["--redraws", "100", "--class-prior", "0.2", "--scenario", "single-set"]
 MODELS = ["--score", "a", "--score", "b"]
 
 
@@ -73,7 +73,7 @@ def test_standard_input_is_read_once_for_all_models(file, capsys, monkeypatch):
         ([*MODELS, *FAST, "--threshold", "a:1"], "--threshold must be a number or MODEL=NUMBER, got 'a:1'"),
         ([*MODELS, *FAST, "--threshold", "a=1"], "threshold must name each model once"),
         ([*MODELS, *FAST, "--metric", "auc"], "there is no metric 'auc'"),
-        ([*MODELS], "give exactly one of class_prior"),
+        ([*MODELS, *FAST, "--unlabelled-prior", "0.1"], "give exactly one of class_prior"),
         ([*FAST], "--score"),
     ],
 )

@@ -33,7 +33,7 @@ def rows(n_labelled=150, n_unlabelled=1200, prior=0.3, shifts=(2.0, 1.0), seed=0
 
 
 def test_a_better_model_is_found_and_the_sentence_says_so():
-    comparison = pulens.compare(*rows(), class_prior=0.3, draws=300)
+    comparison = pulens.compare(*rows(), class_prior=0.3, redraws=300)
     assert comparison.winner == "model 0"
     assert comparison.verdict.startswith("model 0 is better than model 1: roc_auc differs by +0.")
     pair = comparison.difference("model 0", "model 1")
@@ -43,7 +43,7 @@ def test_a_better_model_is_found_and_the_sentence_says_so():
 
 
 def test_models_of_equal_worth_cannot_be_told_apart_and_the_sentence_says_so():
-    comparison = pulens.compare(*rows(shifts=(1.5, 1.5)), class_prior=0.3, draws=300)
+    comparison = pulens.compare(*rows(shifts=(1.5, 1.5)), class_prior=0.3, redraws=300)
     assert comparison.winner is None
     assert comparison.verdict.startswith("The data cannot tell ")
 
@@ -51,14 +51,14 @@ def test_models_of_equal_worth_cannot_be_told_apart_and_the_sentence_says_so():
 def test_a_model_compared_with_itself_differs_by_nothing():
     labels, models = rows()
     same = {"a": models["model 0"], "b": models["model 0"].copy()}
-    pair = pulens.compare(labels, same, class_prior=0.3, draws=100).difference("a", "b")
+    pair = pulens.compare(labels, same, class_prior=0.3, redraws=100).difference("a", "b")
     assert (pair.value, pair.interval.low, pair.interval.high) == (0, 0, 0)
     assert pair.p_value == 1
     assert pair.probability == 0.5
 
 
 def test_turning_a_pair_round_turns_its_numbers_round():
-    comparison = pulens.compare(*rows(), class_prior=0.3, draws=100)
+    comparison = pulens.compare(*rows(), class_prior=0.3, redraws=100)
     there, back = comparison.difference("model 0", "model 1"), comparison.difference("model 1", "model 0")
     assert back.value == -there.value
     assert (back.interval.low, back.interval.high) == (-there.interval.high, -there.interval.low)
@@ -67,7 +67,7 @@ def test_turning_a_pair_round_turns_its_numbers_round():
 
 def test_the_value_of_each_model_is_the_one_that_evaluate_gives():
     labels, models = rows()
-    comparison = pulens.compare(labels, models, class_prior=0.3, threshold=0.5, draws=60)
+    comparison = pulens.compare(labels, models, class_prior=0.3, threshold=0.5, redraws=100)
     for name, scores in models.items():
         evaluation = pulens.evaluate(labels, scores, class_prior=0.3, threshold=0.5)
         for metric in ("roc_auc", "average_precision", "f1", "accuracy", "precision", "recall"):
@@ -76,7 +76,7 @@ def test_the_value_of_each_model_is_the_one_that_evaluate_gives():
 
 def test_redraws_spread_like_delong_says():
     labels, models = rows(200, 1500)
-    comparison = pulens.compare(labels, models, class_prior=0.3, metrics=["roc_auc"], draws=1500)
+    comparison = pulens.compare(labels, models, class_prior=0.3, metrics=["roc_auc"], redraws=1500)
     interval = comparison.difference("model 0", "model 1").interval
     deviation = delong_deviation(labels, *models.values()) / (1 - 0.3)
     from scipy.stats import t
@@ -97,7 +97,7 @@ def delong_deviation(labels, first, second):
 
 def test_agreement_between_models_narrows_the_difference():
     widths = [
-        pulens.compare(*rows(agreement=share, seed=3), class_prior=0.3, metrics=["roc_auc"], draws=400)
+        pulens.compare(*rows(agreement=share, seed=3), class_prior=0.3, metrics=["roc_auc"], redraws=400)
         .difference("model 0", "model 1")
         .interval.width
         for share in (0.0, 0.95)
@@ -106,7 +106,7 @@ def test_agreement_between_models_narrows_the_difference():
 
 
 def test_the_same_seed_gives_the_same_answer():
-    first, second = (pulens.compare(*rows(), class_prior=0.3, draws=80, seed=5).to_dict() for _ in range(2))
+    first, second = (pulens.compare(*rows(), class_prior=0.3, redraws=100, seed=5).to_dict() for _ in range(2))
     assert first == second
 
 
@@ -118,7 +118,7 @@ def test_holm_is_what_the_procedure_says():
 
 
 def test_pairs_are_corrected_within_each_metric():
-    comparison = pulens.compare(*rows(shifts=(2.0, 1.6, 1.5)), class_prior=0.3, draws=300)
+    comparison = pulens.compare(*rows(shifts=(2.0, 1.6, 1.5)), class_prior=0.3, redraws=300)
     pairs = comparison.differences["roc_auc"]
     assert len(pairs) == 3
     assert [pair.adjusted_p_value for pair in pairs] == pytest.approx(holm([pair.p_value for pair in pairs]))
@@ -144,7 +144,7 @@ def test_few_labelled_rows_widen_the_interval():
 def test_the_order_of_recovered_auc_does_not_move_with_the_class_prior():
     for seed in range(5):
         labels, models = rows(40, 300, shifts=(1.2, 1.1), seed=seed)
-        comparison = pulens.compare(labels, models, class_prior=(0.05, 0.6), metrics=["roc_auc"], draws=60)
+        comparison = pulens.compare(labels, models, class_prior=(0.05, 0.6), metrics=["roc_auc"], redraws=100)
         assert comparison.order["roc_auc"].crossings == ()
         gaps = [
             direct_roc_auc(Tally.from_arrays(labels, models["model 0"]), Assumptions(alpha))
@@ -167,7 +167,9 @@ def crossing_rows():
 
 def test_crossing_points_are_computed():
     labels, models = crossing_rows()
-    comparison = pulens.compare(labels, models, class_prior=(0.05, 0.4), metrics=["accuracy"], threshold=0.5, draws=60)
+    comparison = pulens.compare(
+        labels, models, class_prior=(0.05, 0.4), metrics=["accuracy"], threshold=0.5, redraws=100
+    )
     (crossing,) = comparison.order["accuracy"].crossings
     # accuracy is 2 prior recall - share called positive + 1 - prior: equal where 2 prior (0.9 - 0.4) = 0.4 - 0.1,
     # but for the careful one's false positive rate, which stays above 0 up to a prior of 0.25
@@ -184,7 +186,7 @@ def test_crossing_points_are_computed():
 
 def test_a_range_of_priors_costs_certainty_and_never_adds_any():
     labels, models = crossing_rows()
-    options = {"metrics": ["accuracy"], "threshold": 0.5, "draws": 200}
+    options = {"metrics": ["accuracy"], "threshold": 0.5, "redraws": 200}
     sure = pulens.compare(labels, models, class_prior=0.1, **options).difference("careful", "bold")
     ranged = pulens.compare(labels, models, class_prior=(0.05, 0.4), **options).difference("careful", "bold")
     assert sure.adjusted_p_value < 0.01
@@ -194,7 +196,7 @@ def test_a_range_of_priors_costs_certainty_and_never_adds_any():
 
 def test_without_a_range_the_order_is_traced_over_the_priors_that_the_data_allow():
     labels, models = rows(prior=0.2)
-    order = pulens.compare(labels, models, class_prior=0.2, draws=60).order["average_precision"]
+    order = pulens.compare(labels, models, class_prior=0.2, redraws=100).order["average_precision"]
     assert order.class_priors[0] < 0.01
     assert 0.2 < order.class_priors[-1] < 0.6
     assert order.winners == ("model 0",)
@@ -202,7 +204,7 @@ def test_without_a_range_the_order_is_traced_over_the_priors_that_the_data_allow
 
 def test_a_metric_that_should_be_low_is_won_by_the_lower():
     labels, models = rows()
-    comparison = pulens.compare(labels, models, class_prior=0.3, metrics=["error_rate"], threshold=0.8, draws=100)
+    comparison = pulens.compare(labels, models, class_prior=0.3, metrics=["error_rate"], threshold=0.8, redraws=100)
     assert comparison.leader() == "model 0"
     assert comparison.difference("model 0", "model 1").value < 0
     assert comparison.difference("model 0", "model 1").probability > 0.5
@@ -210,10 +212,38 @@ def test_a_metric_that_should_be_low_is_won_by_the_lower():
 
 def test_measures_without_a_class_prior_can_be_compared():
     labels, models = rows(60, 300)
-    comparison = pulens.compare(labels, models, metrics=["pulp", "proxy_roc_auc"], draws=60)
+    comparison = pulens.compare(labels, models, metrics=["pulp", "proxy_roc_auc"], redraws=100)
     assert comparison.leader("proxy_roc_auc") == "model 0"
     assert comparison.order["pulp"].crossings == ()
     assert "pulp: does not depend on the class prior" in str(comparison)
+
+
+def test_without_a_class_prior_one_estimate_serves_all_models():
+    labels, models = rows(300, 2000, prior=0.2, shifts=(3.0, 1.0))
+    comparison = pulens.compare(labels, models, redraws=100)
+    assert comparison.winner == "model 0"
+    estimates = [pulens.evaluate(labels, scores).class_prior.unlabelled for scores in models.values()]
+    assert comparison.class_prior.unlabelled == min(estimates)
+    assert comparison.class_prior.unlabelled_interval is not None
+    assert "at every class prior from" in comparison.verdict
+
+
+def test_the_share_among_the_unlabelled_follows_the_redraw_where_the_class_prior_is_given():
+    # single set: a redraw with more labelled rows leaves fewer positives among the unlabelled ones
+    labels, models = rows(100, 900, prior=0.1)
+    held, moving = (
+        pulens.compare(labels, models, scenario="single-set", metrics=["accuracy"], threshold=0.8, redraws=400, **prior)
+        for prior in ({"unlabelled_prior": 0.1}, {"class_prior": 0.19})
+    )
+    assert held.estimates["accuracy"]["model 0"].value == pytest.approx(moving.estimates["accuracy"]["model 0"].value)
+    assert held.estimates["accuracy"]["model 0"].interval != moving.estimates["accuracy"]["model 0"].interval
+
+
+def test_a_range_that_begins_at_zero_is_no_obstacle():
+    labels, models = rows()
+    comparison = pulens.compare(labels, models, class_prior=(0.0, 0.3), redraws=100)
+    assert comparison.winner == "model 0"
+    assert not any(pair.undefined_because for pairs in comparison.differences.values() for pair in pairs)
 
 
 def test_redraws_keep_the_strata_of_case_control_and_mix_those_of_the_single_set():
@@ -239,14 +269,14 @@ def test_tallies_of_the_rows_as_they_are_equal_those_of_each_model():
 
 
 def test_answers_show_themselves():
-    comparison = pulens.compare(*rows(), class_prior=(0.2, 0.4), threshold=0.5, draws=60)
+    comparison = pulens.compare(*rows(), class_prior=(0.2, 0.4), threshold=0.5, redraws=100)
     text = str(comparison)
     for part in ("model 0 - model 1", "verdict: ", "order over the class prior", "95% interval", "joint redraws"):
         assert part in text
     assert (
         "<script"
         not in pulens.compare(
-            rows()[0], {"<script>": rows()[1]["model 0"], "b": rows()[1]["model 1"]}, class_prior=0.3, draws=60
+            rows()[0], {"<script>": rows()[1]["model 0"], "b": rows()[1]["model 1"]}, class_prior=0.3, redraws=100
         )._repr_html_()
     )
     answer = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
@@ -257,7 +287,7 @@ def test_answers_show_themselves():
 
 def test_a_comparison_draws_itself():
     pytest.importorskip("matplotlib").use("Agg")
-    left, right = pulens.compare(*rows(), class_prior=0.3, draws=60).plot()
+    left, right = pulens.compare(*rows(), class_prior=0.3, redraws=100).plot()
     assert left.get_yticklabels()[0].get_text() == "model 0 - model 1"
     assert len(right.lines) >= 2
 
@@ -265,19 +295,20 @@ def test_a_comparison_draws_itself():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"draws": 10}, "draws must be a whole number of at least 50, got 10"),
+        ({"redraws": 10}, "redraws must be a whole number of at least 100, got 10"),
         ({"confidence": 95}, "confidence must lie strictly between 0 and 1, got 95"),
         ({"metrics": ["auc_roc"]}, "there is no metric 'auc_roc'"),
         ({"metrics": []}, "metrics is empty"),
         ({"metrics": ["f1"]}, "f1 needs a threshold"),
         ({"threshold": {"model 0": 0.5}}, "threshold must name each model once: 'model 0', 'model 1'"),
-        ({"class_prior": None}, "give exactly one of class_prior"),
+        ({"unlabelled_prior": 0.2}, "give exactly one of class_prior"),
+        ({"confidence": None}, "needs a confidence"),
         ({"scenario": "both"}, "scenario must be"),
     ],
 )
 def test_bad_requests_are_refused_with_a_way_out(change, message):
     with pytest.raises(PulensError, match=message):
-        pulens.compare(*rows(20, 60), **{"class_prior": 0.3, "draws": 60, **change})
+        pulens.compare(*rows(20, 60), **{"class_prior": 0.3, "redraws": 100, **change})
 
 
 def test_rows_that_do_not_fit_are_refused():
@@ -299,5 +330,5 @@ def test_tables_name_their_columns_of_scores():
 
     labels, models = rows(30, 200)
     table = pl.DataFrame({"label": labels, **models})
-    from_table = pulens.compare(table, score=list(models), class_prior=0.3, draws=60)
-    assert from_table.to_dict() == pulens.compare(labels, models, class_prior=0.3, draws=60).to_dict()
+    from_table = pulens.compare(table, score=list(models), class_prior=0.3, redraws=100)
+    assert from_table.to_dict() == pulens.compare(labels, models, class_prior=0.3, redraws=100).to_dict()

@@ -192,6 +192,17 @@ def test_a_weight_of_two_is_the_row_twice() -> None:
         assert (mine.low, mine.high) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
 
 
+@pytest.mark.parametrize("size", [1, 5, 50])
+def test_perfect_separation_is_not_certainty(size: int) -> None:
+    labels = np.repeat([1, -1], [size, 4 * size])
+    evaluation = pulens.evaluate(labels, labels + np.linspace(0, 0.1, labels.size), threshold=0.5, redraws=200)
+    for name in ("roc_auc", "average_precision", "precision", "recall", "specificity"):
+        found = evaluation.estimates[name]
+        assert found.value == 1.0
+        assert found.interval.high == 1.0
+        assert found.interval.width > 2.0 / (4 * size + 1)
+
+
 def test_everything_labelled_gives_ordinary_intervals() -> None:
     rng = np.random.default_rng(0)
     labels = np.repeat([1, -1], [60, 90])

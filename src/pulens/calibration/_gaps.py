@@ -60,6 +60,7 @@ class ErrorTerms(NamedTuple):
     understated: float
     overstated: float
     standard_error: float
+    upper_error: float  # standard error for the upper end; differs in other norms
 
 
 def error_terms(gaps: Gaps) -> ErrorTerms:
@@ -86,12 +87,14 @@ def error_terms(gaps: Gaps) -> ErrorTerms:
     certainty[noisy] = 2 * ndtr(standard) - 1
     noise[noisy] = 2 * deviation[noisy] * np.exp(-(standard**2) / 2) / math.sqrt(2 * math.pi)
     signs = np.copysign(certainty, gaps.gap)
+    error = math.sqrt(gaps.variance_of_sum(signs, own=np.ones_like(size)))
     return ErrorTerms(
         float(size.sum()),
         float((size - noise).sum()),
         float((size * certainty - noise).sum()),
         float((2 * size - size * certainty - noise).sum()),
-        math.sqrt(gaps.variance_of_sum(signs, own=np.ones_like(size))),
+        error,
+        error,
     )
 
 

@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 GROUPS = 1 << 14
 PRIOR_DEVIATION = 10.0  # of coefficients around their start: of no weight unless the data would let them run away
 CLOSE = 1e-7  # nats still to be gained: coefficients are then within a thousandth of their standard errors
+NEVER = 1e-4
 LARGEST_LOGIT = 36.0  # of the double next to 1
 
 
@@ -64,6 +65,15 @@ def fit_logistic(design: Floats, points: Points, start: Floats, *, right_mean: b
     mean = float(points.population @ share)
     variance = max(float(points.population @ (share - mean) ** 2) / points.rows, 1e-300)
     return LogisticFit(*_climb(design, points, free[0], start, variance))
+
+
+def held_out_likelihood(points: Points) -> float:
+    """Log-likelihood per row of the labels where the scores themselves are the probabilities.
+
+    Scores are kept a little away from 0 and 1: one labelled row at a score of 0 would otherwise decide everything.
+    """
+    share = np.clip(points.scores, NEVER, 1 - NEVER)
+    return _likelihood(points, share)[0] / float(points.counts.sum())
 
 
 def _grouped(design: Floats, points: Points) -> tuple[Floats, Points]:

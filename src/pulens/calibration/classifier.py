@@ -34,7 +34,8 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
     estimator
         Anything with ``fit`` and ``predict_proba`` or ``decision_function``.
     method
-        ``"isotonic"``, ``"platt"``, ``"temperature"``, ``"beta"`` or ``"histogram"``.
+        ``"isotonic"``, ``"platt"``, ``"beta"``, ``"temperature"``, ``"histogram"``, or ``"auto"``, which chooses among
+        the first three and the scores as they are by the likelihood of held-out labels.
     class_prior
         Share of positives in the population: a number, a range, or the name of an estimator as for
         :func:`pulens.evaluate`. By default it is estimated from the held-out scores, with all the doubt that brings;
@@ -64,7 +65,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         self,
         estimator: Any,
         *,
-        method: str = "isotonic",
+        method: str = "auto",
         class_prior: Any = None,
         scenario: str = "case-control",
         label_noise: float = 0.0,

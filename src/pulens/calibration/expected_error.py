@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -117,9 +118,13 @@ def expected_calibration_error(
     )
 
 
-def error_of_bins(
-    evidence: Evidence,
-    counted: BinCounts,
+def error_of_bins(evidence: Evidence, counted: BinCounts, **options: Any) -> CalibrationError:
+    """The calibration error of rows already counted in bins."""
+    return error_of_samples([(evidence, counted)], **options)
+
+
+def error_of_samples(
+    samples: Sequence[tuple[Evidence, BinCounts]],
     *,
     binning: str = "mass",
     norm: float | str = 1,
@@ -127,16 +132,17 @@ def error_of_bins(
     redraws: int = 1000,
     seed: int = 0,
 ) -> CalibrationError:
-    """The calibration error of rows already counted in bins."""
+    """The mean calibration error of independent samples, each with its own bins; usually there is one.
+
+    All samples share the assumptions of the first.
+    """
     power = check_norm(norm)
-    quantile = normal_quantile(confidence)
-    masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
-    gaps = Gaps.of(counted, masses)
-    value, corrected, interval = _value_and_interval(counted, masses, gaps, power, quantile, confidence)
+    evidence = samples[0][0]
+    value, corrected, interval = _mean_error(samples, None, power, normal_quantile(confidence), confidence)
     sources = {"sample": interval}
     doubt = PriorDoubt.of(evidence, confidence)
     if doubt.own is not None:
-        tried = [_at_prior(evidence, counted, prior, power, doubt) for prior in doubt.priors]
+        tried = [_mean_error(samples, prior, power, doubt.quantile, doubt.confidence) for prior in doubt.priors]
         values = [value, *(found[0] for found in tried)]
         sources["class prior"] = Interval(min(values), max(values), doubt.own.confidence, "range over the class prior")
         interval = Interval(
@@ -145,27 +151,27 @@ def error_of_bins(
             doubt.confidence,
             f"hull over the class prior, {interval.method}",
         )
-    population = counted.population_mass(masses)
-    floor = noise_floor(
-        counted,
-        masses,
-        1 - evidence.label_noise,
-        redraws=max(redraws, 1),
-        rng=np.random.default_rng(seed),
-        norm=power,
-    )
+    rng = np.random.default_rng(seed)
+    purity = 1 - evidence.label_noise
+    maps = [MassMap.of(one.tally.totals, one.assumptions) for one, _ in samples]
+    gaps = [Gaps.of(counted, masses).gap for (_, counted), masses in zip(samples, maps, strict=True)]
+    floors = [
+        noise_floor(counted, masses, purity, redraws=max(redraws, 1), rng=rng, norm=power)
+        for (_, counted), masses in zip(samples, maps, strict=True)
+    ]
+    counted, masses = samples[0][1], maps[0]
     found = CalibrationError(
         "expected_calibration_error",
         value,
         interval,
         sources=sources,
-        noise_floor=floor,
+        noise_floor=float(np.mean(floors)),
         corrected=corrected,
-        overconfidence=float(np.maximum(-gaps.gap, 0).sum()),
-        underconfidence=float(np.maximum(gaps.gap, 0).sum()),
+        overconfidence=float(np.mean([np.maximum(-gap, 0).sum() for gap in gaps])),
+        underconfidence=float(np.mean([np.maximum(gap, 0).sum() for gap in gaps])),
         binning=binning,
         bins=counted.bins,
-        filled_bins=int(np.count_nonzero(population > 0)),
+        filled_bins=int(np.count_nonzero(counted.population_mass(masses) > 0)),
         norm=power,
     )
     return replace(found, notices=_notices(found, evidence, counted, masses))
@@ -179,33 +185,41 @@ def check_norm(norm: float | str) -> float:
     return float(norm)
 
 
-def _at_prior(
-    evidence: Evidence, counted: BinCounts, unlabelled_prior: float, norm: float, doubt: PriorDoubt
+def _mean_error(
+    samples: Sequence[tuple[Evidence, BinCounts]],
+    unlabelled_prior: float | None,
+    norm: float,
+    quantile: float,
+    confidence: float,
 ) -> tuple[float, float, Interval]:
-    masses = MassMap.of(evidence.tally.totals, evidence.assumptions_at(unlabelled_prior))
-    gaps = Gaps.of(counted, masses)
-    return _value_and_interval(counted, masses, gaps, norm, doubt.quantile, doubt.confidence)
-
-
-def _value_and_interval(
-    counted: BinCounts, masses: MassMap, gaps: Gaps, norm: float, quantile: float, confidence: float
-) -> tuple[float, float, Interval]:
-    terms = error_terms(gaps)
-    population = counted.population_mass(masses)
+    """Value, corrected value and interval of the mean over samples, at a class prior other than theirs if given."""
+    found = []
+    for evidence, counted in samples:
+        assumptions = evidence.assumptions if unlabelled_prior is None else evidence.assumptions_at(unlabelled_prior)
+        masses = MassMap.of(evidence.tally.totals, assumptions)
+        gaps = Gaps.of(counted, masses)
+        terms = error_terms(gaps)
+        if norm != 1:
+            population = counted.population_mass(masses)
+            value, corrected, high = _other_norm(gaps, population, norm, quantile)
+            reach = (high - value) / quantile
+            terms = terms._replace(value=value, corrected=corrected, overstated=value, upper_error=reach)
+        found.append(terms)
+    mean = ErrorTerms(*np.mean(found, axis=0).tolist())
+    # samples are independent of each other, so their errors add up in quadrature
+    shrink = 1 / math.sqrt(len(found))
+    below, above = (
+        quantile * shrink * math.sqrt(float(np.mean([getattr(terms, name) ** 2 for terms in found])))
+        for name in ("standard_error", "upper_error")
+    )
     # the mean of |y - f| is at most any other mean of it, so the lower end holds for every norm
-    low = min(max(terms.understated - quantile * terms.standard_error, 0.0), 1.0)
-    if norm == 1:
-        high = max(terms.overstated + quantile * terms.standard_error, terms.value)
-        value, corrected = terms.value, max(terms.corrected, 0.0)
-    else:
-        value, corrected, high = _other_norm(gaps, terms, population, norm, quantile)
-    method = "split-sign below, bias-corrected above"
-    return value, corrected, Interval(low, max(min(high, 1.0), low, value), confidence, method)
+    low = min(max(mean.understated - below, 0.0), 1.0)
+    high = max(min(mean.overstated + above, 1.0), low, mean.value)
+    interval = Interval(low, high, confidence, "split-sign below, bias-corrected above")
+    return mean.value, max(mean.corrected, 0.0), interval
 
 
-def _other_norm(
-    gaps: Gaps, terms: ErrorTerms, population: Floats, norm: float, quantile: float
-) -> tuple[float, float, float]:
+def _other_norm(gaps: Gaps, population: Floats, norm: float, quantile: float) -> tuple[float, float, float]:
     """Value, corrected value and upper end in a norm other than 1, by the delta method."""
     filled = population > 0
     value = norm_of(gaps.gap, population, norm)

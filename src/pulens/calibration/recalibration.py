@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.calibration._likelihood import held_out_likelihood
 from pulens.calibration._masses import choose_edges, count_bins
 from pulens.calibration._risk import Points
 from pulens.calibration._scores import check_meaning, mapped_tally, probability_tally
-from pulens.calibration.expected_error import CalibrationError, error_of_bins
+from pulens.calibration.expected_error import CalibrationError, error_of_samples
 from pulens.calibration.recalibrators import CalibrationMap, Recalibrator, find
+from pulens.calibration.recalibrators._identity import IDENTITY
 from pulens.errors import InputError, PulensError, listed
 from pulens.evidence import Evidence, gather
 from pulens.notice import Notice, Severity, worst_first
 from pulens.tally import Tally
 
 Floats = NDArray[np.float64]
+AUTO = "auto"
+CONSIDERED = ("platt", "beta", "isotonic")  # what "auto" chooses among, beside keeping the scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +31,9 @@ class Recalibration:
     """A fitted map with the calibration error before and after it.
 
     ``after`` is measured on rows that the map judged had not been fitted to: the rows are dealt into folds, each
-    fold is mapped by a map fitted to the others. The map itself is fitted to all rows.
+    fold is mapped by a map fitted to the others and judged by itself, and the errors are averaged; so its noise floor
+    is that of a fold. The map itself is fitted to all rows. ``considered`` holds the log-likelihood of held-out labels
+    per row under each map that was tried and under the scores as they are (``"identity"``).
     """
 
     method: str
@@ -34,6 +41,7 @@ class Recalibration:
     before: CalibrationError | None
     after: CalibrationError
     folds: int
+    considered: Mapping[str, float]
 
     def __call__(self, scores: Any) -> Floats:
         """Probabilities for other scores of the same model."""
@@ -42,13 +50,21 @@ class Recalibration:
     @property
     def notices(self) -> tuple[Notice, ...]:
         found = list(self.after.notices)
-        if self.before is not None and self.after.corrected > self.before.corrected:
+        if self.method == "identity":
+            found.append(
+                Notice(
+                    Severity.NOTE,
+                    "kept-scores",
+                    "No map made held-out labels more likely than the scores as they are: they were kept.",
+                )
+            )
+        elif self.considered[self.method] < self.considered.get("identity", -np.inf):
             found.append(
                 Notice(
                     Severity.WARNING,
                     "no-gain",
-                    f"Recalibration did not lower the error on rows it was not fitted to ({self.before.corrected:.4f} "
-                    f"before, {self.after.corrected:.4f} after, both bias-corrected): keep the original scores.",
+                    f"The {self.method} map made the labels of rows it was not fitted to less likely than the scores "
+                    "as they are do: keep those, or let method='auto' choose.",
                 )
             )
         return worst_first(found)
@@ -60,6 +76,7 @@ class Recalibration:
             "before": None if self.before is None else self.before.to_dict(),
             "after": self.after.to_dict(),
             "folds": self.folds,
+            "considered": dict(self.considered),
             "warnings": [str(notice) for notice in self.notices],
         }
 
@@ -72,7 +89,7 @@ def recalibrate(
     labels: Any,
     scores: Any = None,
     *,
-    method: str = "isotonic",
+    method: str = AUTO,
     scores_are: str = "probability",
     folds: int = 5,
     binning: str = "mass",
@@ -90,8 +107,9 @@ def recalibrate(
         As for :func:`pulens.evaluate`; ``class_prior`` above all.
     method
         ``"isotonic"`` or ``"histogram"`` (through the recovered share of positives), ``"platt"``, ``"beta"`` or
-        ``"temperature"`` (fitted by the likelihood of the labels given the scores). With a thousand labelled rows
-        isotonic left the smallest error on real data, with two hundred beta and platt did.
+        ``"temperature"`` (fitted by the likelihood of the labels given the scores); or ``"auto"``: of isotonic,
+        platt, beta and the scores as they are the one under which held-out labels are most likely. The error after
+        is then measured on the rows that chose, which flatters it a little.
     scores_are
         ``"probability"``, ``"logit"``, or ``"rank"`` for scores of which only the order means something
         (platt, isotonic and histogram take these).
@@ -109,8 +127,8 @@ def recalibrate(
     array([0.664])
     """
     check_meaning(scores_are)
-    facts = find(method)
-    if scores_are not in facts.reads:
+    facts = None if method == AUTO else find(method)
+    if facts is not None and scores_are not in facts.reads:
         raise PulensError(
             f"{method!r} reads scores as {listed(facts.reads)}, not as {scores_are!r}. For scores that only rank, "
             "use 'isotonic', 'histogram' or 'platt'."
@@ -126,22 +144,40 @@ def recalibrate(
         )
     judged: dict[str, Any] = {"binning": binning, "confidence": confidence, "redraws": redraws, "seed": seed}
 
-    def error(tally: Tally) -> CalibrationError:
-        moved = evidence.with_tally(tally)
-        return error_of_bins(moved, count_bins(tally, choose_edges(moved, binning=binning, bins=bins)), **judged)
+    def error(tallies: list[Tally]) -> CalibrationError:
+        moved = [evidence.with_tally(tally) for tally in tallies]
+        counted = [count_bins(one.tally, choose_edges(one, binning=binning, bins=bins)) for one in moved]
+        return error_of_samples(list(zip(moved, counted, strict=True)), **judged)
 
-    before = None if scores_are == "rank" else error(probability_tally(evidence.tally, scores_are))
-    after = error(cross_fitted(evidence, facts, scores_are, folds=folds, rng=np.random.default_rng(seed)))
-    fitted = facts.fit(Points.of(evidence), scores_are)
-    return Recalibration(method, fitted, before, after, folds)
+    before = None if scores_are == "rank" else error([probability_tally(evidence.tally, scores_are)])
+    kept = {"identity": IDENTITY} if scores_are in IDENTITY.reads else {}
+    tried = {method: facts} if facts is not None else {name: find(name) for name in CONSIDERED}
+    candidates = kept | {name: one for name, one in tried.items() if scores_are in one.reads}
+    held_out = {
+        name: cross_fitted(evidence, one, scores_are, folds=folds, rng=np.random.default_rng(seed))
+        for name, one in candidates.items()
+    }
+    considered = {
+        name: float(np.mean([held_out_likelihood(Points.of(evidence.with_tally(part))) for part in parts]))
+        for name, parts in held_out.items()
+    }
+    if facts is None:
+        method = max(considered, key=lambda name: considered[name])
+    after = error(held_out[method])
+    fitted = candidates[method].fit(Points.of(evidence), scores_are)
+    return Recalibration(method, fitted, before, after, folds, considered)
 
 
 def cross_fitted(
     evidence: Evidence, facts: Recalibrator, scores_are: str, *, folds: int, rng: np.random.Generator
-) -> Tally:
-    """The rows under scores that maps fitted to other rows gave them."""
+) -> list[Tally]:
+    """The rows of each fold under the scores that a map fitted to the other folds gave them.
+
+    The folds must be judged one by one. Added up they flatter: what one fold has too many of the others have too few
+    of, so the gaps of the folds cancel, and for maps with enough freedom the sum is zero whatever the truth.
+    """
     parts = deal(evidence.tally, folds, rng)
-    mapped: Tally | None = None
+    mapped = []
     for place, part in enumerate(parts):
         rest = [other for where, other in enumerate(parts) if where != place]
         together = rest[0]
@@ -150,9 +186,7 @@ def cross_fitted(
         if not together.totals.labelled or not together.totals.rows - together.totals.labelled:
             raise InputError(f"a fold leaves no row of some kind to fit to; use fewer than {folds} folds.")
         fitted = facts.fit(Points.of(evidence.with_tally(together)), scores_are)
-        moved = mapped_tally(part, fitted(part.thresholds))
-        mapped = moved if mapped is None else mapped + moved
-    assert mapped is not None
+        mapped.append(mapped_tally(part, fitted(part.thresholds)))
     return mapped
 
 

@@ -18,6 +18,7 @@ COMMANDS = {
     "compare": "Which of several models is better, and does the class prior decide?",
     "tally": "Count rows into a small file, to merge and evaluate later.",
     "merge": "Add tally files up.",
+    "synthesise": "Turn a table with true classes into PU data with a known truth.",
     "reproduce": "Rebuild tables and figures of the papers, with a verdict on each claim.",
     "demo": "Train on PU labels, evaluate from them alone, and show the truth beside it.",
     "completion": "Let the shell complete commands and options.",

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from pulens.cli._options import engine_arguments, reading_arguments
 
-
-def show_segments(file: str, group_by: str, json_path: str | None, **given: Any) -> None:
+def show_segments(file: str, group_by: str, json_path: str | None, arguments: dict[str, Any]) -> None:
     """Evaluate every segment, print a table, write JSON."""
     from pulens.cli._write import to_json, write_text
     from pulens.segments import evaluate_by
 
-    reading = {**reading_arguments(given), **engine_arguments(given)}
-    others = {name: value for name, value in given.items() if name not in reading}
-    found = evaluate_by(file, group_by, **others, **reading)
+    found = evaluate_by(file, group_by, **arguments)
     if json_path is not None:
         write_text(json_path, to_json(found.to_dict()))
     if json_path == "-":

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pulens.estimate import Estimate
     from pulens.notice import Notice
 
-METHODS = ("platt", "isotonic", "temperature", "beta", "histogram")
+METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
 
 
 @click.command(name="calibrate")
@@ -207,7 +207,7 @@ def _show(evidence: Any, found: dict[str, Any], console: Console) -> None:
                 console.print(f"[dim]{name:<6}[/] {escape(str(error))}", highlight=False)
         console.print(
             f"[dim]the error after is cross-fitted: {recalibration.folds} folds, each mapped by a map fitted to the "
-            "others[/]",
+            "others and judged by itself[/]",
             highlight=False,
         )
     from pulens.notice import worst_first

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from pulens.cli._complete import complete_file
-from pulens.cli._options import Number, assumption_options, many_scores_options, reading_arguments
+from pulens.cli._options import assumption_options, interval_options, many_scores_options, reading_arguments
 from pulens.errors import PulensError
 
 
@@ -25,9 +25,7 @@ from pulens.errors import PulensError
     metavar="NUMBER or MODEL=NUMBER",
     help="Predicted positive is score >= threshold; adds f1, accuracy, precision and recall.",
 )
-@click.option("--confidence", type=Number(), default=0.95, show_default=True, help="Level of intervals and verdict.")
-@click.option("--draws", default=2000, show_default=True, help="How often the rows are redrawn.")
-@click.option("--seed", default=0, show_default=True, help="Of the random numbers.")
+@interval_options
 @click.option("--html", "html_path", metavar="PATH", help="Write a self-contained page with the order of the models.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
 @click.option("--quiet", "-q", is_flag=True, help="Show nothing but errors; for scripts that only want files.")
@@ -56,7 +54,7 @@ def command(
     from pulens.cli._write import to_json, write_text
     from pulens.comparison import compare
 
-    names = ("class_prior", "unlabelled_prior", "label_noise", "scenario", "confidence", "draws", "seed")
+    names = ("class_prior", "unlabelled_prior", "label_noise", "scenario", "confidence", "redraws", "seed")
     reading = reading_arguments({**given, "score": list(score)})
     with tempfile.TemporaryDirectory() as folder, working("Comparing the models", quiet=quiet):
         source = _rereadable(file, Path(folder), reading)

@@ -89,31 +89,28 @@ def command(
     from pulens.cli._output import page_title, working, write_answers
     from pulens.evaluation import evaluate
 
+    arguments = {
+        "class_prior": class_prior,
+        "unlabelled_prior": unlabelled_prior,
+        "label_noise": label_noise,
+        "scenario": scenario,
+        "audit": audit,
+        "threshold": threshold,
+        "confidence": confidence,
+        "redraws": redraws,
+        "seed": seed,
+        **reading_arguments(given),
+        **engine_arguments(given),
+    }
     if group_by is not None:
         from pulens.cli._segments import show_segments
 
         if html_path or markdown_path:
             raise PulensError("--group-by has no page: write one per segment with --where, or use --json.")
-
-        assumed = {"class_prior": class_prior, "unlabelled_prior": unlabelled_prior, "label_noise": label_noise}
-        doubt = {"confidence": confidence, "redraws": redraws, "seed": seed}
-        show_segments(file, group_by, json_path, **assumed, **doubt, scenario=scenario, threshold=threshold, **given)
+        show_segments(file, group_by, json_path, arguments)
         return
     with working("Reading and counting rows", quiet=quiet):
-        evaluation = evaluate(
-            file,
-            class_prior=class_prior,
-            unlabelled_prior=unlabelled_prior,
-            label_noise=label_noise,
-            scenario=scenario,
-            audit=audit,
-            threshold=threshold,
-            confidence=confidence,
-            redraws=redraws,
-            seed=seed,
-            **reading_arguments(given),
-            **engine_arguments(given),
-        )
+        evaluation = evaluate(file, **arguments)
         evaluation.estimates  # noqa: B018 - found on first use, and that may take a while
         ranges = {} if sensitivity is None else _ranges(evaluation, sensitivity)
         limits = evaluation.bounds(confidence=confidence) if with_bounds else None

@@ -10,9 +10,11 @@ from typing import Any
 from pulens.comparison.order import Order
 from pulens.comparison.paired import Difference
 from pulens.estimate import Estimate
+from pulens.evidence import Evidence
+from pulens.notice import Notice, worst_first
 from pulens.priors import ClassPrior
-from pulens.scenario import Scenario
 from pulens.tally import Totals
+from pulens.uncertainty.resampling import Resampling
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,16 +26,29 @@ class Comparison:
     """
 
     models: tuple[str, ...]
-    totals: Totals
-    class_prior: ClassPrior
-    scenario: Scenario
-    label_noise: float
-    confidence: float
-    draws: int
+    evidence: Evidence  # of the first model; the assumptions are the same for all
+    resampling: Resampling
     estimates: Mapping[str, Mapping[str, Estimate]]
     differences: Mapping[str, tuple[Difference, ...]]
     order: Mapping[str, Order]
     higher_is_better: Mapping[str, bool]
+
+    @property
+    def totals(self) -> Totals:
+        return self.evidence.tally.totals
+
+    @property
+    def class_prior(self) -> ClassPrior:
+        return self.evidence.class_prior
+
+    @property
+    def confidence(self) -> float:
+        return self.resampling.confidence
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """What to know about the class prior before using the numbers, worst first."""
+        return worst_first(self.class_prior.notices)
 
     @property
     def metric(self) -> str:
@@ -91,10 +106,11 @@ class Comparison:
             "winner": self.winner,
             "metric": self.metric,
             "class_prior": self.class_prior.to_dict(),
-            "scenario": str(self.scenario),
-            "label_noise": self.label_noise,
+            "scenario": str(self.evidence.scenario),
+            "label_noise": self.evidence.label_noise,
             "confidence": self.confidence,
-            "draws": self.draws,
+            "redraws": self.resampling.redraws,
+            "warnings": [str(notice) for notice in self.notices],
             "counts": {"labelled": labelled, "unlabelled": unlabelled, "known_negative": negative},
             "metrics": {
                 name: {
@@ -151,7 +167,7 @@ def _turned(pair: Difference) -> Difference:
 def verdict(comparison: Comparison) -> str:
     """The sentence."""
     metric, best, rivals = comparison.metric, comparison.leader(), comparison.rivals()
-    order, ranged = comparison.order[metric], comparison.class_prior.unlabelled_interval is not None
+    order, ranged = comparison.order[metric], not comparison.class_prior.is_exact
     if ranged and order.winner_crossings:
         changes = "; ".join(str(crossing) for crossing in order.winner_crossings)
         return f"Which model is better by {metric} depends on the class prior: {changes}."
@@ -183,7 +199,7 @@ def _about_the_prior(comparison: Comparison, best: str) -> str:
     metric = comparison.metric
     order = comparison.order[metric]
     low, high = order.class_priors[0], order.class_priors[-1]
-    if comparison.class_prior.unlabelled_interval is not None:
+    if not comparison.class_prior.is_exact:
         return f", at every class prior from {low:.3g} to {high:.3g}"
     if order.winner_crossings:
         return "; by another class prior it could be otherwise: " + "; ".join(map(str, order.winner_crossings))

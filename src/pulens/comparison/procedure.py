@@ -7,26 +7,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.assumptions import Assumptions, check_label_noise
+from pulens.assumptions import check_label_noise
 from pulens.comparison.answer import Comparison
 from pulens.comparison.joint import JointRows, read_models
 from pulens.comparison.order import Order, largest_credible_prior, order_by_prior
 from pulens.comparison.paired import Difference, holm, percentile_interval, two_sided_p
 from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
-from pulens.evidence import settle_class_prior
+from pulens.evidence import Evidence, settle_class_prior
 from pulens.metrics import find
 from pulens.metrics._measure import check_threshold, raw_value
 from pulens.metrics._metric import Metric
 from pulens.priors import ClassPrior, population_prior
 from pulens.priors.given import GivenPrior
+from pulens.recovery.many import priors_in_redraws
 from pulens.scenario import Scenario, check_scenario
 from pulens.tally import Tally
+from pulens.uncertainty.resampling import DEFAULT_REDRAWS, check_resampling
 
 Floats = NDArray[np.float64]
 RANKING = ("roc_auc", "average_precision")
@@ -42,37 +44,54 @@ class _Asked:
     rows: JointRows
     metrics: Mapping[str, Metric]
     thresholds: Mapping[str, float]
-    class_prior: ClassPrior
-    label_noise: float
-    scenario: Scenario
+    evidence: Evidence  # of the first model: counts differ between models, but not the numbers of rows
 
     def value(self, metric: Metric, tally: Tally, model: str, unlabelled_prior: float) -> float:
-        assumptions = Assumptions(unlabelled_prior, self.label_noise, self.scenario)
+        evidence = self.evidence
+        (prior,) = priors_in_redraws(
+            unlabelled_prior,
+            tuple(evidence.tally.totals),  # type: ignore[arg-type]
+            tuple(tally.totals),  # type: ignore[arg-type]
+            evidence.label_noise,
+            held=evidence.prior_held,
+            scenario=evidence.recovery_scenario,
+        )
         threshold = self.thresholds[model] if metric.needs_threshold else None
         # not clipped: two models beyond the possible still have an order
-        return raw_value(metric, tally, assumptions, threshold)
+        return raw_value(metric, tally, evidence.assumptions_at(float(prior)), threshold)
+
+    @property
+    def middle(self) -> float:
+        return self.evidence.class_prior.unlabelled
+
+    @property
+    def reach(self) -> tuple[float, float] | None:
+        """The range of unlabelled priors, kept off 0, where a population without positives has few metrics."""
+        interval = self.evidence.class_prior.unlabelled_interval
+        if interval is None or interval.width == 0:
+            return None
+        return max(interval.low, 1e-3 * interval.high), interval.high
 
     def priors(self, metric: Metric) -> list[float]:
         """The unlabelled priors at which the metric has to be known."""
-        reach = self.class_prior.unlabelled_interval
-        unmoved = metric.ignores_class_prior or (not metric.needs_class_prior and self.label_noise == 0)
-        if reach is None or unmoved:
-            return [self.class_prior.unlabelled]
-        return sorted({self.class_prior.unlabelled, *np.linspace(reach.low, reach.high, PRIORS_TRIED).tolist()})
+        unmoved = metric.ignores_class_prior or (not metric.needs_class_prior and self.evidence.label_noise == 0)
+        if self.reach is None or unmoved:
+            return [self.middle]
+        return sorted({self.middle, *np.linspace(*self.reach, PRIORS_TRIED).tolist()})
 
 
 def compare(
     labels: Any,
     scores: Any = None,
     *,
-    class_prior: GivenPrior | ClassPrior | None = None,
+    class_prior: GivenPrior | ClassPrior | str | None = None,
     unlabelled_prior: GivenPrior | None = None,
     label_noise: float = 0.0,
     scenario: str = "case-control",
     metrics: Sequence[str] | None = None,
     threshold: float | Mapping[str, float] | None = None,
     confidence: float = 0.95,
-    draws: int = 2000,
+    redraws: int = DEFAULT_REDRAWS,
     seed: int = 0,
     **reading: Any,
 ) -> Comparison:
@@ -85,58 +104,63 @@ def compare(
         path of a file, with ``score=["a", "b"]`` naming the columns of scores.
     class_prior, unlabelled_prior, label_noise, scenario
         As in :func:`pulens.evaluate`. Over a range of class priors a difference counts only if it holds everywhere.
+        An estimate is made from each model's scores, and the lowest is used for all: the class prior belongs to the
+        rows, and the model that separates them best has the least to add to it.
     metrics
         Names of metrics, the most important first: the verdict is about it. By default ``roc_auc`` and
         ``average_precision``, and with a threshold also ``f1``, ``accuracy``, ``precision`` and ``recall``.
     threshold
         One for all models, or one for each by name.
-    confidence, draws, seed
+    confidence, redraws, seed
         Of the intervals: their level, how often the rows are redrawn, and the random numbers.
 
     >>> rng = np.random.default_rng(0)
     >>> labels = np.repeat([1, 0], [200, 1000])
     >>> good, poor = rng.normal(1.5 * labels), rng.normal(0.5 * labels)
-    >>> comparison = compare(labels, {"good": good, "poor": poor}, class_prior=0.1, draws=200)
+    >>> comparison = compare(labels, {"good": good, "poor": poor}, class_prior=0.1, redraws=200)
     >>> comparison.winner
     'good'
     """
-    if not 0 < confidence < 1:
-        raise PulensError(f"confidence must lie strictly between 0 and 1, got {confidence!r}. Write 95% as 0.95.")
-    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 50:
-        raise PulensError(f"draws must be a whole number of at least 50, got {draws!r}.")
+    resampling = check_resampling(confidence, redraws, seed)
+    if resampling is None:
+        raise PulensError("a comparison needs a confidence, such as 0.95: without doubt there is nothing to decide.")
     rows = read_models(labels, scores, **reading)
-    checked_scenario, noise = check_scenario(scenario), check_label_noise(label_noise)
-    tallies = rows.tallies()
     chosen = _metrics(metrics, has_threshold=threshold is not None)
-    if class_prior is None and all(metric.ignores_class_prior for metric in chosen.values()):
-        unlabelled_prior = unlabelled_prior or 0.0  # any would do
-    asked = _Asked(
-        rows,
-        chosen,
-        _thresholds(threshold, rows.names, metrics),
-        settle_class_prior(tallies[0], checked_scenario, class_prior, unlabelled_prior, noise),
-        noise,
-        checked_scenario,
-    )
+    if class_prior is None and unlabelled_prior is None and all(m.ignores_class_prior for m in chosen.values()):
+        unlabelled_prior = 1e-6  # any would do, but 0: that says every row is labelled
+    tallies = rows.tallies()
+    given = (check_scenario(scenario), class_prior, unlabelled_prior, check_label_noise(label_noise))
+    asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, metrics), _evidence(tallies, *given))
     observed = _measure(asked, tallies)
-    drawn: dict[str, list[Floats]] = {name: [] for name in asked.metrics}
-    for redrawn in rows.redraws(draws, checked_scenario, np.random.default_rng(seed)):
+    drawn: dict[str, list[Floats]] = {name: [] for name in chosen}
+    generator = np.random.default_rng(resampling.seed)
+    for redrawn in rows.redraws(resampling.redraws, asked.evidence.scenario, generator):
         for name, found in _measure(asked, redrawn).items():
             drawn[name].append(found)
-    redraws = {name: np.array(found) for name, found in drawn.items()}  # draw, prior, model
+    moved = {name: np.array(found) for name, found in drawn.items()}  # redraw, prior, model
     return Comparison(
         rows.names,
-        tallies[0].totals,
-        asked.class_prior,
-        checked_scenario,
-        noise,
-        confidence,
-        draws,
-        MappingProxyType({n: _estimates(asked, n, observed[n], redraws[n], confidence) for n in asked.metrics}),
-        MappingProxyType({n: _differences(asked, n, observed[n], redraws[n], confidence) for n in asked.metrics}),
-        MappingProxyType({n: _order(asked, n, tallies) for n in asked.metrics}),
-        MappingProxyType({n: metric.higher_is_better for n, metric in asked.metrics.items()}),
+        asked.evidence,
+        resampling,
+        MappingProxyType({n: _estimates(asked, n, observed[n], moved[n], confidence) for n in chosen}),
+        MappingProxyType({n: _differences(asked, n, observed[n], moved[n], confidence) for n in chosen}),
+        MappingProxyType({n: _order(asked, n, tallies) for n in chosen}),
+        MappingProxyType({n: metric.higher_is_better for n, metric in chosen.items()}),
     )
+
+
+def _evidence(
+    tallies: Sequence[Tally],
+    scenario: Scenario,
+    class_prior: GivenPrior | ClassPrior | str | None,
+    unlabelled_prior: GivenPrior | None,
+    label_noise: float,
+) -> Evidence:
+    """One class prior for all models: the one given, or the lowest of the estimates from each model's scores."""
+    settled = [settle_class_prior(tally, scenario, class_prior, unlabelled_prior, label_noise) for tally in tallies]
+    is_given = class_prior is not None and not isinstance(class_prior, ClassPrior | str)
+    held: Literal["population", "unlabelled"] = "population" if is_given else "unlabelled"
+    return Evidence(tallies[0], min(settled, key=lambda prior: prior.unlabelled), label_noise, scenario, held)
 
 
 def _metrics(names: Sequence[str] | None, *, has_threshold: bool) -> dict[str, Metric]:
@@ -195,7 +219,7 @@ def _estimates(
     asked: _Asked, name: str, observed: Floats, redraws: Floats, confidence: float
 ) -> Mapping[str, Estimate]:
     metric = asked.metrics[name]
-    middle = asked.priors(metric).index(asked.class_prior.unlabelled)
+    middle = asked.priors(metric).index(asked.middle)
     found = {}
     for place, model in enumerate(asked.rows.names):
         value = float(observed[middle, place])
@@ -216,7 +240,7 @@ def _differences(
 ) -> tuple[Difference, ...]:
     """All pairs of models; a claim must hold at every prior tried, so the worst p-value counts."""
     metric, n_labelled = asked.metrics[name], asked.rows.n_labelled
-    middle = asked.priors(metric).index(asked.class_prior.unlabelled)
+    middle = asked.priors(metric).index(asked.middle)
     sign = 1 if metric.higher_is_better else -1
     pairs = list(combinations(range(len(asked.rows.names)), 2))
     parts: list[tuple[float, Interval | None, float, float]] = []
@@ -245,14 +269,13 @@ def _differences(
 
 def _order(asked: _Asked, name: str, tallies: Sequence[Tally]) -> Order:
     """Over the range that was given, or over all class priors that the data allow."""
-    metric, reach = asked.metrics[name], asked.class_prior.unlabelled_interval
-    if reach is None:
-        purity = 1 - asked.label_noise
+    metric, noise = asked.metrics[name], asked.evidence.label_noise
+    if asked.reach is None:
         # the prior belongs to the rows, not to a model: what one model rules out is out for all
-        high = min(largest_credible_prior(tally, purity) for tally in tallies)
-        low, high = 0.001, max(high, asked.class_prior.unlabelled, 0.002)
+        high = min(largest_credible_prior(tally, 1 - noise) for tally in tallies)
+        low, high = 0.001, max(high, asked.middle, 0.002)
     else:
-        low, high = reach.low, reach.high
+        low, high = asked.reach
     by_name = dict(zip(asked.rows.names, tallies, strict=True))
     totals = tallies[0].totals
     return order_by_prior(
@@ -260,6 +283,6 @@ def _order(asked: _Asked, name: str, tallies: Sequence[Tally]) -> Order:
         lambda model, prior: asked.value(metric, by_name[model], model, prior),
         asked.rows.names,
         np.linspace(low, high, PRIORS_TRACED),
-        lambda prior: population_prior(prior, totals, asked.scenario, asked.label_noise),
+        lambda prior: population_prior(prior, totals, asked.evidence.scenario, noise),
         higher_is_better=metric.higher_is_better,
     )

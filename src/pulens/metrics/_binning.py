@@ -52,15 +52,17 @@ def _largest_error(
     """The bound at the class prior and, if it has a range, at both of its ends."""
     reach = evidence.class_prior.unlabelled_interval
     priors = {evidence.class_prior.unlabelled, *(() if reach is None else (reach.low, reach.high))}
+    possible = (
+        [evidence.tally] if metric.reads == "ranking" or threshold is None else corners(evidence.tally, threshold)
+    )
+    if metric.reads == "counts" and len(possible) > 1:
+        return None  # these need not lie between their values at the corners
     found = []
     for prior in priors:
         assumptions = evidence.assumptions_at(prior)
         if metric.reads != "ranking" and threshold is not None:
             here = value(metric, evidence.tally, assumptions, threshold, **parameters)
-            values = [
-                value(metric, corner, assumptions, threshold, **parameters)
-                for corner in corners(evidence.tally, threshold)
-            ]
+            values = [value(metric, corner, assumptions, threshold, **parameters) for corner in possible]
             found.append(max((abs(number - here) for number in values if not math.isnan(number)), default=0.0))
         elif metric.binning_error is not None:
             found.append(float(metric.binning_error(evidence.tally, assumptions, **parameters)))

@@ -15,11 +15,12 @@ def comparison_head(comparison: Comparison) -> list[tuple[str, str]]:
     """Rows, prior and redraws, in words."""
     labelled, unlabelled, negative = comparison.totals
     known = f", {negative:,.10g} known negative" if negative else ""
-    noise = f", label noise {comparison.label_noise:g}" if comparison.label_noise else ""
+    evidence = comparison.evidence
+    noise = f", label noise {evidence.label_noise:g}" if evidence.label_noise else ""
     return [
-        ("rows", f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({comparison.scenario}{noise})"),
+        ("rows", f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({evidence.scenario}{noise})"),
         ("prior", str(comparison.class_prior)),
-        ("models", f"{', '.join(comparison.models)}; {comparison.draws:,} joint redraws of the rows"),
+        ("models", f"{', '.join(comparison.models)}; {comparison.resampling.redraws:,} joint redraws of the rows"),
     ]
 
 
@@ -68,6 +69,9 @@ def comparison_text(comparison: Comparison) -> str:
             who, value, interval, probability, p_value = difference_cells(pair)
             lines.append(f"  {who:<{width - 2}}{value:>10}{interval:>22}{probability:>11}{p_value:>8}".rstrip())
     lines += ["", "order over the class prior", *(f"  {line}" for line in order_lines(comparison))]
+    for notice in comparison.notices:
+        text = f"{notice.severity.name.lower()}: {notice}"
+        lines += ["", *textwrap.wrap(text, 100, subsequent_indent="  ")]
     lines += ["", *textwrap.wrap(f"verdict: {comparison.verdict}", 100, subsequent_indent="  ")]
     return "\n".join(lines)
 

@@ -40,11 +40,11 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         SCRIPTS,
         data,
         title=title or " against ".join(comparison.models),
-        counts=f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({comparison.scenario})",
+        counts=f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({comparison.evidence.scenario})",
         verdict=_kept_apart(comparison.verdict, comparison.models),
         prior_sentence=f"Class prior {prior.value:.3g}{reach}, {prior.method}",
         confidence=f"{comparison.confidence:.0%}",
-        draws=f"{comparison.draws:,}",
+        draws=f"{comparison.resampling.redraws:,}",
         metrics=[_tables(comparison, name) for name in comparison.estimates],
     )
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pulens.tally import Tally
 
 Floats = NDArray[np.float64]
+SKEW_OF_NO_SPREAD = 1.2  # with it the limit of a rate seen n times of n is the exact one, about 1 - 3.7 / n
 KINDS = 3  # labelled, unlabelled, known negative
 
 
@@ -31,6 +32,16 @@ class PlacementMoments(NamedTuple):
     third: Floats
     totals: Floats
 
+    @property
+    def _unspread(self) -> NDArray[np.bool_]:
+        """Kinds whose rows all outscore the same share of another kind: perfect separation, or a single row.
+
+        No spread seen is not no spread: such placements vary like a rate that was seen n times of n.
+        """
+        flat = np.array([np.diag(covariance) < 1e-15 for covariance in self.covariances])
+        present = (self.totals > 0)[:, None] & (self.totals > 0)[None, :]
+        return np.asarray(flat & present & ~np.eye(KINDS, dtype=bool))
+
     def bilinear(self, left: Floats, right: Floats) -> tuple[Any, Any, Any]:
         r"""Value of :math:`a^T \Theta b`, and what each kind adds to its variance and third cumulant.
 
@@ -45,6 +56,11 @@ class PlacementMoments(NamedTuple):
         # unbiased second moment, so that with few rows the variance is not too small
         second = np.einsum("...ki,...kj,kij->...k", weights, weights, self.covariances) * size / (size - 1)
         third = np.einsum("...ki,...kj,...kl,kijl->...k", weights, weights, weights, self.third)
+        if self._unspread.any():
+            floor = 0.5 / (size + 1.0) ** 2
+            second = second + (weights**2 * self._unspread).sum(-1) * floor * size
+            bend = -np.sign(self.areas - 0.5) * self._unspread * SKEW_OF_NO_SPREAD
+            third = third + (weights**3 * bend).sum(-1) * floor**1.5 * size**2
         has_rows = self.totals > 0
         return value, np.where(has_rows, second / size, 0.0), np.where(has_rows, third / size**2, 0.0)
 

@@ -21,4 +21,4 @@ def find(name: str) -> Recalibrator:
     """
     if name in RECALIBRATORS:
         return RECALIBRATORS[name]
-    raise PulensError(f"there is no recalibration method {name!r}; the methods are {listed(RECALIBRATORS)}.")
+    raise PulensError(f"there is no recalibration method {name!r}; the methods are 'auto', {listed(RECALIBRATORS)}.")

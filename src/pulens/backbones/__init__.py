@@ -1,0 +1,38 @@
+"""Networks that learners train, by name: one file each, an ordinary ``nn.Module`` that returns one logit per row.
+
+They stand beside the learners and not inside the benchmark, since ``fit`` needs them and the benchmark needs ``fit``.
+
+>>> names()
+('cifar_cnn', 'lenet', 'linear', 'mlp', 'mri_cnn')
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+from typing import Any
+
+from pulens.errors import InputError, listed
+
+
+def names() -> tuple[str, ...]:
+    """The networks there are; none is imported to say so."""
+    return tuple(sorted(entry.name for entry in pkgutil.iter_modules(__path__) if not entry.name.startswith("_")))
+
+
+def build(name: str, row_shape: tuple[int, ...]) -> Any:
+    """A fresh network for rows of a shape, with PyTorch's own initial values.
+
+    Needs torch; the caller sets the seed.
+    """
+    if name not in names():
+        raise InputError(
+            f"backbone must be one of {listed(names())}, a torch module or a function that makes one, got {name!r}."
+        )
+    return import_module(f"pulens.backbones.{name}").build(row_shape)
+
+
+def check_row_shape(name: str, row_shape: tuple[int, ...], expected: str, fits: bool) -> None:
+    """Refuse rows that a network cannot read."""
+    if not fits:
+        raise InputError(f"the {name!r} backbone reads rows of shape {expected}, got rows of shape {row_shape}.")

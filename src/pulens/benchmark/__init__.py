@@ -1,0 +1,1 @@
+"""Comparing learners: data sets and protocols."""

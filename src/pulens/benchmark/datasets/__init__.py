@@ -1,0 +1,69 @@
+"""Data sets, one per file: source, licence, checksum and what counts as positive.
+
+>>> from pulens.benchmark import datasets
+>>> digits = datasets.load("digits")
+>>> digits.X.shape, int(digits.y.sum())
+((1797, 64), 896)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pulens.benchmark.datasets._dataset import DataFile, Dataset, LabelledData, Originals
+from pulens.benchmark.datasets._fetch import DataUnavailableError, fetch_arrays
+from pulens.catalogue import load_catalogue
+from pulens.errors import PulensError, listed
+
+__all__ = [
+    "DATASETS",
+    "DataFile",
+    "DataUnavailableError",
+    "Dataset",
+    "LabelledData",
+    "Originals",
+    "find",
+    "load",
+    "names",
+]
+
+DATASETS: dict[str, Dataset] = {
+    name: dataset for name, (_, dataset) in load_catalogue(__name__, __path__, "DATASET").items()
+}
+
+
+def names() -> tuple[str, ...]:
+    """All data sets, in alphabetical order."""
+    return tuple(DATASETS)
+
+
+def find(name: str) -> Dataset:
+    """The facts of a data set, or an error that lists the names there are.
+
+    >>> find("mushroom").positives
+    3916
+    """
+    if name in DATASETS:
+        return DATASETS[name]
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(name), DATASETS, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise PulensError(f"there is no data set {name!r}; the data sets are {listed(DATASETS, limit=99)}.{hint}")
+
+
+def load(name: str, **options: Any) -> LabelledData:
+    """Rows, true classes and facts of a data set; fetched and checked on first use.
+
+    ``options`` are those the data set declares, such as ``folder=`` for ``"adni"``.
+    """
+    dataset = find(name)
+    for option in options:
+        if option not in dataset.options:
+            raise PulensError(
+                f"{option!r} is not an option of the data set {name!r}; "
+                + (f"it takes {listed(dataset.options)}." if dataset.options else "it takes none.")
+            )
+    if dataset.read is not None:
+        return dataset.build(dataset.read(**{**dataset.options, **options}))
+    return dataset.build(fetch_arrays(name, dataset))

@@ -1,0 +1,108 @@
+"""Learners from positive and unlabelled rows, with scikit-learn's manners: ``NNPU(class_prior=0.2).fit(X, labels)``.
+
+One file per method. Nothing heavy is imported until a learner is used; those that train networks need PyTorch
+(``pip install 'pulens[torch]'``).
+
+>>> from pulens import learners
+>>> "NNPU" in dir(learners)
+True
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from pulens.errors import InputError, MissingDependencyError, listed
+
+if TYPE_CHECKING:
+    from pulens.learners._estimator import fit_many
+    from pulens.learners._saving import load
+    from pulens.learners.dist_pu import DistPU
+    from pulens.learners.elkan_noto import ElkanNoto
+    from pulens.learners.lbe import LBE
+    from pulens.learners.mpe_pu import MPEPU
+    from pulens.learners.naive import NaiveClassifier
+    from pulens.learners.nnpu import NNPU
+    from pulens.learners.oracle import OracleClassifier
+    from pulens.learners.pu_bagging import PUBagging
+    from pulens.learners.puet import PUET
+    from pulens.learners.pulda import PULDA
+    from pulens.learners.pusb import PUSB
+    from pulens.learners.upu import UPU
+    from pulens.learners.vpu import VPU
+    from pulens.learners.weighted_elkan_noto import WeightedElkanNoto
+
+# public name -> file; looked up on first use
+_TORCH = {
+    "DistPU": "dist_pu",
+    "LBE": "lbe",
+    "MPEPU": "mpe_pu",
+    "NNPU": "nnpu",
+    "PULDA": "pulda",
+    "PUSB": "pusb",
+    "UPU": "upu",
+    "VPU": "vpu",
+}
+_OTHERS = {
+    "ElkanNoto": "elkan_noto",
+    "NaiveClassifier": "naive",
+    "OracleClassifier": "oracle",
+    "PUBagging": "pu_bagging",
+    "PUET": "puet",
+    "WeightedElkanNoto": "weighted_elkan_noto",
+}
+_TOOLS = {"fit_many": "_estimator", "load": "_saving"}
+_HOMES = {**_TORCH, **_OTHERS, **_TOOLS}
+
+__all__ = [
+    "LBE",
+    "MPEPU",
+    "NNPU",
+    "PUET",
+    "PULDA",
+    "PUSB",
+    "UPU",
+    "VPU",
+    "DistPU",
+    "ElkanNoto",
+    "NaiveClassifier",
+    "OracleClassifier",
+    "PUBagging",
+    "WeightedElkanNoto",
+    "fit_many",
+    "load",
+]
+
+
+def names() -> tuple[str, ...]:
+    """Names by which the command line knows the learners.
+
+    >>> "nnpu" in names()
+    True
+    """
+    return tuple(sorted({**_TORCH, **_OTHERS}.values()))
+
+
+def find(name: str) -> Any:
+    """The learner's class, by its public name or its file's."""
+    by_file = {file: public for public, file in {**_TORCH, **_OTHERS}.items()}
+    public = by_file.get(name, name)
+    if public not in _TORCH and public not in _OTHERS:
+        raise InputError(f"there is no learner {name!r}; the learners are {listed(names(), limit=30)}.")
+    return __getattr__(public)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'pulens.learners' has no attribute {name!r}")
+    if name in {*_TORCH, "fit_many"} and find_spec("torch") is None:
+        raise MissingDependencyError("PyTorch", purpose=f"{name}: training networks", extra="torch")
+    found = getattr(import_module(f"pulens.learners.{_HOMES[name]}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, "names", "find"})

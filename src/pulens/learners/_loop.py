@@ -1,0 +1,332 @@
+"""The training loop: R runs as one program.
+
+A method gives a :class:`Program`: its stages, its loss (a vector of R) and what it remembers between steps. The loop
+owns batches, optimisers, schedules, early stopping, the best checkpoint and the progress bar. Losses are summed before
+the gradient is taken: runs share no parameter, so their gradients do not mix.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+
+from pulens.errors import PulensError
+from pulens.learners._data import Batch, Drawn, Pooled, StackedRows, Subsets
+from pulens.learners._network import StackedNetwork
+from pulens.learners._optimiser import Optimiser, OptimiserSettings
+from pulens.learners._streams import Streams
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Some epochs that share a loss, a way to draw batches and an optimiser."""
+
+    name: str
+    epochs: int
+    batches: Pooled | Drawn | Subsets
+    optimiser: OptimiserSettings
+    schedule: Callable[[int], float] = lambda epoch: 1.0
+    selectable: bool = True  # may an epoch of this stage be the one that is kept?
+    renew_every: int | None = None  # forget the optimiser's moments after every so many epochs
+    networks: tuple[int, ...] = (0,)
+
+
+@dataclass
+class Stack:
+    """What all runs share, and the numbers in which they differ."""
+
+    data: StackedRows
+    streams: Streams
+    networks: list[StackedNetwork]
+    class_prior: torch.Tensor  # [R], of the population
+    settings: dict[str, Any]  # a number, or a tensor [R] where runs differ
+    held_out: StackedRows | None = None  # validation rows, never trained on
+    class_priors: Sequence[float | None] = ()
+
+    @property
+    def network(self) -> StackedNetwork:
+        return self.networks[0]
+
+    @property
+    def runs(self) -> int:
+        return self.data.runs
+
+    def population_scores(self) -> list[torch.Tensor]:
+        """Evaluation-mode logits of every run's population rows."""
+        scores = self.network.score(self.data.table, self.data.rows)
+        return [row[mask] for row, mask in zip(scores, self.data.is_population, strict=True)]
+
+    def logits(self, batch: Batch, x: torch.Tensor | None = None, *, network: int = 0, again: int = 0) -> torch.Tensor:
+        """Training-mode logits of a batch; ``again`` sets a further pass of the same step apart, for its dropout."""
+        epoch, step = batch.moment
+        moment = (epoch, step + again * (1 << 20))
+        return self.networks[network](batch.x if x is None else x, self.streams, moment)
+
+
+class Program:
+    """What one method does. A stack of one is the ordinary case; everything is written for R."""
+
+    needs_class_prior = True
+    network_names: tuple[str, ...] = ("network",)
+
+    def __init__(self, stack: Stack) -> None:
+        self.stack = stack
+        self.epoch_in_stage = 0
+
+    def stages(self) -> list[Stage]:
+        raise NotImplementedError
+
+    def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
+        """[R], differentiable."""
+        raise NotImplementedError
+
+    def begin_stage(self, stage: Stage) -> None:
+        """Before the first epoch of a stage."""
+
+    def begin_epoch(self, stage: Stage, moment_epoch: int) -> None:
+        """Before the steps of an epoch."""
+
+    def after_step(self, stage: Stage, batch: Batch) -> None:
+        """After the parameters moved."""
+
+    def end_epoch(self, stage: Stage) -> None:
+        """After the steps of an epoch."""
+
+    def gradients(self, stage: Stage, batch: Batch) -> list[torch.Tensor]:
+        """One flat gradient per trained network."""
+        networks = [self.stack.networks[index] for index in stage.networks]
+        total = self.loss(stage, batch).sum()
+        if len(networks) == 1:
+            return [networks[0].gradients(total)]
+        leaves = [list(network.parameters.values()) for network in networks]
+        found = list(torch.autograd.grad(total, [leaf for group in leaves for leaf in group]))
+        cut = [found[: len(leaves[0])], found[len(leaves[0]) :]]
+        return [torch.cat([gradient.reshape(-1) for gradient in part]) for part in cut]
+
+    @classmethod
+    def needs_held_out_rows(cls, learner: Any) -> bool:
+        """Whether training itself reads held-out rows, besides any selection."""
+        return False
+
+    def value(self, name: str) -> Any:
+        """A setting: a number, or a tensor [R] where runs differ."""
+        return self.stack.settings[name]
+
+    def adam(self, **changes: Any) -> OptimiserSettings:
+        """The optimiser the learner's settings ask for."""
+        given = {
+            "kind": self.value("optimiser"),
+            "learning_rate": self.value("learning_rate"),
+            "weight_decay": self.value("weight_decay"),
+        }
+        return OptimiserSettings(**{**given, **changes})
+
+    def cut(self, population_scores: torch.Tensor, run: int) -> float:
+        """The logit above which a row is called positive, given a run's scores on rows that follow the population."""
+        return 0.0
+
+    def reference_scores(self) -> list[Any]:
+        """What :meth:`cut` is given after training; methods with a fixed cut need nothing scored."""
+        return [None] * self.stack.runs
+
+    def own_loss(self, labelled: torch.Tensor, population: torch.Tensor) -> float:
+        """The method's own criterion on one run's validation logits, for ``selection="loss"``; lower is better."""
+        raise PulensError(f"{type(self).__name__} has no validation loss of its own to select by.")
+
+    def facts(self, run: int) -> dict[str, Any]:
+        """What a run found besides its parameters, such as an estimated class prior."""
+        return {}
+
+
+@dataclass
+class Report:
+    """How training went."""
+
+    best_epoch: list[int]
+    history: list[dict[str, Any]] = field(default_factory=list)
+    stopped: list[int] = field(default_factory=list)
+
+
+EpochHook = Callable[["Program", int, Stage], None]
+Criterion = Callable[["Program"], Sequence[float]]
+
+
+def train(
+    program: Program,
+    *,
+    criterion: Criterion | None = None,
+    patience: int | None = None,
+    on_epoch: EpochHook | None = None,
+    progress: bool = False,
+    deterministic: bool = False,
+) -> Report:
+    """Run every stage; with a criterion keep each run's best epoch, higher being better.
+
+    ``patience`` stops a run after so many selectable epochs without improvement; the others go on.
+    """
+    stack = program.stack
+    stages = program.stages()
+    watch = _Watch(stack, patience) if criterion is not None else None
+    report = Report(best_epoch=[-1] * stack.runs)
+    total = sum(stage.epochs for stage in stages)
+    number = 0
+    with (
+        _progress(total, stack.runs, progress) as advance,
+        _determinism(deterministic),
+        _torch_seed(stack),
+        _matmul_precision(stack.network.precision),
+    ):
+        for stage in stages:
+            program.begin_stage(stage)
+            optimisers = [Optimiser(stack.networks[index], stage.optimiser) for index in stage.networks]
+            for epoch in range(stage.epochs):
+                program.epoch_in_stage = epoch
+                if stage.renew_every and epoch and epoch % stage.renew_every == 0:
+                    optimisers = [Optimiser(stack.networks[index], stage.optimiser) for index in stage.networks]
+                program.begin_epoch(stage, number)
+                factor = stage.schedule(epoch)
+                running = None if watch is None or watch.everyone else watch.active
+                for batch in stage.batches.epoch(stack.data, stack.streams, number):
+                    moves = batch.active if running is None else running
+                    if running is not None and batch.active is not None:
+                        moves = running & batch.active
+                    for optimiser, gradient in zip(optimisers, program.gradients(stage, batch), strict=True):
+                        optimiser.step(gradient, factor, moves)
+                    program.after_step(stage, batch)
+                program.end_epoch(stage)
+                number += 1
+                if watch is not None and stage.selectable:
+                    assert criterion is not None
+                    watch.see(criterion(program), number, report)
+                if on_epoch is not None:
+                    on_epoch(program, number, stage)
+                advance(number)
+                if watch is not None and not watch.running:
+                    break
+            if watch is not None and not watch.running:
+                break
+    report.best_epoch = watch.finish() if watch is not None else [number] * stack.runs
+    _check_finite(stack)
+    return report
+
+
+class _Watch:
+    """The best epoch of every run, by masks: a run that stops keeps its checkpoint while the others go on."""
+
+    def __init__(self, stack: Stack, patience: int | None) -> None:
+        self.stack, self.patience = stack, patience
+        self.best = np.full(stack.runs, -np.inf)
+        self.epoch = np.full(stack.runs, -1)
+        self.since = np.zeros(stack.runs, int)
+        self.running_runs = np.ones(stack.runs, bool)
+        self.kept: list[Any] | None = None
+        self.active = torch.ones(stack.runs, dtype=torch.bool, device=stack.data.device)
+
+    @property
+    def running(self) -> bool:
+        return bool(self.running_runs.any())
+
+    @property
+    def everyone(self) -> bool:
+        return bool(self.running_runs.all())
+
+    def see(self, values: Sequence[float], number: int, report: Report) -> None:
+        scores = np.asarray(values, float)
+        report.history.append({"epoch": number, "selection": scores.tolist()})
+        better = self.running_runs & (scores > self.best)  # nan is never better
+        if self.kept is None:
+            self.kept = [network.snapshot() for network in self.stack.networks]
+        elif better.any():
+            mask = torch.as_tensor(better, device=self.stack.data.device)
+            for network, kept in zip(self.stack.networks, self.kept, strict=True):
+                network.keep_where(mask, kept)
+        self.best[better], self.epoch[better] = scores[better], number
+        self.since = np.where(better, 0, self.since + 1)
+        if self.patience is not None:
+            self.running_runs &= self.since <= self.patience
+            self.active = torch.as_tensor(self.running_runs, device=self.stack.data.device)
+        self._last = number
+
+    def finish(self) -> list[int]:
+        """Put the kept parameters back; a run whose criterion was never a number keeps its last epoch."""
+        if self.kept is None:
+            return [int(number) for number in self.epoch]
+        never = self.epoch < 0
+        for network, kept in zip(self.stack.networks, self.kept, strict=True):
+            network.keep_where(torch.as_tensor(never, device=self.stack.data.device), kept)
+            network.restore(kept)
+        return [int(number) for number in np.where(never, self._last, self.epoch)]
+
+
+def _check_finite(stack: Stack) -> None:
+    for network in stack.networks:
+        if not bool(torch.isfinite(network.flat).all()):
+            raise PulensError(
+                "training diverged: some parameters are no longer finite numbers. Lower learning_rate, and scale the "
+                "features first (sklearn.preprocessing.StandardScaler)."
+            )
+
+
+@contextmanager
+def _progress(total: int, runs: int, wanted: bool) -> Iterator[Callable[[int], None]]:
+    """A bar on a terminal; silence elsewhere."""
+    if not wanted or not sys.stderr.isatty():
+        yield lambda number: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("training" if runs == 1 else f"training {runs} runs", total=total)
+        yield lambda number: bar.update(task, completed=number)
+
+
+@contextmanager
+def _determinism(wanted: bool) -> Iterator[None]:
+    """Only deterministic kernels while training; what was set before comes back."""
+    if not wanted:
+        yield
+        return
+    before, warns = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
+    benchmark = torch.backends.cudnn.benchmark
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.backends.cudnn.benchmark = False
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before, warn_only=warns)
+        torch.backends.cudnn.benchmark = benchmark
+
+
+@contextmanager
+def _torch_seed(stack: Stack) -> Iterator[None]:
+    """Modules that ask torch's own generator (dropout of a user's network) get a seeded one, which is then put back."""
+    if all(network.steps is not None for network in stack.networks):
+        yield
+        return
+    devices = [stack.data.device] if stack.data.device.type == "cuda" else []
+    with torch.random.fork_rng(devices=devices):
+        torch.manual_seed(sum(seed * 31**place for place, seed in enumerate(stack.streams.seeds)) % (1 << 63))
+        yield
+
+
+@contextmanager
+def _matmul_precision(precision: str) -> Iterator[None]:
+    """TF32 products where asked for; what was set before comes back."""
+    if precision != "tf32":
+        yield
+        return
+    before, convolutions = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
+    torch.set_float32_matmul_precision("high")
+    torch.backends.cudnn.allow_tf32 = True
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
+        torch.backends.cudnn.allow_tf32 = convolutions

@@ -1,0 +1,195 @@
+"""R networks as one: parameters in one flat tensor, forward passes stacked."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from pulens.learners import _layers
+from pulens.learners._streams import Streams
+
+Moment = tuple[int, int]
+CONVOLUTIONS = ("grouped", "each", "patches")
+EVALUATION_ROWS = 4096  # rows times runs scored at once are held near this many dense rows
+
+
+class StackedNetwork:
+    """R copies of an architecture, each with its own parameters.
+
+    Chains of common layers run as stacked kernels; any other ``nn.Module`` runs through ``torch.func.vmap``.
+    ``flat`` holds every parameter, one block ``[R, *shape]`` after the other, so that an optimiser step and a
+    checkpoint are a handful of operations whatever the architecture.
+    """
+
+    def __init__(
+        self,
+        build: Callable[[], nn.Module],
+        seeds: Sequence[int],
+        device: torch.device,
+        *,
+        precision: str = "float32",
+        convolution: str | None = None,
+        name: str = "network",
+        compiled: bool = False,
+    ) -> None:
+        modules = [built(build, seed, name) for seed in seeds]
+        self.runs, self.device, self.name, self.precision = len(modules), device, name, precision
+        self.template = modules[0]
+        self.steps = _layers.plan(self.template)
+        self.convolution = convolution or "grouped"
+        # tensor cores read the channels of a pixel side by side; stacks keep runs there instead
+        self.channels_last = device.type == "cuda" and precision == "bfloat16" and self.runs == 1
+        states = [dict(module.named_parameters()) for module in modules]
+        self.shapes = {key: tuple(value.shape) for key, value in states[0].items()}
+        blocks = [torch.stack([state[key].detach() for state in states]).to(torch.float32) for key in self.shapes]
+        self.flat = torch.cat([block.reshape(-1) for block in blocks]).to(device)
+        self.parameters = self._views(self.flat, leaves=True)
+        kept = [dict(module.named_buffers()) for module in modules]
+        self.buffers = {key: torch.stack([state[key] for state in kept]).to(device) for key in kept[0]}
+        self.forward: Callable[..., torch.Tensor] = self._chain if self.steps is not None else self._mapped
+        if compiled:
+            self.forward = torch.compile(self.forward)
+
+    def _views(self, flat: torch.Tensor, *, leaves: bool) -> dict[str, torch.Tensor]:
+        found, start = {}, 0
+        for key, shape in self.shapes.items():
+            size = self.runs * int(np.prod(shape))
+            view = flat[start : start + size].view(self.runs, *shape)
+            found[key] = view.detach().requires_grad_() if leaves else view
+            start += size
+        return found
+
+    @property
+    def has_batch_norm(self) -> bool:
+        return any(isinstance(module, nn.modules.batchnorm._BatchNorm) for module in self.template.modules())
+
+    def spread(self, per_run: torch.Tensor) -> torch.Tensor:
+        """A number per run laid out as ``flat`` is."""
+        parts = [per_run[:, None].expand(-1, int(np.prod(shape))).reshape(-1) for shape in self.shapes.values()]
+        return torch.cat(parts)
+
+    def __call__(self, x: torch.Tensor, streams: Streams | None = None, moment: Moment = (0, 0)) -> torch.Tensor:
+        """Logits [R, rows] of inputs [R, rows, ...]; with ``streams`` in training mode."""
+        mixed = torch.autocast(self.device.type, torch.bfloat16) if self.precision == "bfloat16" else nullcontext()
+        with mixed:
+            logits = self.forward(x, streams, moment)
+        return logits.float()
+
+    def gradients(self, loss: torch.Tensor) -> torch.Tensor:
+        """The gradient of a number, laid out as ``flat`` is."""
+        found = torch.autograd.grad(loss, list(self.parameters.values()))
+        return torch.cat([gradient.reshape(-1) for gradient in found])
+
+    @torch.no_grad()  # type: ignore[untyped-decorator]
+    def score(self, data: torch.Tensor, rows: torch.Tensor | None = None) -> torch.Tensor:
+        """Logits [R, n] in evaluation mode, of all data or of each run's rows [R, n], in pieces."""
+        count = data.shape[0] if rows is None else rows.shape[1]
+        weight = max(1, int(np.prod(data.shape[1:])) // 512)
+        piece = max(1, EVALUATION_ROWS * (1 if self.device.type == "cpu" else 64) // (self.runs * weight))
+        found = []
+        for start in range(0, count, piece):
+            if rows is None:
+                x = data[start : start + piece].float()[None].expand(self.runs, *[-1] * data.dim())
+            else:
+                x = data[rows[:, start : start + piece]].float()
+            found.append(self(x))
+        return torch.cat(found, 1) if found else torch.empty(self.runs, 0, device=self.device)
+
+    def _chain(self, x: torch.Tensor, streams: Streams | None, moment: Moment) -> torch.Tensor:
+        assert self.steps is not None
+        train = streams is not None
+        is_picture = x.dim() == 5
+        rows = x.shape[1]
+        if is_picture:
+            x = x.transpose(0, 1).reshape(rows, -1, *x.shape[3:])
+            if self.channels_last:
+                x = x.contiguous(memory_format=torch.channels_last)
+        for number, (name, module) in enumerate(self.steps):
+            own = self.parameters
+            if isinstance(module, nn.Linear):
+                x = _layers.linear(x, own[f"{name}weight"], own.get(f"{name}bias"))
+            elif isinstance(module, nn.Conv2d):
+                x = _layers.convolution(x, own[f"{name}weight"], own.get(f"{name}bias"), module, self.convolution)
+            elif isinstance(module, nn.Dropout):
+                if train and module.p:
+                    assert streams is not None
+                    x = self._drop(x, streams.keep, f"{self.name}.{number}", moment, module.p, rows)
+            elif isinstance(module, nn.Flatten):
+                if x.dim() == 4:
+                    x = x.reshape(rows, self.runs, -1).transpose(0, 1)
+                elif x.dim() != 3:
+                    x = x.flatten(2)
+            elif isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d):
+                mean, variance = self.buffers[f"{name}running_mean"], self.buffers[f"{name}running_var"]
+                if train:
+                    self.buffers[f"{name}num_batches_tracked"] += 1
+                x = _layers.batch_norm(x, module, own[f"{name}weight"], own[f"{name}bias"], mean, variance, train)
+            else:
+                x = module(x)
+        return x.reshape(self.runs, rows)
+
+    def _drop(
+        self, x: torch.Tensor, keep: Callable[..., torch.Tensor], purpose: str, moment: Moment, p: float, rows: int
+    ) -> torch.Tensor:
+        if x.dim() == 3:
+            mask = keep(purpose, moment, tuple(x.shape[1:]), p)
+        else:  # pictures: the run axis stands behind the rows
+            shape = (rows, x.shape[1] // self.runs, *x.shape[2:])
+            mask = keep(purpose, moment, shape, p).transpose(0, 1).reshape(x.shape)
+        return x * mask * (1 / (1 - p))
+
+    def _mapped(self, x: torch.Tensor, streams: Streams | None, moment: Moment) -> torch.Tensor:
+        """Any module, through ``torch.func``; dropout then draws from torch's generator, for all runs together."""
+        from torch.func import functional_call, vmap
+
+        self.template.train(streams is not None)
+
+        def one(parameters: Any, buffers: Any, rows: torch.Tensor) -> torch.Tensor:
+            found: torch.Tensor = functional_call(self.template, (parameters, buffers), (rows,))
+            return found.reshape(rows.shape[0])
+
+        mapped = vmap(one, randomness="different")
+        found: torch.Tensor = mapped(self.parameters, self.buffers, x)
+        return found
+
+    def snapshot(self) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """A copy of everything that training changes."""
+        return self.flat.clone(), {key: value.clone() for key, value in self.buffers.items()}
+
+    def keep_where(self, better: torch.Tensor, kept: tuple[torch.Tensor, dict[str, torch.Tensor]]) -> None:
+        """Overwrite a snapshot for the runs where ``better`` is true."""
+        flat, buffers = kept
+        flat.copy_(torch.where(self.spread(better), self.flat, flat))
+        for key, value in self.buffers.items():
+            shaped = better.view(-1, *[1] * (value.dim() - 1))
+            buffers[key].copy_(torch.where(shaped, value, buffers[key]))
+
+    def restore(self, kept: tuple[torch.Tensor, dict[str, torch.Tensor]]) -> None:
+        self.flat.copy_(kept[0])
+        for key, value in kept[1].items():
+            self.buffers[key].copy_(value)
+
+    def state_of(self, run: int) -> dict[str, torch.Tensor]:
+        """One run's parameters and buffers, named as the module names them, on the CPU."""
+        both = {**self.parameters, **self.buffers}
+        return {key: value[run].detach().cpu().clone() for key, value in both.items()}
+
+    def load(self, states: Sequence[dict[str, torch.Tensor]]) -> None:
+        """Put given states into the runs."""
+        with torch.no_grad():
+            for run, state in enumerate(states):
+                for key, value in {**self.parameters, **self.buffers}.items():
+                    value[run].copy_(state[key])
+
+
+def built(build: Callable[[], nn.Module], seed: int, name: str = "network") -> nn.Module:
+    """A module initialised from a seed, leaving torch's global generator as it was."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed((seed * 0x9E3779B9 + zlib.crc32(name.encode())) % (1 << 63))
+        return build()

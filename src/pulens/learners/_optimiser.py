@@ -1,0 +1,95 @@
+"""Adam, AdamW and SGD over stacked parameters: element by element, so runs never mix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from pulens.learners._network import StackedNetwork
+
+KINDS = ("adam", "adamw", "sgd")
+PerRun = Any  # a number, or a tensor with one number per run
+
+
+@dataclass(frozen=True)
+class OptimiserSettings:
+    """What an optimiser needs to know; numbers may be tensors with one value per run."""
+
+    kind: str = "adam"
+    learning_rate: PerRun = 1e-3
+    weight_decay: PerRun = 0.0  # coupled (added to the gradient) in adam and sgd, decoupled in adamw
+    betas: tuple[float, float] = (0.9, 0.999)
+    epsilon: float = 1e-8
+    momentum: float = 0.9
+
+
+class Optimiser:
+    """Moments for one stacked network. A run that is not active neither moves nor ages."""
+
+    def __init__(self, network: StackedNetwork, settings: OptimiserSettings) -> None:
+        self.network, self.settings = network, settings
+        self.first = torch.zeros_like(network.flat)
+        self.second = torch.zeros_like(network.flat) if settings.kind != "sgd" else None
+        self.taken = 0
+        self._taken_by_run: torch.Tensor | None = None
+        self._rate = self._laid_out(settings.learning_rate)
+        self._decay = self._laid_out(settings.weight_decay)
+
+    @torch.no_grad()  # type: ignore[untyped-decorator]
+    def step(self, gradient: torch.Tensor, factor: float = 1.0, active: torch.Tensor | None = None) -> None:
+        """One update; ``factor`` scales the learning rate, ``active`` [R] says which runs move."""
+        settings, flat = self.settings, self.network.flat
+        rate, decay = self._rate, self._decay
+        if settings.kind == "adamw":
+            shrink = 1 - rate * factor * decay
+            flat.mul_(shrink if active is None else torch.where(self._laid_out(active), shrink, 1.0))
+        elif isinstance(decay, torch.Tensor) or decay:
+            gradient = gradient + decay * flat
+        if active is None and self._taken_by_run is None:
+            self.taken += 1
+            self._plain(gradient, rate, factor)
+        else:
+            self._masked(gradient, rate, factor, active)
+
+    def _plain(self, gradient: torch.Tensor, rate: PerRun, factor: float) -> None:
+        settings, flat = self.settings, self.network.flat
+        if settings.kind == "sgd":
+            self.first.mul_(settings.momentum).add_(gradient)
+            direction, scale = self.first, -factor
+        else:
+            assert self.second is not None
+            b1, b2 = settings.betas
+            self.first.lerp_(gradient, 1 - b1)
+            self.second.mul_(b2).addcmul_(gradient, gradient, value=1 - b2)
+            root = self.second.sqrt().mul_((1 - b2**self.taken) ** -0.5).add_(settings.epsilon)
+            direction, scale = root.reciprocal_().mul_(self.first), -factor / (1 - b1**self.taken)
+        if isinstance(rate, torch.Tensor):
+            flat.addcmul_(direction, rate, value=scale)
+        else:
+            flat.add_(direction, alpha=rate * scale)
+
+    def _masked(self, gradient: torch.Tensor, rate: PerRun, factor: float, active: torch.Tensor | None) -> None:
+        """The same arithmetic with one step count per run."""
+        settings, network = self.settings, self.network
+        if self._taken_by_run is None:
+            self._taken_by_run = torch.full((network.runs,), float(self.taken), device=network.device)
+        moves = torch.ones(network.runs, dtype=torch.bool, device=network.device) if active is None else active
+        self._taken_by_run += moves
+        weight = network.spread(moves.float())
+        if settings.kind == "sgd":
+            self.first.copy_(torch.where(weight > 0, self.first * settings.momentum + gradient, self.first))
+            network.flat.sub_(self.first * rate * factor * weight)
+            return
+        assert self.second is not None
+        b1, b2 = settings.betas
+        self.first.lerp_(gradient, weight * (1 - b1))
+        self.second.lerp_(gradient * gradient, weight * (1 - b2))
+        taken = self._taken_by_run.clamp(min=1)
+        first_scale, second_scale = network.spread(1 - b1**taken), network.spread(1 - b2**taken)
+        root = (self.second / second_scale).sqrt_().add_(settings.epsilon)
+        network.flat.sub_(self.first / first_scale / root * rate * factor * weight)
+
+    def _laid_out(self, value: PerRun) -> PerRun:
+        return self.network.spread(value) if isinstance(value, torch.Tensor) else value

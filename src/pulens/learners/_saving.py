@@ -1,0 +1,136 @@
+"""Fitted learners on disk: weights as safetensors, everything else as JSON. Nothing is ever unpickled."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pulens._version import __version__
+from pulens.errors import InputError, MissingDependencyError, PulensError
+
+FORMAT = 1
+WEIGHTS, FACTS = "weights.safetensors", "learner.json"
+# what fit leaves behind besides the network
+FITTED = ("cut_", "class_prior_", "best_epoch_", "history_", "row_shape_", "n_features_in_", "unlabelled_prior_")
+
+
+def save(learner: Any, path: Path) -> Path:
+    """Write a folder, whole or not at all; a folder that holds something else is never overwritten."""
+    if path.exists() and not (path.is_dir() and ((path / FACTS).exists() or not any(path.iterdir()))):
+        raise InputError(f"{path} exists and is not a saved learner. Choose another folder.")
+    parameters = {field.name: getattr(learner, field.name) for field in fields(learner)}
+    if not isinstance(parameters["backbone"], str):
+        parameters["backbone"] = None  # code cannot be written down; load() is told it again
+    facts = {
+        "format": FORMAT,
+        "pulens": __version__,
+        "learner": type(learner).__name__,
+        "parameters": {name: _plain(name, value) for name, value in parameters.items()},
+        "fitted": {name: _plain(name, getattr(learner, name)) for name in FITTED if hasattr(learner, name)},
+        "feature_names": [str(name) for name in getattr(learner, "feature_names_in_", ())],
+    }
+    text = json.dumps(facts, indent=2, allow_nan=False) + "\n"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    except OSError as error:
+        raise PulensError(f"{path}: cannot be written: {error.strerror or error}.") from error
+    try:
+        _tensors().save_file(learner.network_.state_dict(), str(temporary / WEIGHTS))
+        (temporary / FACTS).write_text(text, encoding="utf-8")
+        os.chmod(temporary, 0o755)  # temporary folders are private; a saved learner is an ordinary one
+        if path.exists():
+            shutil.rmtree(path)
+        os.replace(temporary, path)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    return path
+
+
+def load(path: str | Path, *, backbone: Any = None) -> Any:
+    """Read a learner that :meth:`save` wrote.
+
+    ``backbone`` is needed when the learner was trained with a module or function of your own: code is not stored.
+    """
+    from pulens.learners import find
+
+    folder = Path(path)
+    try:
+        facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{folder} is not a saved learner: there is no {FACTS} in it.") from None
+    except (json.JSONDecodeError, UnicodeDecodeError, OSError) as error:
+        raise InputError(f"{folder / FACTS} could not be read: {error}.") from error
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        raise InputError(f"{folder / FACTS} has format {facts.get('format')!r}, this version of pulens reads {FORMAT}.")
+    parameters = dict(facts["parameters"])
+    if "backbone" not in parameters:  # a forest
+        from pulens.learners._tree_saving import restore
+
+        return restore(find(facts["learner"])(**parameters), facts, folder)
+    if parameters["backbone"] is None:
+        if backbone is None:
+            raise InputError(
+                f"{folder} was trained with a network of your own, whose code is not stored. Give it again: "
+                "load(path, backbone=...)."
+            )
+        parameters["backbone"] = backbone
+    learner = find(facts["learner"])(**parameters)
+    for name in FITTED:
+        if name in facts["fitted"]:
+            value = facts["fitted"][name]
+            setattr(learner, name, tuple(value) if name == "row_shape_" else value)
+    if facts["feature_names"]:
+        learner.feature_names_in_ = np.array(facts["feature_names"], dtype=object)
+    learner.classes_ = np.array([0, 1])
+    learner.network_ = _network(learner, folder)
+    return learner
+
+
+def _network(learner: Any, folder: Path) -> Any:
+    from pulens.learners._estimator import _builder
+    from pulens.learners._network import built
+
+    module = built(_builder(learner.backbone, learner.row_shape_), 0)
+    try:
+        state = _tensors().load_file(str(folder / WEIGHTS))
+        module.load_state_dict(state)
+    except MissingDependencyError:
+        raise
+    except Exception as error:  # safetensors and torch have no common error to catch
+        raise InputError(f"{folder / WEIGHTS} could not be read: {error}") from error
+    return module.eval()
+
+
+def _tensors() -> Any:
+    try:
+        import safetensors.torch
+    except ImportError:
+        raise MissingDependencyError("safetensors", purpose="saving and loading learners", extra="torch") from None
+    return safetensors.torch
+
+
+def _plain(name: str, value: Any) -> Any:
+    """A value as JSON holds it."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if name == "history_":  # a criterion may have been undefined in some epoch
+        return [
+            {key: None if isinstance(number, float) and number != number else number for key, number in entry.items()}
+            for entry in value
+        ]
+    if hasattr(value, "value") and name == "class_prior":
+        value = value.value
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, list | tuple):
+        return [_plain(name, item) for item in value]
+    raise InputError(f"{name}={value!r} cannot be written as JSON; set it to a plain value before saving.")

@@ -1,0 +1,88 @@
+"""Chance for stacked runs: one stream per run, the same on every device and for every height of the stack.
+
+Every draw is a function of (seed of the run, purpose, epoch, step, place), so run 3 of a stack sees the numbers that
+the same run sees alone, and no draw depends on how many were made before. The function is the finaliser of splitmix64
+(Steele, Lea and Flood 2014) in wrapping 64-bit arithmetic.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+GOLDEN = 0x9E3779B97F4A7C15
+FIRST, SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+WORD = (1 << 64) - 1
+
+
+def signed(word: int) -> int:
+    """A 64-bit word as torch's int64 holds it."""
+    word &= WORD
+    return word - (1 << 64) if word >> 63 else word
+
+
+def mix(word: int) -> int:
+    """The finaliser on one Python integer."""
+    word &= WORD
+    word = (word ^ (word >> 30)) * FIRST & WORD
+    word = (word ^ (word >> 27)) * SECOND & WORD
+    return word ^ (word >> 31)
+
+
+def mix_tensor(words: torch.Tensor) -> torch.Tensor:
+    """The finaliser on int64 tensors; shifts are masked since torch shifts the sign in."""
+    words = (words ^ ((words >> 30) & ((1 << 34) - 1))) * signed(FIRST)
+    words = (words ^ ((words >> 27) & ((1 << 37) - 1))) * signed(SECOND)
+    return words ^ ((words >> 31) & ((1 << 33) - 1))
+
+
+class Streams:
+    """Random bits, permutations and masks for R runs, each from its own seed."""
+
+    def __init__(self, seeds: Sequence[int], device: torch.device) -> None:
+        self.seeds = tuple(int(seed) for seed in seeds)
+        self.device = device
+        self._keys = torch.tensor([signed(mix(seed * GOLDEN + 1)) for seed in self.seeds], device=device)
+        self._places: dict[int, torch.Tensor] = {}
+
+    def bits(self, purpose: str, moment: tuple[int, int], count: int) -> torch.Tensor:
+        """Random words [R, count]."""
+        salt = mix(mix(zlib.crc32(purpose.encode()) * GOLDEN + moment[0]) + moment[1] * GOLDEN)
+        base = mix_tensor(self._keys ^ signed(salt))
+        return mix_tensor(base[:, None] + self._counted(count)[:count])
+
+    def _counted(self, count: int) -> torch.Tensor:
+        """Multiples of the golden ratio, kept for the next draw."""
+        size = 1 << max(count - 1, 1).bit_length()
+        if size not in self._places:
+            self._places[size] = torch.arange(1, size + 1, device=self.device) * signed(GOLDEN)
+        return self._places[size]
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def keep(self, purpose: str, moment: tuple[int, int], shape: tuple[int, ...], dropout: float) -> torch.Tensor:
+        """True with probability 1 - dropout (to 1/65536), shape [R, *shape]: four choices per word."""
+        count = int(np.prod(shape))
+        lanes = self.bits(purpose, moment, -(-count // 4)).view(torch.int16)[:, :count]
+        return (lanes >= round(dropout * 65536) - 32768).view(-1, *shape)
+
+    def permutations(self, purpose: str, moment: tuple[int, int], sizes: torch.Tensor, widest: int) -> torch.Tensor:
+        """A shuffle of 0 .. size-1 for every run, [R, widest]; what lies beyond a run's size follows behind."""
+        keys = self.bits(purpose, moment, widest)
+        if len(self.seeds) > 1:
+            beyond = torch.arange(widest, device=self.device) >= sizes[:, None]
+            keys = keys.masked_fill(beyond, torch.iinfo(torch.int64).max)
+        return torch.argsort(keys, dim=1, stable=True)
+
+    def generators(self, purpose: str, moment: tuple[int, int]) -> list[Any]:
+        """A numpy generator per run, for the few numbers drawn once per step or epoch."""
+        salt = zlib.crc32(purpose.encode())
+        return [np.random.default_rng([seed & WORD, salt, *moment]) for seed in self.seeds]
+
+    def beta(self, purpose: str, epoch: int, steps: int, concentration: float) -> torch.Tensor:
+        """Symmetric Beta draws, one per step and run: [steps, R]."""
+        drawn = [rng.beta(concentration, concentration, steps) for rng in self.generators(purpose, (epoch, 0))]
+        return torch.as_tensor(np.stack(drawn, 1).astype(np.float32), device=self.device)

@@ -1,0 +1,122 @@
+r"""LBE: the classifier and the chance of being labelled, estimated together by EM (Gong et al. 2022)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from pulens.learners._data import Batch, Pooled, Subsets
+from pulens.learners._estimator import PULearner
+from pulens.learners._loop import Program, Stage
+from pulens.risks.alignment import cross_entropy
+from pulens.risks.labelling_bias import balanced_loss, expected_class, propensity_loss
+from pulens.risks.losses import sigmoid
+from pulens.risks.means import masked_mean
+
+NEAR = 1e-6  # 1 - h * eta must not reach zero
+CHUNK = 8192
+
+
+class LabellingBiasProgram(Program):
+    """Two networks: 0 says positive, 1 says labelled if positive."""
+
+    needs_class_prior = False
+    network_names = ("network", "propensity")
+
+    @property
+    def is_linear(self) -> bool:
+        return bool(self.value("backbone") == "linear")
+
+    def stages(self) -> list[Stage]:
+        data = self.stack.data
+        everything = Pooled(data.widest, skip_without_labelled=False)
+        subsets = Subsets(1.0 if self.is_linear else self.value("subset"), self.value("steps_per_epoch"))
+        first = self.value("pretraining_steps")
+        return [
+            Stage("pre-training", first, everything, self.adam(), selectable=False, networks=(0, 1)),
+            Stage("EM", self.value("epochs"), subsets, self.adam(), networks=(0, 1)),
+        ]
+
+    def begin_epoch(self, stage: Stage, moment_epoch: int) -> None:
+        if stage.name != "EM":
+            return
+        data = self.stack.data
+        h, eta = (
+            sigmoid(network.score(data.table, data.rows), -1).clamp(NEAR, 1 - NEAR) for network in self.stack.networks
+        )
+        self.expected = expected_class(h, eta, data.is_labelled.float())
+
+    def gradients(self, stage: Stage, batch: Batch) -> list[torch.Tensor]:
+        if stage.name == "EM" or batch.x.shape[1] <= CHUNK:
+            return super().gradients(stage, batch)
+        total: list[torch.Tensor] = []
+        for start in range(0, batch.x.shape[1], CHUNK):  # the whole table at once may not fit
+            part = slice(start, start + CHUNK)
+            piece = Batch(
+                batch.positions[:, part],
+                batch.x[:, part],
+                batch.labelled[:, part],
+                batch.unlabelled[:, part],
+                batch.population[:, part],
+                (batch.moment[0], start),
+                None,
+            )
+            found = super().gradients(stage, piece)
+            total = found if not total else [a + b for a, b in zip(total, found, strict=True)]
+        return total
+
+    def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
+        z, propensity = self.stack.logits(batch), self.stack.logits(batch, network=1)
+        valid = batch.labelled + batch.unlabelled
+        if stage.name == "pre-training":
+            data = self.stack.data
+            share = (data.labelled_counts / data.row_counts)[:, None]
+            both = balanced_loss(z, batch.labelled, share) + balanced_loss(propensity, batch.labelled, share)
+            return (both * valid).sum(1) / data.row_counts
+        expected = self.expected.gather(1, batch.positions)
+        losses = cross_entropy(z, expected)
+        kept = valid if self.is_linear else valid * smallest(losses.detach(), self.value("keep"), valid)
+        found: torch.Tensor = masked_mean(losses, kept)
+        return found + masked_mean(propensity_loss(propensity, batch.labelled, expected), valid)
+
+    def facts(self, run: int) -> dict[str, Any]:
+        data, network = self.stack.data, self.stack.networks[1]
+        scores = network.score(data.table, data.rows[run : run + 1, : data.n_labelled[run]].expand(data.runs, -1))[run]
+        return {"labelled_propensity": float(sigmoid(scores, -1).mean())}
+
+
+def smallest(losses: torch.Tensor, share: float, valid: torch.Tensor) -> torch.Tensor:
+    """A mask of the share of valid rows with the smallest losses, at least one."""
+    count = (share * valid.sum(1)).floor().clamp(min=1)
+    ranks = losses.masked_fill(valid == 0, torch.inf).argsort(1).argsort(1)
+    return (ranks < count[:, None]).float()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class LBE(PULearner):
+    """LBE: EM over who is positive and who gets labelled; no class prior, made for biased labels in a single set.
+
+    Two networks, pre-trained on labelled against unlabelled rows; each EM epoch renews the chances of being positive
+    and takes ``steps_per_epoch`` steps on a random ``subset`` of rows, the classifier on the ``keep`` share of them
+    with the smallest loss. ``backbone="linear"`` is the authors' linear instance: all rows, no small-loss rule.
+    ``labelled_propensity_`` is the mean estimated chance of being labelled of the labelled rows. The likelihood depends
+    on the product of both chances alone, so which solution EM finds is set by where it starts: do not read the
+    propensities as facts.
+    """
+
+    scenario: str = "single-set"
+    selection: str = "proxy_auc"
+    pretraining_steps: int = 100
+    epochs: int = 20
+    steps_per_epoch: int = 20
+    subset: float = 0.1
+    keep: float = 0.8
+    learning_rate: float = 5e-4
+    weight_decay: float = 1e-4
+
+    _program = LabellingBiasProgram
+
+
+LEARNER = LBE

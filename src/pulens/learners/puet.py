@@ -1,0 +1,213 @@
+"""PU extra trees: random trees whose splits lower the uPU or nnPU risk."""
+
+from __future__ import annotations
+
+from math import ceil, sqrt
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pulens.learners._classifier import Floats, PUClassifier, check_count, check_word, flat, seed_of
+from pulens.learners._growth import Tree, grow
+from pulens.learners._impurity import LOSSES, RISKS, TOLERANCE, NodeRisk
+from pulens.learners._node_search import ELEMENTS, Growth, NodeSearch
+from pulens.scenario import Scenario, check_scenario
+
+
+class PUET(PUClassifier):
+    r"""PU extra trees (Wilton, Koay, Ko, Xu and Ye, NeurIPS 2022).
+
+    A tree is grown greedily: each leaf takes the constant prediction of lowest PU risk, and each split is the one,
+    among a few random cuts of random features, that lowers the summed risk of the leaves most. No bootstrap: every
+    tree sees all rows. The forest predicts by majority vote, a tie being negative.
+
+    Parameters
+    ----------
+    class_prior
+        Share of positives in the population, or ``"auto"`` to estimate it from the rows.
+    n_estimators
+        Number of trees.
+    risk
+        ``"nnpu"`` (non-negative in each node) or ``"upu"`` (unbiased).
+    loss
+        ``"quadratic"`` (a Gini impurity), ``"logistic"`` (an entropy) or ``"savage"`` (equal to quadratic for nnPU).
+    max_depth, min_samples_leaf, strict_leaves
+        When nodes stop. Fully grown trees over-fit overlapping classes in few dimensions. ``strict_leaves=False``
+        tests ``min_samples_leaf`` on the parent only, as the published program does: children may be smaller.
+    max_features
+        Features tried in each node: ``"sqrt"`` (rounded up), a number, or ``None`` for all of them.
+    max_candidates
+        Cut points tried for each of these features.
+    voting
+        ``"majority"``: ``predict_proba`` is the share of trees that vote positive. ``"mean"``: it is the mean over
+        trees of the leaf's estimated posterior. ``predict`` follows it.
+    scenario
+        ``"case-control"``: unlabelled rows are the sample of the population. ``"single-set"``: labelled and
+        unlabelled rows together are.
+    n_jobs
+        Threads; -1 for all cores. Trees do not depend on it.
+    random_state
+        Same rows, settings and number, same trees.
+    positive
+        Label value that means labelled positive, when labels are not 1 and 0.
+
+    Attributes
+    ----------
+    trees_, class_prior_, feature_importances_
+        ``feature_importances_`` is the mean over trees of the risk that splits on a feature took away; not
+        normalised.
+
+    >>> rng = np.random.default_rng(0)
+    >>> positive, negative = rng.normal(1, 1, (700, 4)), rng.normal(-1, 1, (800, 4))
+    >>> X, labels = np.concatenate([positive, negative]), np.repeat([1, 0], [300, 1200])  # 400 of 1200 are positive
+    >>> forest = PUET(class_prior=1 / 3, max_depth=6, random_state=0).fit(X, labels)
+    >>> bool(np.mean(forest.predict(negative) == 0) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        class_prior: float | str = "auto",
+        n_estimators: int = 100,
+        risk: str = "nnpu",
+        loss: str = "quadratic",
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        strict_leaves: bool = True,
+        max_features: int | str | None = "sqrt",
+        max_candidates: int = 1,
+        voting: str = "majority",
+        scenario: str = "case-control",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        positive: Any = None,
+    ) -> None:
+        self.class_prior = class_prior
+        self.n_estimators = n_estimators
+        self.risk = risk
+        self.loss = loss
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.strict_leaves = strict_leaves
+        self.max_features = max_features
+        self.max_candidates = max_candidates
+        self.voting = voting
+        self.scenario = scenario
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.positive = positive
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Grow the forest from rows with PU labels: 1 labelled positive, 0 unlabelled."""
+        table = self._table(X, reset=True)
+        labelled = self._labelled(y, len(table))
+        scenario = check_scenario(self.scenario)
+        growth = self._growth(table.shape[1])
+        check_word("voting", self.voting, ("majority", "mean"))
+        prior = self._resolved_prior(table, labelled, needed=True)
+        assert prior is not None
+        self.class_prior_ = prior
+        pooled = scenario is Scenario.SINGLE_SET
+        n_labelled = int(labelled.sum())
+        self.risk_ = NodeRisk(
+            n_labelled,
+            labelled.size if pooled else labelled.size - n_labelled,
+            self.class_prior_,
+            check_word("risk", self.risk, RISKS),
+            check_word("loss", self.loss, LOSSES),
+        )
+        search = NodeSearch(table, labelled, pooled, self.risk_, growth)
+        keys = np.random.default_rng(seed_of(self.random_state)).integers(
+            2**64, size=self.n_estimators, dtype=np.uint64
+        )
+        batches = np.array_split(keys, self._batches(table.shape[0] * growth.max_features))
+        # array operations release the interpreter's lock, and threads share the table
+        grown = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(grow)(search, batch) for batch in batches)
+        self.trees_: list[Tree] = [tree for batch in grown for tree in batch]
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """The score of ``predict_proba`` less one half: positive above 0."""
+        votes, posterior = self._read(X)
+        return (votes if self.voting == "majority" else posterior) - 0.5
+
+    def _posterior(self, X: Any) -> Floats:
+        return self.decision_function(X) + 0.5
+
+    def score_samples(self, X: Any) -> Floats:
+        """Mean over trees of the leaf's estimated posterior: a finer ranking than the share of votes."""
+        return self._read(X)[1]
+
+    def save(self, path: str | Path) -> Path:
+        """Write the forest to a folder, arrays and JSON, nothing pickled; :func:`pulens.learners.load` reads it."""
+        from pulens.learners._tree_saving import save
+
+        check_is_fitted(self)
+        return save(self, Path(path))
+
+    @property
+    def feature_importances_(self) -> Floats:
+        check_is_fitted(self)
+        total = np.zeros(self.n_features_in_)
+        for tree in self.trees_:
+            counted = (tree.feature >= 0) & np.isfinite(tree.gain)  # an unbiased risk may drop without bound
+            total += np.bincount(tree.feature[counted], tree.gain[counted], minlength=total.size)
+        return total / len(self.trees_)
+
+    def _read(self, X: Any) -> tuple[Floats, Floats]:
+        check_is_fitted(self)
+        table = self._table(X, reset=False)
+        read = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(self._read_tree)(tree, table) for tree in self.trees_
+        )
+        votes = np.zeros(len(table))
+        posterior = np.zeros(len(table))
+        for tree_votes, tree_posterior in read:
+            votes += tree_votes
+            posterior += tree_posterior
+        return votes / len(self.trees_), posterior / len(self.trees_)
+
+    def _read_tree(self, tree: Tree, table: Any) -> tuple[NDArray[np.bool_], Floats]:
+        leaf = tree.apply(table)
+        return self._votes(tree)[leaf], self.risk_.posterior(tree.labelled, tree.unlabelled)[leaf]
+
+    def _votes(self, tree: Tree) -> NDArray[np.bool_]:
+        """Positive where twice the weight of positives exceeds that of all; a coin where it is equal."""
+        positive, unlabelled, _ = self.risk_.weights(tree.labelled, tree.unlabelled)
+        excess = 2 * positive - unlabelled
+        return np.where(np.abs(excess) <= TOLERANCE, tree.coin, excess > 0)
+
+    def _growth(self, features: int) -> Growth:
+        for name in ("n_estimators", "min_samples_leaf", "max_candidates"):
+            check_count(name, getattr(self, name))
+        if self.max_depth is not None:
+            check_count("max_depth", self.max_depth)
+        if self.max_features == "sqrt":
+            tried = ceil(sqrt(features))
+        elif self.max_features is None:
+            tried = features
+        else:
+            tried = min(check_count("max_features", self.max_features), features)
+        return Growth(
+            tried,
+            self.max_candidates,
+            np.inf if self.max_depth is None else self.max_depth,
+            self.min_samples_leaf,
+            self.strict_leaves,
+        )
+
+    def _batches(self, elements_per_tree: int) -> int:
+        """Small tables grow many trees at once, large ones a few; every thread gets work."""
+        together = max(1, ELEMENTS // elements_per_tree)
+        threads = min(effective_n_jobs(self.n_jobs), self.n_estimators)
+        return int(min(self.n_estimators, max(ceil(self.n_estimators / together), threads)))
+
+    def _table(self, X: Any, *, reset: bool) -> Any:
+        """A dense table in its own number type: bytes stay bytes, half floats are slow and become floats."""
+        table = np.ascontiguousarray(validate_data(self, flat(X), reset=reset))
+        return table.astype(np.float32) if table.dtype == np.float16 else table

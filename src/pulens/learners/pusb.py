@@ -1,0 +1,83 @@
+r"""PUSB: learning when easy positives are labelled more often (Kato, Teshima and Honda 2019).
+
+If the chance of being labelled rises with the chance of being positive, the density ratio
+:math:`p(x \mid s=1)/p(x)` still ranks rows correctly, though its value is off. So a logistic PU risk gives the score,
+and the cut is set where the share predicted positive equals the class prior: there precision equals recall.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from pulens.learners._data import Batch
+from pulens.learners._estimator import PULearner
+from pulens.learners._loop import Stage
+from pulens.learners.nnpu import RiskProgram
+from pulens.risks.correction import corrected
+from pulens.risks.pu import unbiased
+
+
+def break_even_threshold(scores: Any, class_prior: float) -> float:
+    r"""The score :math:`a_{(k)}` with :math:`k = \lfloor n(1-\pi) \rfloor`: a share pi of scores is at or above it.
+
+    >>> break_even_threshold([0.9, -1.2, 0.3, 2.1, -0.4, 0.0, 1.5, -2.0, -0.1, 0.6], 0.4)
+    0.6
+    """
+    ascending = np.sort(np.asarray(scores))
+    # 10 * (1 - 0.4) must be 6, whatever binary fractions make of it
+    k = min(math.floor(ascending.size * (1 - class_prior) + 1e-9), ascending.size - 1)
+    return float(ascending[k])
+
+
+def cut_below(scores: Any, threshold: float) -> float:
+    """A number between the threshold and the next score below, so that "above the cut" means "at or above it"."""
+    below = np.asarray(scores)[np.asarray(scores) < threshold]
+    return threshold - 1.0 if below.size == 0 else (threshold + float(below.max())) / 2
+
+
+class SelectionBiasProgram(RiskProgram):
+    loss_name = "logistic"
+
+    def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
+        parts = self.parts(batch)
+        found: torch.Tensor = (
+            corrected(parts, self.value("beta"), self.value("gamma")) if self.value("non_negative") else unbiased(parts)
+        )
+        return found
+
+    def cut(self, population_scores: torch.Tensor, run: int) -> float:
+        prior = self.stack.class_priors[run]
+        assert prior is not None
+        scores = population_scores.double().cpu().numpy()
+        return cut_below(scores, break_even_threshold(scores, prior))
+
+    def reference_scores(self) -> list[Any]:
+        return self.stack.population_scores()
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PUSB(PULearner):
+    """PUSB: logistic (non-negative) PU risk, cut at the break-even point of precision and recall.
+
+    The cut comes from the training rows that follow the population; rows from a population with another share of
+    positives need another one. ``selection`` ranks epochs by the proxy AUC, which no cut enters.
+    """
+
+    selection: str = "proxy_auc"
+    non_negative: bool = True  #: False with a linear backbone: the convex PUSB of the paper
+    beta: float = 0.0
+    gamma: float = 1.0
+    epochs: int = 40
+    batch_size: int = 256
+    learning_rate: float = 3e-4
+    weight_decay: float = 1e-4
+
+    _program = SelectionBiasProgram
+
+
+LEARNER = PUSB

@@ -1,0 +1,38 @@
+"""uPU: the unbiased PU risk as it is (du Plessis, Niu and Sugiyama 2014, 2015)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from pulens.learners._data import Batch
+from pulens.learners._estimator import PULearner
+from pulens.learners._loop import Stage
+from pulens.learners.nnpu import RiskProgram
+from pulens.risks.pu import unbiased
+
+
+class UnbiasedProgram(RiskProgram):
+    def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
+        found: torch.Tensor = unbiased(self.parts(batch))
+        return found
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class UPU(PULearner):
+    """uPU: minimise the unbiased PU risk. With a flexible network it overfits; with a linear one it is sound.
+
+    With ``loss="logistic"`` and ``backbone="linear"`` the problem is convex (du Plessis et al. 2015).
+    """
+
+    loss: str = "sigmoid"  #: or "logistic"
+    epochs: int = 40
+    batch_size: int = 256
+    learning_rate: float = 3e-4
+    weight_decay: float = 1e-4
+
+    _program = UnbiasedProgram
+
+
+LEARNER = UPU

@@ -1,0 +1,105 @@
+r"""VPU: variational PU learning, without a class prior (Chen, Liu, Wang, Zhao and Wu 2020)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from pulens.learners._data import Batch, Drawn
+from pulens.learners._estimator import PULearner
+from pulens.learners._loop import Program, Stage
+from pulens.risks.losses import logistic, sigmoid
+from pulens.risks.variational import mixup_gap, variational
+
+HALF = float(np.log(0.5))
+
+
+class VariationalProgram(Program):
+    needs_class_prior = False
+
+    def stages(self) -> list[Stage]:
+        size, every = self.value("batch_size"), self.value("halve_every")
+        batches = Drawn({"labelled": size, "population": size}, fixed_steps=self.value("steps_per_epoch"))
+        return [
+            Stage(
+                "training",
+                self.value("epochs"),
+                batches,
+                self.adam(betas=(0.5, 0.99)),
+                schedule=lambda epoch: 0.5 ** (epoch // every),
+                renew_every=every,
+            )
+        ]
+
+    def begin_epoch(self, stage: Stage, moment_epoch: int) -> None:
+        steps = self.value("steps_per_epoch")
+        self.shares = self.stack.streams.beta("mixup", moment_epoch, steps, self.value("mixup"))
+
+    def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
+        size = self.value("batch_size")
+        labelled, population = batch.x[:, :size], batch.x[:, size:]
+        z = self.stack.logits(batch)
+        found: torch.Tensor = variational(-logistic(z[:, size:], 1), -logistic(z[:, :size], 1))
+        # labelled rows come in a fresh shuffle, so pairing them in order is a random pairing
+        share = self.shares[batch.moment[1]]
+        shaped = share.view(-1, 1, *[1] * (batch.x.dim() - 2))
+        mixed = self.stack.logits(batch, shaped * population + (1 - shaped) * labelled, again=1)
+        phi = sigmoid(z[:, size:], -1)
+        target = phi.detach() if self.value("detach_target") else phi
+        return found + self.value("regularisation") * mixup_gap(target, -logistic(mixed, 1), share[:, None])
+
+    def cut(self, population_scores: torch.Tensor, run: int) -> float:
+        """The logit at which Phi is half of its largest value on population rows."""
+        return float(logit_of(self._log_largest(population_scores) + HALF))
+
+    def _log_largest(self, scores: torch.Tensor) -> float:
+        return float(-logistic(scores.double().max(), 1))
+
+    def reference_scores(self) -> list[Any]:
+        return self.stack.population_scores()
+
+    def own_loss(self, labelled: torch.Tensor, population: torch.Tensor) -> float:
+        return float(variational(-logistic(population, 1), -logistic(labelled, 1)))
+
+
+def logit_of(log_probability: float) -> float:
+    """The logit of a probability given by its logarithm.
+
+    >>> round(logit_of(HALF), 12)
+    0.0
+    """
+    return log_probability - float(np.log(-np.expm1(log_probability)))
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class VPU(PULearner):
+    """VPU: match the density of positives; no class prior is needed.
+
+    An epoch is a fixed number of steps, each on as many labelled as population rows. By default the epoch with the
+    lowest variational loss on held-out rows is kept, and a row is positive where Phi exceeds half of its largest value.
+    """
+
+    selection: str = "loss"
+    regularisation: float = 0.03  #: weight of the mixup term; the authors use 1e-4 to 0.3, by data set
+    mixup: float = 0.3  #: both parameters of the Beta distribution
+    detach_target: bool = False  #: the authors let gradients flow through the mixup target
+    epochs: int = 50
+    steps_per_epoch: int = 30
+    batch_size: int = 500
+    learning_rate: float = 3e-4
+    weight_decay: float = 0.0
+    halve_every: int = 20  #: epochs after which the learning rate is halved and Adam starts anew
+
+    _program = VariationalProgram
+
+    def _probability(self, logits: NDArray[np.float64]) -> NDArray[np.float64]:
+        largest = np.log(2.0) - logistic(np.float64(self.cut_), 1)  # log of the largest Phi
+        found: NDArray[np.float64] = np.minimum(1.0, np.exp(-logistic(logits, 1) - largest))
+        return found
+
+
+LEARNER = VPU

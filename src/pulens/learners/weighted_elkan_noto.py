@@ -1,0 +1,105 @@
+"""Elkan and Noto (2008), weighted: each unlabelled row counts as positive and as negative, in part."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from pulens.errors import AssumptionError
+from pulens.learners._classifier import Floats
+from pulens.learners._wrapper import count_rows, log_odds_beyond, positive_probability, take
+from pulens.learners.elkan_noto import ElkanNoto, unlabelled_weights
+from pulens.scenario import Scenario, check_scenario
+
+
+class WeightedElkanNoto(ElkanNoto):
+    r"""Train a second classifier on rows weighted by how positive they probably are: Elkan & Noto, section 3.
+
+    The first stage is :class:`~pulens.learners.ElkanNoto`'s. Then every unlabelled row enters twice, as a positive of
+    weight :math:`w = P(y=1 \mid x, s=0)` and as a negative of weight 1 - w. Labelled rows enter as positives of
+    weight 1 in a single set; in case-control they are no part of the population's sample and stay out, unless
+    ``keep_labelled=True``, which is the paper's loss on the rows thrown together and shifts its class prior.
+
+    ``class_prior_`` is the weighted share of positives. Other parameters are those of
+    :class:`~pulens.learners.ElkanNoto`.
+
+    >>> rng = np.random.default_rng(0)
+    >>> positive, negative = rng.normal(2, 1, (700, 2)), rng.normal(-2, 1, (800, 2))
+    >>> X, labels = np.concatenate([positive, negative]), np.repeat([1, 0], [300, 1200])
+    >>> model = WeightedElkanNoto(random_state=0).fit(X, labels)
+    >>> model.predict([[2.0, 2.0], [-2.0, -2.0]])
+    array([1, 0])
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        class_prior: Any = None,
+        scenario: str = "case-control",
+        estimate: str = "e1",
+        hold_out: float = 0.1,
+        labelled_in_unlabelled: bool = False,
+        keep_labelled: bool | None = None,
+        random_state: Any = None,
+        positive: Any = None,
+    ) -> None:
+        super().__init__(
+            estimator,
+            class_prior=class_prior,
+            scenario=scenario,
+            estimate=estimate,
+            hold_out=hold_out,
+            labelled_in_unlabelled=labelled_in_unlabelled,
+            random_state=random_state,
+            positive=positive,
+        )
+        self.keep_labelled = keep_labelled
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train on rows with PU labels, in two stages."""
+        X = self._rows(X, reset=True)
+        labelled = self._labelled(y, count_rows(X))
+        self._fit_labelling(X, labelled)
+        weights = unlabelled_weights(positive_probability(self.labelling_model_, X), self.label_frequency_)
+        single = check_scenario(self.scenario) is Scenario.SINGLE_SET
+        keep = single if self.keep_labelled is None else self.keep_labelled
+        as_positive = np.where(labelled, 1.0 if keep else 0.0, weights)
+        as_negative = np.where(labelled, 0.0, 1 - weights)
+        if not as_positive.any() or not as_negative.any():
+            raise AssumptionError(
+                f"with a label frequency of {self.label_frequency_:.4g} every unlabelled row counts as "
+                f"{'negative' if not as_positive.any() else 'positive'}: nothing is left to tell apart."
+            )
+        total = as_positive.sum() + as_negative.sum()
+        self.class_prior_ = float(as_positive.sum() / total)
+        rows = np.concatenate([np.flatnonzero(as_positive), np.flatnonzero(as_negative)])
+        target = np.repeat([1, 0], [np.count_nonzero(as_positive), np.count_nonzero(as_negative)])
+        weight = np.concatenate([as_positive[as_positive > 0], as_negative[as_negative > 0]])
+        model = self._fresh(X, int(self._random().integers(2**31)))
+        self.estimator_ = fit_weighted(model, take(X, rows), target, weight)
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """Log-odds of being positive, by the second classifier."""
+        X = self._rows(X, reset=False)
+        return log_odds_beyond(positive_probability(self.estimator_, X), 0.5)
+
+    def _posterior(self, X: Any) -> Floats:
+        X = self._rows(X, reset=False)
+        return positive_probability(self.estimator_, X)
+
+
+def fit_weighted(model: Any, X: Any, y: Any, weight: Floats) -> Any:
+    """Fit with weights, in a pipeline too: its last step gets them."""
+    steps = getattr(model, "steps", None)
+    name = "sample_weight" if steps is None else f"{steps[-1][0]}__sample_weight"
+    try:
+        return model.fit(X, y, **{name: weight})
+    except TypeError as error:
+        if "sample_weight" not in str(error):
+            raise
+        raise AssumptionError(
+            f"{type(model).__name__} cannot be used here: its fit does not take sample_weight."
+        ) from error

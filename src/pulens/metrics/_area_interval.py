@@ -1,0 +1,89 @@
+"""The interval of the recovered ROC AUC: DeLong's variance from placements, no redraws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.metrics._prior_draws import GRID, Ends, PriorDraws
+from pulens.recovery.many import priors_in_redraws
+from pulens.uncertainty.placements import PlacementMoments, placement_moments
+from pulens.uncertainty.quantiles import effective_degrees_of_freedom, percentiles, studentised_quantile
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class AreaInterval:
+    """Student's quantiles with Welch's degrees of freedom, bent for skewness, around the direct area."""
+
+    draws: PriorDraws
+
+    @cached_property
+    def _moments(self) -> PlacementMoments:
+        return placement_moments(self.draws.evidence.tally)
+
+    def at(self, prior: float | None) -> Ends:
+        from scipy.special import ndtri
+
+        totals = tuple(self.draws.evidence.tally.totals)
+        if prior is None:
+            levels = (np.arange(GRID) + 0.5) / GRID
+            priors = self.draws.priors(None, ndtri(levels), totals)
+        else:
+            priors = self.draws.priors(prior, np.zeros(1), totals)
+        value, error, skew, freedom = self._parts(priors)
+
+        def ends(tail: float) -> tuple[float, float]:
+            if priors.size == 1:
+                bend = [studentised_quantile(level, skew, freedom)[0] for level in (1 - tail, tail)]
+                return float(value[0] - error[0] * bend[0]), float(value[0] - error[0] * bend[1])
+            given = (np.arange(GRID) + 0.5) / GRID
+            mixed = value - error * studentised_quantile(given[:, None], skew, freedom)
+            return percentiles(mixed.ravel(), tail, tail)
+
+        return ends
+
+    def _parts(self, priors: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Value, standard error, skewness and degrees of freedom of the area at each class prior."""
+        moments = self._moments
+        totals = self.draws.evidence.tally.totals
+        recoveries = self.draws.recoveries(tuple(totals), priors)
+        value, variances, thirds = moments.bilinear(recoveries.true_positive_rate, recoveries.false_positive_rate)
+        freedom = effective_degrees_of_freedom(variances, moments.totals)
+        variance = variances.sum(-1)
+        if self.draws.random_totals:
+            variance = variance + self._variance_from_totals(priors)
+        error = np.sqrt(np.maximum(variance, 0.0))
+        skew = np.divide(thirds.sum(-1), error**3, out=np.zeros(error.shape), where=error > 0)
+        return value, error, skew, freedom
+
+    def _variance_from_totals(self, priors: Floats) -> Floats:
+        """What the numbers of labelled and unlabelled rows, random in one sample, add to the area's variance."""
+        totals = np.array(self.draws.evidence.tally.totals)
+        slopes = []
+        for kind in range(3):
+            step = 1e-4 * totals[kind]
+            if not step:
+                slopes.append(np.zeros(priors.shape))
+                continue
+            found = []
+            for sign in (1, -1):
+                moved = totals.copy()
+                moved[kind] += sign * step
+                shifted = priors_in_redraws(
+                    priors,
+                    tuple(totals),
+                    tuple(moved),
+                    self.draws.evidence.label_noise,
+                    held=self.draws.evidence.prior_held,
+                    scenario=self.draws.evidence.recovery_scenario,
+                )
+                maps = self.draws.recoveries(tuple(moved), shifted)
+                found.append(self._moments.bilinear(maps.true_positive_rate, maps.false_positive_rate)[0])
+            slopes.append((found[0] - found[1]) / (2 * step))
+        slope = np.stack(slopes, axis=-1)
+        return np.asarray((totals * slope**2).sum(-1) - (slope @ totals) ** 2 / totals.sum())

@@ -1,0 +1,174 @@
+"""Many runs as one: run r of a stack gives what the same run gives alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from pulens.errors import InputError
+from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU, fit_many
+from pulens.learners._network import StackedNetwork
+from pulens.learners._streams import Streams
+
+SHORT = {
+    NNPU: {"epochs": 3, "batch_size": 32},
+    UPU: {"epochs": 3, "batch_size": 32},
+    PUSB: {"epochs": 3, "batch_size": 32},
+    VPU: {"epochs": 3, "batch_size": 16, "steps_per_epoch": 4, "halve_every": 2},
+    MPEPU: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 16},
+    LBE: {"epochs": 2, "pretraining_steps": 3, "steps_per_epoch": 3, "subset": 0.3},
+    DistPU: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 32},
+    PULDA: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 32, "labelled_batch_size": 8},
+}
+
+
+def small(shape):
+    width = int(np.prod(shape))
+    return nn.Sequential(
+        nn.Flatten(), nn.Linear(width, 16), nn.ReLU(), nn.Dropout(0.3), nn.Linear(16, 8), nn.ReLU(), nn.Linear(8, 1)
+    )
+
+
+def pictures(shape):
+    return nn.Sequential(
+        nn.Conv2d(shape[0], 4, 3, padding=1),
+        nn.BatchNorm2d(4),
+        nn.ReLU(),
+        nn.Dropout(0.2),
+        nn.MaxPool2d(2),
+        nn.Conv2d(4, 6, 3, stride=2),
+        nn.Flatten(),
+        nn.BatchNorm1d(6),
+        nn.Linear(6, 1),
+    )
+
+
+class Residual(nn.Module):
+    """Not a chain of layers: goes through torch.func."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second, self.last = nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 1)
+
+    def forward(self, x):
+        return self.last(x + torch.relu(self.second(torch.relu(self.first(x)))))
+
+
+def rows(n=160, shape=(4,), seed=0):
+    rng = np.random.default_rng(seed)
+    positive = np.arange(n) % 2 == 0
+    X = rng.normal(size=(n, *shape)).astype(np.float32) + np.where(positive, 0.7, -0.7).reshape(n, *[1] * len(shape))
+    return X.astype(np.float32), (positive & (rng.random(n) < 0.5)).astype(int)
+
+
+def assert_same_runs(make, X, labels, chosen, **options):
+    together = fit_many([make(run) for run in range(len(chosen))], X, labels, rows=chosen, **options)
+    for run, stacked in enumerate(together):
+        alone = fit_many([make(run)], X, [labels[run]], rows=[chosen[run]], **options)[0]
+        assert alone.best_epoch_ == stacked.best_epoch_
+        np.testing.assert_allclose(stacked.decision_function(X), alone.decision_function(X), rtol=2e-3, atol=2e-5)
+
+
+@pytest.mark.parametrize("learner", SHORT, ids=lambda learner: learner.__name__)
+def test_a_run_of_a_stack_equals_the_run_alone(learner):
+    X, labels = rows()
+    priors = [0.5, 0.45, 0.55] if learner._program.needs_class_prior else ["auto"] * 3
+
+    def make(run):
+        rate = 1e-3 * (run + 1)
+        return learner(
+            class_prior=priors[run],
+            learning_rate=rate,
+            random_state=run,
+            backbone=small,
+            device="cpu",
+            **SHORT[learner],
+        )
+
+    # runs of different lengths: splits and label frequencies differ between the runs of a benchmark
+    chosen = [np.arange(160), np.arange(150), np.arange(20, 160)]
+    assert_same_runs(make, X, [labels[own] for own in chosen], chosen)
+
+
+def test_pictures_with_batch_norm_and_dropout():
+    X, labels = rows(shape=(2, 6, 6))
+    options = {"class_prior": 0.5, "backbone": pictures, "epochs": 2, "batch_size": 50, "device": "cpu"}
+    even = [np.arange(160), np.arange(160)[::-1]]
+    assert_same_runs(lambda run: NNPU(random_state=run, **options), X, [labels[own] for own in even], even)
+    uneven = [np.arange(160), np.arange(150)]
+    with pytest.raises(InputError, match="equal numbers"):
+        fit_many([NNPU(random_state=run, **options) for run in (0, 1)], X, [labels[own] for own in uneven], rows=uneven)
+
+
+def test_any_module_of_the_user_is_stacked():
+    X, labels = rows()
+    options = {"class_prior": 0.5, "backbone": Residual(), "epochs": 3, "batch_size": 40, "device": "cpu"}
+    chosen = [np.arange(160), np.arange(150)]
+    assert_same_runs(lambda run: NNPU(random_state=run, **options), X, [labels[own] for own in chosen], chosen)
+
+
+def test_a_run_that_stops_early_leaves_the_others_alone():
+    X, labels = rows()
+    options = {"class_prior": 0.5, "backbone": small, "epochs": 12, "batch_size": 40, "patience": 1, "device": "cpu"}
+    chosen = [np.arange(160)] * 4
+    rates = [1e-5, 3e-2, 3e-3, 1e-3]
+    assert_same_runs(lambda run: NNPU(random_state=run, learning_rate=rates[run], **options), X, [labels] * 4, chosen)
+
+
+def test_the_same_seed_twice_gives_identical_bits():
+    X, labels = rows()
+    options = {"class_prior": 0.5, "random_state": 3, "epochs": 3, "device": "cpu"}
+    first, second = (DistPU(warm_up_epochs=2, **options).fit(X, labels).decision_function(X) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+    assert (first != NNPU(**{**options, "random_state": 4}).fit(X, labels).decision_function(X)).any()
+
+
+def test_global_generators_are_left_alone():
+    X, labels = rows()
+    backbone = Residual()
+    torch.manual_seed(5)
+    expected_torch = torch.rand(3)
+    np.random.seed(5)  # noqa: NPY002
+    expected_numpy = np.random.rand(3)  # noqa: NPY002
+    torch.manual_seed(5)
+    np.random.seed(5)  # noqa: NPY002
+    NNPU(class_prior=0.5, backbone=backbone, epochs=1, random_state=0, device="cpu").fit(X, labels)
+    assert torch.equal(torch.rand(3), expected_torch)
+    np.testing.assert_array_equal(np.random.rand(3), expected_numpy)  # noqa: NPY002
+
+
+@pytest.mark.parametrize("way", ["grouped", "each", "patches"])
+def test_every_way_to_convolve_a_stack_agrees_with_plain_modules(way):
+    network = StackedNetwork(lambda: pictures((2, 6, 6)), [1, 2, 3], torch.device("cpu"), convolution=way)
+    x = torch.randn(5, 2, 6, 6, generator=torch.Generator().manual_seed(0))
+    found = network(x[None].expand(3, -1, -1, -1, -1))
+    for run in range(3):
+        module = pictures((2, 6, 6))
+        module.load_state_dict(network.state_of(run))
+        torch.testing.assert_close(found[run], module.eval()(x).squeeze(1), rtol=1e-4, atol=1e-5)
+
+
+def test_streams_do_not_depend_on_the_height_of_the_stack():
+    device = torch.device("cpu")
+    tall, low = Streams([7, 8, 9], device), Streams([8], device)
+    assert torch.equal(tall.bits("a", (1, 2), 40)[1:2], low.bits("a", (1, 2), 40))
+    assert torch.equal(tall.bits("a", (1, 2), 40)[:, :9], tall.bits("a", (1, 2), 9))
+    assert not torch.equal(tall.bits("a", (1, 2), 40), tall.bits("b", (1, 2), 40))
+    assert not torch.equal(tall.bits("a", (1, 2), 40), tall.bits("a", (2, 1), 40))
+    sizes = torch.tensor([5, 7, 3])
+    shuffled = tall.permutations("p", (0, 0), sizes, 7)
+    for run, size in enumerate(sizes.tolist()):
+        assert sorted(shuffled[run, :size].tolist()) == list(range(size))
+        assert torch.equal(
+            Streams([7 + run], device).permutations("p", (0, 0), sizes[run, None], size)[0], shuffled[run, :size]
+        )
+
+
+def test_streams_are_uniform_enough_for_dropout():
+    streams = Streams([0, 1], torch.device("cpu"))
+    kept = streams.keep("d", (0, 0), (400, 500), 0.3).float()
+    assert kept.mean(dim=(1, 2)).sub(0.7).abs().max() < 4 * (0.21 / 200_000) ** 0.5
+    assert abs(np.corrcoef(kept[0].flatten(), kept[1].flatten())[0, 1]) < 0.01
+    assert abs(np.corrcoef(kept[0, :-1].flatten(), kept[0, 1:].flatten())[0, 1]) < 0.01

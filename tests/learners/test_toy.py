@@ -1,0 +1,77 @@
+"""End to end on a toy with a known best accuracy (0.8721): the numbers of the methods' specifications."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU
+
+FULL = {"batch_size": 4400, "epochs": 300}
+
+
+@pytest.mark.parametrize(
+    ("learner", "options", "expected"),
+    [
+        (NNPU, {"class_prior": 0.4}, 0.8710),
+        (UPU, {"class_prior": 0.4}, 0.8710),
+        (NNPU, {"class_prior": 0.4, "loss": "logistic"}, 0.8701),
+        (NNPU, {"class_prior": 0.45}, 0.8707),
+        (PUSB, {"class_prior": 0.4}, 0.8700),
+        (
+            VPU,
+            {"regularisation": 0.0, "batch_size": 4000, "steps_per_epoch": 1, "halve_every": 1000, "epochs": 150},
+            0.8706,
+        ),
+        (DistPU, {"class_prior": 0.4, "warm_up_epochs": 300, "warm_up_learning_rate": 0.05, "epochs": 0}, 0.8715),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_accuracy_is_that_of_the_specification(toy, learner, options, expected):
+    if learner is DistPU:
+        options = {"warm_up_weight_decay": 0.0, **options}
+    found = toy.accuracies(toy.fit(learner, **{**FULL, **options}))
+    assert found.mean() == pytest.approx(expected, abs=0.003)
+
+
+@pytest.mark.parametrize(("temperature", "accuracy", "share"), [(3.5, 0.7946, 0.574), (20.0, 0.8526, 0.475)])
+def test_pulda_calls_too_many_rows_positive_unless_the_distance_is_sharp(toy, temperature, accuracy, share):
+    fitted = toy.fit(
+        PULDA,
+        class_prior=0.4,
+        temperature=temperature,
+        warm_up_epochs=300,
+        warm_up_learning_rate=0.05,
+        warm_up_weight_decay=0.0,
+        epochs=0,
+        mean_decay=0.0,
+        margin_decay=0.0,
+        batch_size=4000,
+        labelled_batch_size=400,
+    )
+    predicted = np.mean([model.predict(draw.test).mean() for model, draw in zip(fitted, toy.draws, strict=True)])
+    assert toy.accuracies(fitted).mean() == pytest.approx(accuracy, abs=0.012)
+    assert predicted == pytest.approx(share, abs=0.02)
+
+
+@pytest.mark.parametrize(("bayes_cut", "expected"), [(False, 0.8608), (True, 0.8679)])
+def test_ignoring_the_known_share_of_positives(toy, bayes_cut, expected):
+    options = {"class_prior": 0.4, "warm_up_epochs": 200, "epochs": 150, "batch_size": 4000, "bayes_cut": bayes_cut}
+    assert toy.accuracies(toy.fit(MPEPU, **options)).mean() == pytest.approx(expected, abs=0.004)
+
+
+def test_labelling_bias_by_em_ends_below_the_risk_minimisers(toy):
+    fitted = toy.fit(LBE, scenario="case-control", epochs=60)
+    assert toy.accuracies(fitted).mean() == pytest.approx(0.8531, abs=0.008)
+
+
+def test_break_even_cut_repairs_biased_labels_and_threshold_zero_does_not(biased_toy):
+    fitted = biased_toy.fit(PUSB, class_prior=0.4, batch_size=4400, epochs=600)
+    assert biased_toy.accuracies(fitted).mean() == pytest.approx(0.8714, abs=0.004)
+    at_zero, shares = [], []
+    for model, draw in zip(fitted, biased_toy.draws, strict=True):
+        at_zero.append(((model.decision_function(draw.test) + model.cut_ > 0) == draw.truth).mean())
+        shares.append((model.decision_function(draw.unlabelled) + model.cut_ > 0).mean())
+        assert model.predict(draw.unlabelled).mean() == pytest.approx(0.4)
+    assert np.mean(at_zero) == pytest.approx(0.7667, abs=0.012)
+    assert np.mean(shares) == pytest.approx(0.612, abs=0.02)

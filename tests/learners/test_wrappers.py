@@ -1,0 +1,311 @@
+"""Baselines around any classifier: the specification's numbers, and that no cut hides what it assumes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from scipy.special import expit, xlogy
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from pulens import learners
+from pulens.errors import AssumptionError, InputError
+from pulens.learners import PUET, ElkanNoto, NaiveClassifier, OracleClassifier, PUBagging, WeightedElkanNoto
+from pulens.learners._wrapper import (
+    case_control_cut,
+    log_odds_beyond,
+    pooled_frequency,
+    posterior_from_odds,
+)
+from pulens.learners.elkan_noto import class_prior_from, label_frequency, unlabelled_weights
+from pulens.learners.pu_bagging import out_of_bag_means
+from pulens.scenario import Scenario
+from toy_problem import toy
+
+G = np.array([0.30, 0.20, 0.25, 0.05, 0.02, 0.10, 0.15, 0.01, 0.04, 0.08])
+LABELLED = np.arange(10) < 3
+
+
+class Told:
+    """A classifier that knows its answers: column 0 holds P(labelled)."""
+
+    classes_ = np.array([0, 1])
+
+    def get_params(self, deep=True):
+        return {}
+
+    def fit(self, X, y, sample_weight=None):
+        return self
+
+    def predict_proba(self, X):
+        return np.stack([1 - X[:, 0], X[:, 0]], 1)
+
+    def __sklearn_clone__(self):
+        return self
+
+
+def test_label_frequency_and_weights_of_the_worked_case():
+    assert label_frequency(G, LABELLED, "e1") == pytest.approx(0.25)
+    assert label_frequency(G, LABELLED, "e2") == pytest.approx(0.625)
+    assert label_frequency(G, LABELLED, "e3") == pytest.approx(0.30)
+    np.testing.assert_allclose(np.minimum(1, G / 0.25), [1, 0.8, 1, 0.2, 0.08, 0.4, 0.6, 0.04, 0.16, 0.32])
+    weights = unlabelled_weights(G[~LABELLED], 0.25)
+    np.testing.assert_allclose(weights, [0.157895, 0.061224, 0.333333, 0.529412, 0.030303, 0.125, 0.260870], atol=1e-6)
+    assert (3 + weights.sum()) / 10 == pytest.approx(0.449804, abs=1e-6)
+    logits = np.array([1, 0.2, 0.5, -1, -2, -0.3, 0.1, -2.5, -1.2, -0.8])
+    positive = np.concatenate([np.ones(3), weights])
+    entropy = -xlogy(positive, expit(logits)) - xlogy(1 - positive, expit(-logits))
+    assert entropy.mean() == pytest.approx(0.459955, abs=1e-6)
+    naive = np.logaddexp(0, np.where(LABELLED, -logits, logits))
+    assert naive.mean() == pytest.approx(0.383769, abs=1e-6)
+
+
+def test_the_single_set_posterior_is_the_worked_case():
+    rows = np.repeat(G, np.where(LABELLED, 1, 9))  # 3 labelled of 66 rows, so that a prior of 2/11 means c = 1/4
+    model = ElkanNoto(Told(), class_prior=2 / 11, scenario="single-set")
+    model.fit(rows[:, None], (np.arange(66) < 3).astype(int))
+    assert model.label_frequency_ == pytest.approx(0.25)
+    expected = [1, 0.8, 1, 0.2, 0.08, 0.4, 0.6, 0.04, 0.16, 0.32]
+    np.testing.assert_allclose(model.predict_proba(G[:, None])[:, 1], expected)
+    np.testing.assert_array_equal(model.predict(G[:, None]), np.array(expected) > 0.5)
+
+
+def test_case_control_posterior_of_the_worked_case():
+    frequency = pooled_frequency(100, 1000, 0.4)
+    assert frequency == pytest.approx(0.2)
+    assert case_control_cut(frequency) == pytest.approx(0.111111, abs=1e-6)
+    g = np.array([0.05, 0.10, 0.12, 0.15, 0.19])
+    posterior = posterior_from_odds(log_odds_beyond(g, case_control_cut(frequency)))
+    np.testing.assert_allclose(posterior, [0.210526, 0.444444, 0.545455, 0.705882, 0.938272], atol=1e-6)
+    np.testing.assert_allclose(g / frequency, [0.25, 0.5, 0.6, 0.75, 0.95])
+    assert class_prior_from(0.2, 100, 1000, Scenario.CASE_CONTROL) == pytest.approx(0.4)
+    rows = np.concatenate([np.full(100, 0.5), np.resize(g, 1000)])[:, None]
+    model = ElkanNoto(Told(), class_prior=0.4).fit(rows, np.repeat([1, 0], [100, 1000]))
+    np.testing.assert_allclose(model.predict_proba(g[:, None])[:, 1], posterior)
+    np.testing.assert_array_equal(model.predict(g[:, None]), posterior > 0.5)
+
+
+def test_out_of_bag_means_of_the_worked_case():
+    scores = np.array([[0.9, 0.2, 0.4, 0.1], [0.8, 0.3, 0.5, 0.2], [0.7, 0.1, 0.6, 0.3]])
+    bags = np.zeros((3, 4), bool)
+    for member, rows in enumerate(([0, 2], [1, 2], [0, 3])):
+        bags[member, rows] = True
+    means, counts = out_of_bag_means(scores, bags)
+    np.testing.assert_allclose(means, [0.8, 0.15, 0.6, 0.15])
+    np.testing.assert_array_equal(counts, [1, 2, 1, 2])
+    np.testing.assert_allclose(scores.mean(0), [0.8, 0.2, 0.5, 0.2])
+    always, none = out_of_bag_means(scores, np.ones((3, 4), bool))
+    np.testing.assert_allclose(always, scores.mean(0))
+    assert not none.any()
+
+
+SEEDS = 4
+# (learner, the specification's mean over ten draws)
+ON_THE_TOY = {
+    "oracle": (lambda model: OracleClassifier(model), 0.8726),
+    "naive at one half": (lambda model: NaiveClassifier(model), 0.6006),
+    "naive at the quantile": (lambda model: NaiveClassifier(model, class_prior=0.4, cut="quantile"), 0.8708),
+    "elkan-noto, pooled cut": (lambda model: ElkanNoto(model, scenario="single-set", random_state=0), 0.8692),
+    "elkan-noto, case-control": (lambda model: ElkanNoto(model, class_prior=0.4), 0.8320),
+    "weighted": (lambda model: WeightedElkanNoto(model, scenario="single-set", random_state=0), 0.8532),
+    "bagging at one half": (lambda model: PUBagging(model, n_estimators=30, cut="half", random_state=0), 0.8624),
+    "bagging at the Bayes cut": (
+        lambda model: PUBagging(model, class_prior=0.4, n_estimators=30, cut="bayes", random_state=0),
+        0.8383,
+    ),
+    "bagging at the quantile": (
+        lambda model: PUBagging(model, class_prior=0.4, n_estimators=30, random_state=0),
+        0.8711,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ON_THE_TOY)
+def test_accuracy_on_overlapping_normals(name):
+    make, expected = ON_THE_TOY[name]
+    found = []
+    for seed in range(SEEDS):
+        problem = toy(seed)
+        learner = make(LogisticRegression(C=1e6))
+        truth = {"truth": problem.truth[problem.labels == 0]} if name == "oracle" else {}
+        rows = problem.labels == 0 if name == "oracle" else slice(None)  # the plain table, labelled rows not doubled
+        learner.fit(problem.X[rows], problem.labels[rows], **truth)
+        found.append(np.mean(learner.predict(problem.X_test) == problem.y_test))
+    assert np.mean(found) == pytest.approx(expected, abs=0.012 if name == "weighted" else 0.006)
+
+
+def test_held_out_label_frequency_on_the_toy():
+    found = [
+        ElkanNoto(LogisticRegression(C=1e6), random_state=seed).fit(toy(seed).X, toy(seed).labels).label_frequency_
+        for seed in range(SEEDS)
+    ]
+    assert np.mean(found) == pytest.approx(0.1473, abs=0.012), "0.2 in truth: a linear g cannot be right"
+
+
+def test_proxy_accuracy_is_unbiased_and_not_bounded():
+    X = np.concatenate([np.full(9, 0.9), [0.1], np.full(30, 0.9), np.full(70, 0.1)])[:, None]
+    labels = np.repeat([1, 0], [10, 100])
+    model = OracleClassifier(Told()).fit(X, labels, truth=labels)
+    model.class_prior_ = 0.4
+    assert model.score(X, labels) == pytest.approx(1.42 - 0.4)
+    del model.class_prior_
+    assert model.score(X, labels) == pytest.approx(0.9 * 0.7 + 0.5 * (0.9 * 0.3 + 0.1 * 0.7))
+
+
+def test_a_single_set_follows_its_own_formulas():
+    rng = np.random.default_rng(0)
+    y = rng.random(6000) < 0.5
+    X = rng.normal(size=(6000, 2)) + 3 * y[:, None]
+    labels = (y & (rng.random(6000) < 0.5)).astype(int)
+    prior = float(y.mean())
+    for learner in (
+        ElkanNoto(scenario="single-set", random_state=0),
+        ElkanNoto(scenario="single-set", class_prior=prior),
+        WeightedElkanNoto(scenario="single-set", random_state=0),
+        NaiveClassifier(scenario="single-set", class_prior=prior, cut="quantile"),
+        NaiveClassifier(scenario="single-set", class_prior=prior, cut="label_frequency"),
+        PUBagging(scenario="single-set", class_prior=prior, n_estimators=10, random_state=0),
+    ):
+        learner.fit(X, labels)
+        assert np.mean(learner.predict(X) == y) > 0.94, learner
+        if learner.class_prior is not None:
+            assert learner.score(X, labels) == pytest.approx(np.mean(learner.predict(X) == y), abs=0.02), learner
+
+
+def test_the_oracle_needs_the_truth_and_says_so():
+    X, labels = np.zeros((4, 1)), [1, 0, 0, 0]
+    with pytest.raises(InputError, match=r"needs the true classes: fit\(X, labels, truth=...\)"):
+        OracleClassifier().fit(X, labels)
+    assert OracleClassifier.uses_truth
+    others = [getattr(learners, name) for name in learners.__all__ if name[0].isupper() and name != "OracleClassifier"]
+    assert not [learner for learner in others if getattr(learner, "uses_truth", False)]
+
+
+def test_the_oracle_learns_from_the_truth_alone():
+    problem = toy(0)
+    one, two = (
+        OracleClassifier().fit(problem.X, labels, truth=truth)
+        for labels, truth in ((problem.labels, problem.truth), (None, np.where(problem.truth, 1, -1)))
+    )
+    np.testing.assert_array_equal(one.predict_proba(problem.X), two.predict_proba(problem.X))
+
+
+def test_copies_of_held_out_rows_are_kept_from_training():
+    rng = np.random.default_rng(0)
+    pool = rng.normal(size=(300, 2))
+    X, labels = np.concatenate([pool[:50], pool]), np.repeat([1, 0], [50, 300])
+    seen = {}
+
+    class Watching(DecisionTreeClassifier):
+        def fit(self, X, y, **more):
+            seen["rows"] = {row.tobytes() for row in X}
+            return super().fit(X, y, **more)
+
+    for repeated in (False, True):
+        model = ElkanNoto(Watching(), labelled_in_unlabelled=repeated, hold_out=0.2, random_state=0).fit(X, labels)
+        held = np.random.default_rng(np.random.SeedSequence(0))
+        held_labelled = held.permutation(50)[:10]
+        again = [X[row].tobytes() in seen["rows"] for row in held_labelled]
+        assert any(again) is not repeated
+        assert 0 < model.label_frequency_ < 1
+
+
+def test_out_of_bag_scores_belong_to_unlabelled_rows():
+    problem = toy(0, n_labelled=50, n_unlabelled=200, n_test=10)
+    model = PUBagging(n_estimators=20, bag_size=20, random_state=0).fit(problem.X, problem.labels)
+    assert np.isnan(model.out_of_bag_scores_[problem.labels == 1]).all()
+    assert np.isfinite(model.out_of_bag_scores_[problem.labels == 0]).all()
+    assert model.cut_ == 0.5
+    again = PUBagging(n_estimators=20, bag_size=20, random_state=0, n_jobs=2).fit(problem.X, problem.labels)
+    np.testing.assert_array_equal(model.out_of_bag_scores_, again.out_of_bag_scores_)
+
+
+LEARNERS = [
+    ElkanNoto(random_state=0),
+    WeightedElkanNoto(random_state=0),
+    PUBagging(n_estimators=3, random_state=0),
+    NaiveClassifier(class_prior=0.4, cut="quantile"),
+    PUET(class_prior=0.4, n_estimators=3, random_state=0),
+]
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+def test_frames_and_other_label_codings_mean_the_same(learner):
+    learner = clone(learner)
+    problem = toy(0, n_labelled=60, n_unlabelled=300, n_test=10)
+    plain = learner.fit(problem.X, problem.labels).predict_proba(problem.X)
+    frame = pd.DataFrame(problem.X, columns=["a", "b"])
+    words = np.where(problem.labels == 1, "confirmed", "unknown")
+    learner.set_params(positive="confirmed").fit(frame, pd.Series(words))
+    np.testing.assert_allclose(learner.predict_proba(frame), plain, rtol=1e-9)
+
+
+@pytest.mark.parametrize("learner", LEARNERS[:4], ids=lambda learner: type(learner).__name__)
+def test_sparse_tables_work(learner):
+    learner = clone(learner)
+    problem = toy(0, n_labelled=60, n_unlabelled=300, n_test=10)
+    learner.fit(csr_array(problem.X), problem.labels)
+    assert learner.predict_proba(csr_array(problem.X)).shape == (360, 2)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+def test_they_work_in_pipelines_and_searches(learner):
+    learner = clone(learner)
+    problem = toy(0, n_labelled=60, n_unlabelled=300, n_test=10)
+    pipeline = make_pipeline(StandardScaler(), learner)
+    pipeline.fit(problem.X, problem.labels)
+    name = type(learner).__name__.lower()
+    parameter = {"puet": {"max_depth": [2, 4]}}.get(name, {"estimator": [LogisticRegression(C=c) for c in (0.1, 1)]})
+    search = GridSearchCV(pipeline, {f"{name}__{key}": values for key, values in parameter.items()}, cv=2)
+    search.fit(problem.X, problem.labels)
+    assert search.predict(problem.X).shape == (360,)
+
+
+def test_estimated_class_prior():
+    problem = toy(1)
+    model = NaiveClassifier(class_prior="auto", cut="quantile", random_state=0).fit(problem.X, problem.labels)
+    assert model.class_prior_ == pytest.approx(0.4, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("learner", "words"),
+    [
+        (NaiveClassifier(cut="quantile"), "cut='quantile' needs class_prior"),
+        (NaiveClassifier(cut="best"), "cut must be one of 'half', 'label_frequency', 'quantile', got 'best'"),
+        (PUBagging(cut="bayes"), "cut='bayes' needs class_prior"),
+        (PUBagging(bag_size=0), "bag_size must be a whole number of at least 1, got 0"),
+        (ElkanNoto(hold_out=1.0), "hold_out must lie strictly between 0 and 1, got 1.0"),
+        (ElkanNoto(estimate="e4"), "estimate must be one of 'e1', 'e2', 'e3', got 'e4'"),
+        (ElkanNoto(class_prior=2), "class_prior must lie strictly between 0 and 1.*got 2"),
+        (WeightedElkanNoto(KNeighborsClassifier(30)), "its fit does not take sample_weight"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_bad_settings_are_refused_in_words(learner, words):
+    problem = toy(0, n_labelled=20, n_unlabelled=60, n_test=10)
+    with pytest.raises(AssumptionError, match=words):
+        learner.fit(problem.X, problem.labels)
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        ([1, 0, 0], "there are 80 rows but 3 labels"),
+        ([1] + [0] * 78 + [-1], "1 labels of -1"),
+        ([0] * 80, "no labelled positive"),
+        ([1] * 80, "no unlabelled"),
+        (None, "requires y to be passed"),
+    ],
+)
+def test_bad_labels_are_refused_in_words(labels, words):
+    problem = toy(0, n_labelled=20, n_unlabelled=60, n_test=10)
+    for learner in LEARNERS:
+        with pytest.raises(InputError, match=words):
+            clone(learner).fit(problem.X, labels)
