@@ -7,20 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.errors import AssumptionError
-
 FOLDS, MOST_FEATURES = 5, 2000
 
 
 def estimated_class_prior(X: NDArray[Any], labels: NDArray[Any], scenario: str, seed: int) -> float:
     """Share of positives in the population; scores are out of fold, since in-sample ones make it too low."""
-    try:
-        from pulens.priors import estimate_prior  # type: ignore[attr-defined,unused-ignore]
-    except ImportError:
-        raise AssumptionError(
-            "class_prior='auto' needs the class-prior estimators, which this installation lacks. Give the share of "
-            "positives in the population as a number: class_prior=0.2."
-        ) from None
+    from pulens.priors import estimate_prior
+
     return float(estimate_prior(labels, out_of_fold_scores(X, labels, seed), scenario=scenario).value)
 
 
