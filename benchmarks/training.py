@@ -68,10 +68,10 @@ def epoch_seconds(
     return float(np.median(np.diff(marks)))
 
 
-def stacks(device: str, heights: list[int], found: dict) -> None:
+def stacks(device: str, heights: list[int], names: list[str], found: dict) -> None:
     print(f"\nstacked runs on {device}, batch 256, nnPU: seconds per run and epoch")
-    for name, backbone in (("Spambase", "mlp"), ("MNIST", "lenet")):
-        labelled, unlabelled, _, _, shape, _ = SIZES[name]
+    for name in names:
+        labelled, unlabelled, _, _, shape, backbone = SIZES[name]
         if device == "cpu" and backbone == "lenet":
             labelled, unlabelled = labelled // 40, unlabelled // 40
         ways = ("grouped", "each", "patches") if backbone == "lenet" else ("grouped",)
@@ -191,6 +191,7 @@ def main() -> None:
     parser.add_argument(
         "--heights", type=int, nargs="+", help="heights of the stacks (default 1 10, on a GPU 1 10 50 200)"
     )
+    parser.add_argument("--stacks-of", nargs="+", choices=["Spambase", "MNIST"], default=["Spambase", "MNIST"])
     parser.add_argument("--parts", nargs="+", choices=["stacks", "epochs", "cifar"], default=None)
     parser.add_argument("--epochs-of", nargs="+", choices=list(PUBLISHED), default=list(PUBLISHED))
     parser.add_argument("--out", type=Path, help="also write the numbers as JSON")
@@ -200,7 +201,12 @@ def main() -> None:
     print(f"torch {torch.__version__} on {device}, {torch.get_num_threads()} threads")
     found: dict = {"torch": torch.__version__, "device": device}
     if "stacks" in parts:
-        stacks(given.device, given.heights or ([1, 10] if given.device == "cpu" else [1, 10, 50, 200]), found)
+        stacks(
+            given.device,
+            given.heights or ([1, 10] if given.device == "cpu" else [1, 10, 50, 200]),
+            given.stacks_of,
+            found,
+        )
     if "cifar" in parts:
         cifar(given.device, found)
     if "epochs" in parts:

@@ -164,6 +164,14 @@ def test_mpe_pu_estimates_the_share_of_positives():
     assert learner.unlabelled_prior_ == pytest.approx(positive[labels == 0].mean(), abs=0.12)
 
 
+def test_an_unknown_class_prior_is_estimated_from_out_of_fold_scores():
+    X, labels, positive = rows(2000)
+    learner = NNPU(scenario="single-set", epochs=5, learning_rate=0.02, **QUICK).fit(X, labels)
+    assert learner.class_prior_ == pytest.approx(positive.mean(), abs=0.05)
+    with pytest.raises(AssumptionError, match="cannot be estimated"):
+        NNPU(epochs=1, **QUICK).fit(X[:30], labels[:30])
+
+
 @pytest.mark.parametrize("learner", ALL, ids=lambda learner: type(learner).__name__)
 def test_saving_keeps_every_score_and_pickles_nothing(learner, tmp_path):
     from sklearn.base import clone

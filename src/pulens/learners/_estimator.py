@@ -393,7 +393,7 @@ def _part(rows: NDArray[Any], codes: NDArray[Any]) -> Part:
     if not len(labelled) or not len(unlabelled):
         missing = "labelled positive (1)" if not len(labelled) else "unlabelled (0)"
         raise InputError(
-            f"there is no {missing} row among {len(rows):,}: learning needs rows of both classes of labels."
+            f"labels are of one class only: there is no {missing} row among {len(rows):,}; learning needs both."
         )
     return Part(labelled, unlabelled)
 

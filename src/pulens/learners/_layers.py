@@ -75,7 +75,7 @@ def _by_patches(
     runs, out_channels, in_channels = weight.shape[:3]
     rows = x.shape[0]
     patches = F.unfold(
-        x.view(rows * runs, in_channels, *x.shape[2:]),
+        x.reshape(rows * runs, in_channels, *x.shape[2:]),
         module.kernel_size,
         module.dilation,
         module.padding,

@@ -14,13 +14,8 @@ FOLDS, MOST_FEATURES = 5, 2000
 
 def estimated_class_prior(X: NDArray[Any], labels: NDArray[Any], scenario: str, seed: int) -> float:
     """Share of positives in the population; scores are out of fold, since in-sample ones make it too low."""
-    try:
-        from pulens.priors import estimate_prior  # type: ignore[attr-defined,unused-ignore]
-    except ImportError:
-        raise AssumptionError(
-            "class_prior='auto' needs the class-prior estimators, which this installation lacks. Give the share of "
-            "positives in the population as a number: class_prior=0.2."
-        ) from None
+    from pulens.priors import estimate_prior
+
     return float(estimate_prior(labels, out_of_fold_scores(X, labels, seed), scenario=scenario).value)
 
 
@@ -37,6 +32,12 @@ def out_of_fold_scores(X: NDArray[Any], labels: NDArray[Any], seed: int) -> NDAr
     if flat.shape[1] > MOST_FEATURES:
         steps.append(PCA(100, random_state=seed % (1 << 32)))
     model = make_pipeline(*steps, LogisticRegression(C=0.1, max_iter=200))
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed % (1 << 32))
+    fewest = min(int((labels == 1).sum()), int((labels != 1).sum()))
+    if fewest < 2:
+        raise AssumptionError(
+            f"the class prior cannot be estimated from {fewest} row{'s' if fewest > 1 else ''} of a kind. Give it as a "
+            "number: class_prior=0.2."
+        )
+    folds = StratifiedKFold(min(FOLDS, fewest), shuffle=True, random_state=seed % (1 << 32))
     found: NDArray[np.float64] = cross_val_predict(model, flat, labels == 1, cv=folds, method="decision_function")
     return found
