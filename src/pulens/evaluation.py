@@ -18,7 +18,7 @@ from pulens.bounding import Bounds, bounds
 from pulens.contingency import Contingency
 from pulens.diagnostics import diagnose
 from pulens.errors import AssumptionError, PulensError
-from pulens.estimate import Curve, Estimate
+from pulens.estimate import Curve, Estimate, Interval
 from pulens.evidence import Evidence, gather
 from pulens.metrics import METRICS, find
 from pulens.metrics._binning import binning_notices
@@ -93,6 +93,11 @@ class Evaluation:
     @cached_property
     def estimates(self) -> Mapping[str, Estimate]:
         return _estimates(self.evidence, self.threshold, self._doubts)
+
+    @cached_property
+    def threshold_interval(self) -> Interval | None:
+        """How far the threshold would move if it were chosen on other such rows; ``None`` if it was given."""
+        return None if self._doubts is None else self._doubts.of_threshold()
 
     @cached_property
     def _doubts(self) -> Doubts | None:
@@ -217,6 +222,7 @@ class Evaluation:
             },
             "threshold": self.threshold if math.isfinite(self.threshold) else None,
             "threshold_choice": self.threshold_choice,
+            "threshold_interval": None if self.threshold_interval is None else self.threshold_interval.to_dict(),
             "estimates": {name: found.to_dict() for name, found in self.estimates.items()},
             "uncorrected": {name: found.to_dict() for name, found in self.uncorrected.items()},
             "warnings": list(self.warnings),
@@ -368,6 +374,10 @@ def _uncorrected(evidence: Evidence) -> Evidence:
     return replace(evidence, class_prior=prior, label_noise=0.0, scenario=Scenario.SINGLE_SET)
 
 
+def _moves(interval: Interval | None) -> str:
+    return "" if interval is None else f" (other such rows would choose {interval.low:.4g} to {interval.high:.4g})"
+
+
 def _notices(evaluation: Evaluation) -> tuple[Notice, ...]:
     evidence = evaluation.evidence
     assumptions, totals = evidence.assumptions, evidence.tally.totals
@@ -415,7 +425,8 @@ def _notices(evaluation: Evaluation) -> tuple[Notice, ...]:
             Notice(
                 Severity.NOTE,
                 "chosen-threshold",
-                f"The threshold {evaluation.threshold:.6g} was chosen as the {evaluation.threshold_choice}, which "
+                f"The threshold {evaluation.threshold:.6g}{_moves(evaluation.threshold_interval)} was chosen as the "
+                f"{evaluation.threshold_choice}, which "
                 "flatters the values at it; the intervals allow for that, a threshold fixed beforehand avoids it.",
             )
         )

@@ -154,6 +154,9 @@ def test_a_chosen_threshold_pays_for_its_optimism() -> None:
         given = pulens.evaluate(labels, scores, class_prior=0.2, redraws=300, threshold=chosen.threshold)
         assert chosen.estimates["f1"].value == given.estimates["f1"].value
         lower += chosen.estimates["f1"].interval.low < given.estimates["f1"].interval.low
+        assert given.threshold_interval is None
+        assert chosen.threshold in chosen.threshold_interval
+        assert 0 < chosen.threshold_interval.width < np.ptp(scores)
     assert lower >= 18
 
 

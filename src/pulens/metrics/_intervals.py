@@ -63,6 +63,14 @@ class Doubts:
     def _redraws(self) -> RedrawInterval:
         return RedrawInterval(self._draws, self.resampling, self._beforehand, self.choice)
 
+    def of_threshold(self) -> Interval | None:
+        """Where redraws choose their threshold, if it was chosen."""
+        if self.choice is None:
+            return None
+        low, high = self._redraws.thresholds(self.resampling.tail)
+        known = self.choice.threshold
+        return Interval(min(low, known), max(high, known), self.resampling.confidence, "percentile of redraws")
+
     def of(
         self,
         name: str,

@@ -18,6 +18,7 @@ from pulens.recovery import recover_at
 from pulens.tally import Tally
 
 PRIORS_TRIED = 33  # points of a class-prior range at which a metric is computed to find its extremes
+LONG_TALLY, FEWER_PRIORS = 200_000, 9  # a metric of so long a ranking takes time, and hardly bends over the range
 
 
 def check_threshold(threshold: Any, *, required_by: str = "") -> float:
@@ -99,9 +100,10 @@ def prior_range(
         return None
     if metric.ignores_class_prior or (not metric.needs_class_prior and evidence.label_noise == 0):
         return Interval(known, known, None, "does not depend on the class prior")
+    many = FEWER_PRIORS if metric.reads == "ranking" and len(evidence.tally) > LONG_TALLY else PRIORS_TRIED
     tried = [
         value(metric, evidence.tally, evidence.assumptions_at(prior), threshold, **parameters)
-        for prior in np.linspace(reach.low, reach.high, PRIORS_TRIED).tolist()
+        for prior in np.linspace(reach.low, reach.high, many).tolist()
     ]
     values = [known, *(number for number in tried if not math.isnan(number))]
     return Interval(min(values), max(values), reach.confidence, "range over the class prior")

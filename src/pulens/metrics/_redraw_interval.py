@@ -77,6 +77,11 @@ class RedrawInterval:
         parts = zip(*(chunk[1] for chunk in chunks), strict=True)
         return readings, tuple(np.concatenate(part) for part in parts)
 
+    def thresholds(self, tail: float) -> tuple[float, float]:
+        """Percentiles of the thresholds that redraws choose."""
+        chosen = np.asarray(self._compressed.thresholds, float)[self._redrawn[1][1]]
+        return percentiles(chosen, tail, tail)
+
     def chosen(self, metric: Metric, parameters: dict[str, Any]) -> EndsAt:
         """What a redraw shows at the threshold it chose, less what the data show there: the optimism of choosing."""
         normal, places, *counted = self._redrawn[1]
@@ -176,8 +181,10 @@ class RedrawInterval:
             readings = self._redrawn[0][prior]
 
             def ends(tail: float) -> tuple[float, float]:
+                labelled = self.draws.evidence.tally.totals.labelled
+                if labelled < 2:  # a single row says nothing of how rows differ
+                    return -math.inf, math.inf
                 if np.ptp(readings) == 0:  # no redraw differs: as little as if n of n rows had been found
-                    labelled = self.draws.evidence.tally.totals.labelled
                     low = float(jeffreys_quantiles(labelled, labelled, np.array([tail]))[0])
                     return low * float(readings.min() + moved), 1.0
                 each = self.draws.tail(READINGS_TAIL * tail)

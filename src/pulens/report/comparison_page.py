@@ -43,7 +43,7 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         verdict=_kept_apart(comparison.verdict, comparison.models),
         prior_sentence=prior_words(comparison.evidence),
         confidence=f"{comparison.confidence:.0%}",
-        draws=f"{comparison.resampling.redraws:,}",
+        draws=f"{comparison.redraws:,}",
         assumptions=data_assumptions(comparison.evidence),
         alarming=[notice for notice in comparison.notices if notice.severity > Severity.NOTE],
         notes=[notice for notice in comparison.notices if notice.severity == Severity.NOTE],

@@ -1,0 +1,48 @@
+"""`pulens evaluate --sensitivity` and `--bounds` show what was asked for, in print and as JSON."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import pulens
+from pulens.cli import main
+
+
+@pytest.fixture
+def scores(tmp_path):
+    rng = np.random.default_rng(0)
+    labels = np.repeat([1, 0], [60, 600])
+    values = rng.normal(np.repeat([1.5, 1.5, 0.0], [60, 120, 480]), 1)
+    path = tmp_path / "scores.csv"
+    rows = [f"{label},{value}" for label, value in zip(labels, values, strict=True)]
+    path.write_text("\n".join(["label,score", *rows]))
+    return str(path)
+
+
+def test_json_holds_ranges_and_bounds(scores, capsys) -> None:
+    wishes = ["--class-prior", "0.2", "--threshold", "1", "--redraws", "100"]
+    main(["evaluate", scores, *wishes, "--sensitivity", "2", "--bounds", "--json", "-"])
+    answer = json.loads(capsys.readouterr().out)
+    for name, found in answer["sensitivity"].items():
+        assert found["low"] <= answer["estimates"][name]["value"] <= found["high"]
+        assert found["factor"] == 2
+    evaluation = pulens.evaluate(scores, class_prior=0.2, threshold=1.0, confidence=None)
+    assert answer["bounds"]["roc_auc"]["low"] == evaluation.bounds().roc_auc.low
+    assert answer["bounds"]["target_population"] == "the unlabelled rows"
+
+
+def test_print_shows_them_after_the_estimates(scores, capsys) -> None:
+    main(["evaluate", scores, "--class-prior", "0.2", "--redraws", "100", "--sensitivity", "1.5", "--bounds"])
+    shown = capsys.readouterr().out
+    assert "labelled up to 1.5 times as often" in shown
+    assert "95% bounds (dkw-two-sample, from positives), unlabelled prior 0.2" in shown
+
+
+def test_bounds_refuse_noisy_labels(scores, capsys) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["evaluate", scores, "--class-prior", "0.2", "--label-noise", "0.1", "--redraws", "100", "--bounds"])
+    assert ended.value.code == 2
+    assert "bounds hold for clean labels only, got label_noise=0.1" in capsys.readouterr().err
