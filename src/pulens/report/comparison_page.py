@@ -6,8 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any
 from unicodedata import bidirectional
 
+from pulens.notice import Severity
 from pulens.report.html import render
-from pulens.report.words import title_of
+from pulens.report.words import counts_of, data_assumptions, prior_words, title_of
 
 if TYPE_CHECKING:
     from pulens.comparison import Comparison
@@ -19,10 +20,8 @@ LONGEST_NAME = 28  # of a model, in a legend
 
 def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
     """The whole page as text."""
-    prior, (labelled, unlabelled, negative) = comparison.class_prior, comparison.totals
-    known = f", {negative:,.10g} known negative" if negative else ""
+    models, prior = comparison.models, comparison.class_prior
     interval = prior.interval
-    reach = "" if interval is None else f" ({interval.low:.3g} to {interval.high:.3g})"
     data = {
         "models": list(comparison.models),
         "short_names": [_short(model) for model in comparison.models],
@@ -39,12 +38,15 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         "comparison.html.j2",
         SCRIPTS,
         data,
-        title=title or " against ".join(comparison.models),
-        counts=f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({comparison.evidence.scenario})",
+        title=title or (" against ".join(models) if len(models) == 2 else f"{', '.join(models[:-1])} and {models[-1]}"),
+        counts=counts_of(comparison.evidence),
         verdict=_kept_apart(comparison.verdict, comparison.models),
-        prior_sentence=f"Class prior {prior.value:.3g}{reach}, {prior.method}",
+        prior_sentence=prior_words(comparison.evidence),
         confidence=f"{comparison.confidence:.0%}",
         draws=f"{comparison.redraws:,}",
+        assumptions=data_assumptions(comparison.evidence),
+        alarming=[notice for notice in comparison.notices if notice.severity > Severity.NOTE],
+        notes=[notice for notice in comparison.notices if notice.severity == Severity.NOTE],
         metrics=[_tables(comparison, name) for name in comparison.estimates],
     )
 

@@ -161,7 +161,7 @@ def assumptions(evaluation: Evaluation) -> tuple[Assumption, ...]:
 
 
 def data_assumptions(evidence: Evidence) -> tuple[Assumption, ...]:
-    """What the numbers take for granted, the most fragile first."""
+    """What numbers from these rows take for granted, the most fragile first."""
     found = [
         Assumption(
             "Labelled positives are a random draw of all positives.",
@@ -172,7 +172,7 @@ def data_assumptions(evidence: Evidence) -> tuple[Assumption, ...]:
             f"{evidence.class_prior.assumption or 'The class prior is right.'} "
             f"The value used is {evidence.class_prior.value:.4g}.",
             "A prior from another year, region or definition; an estimate from scores whose top is not pure.",
-            "Precision, F1 and accuracy move with it: drag the slider to see how far.",
+            "Precision, F1 and accuracy move with it; ROC AUC does so less.",
         ),
     ]
     if evidence.scenario is Scenario.CASE_CONTROL:
