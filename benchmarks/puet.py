@@ -75,11 +75,11 @@ def conventional(name, seed, unlabelled="whole-pool"):
     return made.train, test
 
 
-def speed(trees):
+def speed(names, trees):
     from sklearn.ensemble import ExtraTreesClassifier
 
     print(f"CPU seconds per tree, {trees} trees")
-    for name in ("spambase", "mnist"):
+    for name in names:
         train, _ = conventional(name, 2)
         X, labels = train.X, train.labels
         options = {"class_prior": train.class_prior, "n_estimators": trees, "random_state": 0}
@@ -124,16 +124,22 @@ def accuracy(names, seeds, trees, unlabelled, jobs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("task", choices=["speed", "accuracy"])
-    parser.add_argument("names", nargs="*", default=["spambase", "mushroom", "connect4", "newsgroups20"])
+    parser.add_argument("names", nargs="*", default=[])
     parser.add_argument("--seeds", nargs="*", type=int, default=[2, 25, 42])
     parser.add_argument("--trees", type=int, default=None)
     parser.add_argument("--unlabelled", default="whole-pool", choices=["whole-pool", "disjoint"])
     parser.add_argument("--jobs", type=int, default=None)
     given = parser.parse_args()
     if given.task == "speed":
-        speed(given.trees or 10)
+        speed(given.names or ["spambase", "mnist"], given.trees or 10)
     else:
-        accuracy(given.names, given.seeds, given.trees or 100, given.unlabelled, given.jobs)
+        accuracy(
+            given.names or ["spambase", "mushroom", "connect4", "newsgroups20"],
+            given.seeds,
+            given.trees or 100,
+            given.unlabelled,
+            given.jobs,
+        )
 
 
 if __name__ == "__main__":

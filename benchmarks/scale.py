@@ -148,7 +148,8 @@ def growth(largest: int) -> None:
     times = []
     for size in sizes:
         labels, scores = draw(size)
-        times.append(best_of(5 if size < 10**7 else 2, lambda rows=(labels, scores): count_and_measure(*rows))[1])
+        rounds = max(2, min(20, 10**7 // size))
+        times.append(best_of(rounds, lambda rows=(labels, scores): count_and_measure(*rows))[1])
         print(f"  {size:>12,} rows {times[-1]:9.3f} s   {1e9 * times[-1] / size:6.1f} ns a row")
     os.environ.pop("PULENS_THREADS")
     exponent = np.polyfit(np.log(sizes), np.log(times), 1)[0]

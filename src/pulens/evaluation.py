@@ -204,9 +204,12 @@ class Evaluation:
         return options if reads == "ranking" or "threshold" in options else {"threshold": self.threshold, **options}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values, ready for JSON."""
+        """Plain Python values, ready for JSON; the verdict and the assumptions are those of every other rendering."""
+        from pulens.report.summary import summarise
+
         labelled, unlabelled, negative = self.tally.totals
         return {
+            **summarise(self).to_dict(),
             "class_prior": self.class_prior.to_dict(),
             "scenario": str(self.scenario),
             "target_population": self.target_population,

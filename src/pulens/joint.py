@@ -77,6 +77,18 @@ class JointTally:
         negative = self.negative if self.negative.any() else None
         return Tally.from_increments(column, self.labelled, self.unlabelled, negative)
 
+    def rows(self) -> tuple[NDArray[np.int8], dict[str, NDArray[np.float64]]]:
+        """Labels and scores of rows with these counts, in a fixed order: as many as were counted.
+
+        >>> labels, scores = JointTally.from_rows({"a": [2, 2, 1], "b": [5, 5, 4]}, np.array([1, 0, 0])).rows()
+        >>> labels, scores["a"]
+        (array([1, 0, 0], dtype=int8), array([2., 1., 2.]))
+        """
+        kinds = ((1, self.labelled), (0, self.unlabelled), (-1, self.negative))
+        labels = np.concatenate([np.full(int(counts.sum()), code, np.int8) for code, counts in kinds])
+        place = np.concatenate([np.repeat(np.arange(len(self)), counts.astype(np.int64)) for _, counts in kinds])
+        return labels, {name: self.scores[place, column] for column, name in enumerate(self.names)}
+
     def __len__(self) -> int:
         return len(self.scores)
 

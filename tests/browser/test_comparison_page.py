@@ -25,7 +25,7 @@ def rows(n=1500, seed=0):
 
 @pytest.fixture(scope="module")
 def comparison():
-    return compare(*rows(), class_prior=(0.05, 0.4), threshold=1.0, draws=200)
+    return compare(*rows(), class_prior=(0.05, 0.4), threshold=1.0, redraws=200)
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def test_the_command_writes_the_page(open_page, tmp_path, capsys):
         writer.writerows(zip(labels.tolist(), *(found.tolist() for found in scores.values()), strict=True))
     named = [word for name in NAMES for word in ("--score", name)]
     out = str(tmp_path / "r.html")
-    main(["compare", str(tmp_path / "s.csv"), *named, "--class-prior", "0.25", "--draws", "100", "--html", out, "-q"])
+    main(["compare", str(tmp_path / "s.csv"), *named, "--class-prior", "0.25", "--redraws", "100", "--html", out, "-q"])
     assert capsys.readouterr().out == ""
     opened = open_page(tmp_path / "r.html")
     assert opened.page.locator("h1").text_content().strip() == " against ".join(NAMES)

@@ -147,3 +147,41 @@ def test_a_million_rows(open_page, tmp_path):
     assert off < 1e-5
     opened.keep("million-rows")
     check_sensible(opened)
+
+
+KINDS = {
+    "weights": {"weights": True},
+    "known negatives": {"negatives": True},
+    "label noise": {"label_noise": 0.1},
+    "no intervals": {"confidence": None},
+    "estimated prior": {"class_prior": None},
+    "huge scores": {"scale": 1e300},
+    "tiny scores": {"scale": 1e-300},
+    "single precision": {"kind": np.float32},
+    "threshold above every score": {"threshold": 1e9},
+    "logits": {"scores_are": "logit"},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
+def test_every_kind_of_data_has_a_sensible_page(open_page, tmp_path, kind):
+    labels, scores = rows(400)
+    options = {"class_prior": 0.3, "redraws": 100, **kind}
+    scores = (scores * options.pop("scale", 1.0)).astype(options.pop("kind", np.float64))
+    if options.pop("negatives", False):
+        labels[(labels == 0) & (np.arange(400) % 5 == 0)] = -1
+    if options.pop("weights", False):
+        options["weights"] = np.linspace(0.5, 2.0, 400)
+    meaning = options.pop("scores_are", None)
+    evaluation = evaluate(labels, scores, **options)
+    evaluation.to_html(tmp_path / "report.html", scores_are=meaning)
+    opened = open_page(tmp_path / "report.html")
+    found = evaluation.estimates
+    for name in ("roc_auc", "recall", "f1"):
+        assert opened.number(name) == found[name].value
+    # what the page computes by itself, where it stands, is what Python said
+    live = opened.page.evaluate("({ ...page.current.values })")
+    for name in ("roc_auc", "recall", "f1", "average_precision"):
+        assert live[name] == pytest.approx(found[name].value, abs=1e-9), name
+    charts = 6 + (meaning is not None) - ("label_noise" in kind)
+    check_sensible(opened, charts)

@@ -270,3 +270,11 @@ def test_auto_maps_ranks_with_what_reads_them():
     labels, scores, _ = drawn(sizes=(200, 2_000))
     found = recalibrate(labels, 50 * scores, class_prior=0.3, scores_are="rank", redraws=2)
     assert set(found.considered) == {"platt", "isotonic"}  # a rank cannot be kept as a probability
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_the_scale_of_ranks_does_not_matter(scale):
+    labels, scores, _ = drawn(sizes=(200, 2_000))
+    plain = recalibrate(labels, scores, class_prior=0.3, scores_are="rank", method="platt", redraws=2)
+    scaled = recalibrate(labels, scale * scores, class_prior=0.3, scores_are="rank", method="platt", redraws=2)
+    np.testing.assert_allclose(scaled(scale * scores), plain(scores), atol=2e-3)

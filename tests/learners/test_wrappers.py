@@ -284,6 +284,8 @@ def test_estimated_class_prior():
         (ElkanNoto(hold_out=1.0), "hold_out must lie strictly between 0 and 1, got 1.0"),
         (ElkanNoto(estimate="e4"), "estimate must be one of 'e1', 'e2', 'e3', got 'e4'"),
         (ElkanNoto(class_prior=2), "class_prior must lie strictly between 0 and 1.*got 2"),
+        (ElkanNoto(class_prior=0.2, scenario="single-set"), "impossible in the single-set scenario.*0.25 of all rows"),
+        (PUBagging(class_prior=0.1, scenario="single-set"), "class_prior 0.1 is impossible"),
         (WeightedElkanNoto(KNeighborsClassifier(30)), "its fit does not take sample_weight"),
     ],
     ids=lambda value: type(value).__name__,

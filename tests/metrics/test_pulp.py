@@ -188,3 +188,23 @@ def test_scores_that_no_row_has_make_no_operating_point(ties):
     without = Tally.from_arrays(np.array([1, 1, 0, 0, 0, 0]), np.array([3.0, 1.0, 1.0, 1.0, 1.0, 0.0]))
     first, second = (pulens.metrics.pulp(tally, ties=ties).value for tally in (with_empty, without))
     assert first == second
+
+
+def test_log_pulp_is_the_mean_surprise_and_goes_on_where_pulp_stops():
+    from math import log
+
+    hit_ranks, rows = (1, 3, 4), 9
+    surprises = []
+    for called in range(rows + 1):
+        hits = sum(rank <= called for rank in hit_ranks)
+        surprises.append(-log(1 - exact_chance_of_fewer(hits, rows, 3, called)))
+    labels, scores = np.zeros(rows, int), np.arange(rows, 0.0, -1)
+    labels[[0, 2, 3]] = 1
+    assert pulens.metrics.log_pulp(labels, scores).value == pytest.approx(np.mean(surprises), rel=1e-12)
+
+    labels = np.repeat([1, 0], [200, 5000])
+    good, better = (np.random.default_rng(0).normal(shift * labels) for shift in (2.0, 3.0))
+    close = [pulens.metrics.pulp(labels, scores).value for scores in (good, better)]
+    apart = [pulens.metrics.log_pulp(labels, scores).value for scores in (good, better)]
+    assert abs(close[1] / close[0] - 1) < 0.01
+    assert apart[1] / apart[0] > 1.3

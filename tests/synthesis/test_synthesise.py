@@ -209,6 +209,9 @@ X, Y = table(20, 30)
     [
         ({"y": ["a"] * 50}, InputError, "must be 0/1 or boolean when positive= is not given, got 'a'"),
         ({"positive": 7}, InputError, "positive=7: 7 is not a class"),
+        ({"y": [*Y[:49], np.nan]}, InputError, r"no class in row 49 \(counting from 0\)"),
+        ({"y": [None, *["a"] * 49], "positive": "a"}, InputError, "no class in row 0"),
+        ({"y": np.array([1, "a"] * 25, object), "positive": "a"}, InputError, "cannot be compared"),
         ({"y": Y[:9]}, InputError, "as many rows, got 50 and 9"),
         ({"y": np.ones(50)}, InputError, "both classes are needed"),
         ({"X": [[1.0]] * 50}, InputError, "X must be an array.*got list"),

@@ -105,7 +105,9 @@ def _climb(
     design: Floats, points: Points, theta: Floats, start: Floats, variance: float, steps: int = 200
 ) -> tuple[Floats, Floats]:
     """Fisher scoring with step halving, from ``theta``; gives the coefficients and their covariance."""
-    penalty = np.eye(theta.size) / PRIOR_DEVIATION**2
+    # in units of each column's spread, so that scores which only rank may have any scale
+    spread = np.array([float(np.std(column)) or 1.0 for column in design.T])
+    penalty = np.diag((spread / PRIOR_DEVIATION) ** 2)
 
     def objective(at: Floats) -> tuple[float, Floats, Floats]:
         share = expit(design @ at)

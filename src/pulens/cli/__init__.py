@@ -13,6 +13,8 @@ from pulens.errors import PulensError
 # one-line help stands here so that `pulens --help` loads no command
 COMMANDS = {
     "evaluate": "How good is a classifier, from scores and PU labels?",
+    "train": "Train a learner on a table of features with PU labels.",
+    "score": "Score the rows of a table with a trained learner.",
     "prior": "What share of rows is positive, from scores and PU labels?",
     "calibrate": "Are a model's probabilities true? Repair them if asked.",
     "compare": "Which of several models is better, and does the class prior decide?",

@@ -99,11 +99,19 @@ def _column_options() -> list[Callable[[Any], Any]]:
     ]
 
 
-def engine_options(command: Command) -> Command:
-    """Which rows of a database or of large files, and how finely their scores are kept."""
+def table_options(command: Command) -> Command:
+    """Which rows of a database or of large files."""
     options = [
         click.option("--table", help="Table or view of a database (duckdb:///file.db, postgresql://...)."),
         click.option("--where", metavar="SQL", help="Condition on the rows of a file or table, in SQL."),
+    ]
+    return _apply(options, command)
+
+
+def engine_options(command: Command) -> Command:
+    """Which rows of a database or of large files, and how finely their scores are kept."""
+    options = [
+        table_options,
         click.option(
             "--tolerance",
             type=Number(),

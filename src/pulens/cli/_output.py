@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from pulens.cli._write import to_json, write_text
 from pulens.errors import PulensError
-from pulens.report.summary import summarise
 
 if TYPE_CHECKING:
     from pulens.evaluation import Evaluation
@@ -48,7 +47,7 @@ def write_answers(
         makers = {
             "html": lambda: evaluation.to_html(title=title, scores_are=scores_are),
             "markdown": lambda: evaluation.to_markdown(title=title),
-            "json": lambda: to_json(summarise(evaluation).to_dict() | evaluation.to_dict() | dict(more or {})),
+            "json": lambda: to_json(evaluation.to_dict() | dict(more or {})),
         }
         texts = {form: makers[form]() for form, path in paths.items() if path is not None}
     for form, text in texts.items():

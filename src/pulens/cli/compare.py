@@ -10,13 +10,20 @@ from typing import Any
 import click
 
 from pulens.cli._complete import complete_file
-from pulens.cli._options import assumption_options, interval_options, many_scores_options, reading_arguments
+from pulens.cli._options import (
+    assumption_options,
+    interval_options,
+    many_scores_options,
+    reading_arguments,
+    table_options,
+)
 from pulens.errors import PulensError
 
 
 @click.command(name="compare")
 @click.argument("file", shell_complete=complete_file)
 @many_scores_options
+@table_options
 @assumption_options
 @click.option("--metric", multiple=True, help="Metric to compare by; the verdict is about the first.")
 @click.option(
@@ -41,7 +48,8 @@ def command(
 ) -> None:
     """Say which of several models is better on the same rows, how sure that is, and where the class prior decides.
 
-    FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input.
+    FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input; a folder or
+    quoted glob of Parquet or CSV files; or a database (duckdb:///x.db, postgresql://...) with --table.
 
     \b
     Examples:
@@ -56,6 +64,7 @@ def command(
 
     names = ("class_prior", "unlabelled_prior", "label_noise", "scenario", "confidence", "redraws", "seed")
     reading = reading_arguments({**given, "score": list(score)})
+    reading |= {name: given[name] for name in ("table", "where") if given[name] is not None}
     with tempfile.TemporaryDirectory() as folder, working("Comparing the models", quiet=quiet):
         source = _rereadable(file, Path(folder), reading)
         comparison = compare(

@@ -13,6 +13,7 @@ from pulens.estimate import Estimate
 from pulens.evidence import Evidence
 from pulens.notice import Notice, worst_first
 from pulens.priors import ClassPrior
+from pulens.scenario import Scenario
 from pulens.tally import Totals
 from pulens.uncertainty.resampling import Resampling
 
@@ -42,8 +43,17 @@ class Comparison:
         return self.evidence.class_prior
 
     @property
+    def scenario(self) -> Scenario:
+        return self.evidence.scenario
+
+    @property
     def confidence(self) -> float:
         return self.resampling.confidence
+
+    @property
+    def redraws(self) -> int:
+        """How often the rows were redrawn."""
+        return self.resampling.redraws
 
     @property
     def notices(self) -> tuple[Notice, ...]:
@@ -106,10 +116,10 @@ class Comparison:
             "winner": self.winner,
             "metric": self.metric,
             "class_prior": self.class_prior.to_dict(),
-            "scenario": str(self.evidence.scenario),
+            "scenario": str(self.scenario),
             "label_noise": self.evidence.label_noise,
             "confidence": self.confidence,
-            "redraws": self.resampling.redraws,
+            "redraws": self.redraws,
             "warnings": [str(notice) for notice in self.notices],
             "counts": {"labelled": labelled, "unlabelled": unlabelled, "known_negative": negative},
             "metrics": {

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.errors import InputError, PulensError
-from pulens.inputs import read_sample
+from pulens.inputs import read_joint, read_sample
+from pulens.inputs.tallies import is_elsewhere
 from pulens.sample import LABELLED, NEGATIVE, UNLABELLED, PUSample
 from pulens.scenario import Scenario
 from pulens.tally import Tally
@@ -116,7 +117,13 @@ def read_models(source: Any, scores: Any, **reading: Any) -> JointRows:
             raise PulensError(
                 f"the score column {repeated[0]!r} is named twice; a model has nothing to win over itself."
             )
-        samples = {name: read_sample(source, score=name, **reading) for name in columns}
+        if is_elsewhere(source) or any(reading.get(name) is not None for name in ("table", "where")):
+            # counted where they are; only the combinations of scores that occur travel
+            labels, by_model = read_joint(source, score=columns, **reading).rows()
+            samples = {name: PUSample(labels, values) for name, values in by_model.items()}
+        else:
+            plain = {name: value for name, value in reading.items() if name not in ("table", "where")}
+            samples = {name: read_sample(source, score=name, **plain) for name in columns}
     else:
         raise PulensError(
             'give labels and a mapping of scores, such as {"a": scores_a, "b": scores_b}, or a table or file with '

@@ -181,6 +181,21 @@ def _engine(
     return None
 
 
+def is_elsewhere(source: Any) -> bool:
+    """Whether rows live where an engine counts them: a database, a lazy table, a folder or glob of files.
+
+    >>> is_elsewhere("duckdb:///scores.db"), is_elsewhere("scores.csv")
+    (True, False)
+    """
+    from pulens.inputs.engines.lazy import is_lazy
+    from pulens.inputs.engines.sql import is_sql
+
+    if isinstance(source, str | Path):
+        name = str(source)
+        return _is_url(name) or Path(name).is_dir() or (has_magic(name) and not Path(name).exists())
+    return is_sql(source) or is_lazy(source)
+
+
 def _is_url(source: str) -> bool:
     return "://" in source
 

@@ -102,7 +102,14 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             scenario = str(check_scenario(self.scenario))
             found = estimate_prior_from_features(flat(X), labelled.astype(int), scenario=scenario, seed=seed)
             return float(np.clip(found.value, 1e-6, 1 - 1e-6))
-        return check_known_prior(given)
+        prior = check_known_prior(given)
+        if check_scenario(self.scenario) is Scenario.SINGLE_SET and prior < labelled.mean():
+            raise AssumptionError(
+                f"class_prior {prior!r} is impossible in the single-set scenario: the labelled positives alone make up "
+                f"{labelled.mean():.6g} of all rows. Give a class prior of at least that, or scenario='case-control' "
+                "if the unlabelled rows alone are the sample of the population."
+            )
+        return prior
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -52,6 +52,7 @@ class PULearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     deterministic: bool = False  #: only deterministic kernels; matters on GPUs
     progress: bool = True  #: a progress bar on terminals
     random_state: Any = None
+    standardise: bool = False  #: scale every feature to mean 0 and deviation 1, as learned from the training rows
     positive: Any = None  #: label value that means labelled positive; everything else is then unlabelled
 
     _program: ClassVar[type[Program]]
@@ -71,11 +72,11 @@ class PULearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ``validation`` is a pair (X, labels) to select the epoch on, instead of a held-out share. With
         ``selection="oracle"`` its labels are true ones, 1 and -1; training never sees any.
         """
-        table = self._read(X, reset=True)
+        table = self._learn_scale(self._read(X, reset=True))
         labels = self._codes(y, len(table))
         if validation is None:
             return fit_many([self], table, [labels])[0]
-        held_out = self._read(validation[0], reset=False)
+        held_out = self._scaled(self._read(validation[0], reset=False))
         rows = np.arange(len(table), len(table) + len(held_out))
         codes = self._codes(validation[1], len(held_out), negatives=True)
         whole = np.concatenate([table, held_out])
@@ -125,7 +126,7 @@ class PULearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _logits(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        table = torch.as_tensor(self._read(X, reset=False))
+        table = torch.as_tensor(self._scaled(self._read(X, reset=False)))
         device = find_device(self.device)
         network = self.network_.to(device).eval()
         piece = max(1, (1 << 22) // max(1, int(np.prod(table.shape[1:]))))
@@ -158,6 +159,19 @@ class PULearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if reset:
             self.row_shape_: Any = tuple(int(size) for size in table.shape[1:])
         return table
+
+    def _learn_scale(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
+        if self.standardise:
+            deviation = table.std(0, dtype=np.float64)
+            self.mean_ = table.mean(0, dtype=np.float64).tolist()
+            self.deviation_ = np.where(deviation > 0, deviation, 1.0).tolist()
+        return self._scaled(table)
+
+    def _scaled(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
+        if not self.standardise:
+            return table
+        scaled: NDArray[np.float32] = ((table - np.array(self.mean_)) / np.array(self.deviation_)).astype(np.float32)
+        return scaled
 
     def _codes(self, y: Any, rows: int, negatives: bool = False) -> NDArray[np.int8]:
         if y is None:
@@ -379,7 +393,7 @@ def _part(rows: NDArray[Any], codes: NDArray[Any]) -> Part:
     if not len(labelled) or not len(unlabelled):
         missing = "labelled positive (1)" if not len(labelled) else "unlabelled (0)"
         raise InputError(
-            f"there is no {missing} row among {len(rows):,}: learning needs labels of both classes, labelled and unlabelled."
+            f"there is no {missing} row among {len(rows):,}: learning needs rows of both classes of labels."
         )
     return Part(labelled, unlabelled)
 

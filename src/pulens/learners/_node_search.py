@@ -147,7 +147,9 @@ class NodeSearch:
         positions = np.repeat(level.starts[part] - starts_of(size), size) + np.arange(int(size.sum()))
         starts, node = starts_of(size), np.repeat(np.arange(part.size), size)
         features, chance = self._random_features(level.keys[part], width)
-        values = self.X.ravel().take((level.rows[positions] * d)[:, None] + features[node])
+        places = np.repeat(features, size, axis=0)  # a row of the table per row of the level
+        places += (level.rows[positions] * d)[:, None]
+        values = self.X.ravel().take(places)
         low, high = np.minimum.reduceat(values, starts, 0), np.maximum.reduceat(values, starts, 0)
         varies = low < high
         enough = varies.sum(1)
@@ -165,7 +167,9 @@ class NodeSearch:
             # the first k features that vary; where fewer do, constant ones fill the row and are ruled out later
             first = np.argsort(~tables[2], axis=1, kind="stable")[:, :k]
             tables = [np.take_along_axis(table, first, 1) for table in tables]
-            values = values.ravel().take((np.arange(node.size) * width)[:, None] + first[node])
+            places = np.repeat(first, size, axis=0)
+            places += (np.arange(node.size) * width)[:, None]
+            values = values.ravel().take(places)
         nodes = _Nodes(part, node, starts, size, positions, self.labelled[level.rows[positions]], values, *tables)
         self._cut(nodes, found)
         return done
@@ -185,8 +189,9 @@ class NodeSearch:
     def _cut(self, nodes: _Nodes, found: Splits) -> None:
         """Draw cut points for every feature that varies; keep the one of lowest risk, the first among equals."""
         values, node, everyone = nodes.values, nodes.node, np.arange(nodes.part.size)
-        second = np.minimum.reduceat(np.where(values > nodes.low[node], values, nodes.high[node]), nodes.starts, 0)
-        before = np.maximum.reduceat(np.where(values < nodes.high[node], values, nodes.low[node]), nodes.starts, 0)
+        lowest_here, highest_here = (np.repeat(table, nodes.size, axis=0) for table in (nodes.low, nodes.high))
+        second = np.minimum.reduceat(np.where(values > lowest_here, values, highest_here), nodes.starts, 0)
+        before = np.maximum.reduceat(np.where(values < highest_here, values, lowest_here), nodes.starts, 0)
         low, second, before, high = (table.astype(float) for table in (nodes.low, second, before, nodes.high))
         least, most = cut_range(low, second, before, high)
         # a node without labelled rows is a leaf already, so every node has a segment among the labelled rows
@@ -200,7 +205,7 @@ class NodeSearch:
             ) * 2.0**-53
             cut = least + chance * (most - least)
             cut = np.where(cut >= high, before, np.maximum(cut, low))  # adjacent numbers leave no room between
-            is_left = values <= cut[node]
+            is_left = values <= np.repeat(cut, nodes.size, axis=0)
             size = np.add.reduceat(is_left, nodes.starts, 0, dtype=np.int64)
             labelled = np.add.reduceat(is_left[labelled_at], starts_of(n_labelled), 0, dtype=np.int64)
             counted = size if self.pooled else size - labelled

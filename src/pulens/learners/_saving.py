@@ -18,13 +18,19 @@ from pulens.errors import InputError, MissingDependencyError, PulensError
 FORMAT = 1
 WEIGHTS, FACTS = "weights.safetensors", "learner.json"
 # what fit leaves behind besides the network
-FITTED = ("cut_", "class_prior_", "best_epoch_", "history_", "row_shape_", "n_features_in_", "unlabelled_prior_")
+FITTED = ("cut_", "class_prior_", "best_epoch_", "history_", "row_shape_", "n_features_in_")
+FOUND = ("unlabelled_prior_", "labelled_propensity_", "mean_", "deviation_", "columns_")
+
+
+def check_target(path: Path) -> None:
+    """Refuse to overwrite anything but a saved learner or an empty folder."""
+    if path.exists() and not (path.is_dir() and ((path / FACTS).exists() or not any(path.iterdir()))):
+        raise InputError(f"{path} exists and is not a saved learner. Choose another folder.")
 
 
 def save(learner: Any, path: Path) -> Path:
     """Write a folder, whole or not at all; a folder that holds something else is never overwritten."""
-    if path.exists() and not (path.is_dir() and ((path / FACTS).exists() or not any(path.iterdir()))):
-        raise InputError(f"{path} exists and is not a saved learner. Choose another folder.")
+    check_target(path)
     parameters = {field.name: getattr(learner, field.name) for field in fields(learner)}
     if not isinstance(parameters["backbone"], str):
         parameters["backbone"] = None  # code cannot be written down; load() is told it again
@@ -33,7 +39,7 @@ def save(learner: Any, path: Path) -> Path:
         "pulens": __version__,
         "learner": type(learner).__name__,
         "parameters": {name: _plain(name, value) for name, value in parameters.items()},
-        "fitted": {name: _plain(name, getattr(learner, name)) for name in FITTED if hasattr(learner, name)},
+        "fitted": {name: _plain(name, getattr(learner, name)) for name in FITTED + FOUND if hasattr(learner, name)},
         "feature_names": [str(name) for name in getattr(learner, "feature_names_in_", ())],
     }
     text = json.dumps(facts, indent=2, allow_nan=False) + "\n"
@@ -84,7 +90,7 @@ def load(path: str | Path, *, backbone: Any = None) -> Any:
             )
         parameters["backbone"] = backbone
     learner = find(facts["learner"])(**parameters)
-    for name in FITTED:
+    for name in FITTED + FOUND:
         if name in facts["fitted"]:
             value = facts["fitted"][name]
             setattr(learner, name, tuple(value) if name == "row_shape_" else value)

@@ -107,7 +107,7 @@ class LBE(PULearner):
     """
 
     scenario: str = "single-set"
-    selection: str = "proxy_auc"
+    selection: str = "last"
     pretraining_steps: int = 100
     epochs: int = 20
     steps_per_epoch: int = 20

@@ -101,7 +101,7 @@ class MPEPU(PULearner):
     weight decay 5e-4) on networks with batch norm for a thousand epochs; here Adam is the default.
     """
 
-    selection: str = "proxy_auc"
+    selection: str = "last"  #: as the authors do; the held-out rows serve the estimation
     bayes_cut: bool = False  #: cut at 1 - alpha instead of 0.5: labelled and kept rows weigh alike in training
     warm_up_epochs: int = 10
     epochs: int = 40

@@ -162,7 +162,8 @@ class PUET(PUClassifier):
     def _read(self, X: Any) -> tuple[Floats, Floats]:
         check_is_fitted(self)
         table = self._table(X, reset=False)
-        read = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+        # one tree's answers at a time, added up in the order of trees: the same sums whatever the number of threads
+        read = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
             delayed(self._read_tree)(tree, table) for tree in self.trees_
         )
         votes = np.zeros(len(table))

@@ -54,7 +54,8 @@ def precision_recall_errors(tally: Tally, assumptions: Assumptions, *, trapezoid
     noise recall moves both ways, and no bound is given.
 
     >>> tally = Tally.from_arrays(np.array([1, 0, 1, 0]), np.array([0.9, 0.8, 0.3, 0.1])).binned(bits=1)
-    >>> precision_recall_errors(tally, Assumptions(0.0)).round(4).tolist()
+    >>> from pulens.assumptions import UNCORRECTED
+    >>> precision_recall_errors(tally, UNCORRECTED).round(4).tolist()
     [0.25, 0.0833]
     """
     recovery = Recovery.of(tally.totals, assumptions)

@@ -20,7 +20,7 @@ def comparison_head(comparison: Comparison) -> list[tuple[str, str]]:
     return [
         ("rows", f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({evidence.scenario}{noise})"),
         ("prior", str(comparison.class_prior)),
-        ("models", f"{', '.join(comparison.models)}; {comparison.resampling.redraws:,} joint redraws of the rows"),
+        ("models", f"{', '.join(comparison.models)}; {comparison.redraws:,} joint redraws of the rows"),
     ]
 
 

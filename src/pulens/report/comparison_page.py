@@ -44,7 +44,7 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         verdict=_kept_apart(comparison.verdict, comparison.models),
         prior_sentence=f"Class prior {prior.value:.3g}{reach}, {prior.method}",
         confidence=f"{comparison.confidence:.0%}",
-        draws=f"{comparison.resampling.redraws:,}",
+        draws=f"{comparison.redraws:,}",
         metrics=[_tables(comparison, name) for name in comparison.estimates],
     )
 

@@ -102,7 +102,8 @@ def prior_words(evidence: Evidence) -> str:
     if prior.interval is not None and prior.interval.width:
         name = "" if prior.interval.confidence is None else f"{prior.interval.confidence:.0%}: "
         words += f" ({name}{prior.interval.low:.3g} to {prior.interval.high:.3g})"
-    words += f", {prior.method}"
+    method = prior.method.removeprefix("estimated: ")
+    words += f", {method}" if method == prior.method else f", estimated from these rows (method {method})"
     if evidence.scenario is Scenario.SINGLE_SET and evidence.tally.totals.unlabelled:
         words += f"; {prior.unlabelled:.3g} among the unlabelled rows"
     if prior.feasible is not None:

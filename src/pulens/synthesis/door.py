@@ -155,7 +155,16 @@ def binarise(y: Any, positive: Any = None) -> Booleans:
     values = np.asarray(y)
     if values.ndim != 1:
         raise InputError(f"y must hold one class per row, got an array of shape {values.shape}.")
-    present = np.unique(values)
+    missing = np.flatnonzero([value is None or value != value for value in values.tolist()])
+    if missing.size:
+        raise InputError(
+            f"y has no class in row {missing[0]} (counting from 0) and {missing.size - 1} others. Leave these rows "
+            "out: nothing says whether they are positive."
+        )
+    try:
+        present = np.unique(values)
+    except TypeError as error:
+        raise InputError(f"y mixes values that cannot be compared: {error}.") from error
     if positive is None:
         if values.dtype != bool and not np.isin(present, (0, 1)).all():
             raise InputError(
@@ -164,9 +173,9 @@ def binarise(y: Any, positive: Any = None) -> Booleans:
             )
         return values.astype(bool)
     wanted = list(positive) if isinstance(positive, list | tuple | set | frozenset | np.ndarray | range) else [positive]
-    missing = [value for value in wanted if value not in present.tolist()]
-    if missing:
-        raise InputError(f"positive={positive!r}: {missing[0]!r} is not a class; y holds {listed(present.tolist())}.")
+    unknown = [value for value in wanted if value not in present.tolist()]
+    if unknown:
+        raise InputError(f"positive={positive!r}: {unknown[0]!r} is not a class; y holds {listed(present.tolist())}.")
     return np.isin(values, wanted)
 
 

@@ -1,0 +1,118 @@
+"""Tables of features: every column a number, besides a column of labels."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.errors import InputError, MissingDependencyError, listed
+from pulens.inputs.columns import LabelCoding, check_scores, file_row, find_column
+from pulens.inputs.files import _as_text, _chunks, _format_of, _open
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureTable:
+    """Rows of numbers with the names of their columns, and label codes where there is a column of labels."""
+
+    names: tuple[str, ...]
+    values: NDArray[np.float32]
+    labels: NDArray[np.int8] | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    names: tuple[str, ...]
+
+
+def read_features(
+    path: str | Path,
+    *,
+    features: Sequence[str] | None = None,
+    label: str | None = "label",
+    drop: Collection[str] = (),
+    coding: LabelCoding | None = None,
+    format: str | None = None,
+    delimiter: str | None = None,
+) -> FeatureTable:
+    """Read feature columns of a file: the named ones, or all but the label and those in ``drop``.
+
+    ``label=None`` reads no labels.
+    """
+    kind = _format_of(path, format)
+    if str(path) == "-":
+        raise InputError("features cannot be read from standard input; give a file.")
+    coding = coding or LabelCoding()
+    try:
+        available = _column_names(path, kind, delimiter)
+        unknown = [name for name in (*(features or ()), *drop, *([label] if label else ())) if name not in available]
+        for name in unknown:
+            find_column(name, available)
+        chosen = tuple(features) if features else tuple(n for n in available if n != label and n not in drop)
+        if not chosen:
+            raise InputError(f"there is no column left to learn from; the columns are {listed(available, limit=30)}.")
+        return _read(path, kind, chosen, label, coding, delimiter)
+    except InputError as error:
+        raise error if str(error).startswith(str(path)) else InputError(f"{path}: {error}") from error
+    except (UnicodeDecodeError, OSError, EOFError, csv.Error, json.JSONDecodeError) as error:
+        raise InputError(f"{path} could not be read as {kind}: {error}") from error
+
+
+def _read(
+    path: str | Path, kind: str, chosen: tuple[str, ...], label: str | None, coding: LabelCoding, delimiter: str | None
+) -> FeatureTable:
+    wanted: Any = _Wanted((*([label] if label else []), *chosen))
+    values, labels = [], []
+    first_row = 0
+    with ExitStack() as stack:
+        for chunk in _chunks(_open(path, stack), kind, wanted, delimiter):
+            place: dict[str, Any] = {"row_name": file_row, "first_row": first_row}
+            columns = chunk[1:] if label else chunk
+            if label:
+                labels.append(coding.encode(chunk[0], **place))
+            numbers = [_numbers(name, column, place) for name, column in zip(chosen, columns, strict=True)]
+            values.append(np.column_stack(numbers).astype(np.float32))
+            first_row += len(chunk[0])
+    if first_row == 0:
+        raise InputError("the table is empty: it has no data rows.")
+    return FeatureTable(chosen, np.concatenate(values), np.concatenate(labels) if labels else None)
+
+
+def _numbers(name: str, column: Any, place: dict[str, Any]) -> NDArray[Any]:
+    try:
+        return check_scores(column, f"the feature {name!r}", **place)
+    except InputError as error:
+        raise InputError(f"{error} Leave a column out with drop= (--drop on the command line).") from error
+
+
+def _column_names(path: str | Path, kind: str, delimiter: str | None) -> list[str]:
+    with ExitStack() as stack:
+        stream = _open(path, stack)
+        if kind in ("csv", "tsv"):
+            with _as_text(stream) as text:
+                header = next(csv.reader(text, delimiter=delimiter or ("\t" if kind == "tsv" else ",")), None)
+            if header is None:
+                raise InputError("the file is empty: not even a line of column names.")
+            return [name.strip() for name in header]
+        if kind == "jsonl":
+            with _as_text(stream) as lines:
+                return list(json.loads(next((line for line in lines if line.strip()), "{}")))
+        try:
+            import pyarrow as pa
+            import pyarrow.feather
+            import pyarrow.parquet
+        except ImportError as error:
+            raise MissingDependencyError("pyarrow", purpose=f"reading {kind} files", extra="data") from error
+        try:
+            if kind == "parquet":
+                return list(pa.parquet.read_schema(stream).names)
+            return list(pa.feather.read_table(stream).column_names)
+        except pa.ArrowException as error:
+            raise InputError(f"not a readable {kind} file: {error}") from error

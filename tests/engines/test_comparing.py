@@ -1,0 +1,39 @@
+"""Models whose scores lie in an engine are compared as if their rows were here."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import pulens
+from pulens.cli import main
+
+
+@pytest.fixture
+def frame():
+    import polars as pl
+
+    rng = np.random.default_rng(0)
+    positive = rng.random(600) < 0.3
+    labels = (positive & (rng.random(600) < 0.5)).astype(int)
+    scores = {name: np.round(rng.normal(positive * strength), 1) for name, strength in (("a", 2.0), ("b", 0.5))}
+    return pl.DataFrame({"label": labels, **scores})
+
+
+def test_a_lazy_table_and_a_database_give_one_answer(frame, tmp_path, capsys):
+    import duckdb
+
+    settings = {"class_prior": 0.2, "redraws": 100}
+    here = pulens.compare(frame, score=["a", "b"], **settings)
+    lazy = pulens.compare(frame.lazy(), score=["a", "b"], **settings)
+    for name in ("roc_auc", "average_precision"):
+        for model in ("a", "b"):
+            assert lazy.estimates[name][model].value == here.estimates[name][model].value
+    with duckdb.connect(str(tmp_path / "x.db")) as connection:
+        connection.execute("CREATE TABLE kept AS SELECT * FROM frame")
+    words = ["compare", f"duckdb:///{tmp_path / 'x.db'}", "--table", "kept", "--score", "a", "--score", "b"]
+    main([*words, "--class-prior", "0.2", "--redraws", "100", "--json", "-"])
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(lazy.to_dict()))
+    assert lazy.winner == "a"
