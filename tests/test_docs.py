@@ -59,3 +59,13 @@ def write_example_files(folder: Path) -> None:
     lines = [f"{s:.6f},{int(y)},{s:.6f},{o:.6f},{'confirmed' if y else ''}" for s, o, y in rows]
     header = "score,label,model_a,model_b,status"
     (folder / "scores.csv").write_text("\n".join([header, *lines]) + "\n")
+
+
+def test_the_first_screen_of_the_readme_is_what_the_demo_prints(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    main(["demo"])
+    printed = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    shown = blocks(ROOT / "README.md", "text")[0].rstrip("\n").splitlines()
+    place = printed.index(shown[0])
+    assert printed[place : place + len(shown)] == shown

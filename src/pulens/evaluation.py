@@ -37,6 +37,8 @@ from pulens.uncertainty.resampling import DEFAULT_REDRAWS, Resampling, check_res
 FEW_LABELLED = 30
 WEAK_CONTRAST = 0.05
 
+READ_FIRST = ("roc_auc", "average_precision", "precision", "recall", "f1", "specificity", "accuracy")
+
 
 @dataclass(frozen=True, slots=True)
 class OperatingPoint:
@@ -357,8 +359,13 @@ def best_threshold(evidence: Evidence, metric: str = "f1", **parameters: Any) ->
     return float(table.thresholds[place])
 
 
+def _place(name: str) -> int:
+    """Where a reader looks for a metric; the rest follow in alphabetical order."""
+    return READ_FIRST.index(name) if name in READ_FIRST else len(READ_FIRST)
+
+
 def _estimates(evidence: Evidence, threshold: float, doubts: Doubts | None = None) -> Mapping[str, Estimate]:
-    ranking_first = sorted(METRICS.items(), key=lambda item: item[1].reads != "ranking")
+    ranking_first = sorted(METRICS.items(), key=lambda item: (item[1].reads != "ranking", _place(item[0])))
     return MappingProxyType(
         {
             name: estimate(name, metric, evidence, threshold=threshold, doubts=doubts)

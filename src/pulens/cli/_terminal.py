@@ -26,7 +26,7 @@ def show_evaluation(evaluation: Evaluation, console: Console) -> None:
     ):
         console.print(f"[dim]{title:<6}[/] {escape(text)}", highlight=False)
     console.print()
-    wide = console.width >= 110
+    wide = console.width >= 100
     console.print(_table("ranking", summary.ranking, summary.interval_name, wide))
     console.print(f"[dim]threshold[/] {escape(summary.threshold)}", highlight=False)
     console.print(_table("at the threshold", summary.at_threshold, summary.interval_name, wide))
@@ -43,10 +43,10 @@ def _table(title: str, rows: tuple[Row, ...], interval_name: str, explain: bool)
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column(title, min_width=24, no_wrap=True)
-    table.add_column("recovered", justify="right", style="bold", no_wrap=True)
+    table.add_column("recovered", justify="right", style="bold", no_wrap=True, min_width=9)
     if interval_name:
-        table.add_column(interval_name, justify="right", no_wrap=True)
-    table.add_column("uncorrected", justify="right", style="dim", no_wrap=True)
+        table.add_column(interval_name, justify="right", no_wrap=True, min_width=14)
+    table.add_column("uncorrected", justify="right", style="dim", no_wrap=True, min_width=11)
     if explain:
         table.add_column("meaning", style="dim", no_wrap=True)
     for row in rows:

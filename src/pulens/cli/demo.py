@@ -39,12 +39,14 @@ def command(seed: int, html_path: str) -> None:
     table.add_column("", min_width=22)
     table.add_column("uncorrected", justify="right", style="dim")
     table.add_column("recovered", justify="right", style="bold")
+    table.add_column("95% interval", justify="right")
     table.add_column("truth", justify="right", style="green")
     for name, truth in result.truth.items():
-        uncorrected, recovered = (
-            found[name].value for found in (result.evaluation.uncorrected, result.evaluation.estimates)
+        recovered, uncorrected = result.evaluation.estimates[name], result.evaluation.uncorrected[name]
+        interval = (
+            "" if recovered.interval is None else f"{recovered.interval.low:.3f} to {recovered.interval.high:.3f}"
         )
-        table.add_row(name, f"{uncorrected:.3f}", f"{recovered:.3f}", f"{truth:.3f}")
+        table.add_row(name, f"{uncorrected.value:.3f}", f"{recovered.value:.3f}", interval, f"{truth:.3f}")
     console.print(table)
     console.print("The uncorrected column is what you get by treating unlabelled rows as negatives.", style="dim")
     console.print(
