@@ -33,6 +33,7 @@ from pulens.robustness import Direction, Robustness, Sensitivity, robustness, se
 from pulens.scenario import Scenario
 from pulens.tally import Tally
 from pulens.uncertainty.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
+from pulens.whole_files import write_whole
 
 FEW_LABELLED = 30
 WEAK_CONTRAST = 0.05
@@ -249,7 +250,7 @@ class Evaluation:
 
         Say ``scores_are="probability"`` (or ``"logit"``) to have a reliability diagram on it.
         """
-        from pulens.report import evaluation_page, write_whole
+        from pulens.report import evaluation_page
 
         page = evaluation_page(self, title=title, scores_are=scores_are)
         if path is not None:
@@ -258,7 +259,7 @@ class Evaluation:
 
     def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """Verdict, warnings, tables and assumptions as Markdown; written to ``path`` if given."""
-        from pulens.report import evaluation_markdown, write_whole
+        from pulens.report import evaluation_markdown
 
         text = evaluation_markdown(self, title=title)
         if path is not None:

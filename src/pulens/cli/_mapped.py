@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import csv
-import os
-import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +13,7 @@ import numpy as np
 from pulens.errors import MissingDependencyError, PulensError
 from pulens.inputs.columns import check_scores, file_row
 from pulens.inputs.files import _format_of, _open
+from pulens.whole_files import whole_file
 
 if TYPE_CHECKING:
     from pulens.calibration import CalibrationMap
@@ -97,25 +96,3 @@ def _blocks(reader: Iterator[list[str]], size: int = 50_000) -> Iterator[list[li
 def _refuse_overwriting(column: str, names: list[str]) -> None:
     if column in names:
         raise PulensError(f"the input has a column {column!r} already: name the new one with --column.")
-
-
-@contextmanager
-def whole_file(target: str) -> Iterator[str]:
-    """A temporary path that takes the target's place only when everything went well."""
-    path = Path(target)
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise PulensError(f"{target}: cannot be written: {error.strerror or error}.") from error
-    os.close(handle)
-    try:
-        yield temporary
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, path)
-    except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise PulensError(f"{target}: cannot be written: {error.strerror or error}.") from error
-        raise

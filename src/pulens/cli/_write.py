@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from pulens.report.files import write_whole
+from pulens.whole_files import write_whole
 
 
 def write_text(path: str, text: str) -> None:

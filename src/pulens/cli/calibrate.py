@@ -156,8 +156,8 @@ def _check_out(file: str, out: str, method: str | None) -> None:
 def _save_plot(reliability: Reliability | None, path: str) -> None:
     if reliability is None:
         raise PulensError("scores that only rank have no reliability diagram.")
-    from pulens.cli._mapped import whole_file
     from pulens.plots._matplotlib import pyplot
+    from pulens.whole_files import whole_file
 
     pyplot().switch_backend("agg")
     figure = reliability.plot()[0].figure

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from pulens._version import __version__
-from pulens.errors import InputError, MissingDependencyError, PulensError, listed
+from pulens.errors import InputError, MissingDependencyError, listed
 from pulens.tally import Tally
+from pulens.whole_files import whole_file
 
 FORMAT = 1
 METADATA = b"pulens"
@@ -91,25 +90,8 @@ def write_tally_file(path: str | Path, file: TallyFile) -> None:
         columns["highest"] = tally.highest
     told = {"format": FORMAT, "pulens": __version__, "parts": [dict(part) for part in file.parts]}
     table = pa.table(columns).replace_schema_metadata({METADATA: _canonical(told).encode()})
-    target = Path(path)
-    try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise PulensError(f"{path}: cannot be written: {error.strerror or error}.") from error
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            parquet.write_table(table, stream, compression="zstd")
-            stream.flush()
-            os.fsync(stream.fileno())  # a full disk must show before the old file is replaced
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)  # mkstemp makes private files; a tally is an ordinary one
-        os.replace(temporary, target)
-    except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise PulensError(f"{path}: cannot be written: {error.strerror or error}.") from error
-        raise
+    with whole_file(path) as temporary:
+        parquet.write_table(table, temporary, compression="zstd")
 
 
 def read_tally_file(path: str | Path) -> TallyFile:

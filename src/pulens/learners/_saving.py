@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import tempfile
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -13,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from pulens._version import __version__
-from pulens.errors import InputError, MissingDependencyError, PulensError
+from pulens.errors import InputError, MissingDependencyError
+from pulens.whole_files import whole_folder
 
 FORMAT = 1
 WEIGHTS, FACTS = "weights.safetensors", "learner.json"
@@ -43,21 +41,9 @@ def save(learner: Any, path: Path) -> Path:
         "feature_names": [str(name) for name in getattr(learner, "feature_names_in_", ())],
     }
     text = json.dumps(facts, indent=2, allow_nan=False) + "\n"
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-    except OSError as error:
-        raise PulensError(f"{path}: cannot be written: {error.strerror or error}.") from error
-    try:
+    with whole_folder(path) as temporary:
         _tensors().save_file(learner.network_.state_dict(), str(temporary / WEIGHTS))
         (temporary / FACTS).write_text(text, encoding="utf-8")
-        os.chmod(temporary, 0o755)  # temporary folders are private; a saved learner is an ordinary one
-        if path.exists():
-            shutil.rmtree(path)
-        os.replace(temporary, path)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
     return path
 
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import tempfile
 import zipfile
 from dataclasses import fields
 from pathlib import Path
@@ -14,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from pulens._version import __version__
-from pulens.errors import InputError, PulensError
+from pulens.errors import InputError
 from pulens.learners._growth import Tree
 from pulens.learners._impurity import NodeRisk
+from pulens.whole_files import whole_folder
 
 FORMAT = 1
 TREES, FACTS = "trees.npz", "learner.json"
@@ -44,21 +42,9 @@ def save(learner: Any, path: Path) -> Path:
         field.name: np.concatenate([getattr(tree, field.name) for tree in learner.trees_]) for field in fields(Tree)
     }
     arrays["nodes"] = np.array([tree.feature.size for tree in learner.trees_])
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-    except OSError as error:
-        raise PulensError(f"{path}: cannot be written: {error.strerror or error}.") from error
-    try:
+    with whole_folder(path) as temporary:
         np.savez_compressed(temporary / TREES, **arrays)
         (temporary / FACTS).write_text(text, encoding="utf-8")
-        os.chmod(temporary, 0o755)  # temporary folders are private; a saved learner is an ordinary one
-        if path.exists():
-            shutil.rmtree(path)
-        os.replace(temporary, path)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
     return path
 
 

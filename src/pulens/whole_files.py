@@ -1,0 +1,84 @@
+"""Files and folders that appear complete or not at all: written beside their place, moved into it at the end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pulens.errors import PulensError
+
+AnyPath = str | os.PathLike[str]
+
+
+@contextmanager
+def whole_file(target: AnyPath) -> Iterator[Path]:
+    """A path to write to; what was written takes the target's place only when everything went well.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with whole_file(f"{folder}/a.txt") as path:
+    ...         _ = path.write_text("whole")
+    ...     [entry.name for entry in Path(folder).iterdir()]
+    ['a.txt']
+    """
+    place = Path(target)
+    with _words_for(target):
+        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name[:80]}.")
+        os.close(handle)
+        temporary = Path(name)
+        try:
+            yield temporary
+            with temporary.open("rb+") as file:
+                os.fsync(file.fileno())  # a full disk must show before the old file is replaced
+            temporary.chmod(0o666 & ~_umask())  # temporary files are private; results are ordinary ones
+            temporary.replace(place)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def whole_folder(target: AnyPath) -> Iterator[Path]:
+    """The same for a folder; an older folder in its place is removed."""
+    place = Path(target)
+    with _words_for(target):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name[:80]}."))
+        try:
+            yield temporary
+            temporary.chmod(0o777 & ~_umask())
+            if place.exists():
+                shutil.rmtree(place)
+            temporary.replace(place)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+
+
+def write_whole(path: AnyPath, text: str) -> None:
+    """Write a text file whole or not at all.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_whole(f"{folder}/a.txt", "whole")
+    ...     Path(f"{folder}/a.txt").read_text()
+    'whole\\n'
+    """
+    with whole_file(path) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+@contextmanager
+def _words_for(target: AnyPath) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise PulensError(f"{target}: cannot be written: {error.strerror or error}.") from error
+
+
+def _umask() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return umask
