@@ -206,3 +206,8 @@ def test_the_public_list_resolves():
     assert "evaluate" in dir(pulens)
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = pulens.nonsense
+
+
+def test_every_room_can_be_entered_by_its_name():
+    for room in pulens._ROOMS:
+        assert getattr(pulens, room).__name__ == f"pulens.{room}"

@@ -52,13 +52,17 @@ _HOMES = {
 }
 _ROOMS = {
     "calibration",
+    "comparison",
     "curves",
+    "diagnostics",
     "inputs",
     "labelling",
+    "learners",
     "metrics",
     "plots",
     "priors",
     "recovery",
+    "risks",
     "sklearn",
     "synthesis",
 }
