@@ -51,6 +51,7 @@ _HOMES = {
     "synthesise": "pulens.synthesis",
 }
 _ROOMS = {
+    "benchmark",
     "calibration",
     "comparison",
     "curves",
