@@ -44,7 +44,7 @@ def command(names: tuple[str, ...], list_them: bool, run_all: bool, quick: bool,
         with console.status("") as status:
             outcome = study.run(studies.Workbench(quick, out, seed, status.update))
         for table in outcome.tables:
-            console.print(f"\n{table}", highlight=False, markup=False)
+            console.print(f"\n{table}", highlight=False, markup=False, soft_wrap=True)
         console.print()
         for claim in outcome.claims:
             console.print(str(claim), highlight=False, markup=False)
