@@ -83,18 +83,18 @@ def gather(
     checked_scenario = check_scenario(scenario)
     check_label_noise(label_noise)
 
-    def errors_of_bins(tally: Tally) -> list[NDArray[np.float64]]:
-        prior = settle_class_prior(tally, checked_scenario, class_prior, unlabelled_prior, label_noise, audit)
-        return bin_errors(tally, Assumptions(prior.unlabelled, label_noise, checked_scenario))
+    held: Literal["unlabelled", "population"] = "population"
+    if class_prior is None or isinstance(class_prior, ClassPrior | str):
+        held = "unlabelled"
 
-    tally = read_tally(source, scores, bin_errors=errors_of_bins, **reading)
-    return Evidence(
-        tally,
-        settle_class_prior(tally, checked_scenario, class_prior, unlabelled_prior, label_noise, audit),
-        float(label_noise),
-        checked_scenario,
-        "unlabelled" if class_prior is None or isinstance(class_prior, ClassPrior | str) else "population",
-    )
+    def settled(tally: Tally) -> Evidence:
+        prior = settle_class_prior(tally, checked_scenario, class_prior, unlabelled_prior, label_noise, audit)
+        return Evidence(tally, prior, float(label_noise), checked_scenario, held)
+
+    def errors_of_bins(tally: Tally) -> list[NDArray[np.float64]]:
+        return bin_errors(tally, settled(tally).assumptions)
+
+    return settled(read_tally(source, scores, bin_errors=errors_of_bins, **reading))
 
 
 def settle_class_prior(

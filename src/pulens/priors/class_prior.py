@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from pulens.assumptions import Assumptions
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
 from pulens.notice import Notice
@@ -83,10 +82,6 @@ class ClassPrior:
     standard_error: float | None = None  # of ``unlabelled``
     distribution: PriorDistribution | None = field(default=None, repr=False, compare=False)  # of ``unlabelled``
     trace: Trace | None = field(default=None, repr=False, compare=False)
-
-    def assumptions(self, label_noise: float, scenario: Scenario, unlabelled: float | None = None) -> Assumptions:
-        """What a recovery with this prior takes for granted; ``unlabelled`` moves it elsewhere in its interval."""
-        return Assumptions(self.unlabelled if unlabelled is None else unlabelled, label_noise, scenario)
 
     @property
     def is_exact(self) -> bool:
