@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class PulensError(ValueError):
     """Any problem with what the caller gave. A ``ValueError``, so ordinary handlers catch it."""
@@ -33,3 +35,15 @@ def listed(values: object, *, limit: int = 8) -> str:
     items = list(values)  # type: ignore[call-overload]
     shown = ", ".join(repr(item) for item in items[:limit])
     return shown if len(items) <= limit else f"{shown} and {len(items) - limit} more"
+
+
+def nearest(wanted: object, names: Iterable[str]) -> str:
+    """A sentence that offers the most similar name, for the end of an error message; empty if none is similar.
+
+    >>> nearest("recal", ["recall", "lift"])
+    " Did you mean 'recall'?"
+    """
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(wanted), list(names), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""

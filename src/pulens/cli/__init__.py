@@ -8,7 +8,7 @@ from importlib import import_module
 import click
 
 from pulens._version import __version__
-from pulens.errors import PulensError
+from pulens.errors import PulensError, nearest
 
 # one-line help stands here so that `pulens --help` loads no command
 COMMANDS = {
@@ -45,12 +45,10 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            from difflib import get_close_matches
-
-            near = get_close_matches(args[0], COMMANDS, n=1)
-            if not near:
+            hint = nearest(args[0], COMMANDS)
+            if not hint:
                 raise
-            raise click.UsageError(f"{error.message} Did you mean {near[0]!r}?", ctx) from None
+            raise click.UsageError(f"{error.message}{hint}", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.errors import InputError, listed
+from pulens.errors import InputError, listed, nearest
 from pulens.sample import LABELLED, NEGATIVE, UNLABELLED
 
 RowName = Callable[[int], str]
@@ -238,8 +238,6 @@ def find_column(wanted: str, available: Iterable[str]) -> str:
         return wanted
     if names.count(wanted) > 1:
         raise InputError(f"there are {names.count(wanted)} columns named {wanted!r}. Rename all but one.")
-    from difflib import get_close_matches
-
-    near = get_close_matches(wanted, names, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise InputError(f"there is no column {wanted!r}; the columns are {listed(names, limit=30)}.{hint}")
+    raise InputError(
+        f"there is no column {wanted!r}; the columns are {listed(names, limit=30)}.{nearest(wanted, names)}"
+    )

@@ -10,7 +10,7 @@ True
 from __future__ import annotations
 
 from pulens.catalogue import load_catalogue
-from pulens.errors import PulensError, listed
+from pulens.errors import PulensError, listed, nearest
 from pulens.metrics._function import MetricFunction
 from pulens.metrics._metric import Metric
 
@@ -34,11 +34,9 @@ def find(name: str) -> Metric:
     """
     if name in METRICS:
         return METRICS[name]
-    from difflib import get_close_matches
-
-    near = get_close_matches(str(name), METRICS, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise PulensError(f"there is no metric {name!r}; the metrics are {listed(METRICS, limit=99)}.{hint}")
+    raise PulensError(
+        f"there is no metric {name!r}; the metrics are {listed(METRICS, limit=99)}.{nearest(name, METRICS)}"
+    )
 
 
 def __getattr__(name: str) -> MetricFunction:  # reached only for names that no file defines

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
-from pulens.errors import AssumptionError, listed
+from pulens.errors import AssumptionError, listed, nearest
 
 
 class Catalogue:
@@ -21,11 +21,8 @@ class Catalogue:
         """The facts of an estimator, or an error that lists the names there are."""
         stem = str(name).replace("-", "_")
         if stem not in self.names:
-            from difflib import get_close_matches
-
-            near = get_close_matches(stem, self.names, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
             raise AssumptionError(
-                f"there is no {self.kind} {name!r}; the estimators are {listed(self.names, limit=99)}.{hint}"
+                f"there is no {self.kind} {name!r}; the estimators are {listed(self.names, limit=99)}."
+                f"{nearest(stem, self.names)}"
             )
         return getattr(import_module(f"{self.package}.{stem}"), self.constant)

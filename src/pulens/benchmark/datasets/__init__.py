@@ -13,7 +13,7 @@ from typing import Any
 from pulens.benchmark.datasets._dataset import DataFile, Dataset, LabelledData, Originals
 from pulens.benchmark.datasets._fetch import DataUnavailableError, fetch_arrays
 from pulens.catalogue import load_catalogue
-from pulens.errors import PulensError, listed
+from pulens.errors import PulensError, listed, nearest
 
 __all__ = [
     "DATASETS",
@@ -45,11 +45,9 @@ def find(name: str) -> Dataset:
     """
     if name in DATASETS:
         return DATASETS[name]
-    from difflib import get_close_matches
-
-    near = get_close_matches(str(name), DATASETS, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise PulensError(f"there is no data set {name!r}; the data sets are {listed(DATASETS, limit=99)}.{hint}")
+    raise PulensError(
+        f"there is no data set {name!r}; the data sets are {listed(DATASETS, limit=99)}.{nearest(name, DATASETS)}"
+    )
 
 
 def load(name: str, **options: Any) -> LabelledData:

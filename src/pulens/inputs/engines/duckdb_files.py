@@ -10,7 +10,7 @@ from glob import has_magic
 from pathlib import Path
 from typing import Any
 
-from pulens.errors import InputError, MissingDependencyError, listed
+from pulens.errors import InputError, MissingDependencyError, listed, nearest
 from pulens.inputs.columns import Columns
 from pulens.inputs.engines.lazy import LazyEngine, explained
 
@@ -153,11 +153,9 @@ def _find_table(connection: Any, path: str, table: str | None) -> str:
     if table not in names and table.startswith("main.") and table[5:] in names:
         table = table[5:]
     if table not in names:
-        from difflib import get_close_matches
-
-        near = get_close_matches(table, names, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise InputError(f"{path}: there is no table {table!r}; the tables are {listed(names, limit=30)}.{hint}")
+        raise InputError(
+            f"{path}: there is no table {table!r}; the tables are {listed(names, limit=30)}.{nearest(table, names)}"
+        )
     return ".".join(quoted(part) for part in names[table])
 
 

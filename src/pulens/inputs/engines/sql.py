@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.errors import InputError, MissingDependencyError, listed
+from pulens.errors import InputError, MissingDependencyError, listed, nearest
 from pulens.inputs.columns import Columns, find_column
 from pulens.inputs.engines._counts import KEYS_LIMIT, LARGEST, Codes, Counts, Surveyed, Within
 
@@ -105,11 +105,9 @@ def _find_table(sa: Any, connection: Any, table: Any) -> Any:
         known = [*inspector.get_table_names(schema=schema), *inspector.get_view_names(schema=schema)]
         name = name if name in known else None
     if name is None:
-        from difflib import get_close_matches
-
-        near = get_close_matches(table, names, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise InputError(f"there is no table {table!r}; the tables are {listed(sorted(names), limit=30)}.{hint}")
+        raise InputError(
+            f"there is no table {table!r}; the tables are {listed(sorted(names), limit=30)}.{nearest(table, names)}"
+        )
     kept = [
         sa.Column(sa.quoted_name(column["name"], quote=True), column["type"])
         for column in inspector.get_columns(name, schema=schema)
