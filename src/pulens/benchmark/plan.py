@@ -26,7 +26,7 @@ FORMAT = 1  # part of every key: results of another format are other results
 # a learner's fields that the plan decides itself, or that change nothing about the result
 DECIDED = frozenset(
     (
-        *("class_prior", "scenario", "backbone", "validation_fraction", "patience", "device", "precision", "compile"),
+        *("class_prior", "scenario", "backbone", "validation_fraction", "device", "precision", "compile"),
         *("deterministic", "progress", "random_state", "standardise", "positive", "n_jobs"),
     )
 )

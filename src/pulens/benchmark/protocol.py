@@ -89,7 +89,7 @@ class Protocol(_Strict):
     backbones: dict[DatasetName, Annotated[str, AfterValidator(_backbone)]] = {}
     dataset_options: dict[DatasetName, dict[str, Any]] = {}
     rows: Annotated[int, Field(ge=50)] | None = None  # use so many rows of every data set: for trying things out
-    tally_bins: Annotated[int, Field(ge=16)] = 512
+    tally_bins: Annotated[int, Field(ge=16)] = 256
     settings: dict[str, dict[str, dict[str, Any]]] = {}
 
     def settings_of(self, method: str, dataset: str) -> dict[str, Any]:

@@ -100,7 +100,8 @@ def forecast(runs: Sequence[Run], rates: Sequence[Rate], device: str) -> Forecas
     kinds: dict[tuple[str, str], list[float]] = {}  # seconds per row
     for rate in here:
         kinds.setdefault((rate.method, rate.kind), []).append(rate.seconds / datasets.find(rate.dataset).rows)
-    seconds, counted, unknown = 0.0, [0, 0, 0], set()
+    seconds, counted = 0.0, [0, 0, 0]
+    unknown: set[str] = set()
     for run in runs:
         facts = datasets.find(run.dataset)
         if (run.method, run.dataset) in exact:
@@ -111,7 +112,7 @@ def forecast(runs: Sequence[Run], rates: Sequence[Rate], device: str) -> Forecas
             place = 2
             unknown.add(run.method)
         counted[place] += 1
-    return Forecast(seconds, *counted, tuple(sorted(unknown)), device)
+    return Forecast(seconds, counted[0], counted[1], counted[2], tuple(sorted(unknown)), device)
 
 
 def conditions(plan: Plan) -> int:

@@ -32,6 +32,10 @@ class Chosen:
     test: Any
 
 
+class Enough(Exception):  # noqa: N818 - nothing went wrong
+    """Every run of the stack has stopped improving."""
+
+
 class JudgedStack:
     """Judged rows of every run as padded tensors; masks are false on padding."""
 
@@ -86,8 +90,11 @@ class Watch:
         class_priors: Sequence[float],
         *,
         single_set: bool,
+        own: str = "last",
+        patience: int | None = None,
     ) -> None:
         self.table, self.validation, self.test = table, validation, test
+        self.own, self.patience = own, None if own == "last" else patience
         self.priors = torch.tensor(class_priors, dtype=torch.float64, device=table.device)
         self.population = validation.labelled | validation.unlabelled if single_set else validation.unlabelled
         self.runs = len(class_priors)
@@ -98,6 +105,8 @@ class Watch:
         self.training_seconds: list[float] = []
         self.watching = 0.0
         self.facts: list[dict[str, Any]] = []
+        self.running = torch.ones(self.runs, dtype=torch.bool, device=table.device)
+        self.stopped = torch.zeros(self.runs, dtype=torch.int64, device=table.device)
         self.started = self._now()
 
     def _now(self) -> float:
@@ -120,7 +129,12 @@ class Watch:
         before = self._now()
         self.training_seconds.append(before - self.started - self.watching)
         self.look(program, number)
+        self.facts = [
+            {"class_prior": prior, **program.facts(run)} for run, prior in enumerate(program.stack.class_priors)
+        ] if self._is_last(program, number) else []
         self.watching += self._now() - before
+        if self.patience is not None and not bool(self.running.any()):
+            raise Enough
 
     def look(self, program: Program, number: int) -> None:
         cuts = torch.tensor(
