@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -116,6 +118,7 @@ NESTED = {
 }
 SCHEMA = pa.schema(list((SCALARS | VOLATILE | NESTED).items()), metadata={"pulens_benchmark": str(FORMAT)})
 RUNS, FACTS, CACHE, LOCK = "runs", "archive.json", "cache", "lock"
+STALE = 3600.0  # seconds after which a half-written file is nobody's
 
 
 class Store:
@@ -141,7 +144,15 @@ class Store:
             write_whole(facts, json.dumps({"pulens_benchmark": FORMAT}))
         _check_format(self.folder)
         (self.folder / RUNS).mkdir(exist_ok=True)
+        self._sweep()
         return self
+
+    def _sweep(self) -> None:
+        """Remove what killed runners left half written; what is young may still be written by somebody."""
+        for path in (self.folder / RUNS).glob(".*.parquet.*"):
+            with suppress(FileNotFoundError):
+                if time.time() - path.stat().st_mtime > STALE:
+                    path.unlink()
 
     def remember(self, plan: Plan) -> None:
         """Keep the protocol beside its results."""

@@ -162,7 +162,7 @@ def _fit_stack(
     """All runs as one, watched after every epoch."""
     import torch
 
-    from pulens.benchmark.watch import JudgedStack, Watch
+    from pulens.benchmark.watch import Enough, JudgedStack, Watch
     from pulens.learners import fit_many
     from pulens.learners._estimator import find_device
 
@@ -180,26 +180,29 @@ def _fit_stack(
         JudgedStack([one.test for one in prepared], offsets, place),
         [one.class_prior for one in prepared],
         single_set=prepared[0].run.scenario == "single-set",
+        own=prepared[0].run.own_selection,
+        patience=prepared[0].run.settings.get("patience"),
     )
     stack = [_learner(method, one, str(place)) for one in prepared]
     rows, labels = zip(*(_training_rows(method, one) for one in prepared), strict=True)
     held = [_labelled_first(one.validation) for one in prepared]
     processor = time.process_time()
     watch.begin()
-    fitted = fit_many(
-        stack,
-        X if place.type == "cpu" else on_device,
-        list(labels),
-        rows=[own + offset for own, offset in zip(rows, offsets, strict=True)],
-        validation=[(own + offset, codes) for (own, codes), offset in zip(held, offsets, strict=True)],
-        on_epoch=watch,
-    )
+    with suppress(Enough):
+        fit_many(
+            stack,
+            on_device,
+            list(labels),
+            rows=[own + offset for own, offset in zip(rows, offsets, strict=True)],
+            validation=[(own + offset, codes) for (own, codes), offset in zip(held, offsets, strict=True)],
+            on_epoch=watch,
+        )
     cost = Cost(watch.seconds(), watch.watching, time.process_time() - processor, *_peak(place.type))
     if not watch.trace:
         raise RuntimeError(f"{method.name} trained no epoch that could be kept.")
     outcomes = [
-        Outcome(curve, choices, _found(learner))
-        for curve, choices, learner in zip(watch.curves(), watch.choices(), fitted, strict=True)
+        Outcome(curve, choices, _plain(watch.found(run)))
+        for run, (curve, choices) in enumerate(zip(watch.curves(), watch.choices(), strict=True))
     ]
     return outcomes, cost, str(place)
 
@@ -241,7 +244,7 @@ def _look_once(one: PreparedRun, learner: Any, X: NDArray[Any], seconds: float, 
     scores = [torch.as_tensor(np.asarray(learner.decision_function(X[part.rows]), np.float64))[None] for part in parts]
     watch.training_seconds.append(seconds)
     watch.see(1, scores[0], scores[1], None)
-    return Outcome(watch.curves()[0], watch.choices()[0], _found(learner))
+    return Outcome(watch.curves()[0], watch.choices()[0], _plain(_attributes(learner)))
 
 
 def _training_rows(method: methods.Method, one: PreparedRun) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -267,16 +270,20 @@ def _learner(method: methods.Method, one: PreparedRun, device: str) -> Any:
     return method.learner(**settings, **{name: value for name, value in decided.items() if name in known})
 
 
-def _found(learner: Any) -> dict[str, Any]:
-    """Plain facts that a learner found, such as an estimated prior, and the class prior it was given or estimated."""
-    prior = getattr(learner, "class_prior_", None)
-    facts: dict[str, Any] = {"given_class_prior": None if prior is None else float(prior)}
-    for name, value in sorted(vars(learner).items()):
-        if name.endswith("_") and not name.startswith("_") and name not in ("class_prior_", "best_epoch_", "cut_"):
-            plain = value.item() if isinstance(value, np.generic) else value
-            if isinstance(plain, float | int | str | bool) and name not in ("n_features_in_",):
-                facts[name.rstrip("_")] = plain
+def _plain(found: dict[str, Any]) -> dict[str, Any]:
+    """What a learner found, without arrays; the class prior under the archive's name for it."""
+    facts: dict[str, Any] = {}
+    for name, value in sorted(found.items()):
+        plain = value.item() if isinstance(value, np.generic) else value
+        if isinstance(plain, float | int | str | bool):
+            facts["given_class_prior" if name == "class_prior" else name] = plain
     return facts
+
+
+def _attributes(learner: Any) -> dict[str, Any]:
+    """What a learner without a network found: its fitted attributes."""
+    fitted = {name: value for name, value in vars(learner).items() if name.endswith("_") and name[0] != "_"}
+    return {name.rstrip("_"): value for name, value in fitted.items() if name not in ("n_features_in_",)}
 
 
 def _labelled_first(part: Any) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -32,7 +32,7 @@ class Chosen:
     test: Any
 
 
-class Enough(Exception):  # noqa: N818 - nothing went wrong
+class Enough(Exception):
     """Every run of the stack has stopped improving."""
 
 
@@ -104,9 +104,8 @@ class Watch:
         self.trace: list[Any] = []
         self.training_seconds: list[float] = []
         self.watching = 0.0
-        self.facts: list[dict[str, Any]] = []
+        self.program: Program | None = None
         self.running = torch.ones(self.runs, dtype=torch.bool, device=table.device)
-        self.stopped = torch.zeros(self.runs, dtype=torch.int64, device=table.device)
         self.started = self._now()
 
     def _now(self) -> float:
@@ -129,9 +128,7 @@ class Watch:
         before = self._now()
         self.training_seconds.append(before - self.started - self.watching)
         self.look(program, number)
-        self.facts = [
-            {"class_prior": prior, **program.facts(run)} for run, prior in enumerate(program.stack.class_priors)
-        ] if self._is_last(program, number) else []
+        self.program = program
         self.watching += self._now() - before
         if self.patience is not None and not bool(self.running.any()):
             raise Enough
@@ -174,7 +171,14 @@ class Watch:
                 continue
             better = (-value if name == "loss" else value).masked_fill(broken, torch.nan)
             self._keep(name, better, number, validation, test)
-        self.last = (number, validation, test)
+        self._keep("last", torch.full_like(recall, number), number, validation, test)
+        if self.patience is not None:
+            self._stop(number)
+
+    def _stop(self, number: int) -> None:
+        """Runs that have waited long enough for a better epoch keep what they have."""
+        waited = number - self.kept[self.own]["epoch"].clamp(min=self.epochs[0])
+        self.running &= waited <= self.patience
 
     def _keep(self, name: str, value: torch.Tensor, number: int, validation: torch.Tensor, test: torch.Tensor) -> None:
         if name not in self.kept:
@@ -186,7 +190,7 @@ class Watch:
             }
             return
         kept = self.kept[name]
-        better = value > kept["value"]  # nan is never better, and the first of equals stays
+        better = (value > kept["value"]) & self.running  # nan is never better, and the first of equals stays
         for part, new in (("value", value), ("epoch", torch.full_like(kept["epoch"], number))):
             kept[part] = torch.where(better, new, kept[part])
         for part, scores in (("validation", validation), ("test", test)):
@@ -207,37 +211,42 @@ class Watch:
         return torch.tensor(found, dtype=torch.float64, device=scores.device)
 
     def curves(self) -> list[dict[str, list[float]]]:
-        """For every run what was seen at every epoch."""
+        """For every run what was seen at every epoch until it stopped."""
         found = torch.stack(self.trace).cpu().numpy()  # [epochs, what, runs]
         columns = (*CRITERIA, *SEEN)
+        ends = self.kept["last"]["epoch"].tolist()
+        lengths = [self.epochs.index(end) + 1 for end in ends]
         return [
             {
-                "epoch": list(self.epochs),
-                "seconds": list(self.training_seconds),
-                **{name: found[:, place, run].tolist() for place, name in enumerate(columns)},
+                "epoch": self.epochs[:length],
+                "seconds": self.training_seconds[:length],
+                **{name: found[:length, place, run].tolist() for place, name in enumerate(columns)},
             }
-            for run in range(self.runs)
+            for run, length in enumerate(lengths)
         ]
+
+    def found(self, run: int) -> dict[str, Any]:
+        """The class prior a run worked with, and what it found besides its parameters."""
+        if self.program is None:
+            return {}
+        return {"class_prior": self.program.stack.class_priors[run], **self.program.facts(run)}
 
     def choices(self) -> list[dict[str, Chosen]]:
         """For every run and criterion the chosen epoch; a criterion that was never a number chose the last one."""
-        number, validation, test = self.last
         host = {name: {part: values.cpu().numpy() for part, values in kept.items()} for name, kept in self.kept.items()}
-        last = {"validation": validation.cpu().numpy(), "test": test.cpu().numpy()}
         found: list[dict[str, Chosen]] = []
         for run in range(self.runs):
-            own = {"validation": self.validation.sizes[run], "test": self.test.sizes[run]}
-            at_end = Chosen(number, float("nan"), *(last[part][run, : own[part]] for part in ("validation", "test")))
-            chosen = {"last": at_end}
-            for name, kept in host.items():
-                if kept["epoch"][run] < 0:
-                    chosen[name] = at_end
-                    continue
-                value = float(kept["value"][run])
-                chosen[name] = Chosen(
-                    int(kept["epoch"][run]),
-                    -value if name == "loss" else value,
-                    *(kept[part][run, : own[part]] for part in ("validation", "test")),
-                )
+            sizes = {"validation": self.validation.sizes[run], "test": self.test.sizes[run]}
+
+            def at(name: str, value: float, run: int = run, sizes: dict[str, int] = sizes) -> Chosen:
+                kept = host[name]
+                return Chosen(int(kept["epoch"][run]), value, *(kept[part][run, :size] for part, size in sizes.items()))
+
+            chosen = {"last": at("last", float("nan"))}
+            for name in host:
+                value = float(host[name]["value"][run])
+                if name != "last":
+                    never = host[name]["epoch"][run] < 0
+                    chosen[name] = chosen["last"] if never else at(name, -value if name == "loss" else value)
             found.append(chosen)
         return found
