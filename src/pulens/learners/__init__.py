@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from pulens.learners.naive import NaiveClassifier
     from pulens.learners.nnpu import NNPU
     from pulens.learners.oracle import OracleClassifier
+    from pulens.learners.p3mix_c import P3MixC
+    from pulens.learners.p3mix_e import P3MixE
     from pulens.learners.pu_bagging import PUBagging
     from pulens.learners.puet import PUET
     from pulens.learners.pulda import PULDA
@@ -40,6 +42,8 @@ _TORCH = {
     "LBE": "lbe",
     "MPEPU": "mpe_pu",
     "NNPU": "nnpu",
+    "P3MixC": "p3mix_c",
+    "P3MixE": "p3mix_e",
     "PULDA": "pulda",
     "PUSB": "pusb",
     "UPU": "upu",
@@ -69,6 +73,8 @@ __all__ = [
     "ElkanNoto",
     "NaiveClassifier",
     "OracleClassifier",
+    "P3MixC",
+    "P3MixE",
     "PUBagging",
     "WeightedElkanNoto",
     "fit_many",
