@@ -141,26 +141,27 @@ def test_what_enters_the_next_layer_is_the_mixture(name, shape, hidden):
     network = network_of(name, shape)
     x = torch.randn(2, 3, *shape, generator=torch.Generator().manual_seed(0))
     partner, share = torch.tensor([[1, 2], [2, 0]]), torch.tensor([0.7, 0.7])
+    entered, chain = [], network._chain
+
+    def watched(x, streams, moment, begin=0, end=None):
+        if end is None:
+            entered.append((begin, x))
+        return chain(x, streams, moment, begin, end)
+
     for layer in range(-1, hidden):
         place = mixing_place(network, layer)
-        below = network._chain(x, None, (0, 0), end=place) if place else x
-        entered = []
-
-        class Seen(StackedNetwork):
-            def _chain(self, x, streams, moment, begin=0, end=None):
-                if end is None:
-                    entered.append((begin, x))  # noqa: B023
-                return super()._chain(x, streams, moment, begin, end)
-
-        seen = Seen(lambda: backbones.build(name, shape), [3, 4], CPU)
-        found = mixed_forward(seen, x, partner, share, place)
-        ((begin, mixed),) = entered
+        below = chain(x, None, (0, 0), end=place) if place else x
+        network._chain = network.forward = watched
+        found = mixed_forward(network, x, partner, share, place)
+        network._chain = network.forward = chain
+        begin, mixed = entered.pop()
+        assert not entered
         assert begin == place
         for run in range(2):
             for row in range(2):
                 expected = 0.7 * below[run, row] + 0.3 * below[run, partner[run, row]]
                 torch.testing.assert_close(mixed[run, row], expected)
-        torch.testing.assert_close(found, network._chain(mixed, None, (0, 0), begin=place))
+        torch.testing.assert_close(found, chain(mixed, None, (0, 0), begin=place))
     for layer in (-2, hidden):
         with pytest.raises(InputError, match="mix_layer must be -1"):
             mixing_place(network, layer)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pulens.learners.puet import PUET
     from pulens.learners.pulda import PULDA
     from pulens.learners.pusb import PUSB
+    from pulens.learners.self_pu import SelfPU
     from pulens.learners.upu import UPU
     from pulens.learners.vpu import VPU
     from pulens.learners.weighted_elkan_noto import WeightedElkanNoto
@@ -46,6 +47,7 @@ _TORCH = {
     "P3MixE": "p3mix_e",
     "PULDA": "pulda",
     "PUSB": "pusb",
+    "SelfPU": "self_pu",
     "UPU": "upu",
     "VPU": "vpu",
 }
@@ -76,6 +78,7 @@ __all__ = [
     "P3MixC",
     "P3MixE",
     "PUBagging",
+    "SelfPU",
     "WeightedElkanNoto",
     "fit_many",
     "load",

@@ -196,9 +196,9 @@ def blend(values: torch.Tensor, partner: torch.Tensor, share: torch.Tensor) -> t
 class PartnerLearner(PULearner):
     """Settings of both variants."""
 
-    selection: str = "last"  #: the authors keep the last epoch; others such as "proxy_accuracy" need the class prior
+    selection: str = "last"  #: as the authors do; "proxy_accuracy" and others need the class prior
     certain: float = 0.85  #: gamma: unlabelled rows between 1 - gamma and gamma are mixed with boundary positives
-    heuristic_start: int = 4  #: epochs of plain mixup before that
+    heuristic_start: int = 2  #: epochs of plain mixup before that; unlabelled positives are soon learned by heart
     pool_size: int = 100  #: k: how many boundary positives there are to choose from
     mixup: float = 1.0  #: both parameters of the Beta distribution
     mix_layer: int = -1  #: after which hidden layer rows are mixed, counted from 0; -1 mixes the inputs
@@ -206,7 +206,7 @@ class PartnerLearner(PULearner):
     unlabelled_weight: float = 1.0
     entropy_weight: float = 0.1
     epochs: int = 40
-    steps_per_epoch: int | None = None  #: None: one pass over the unlabelled rows; the authors take 20 steps
+    steps_per_epoch: int | None = 20  #: None: one pass over the unlabelled rows
     batch_size: int = 256  #: labelled rows in a step, and as many unlabelled ones
     learning_rate: float = 2e-4
     weight_decay: float = 1e-6
