@@ -56,17 +56,20 @@ class Passes:
     def epoch(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[PassBatch]:
         for part in self.plan():
             # steps are counted within a pass: how long the passes of other runs are must not change what is drawn
-            step = (2 * part.student + part.is_trusted) * MOST_STEPS
+            first = (2 * part.student + part.is_trusted) * MOST_STEPS
             order = spread_order(data, streams, f"pass {part.student} {part.is_trusted}", epoch, part.rows)
             counts = torch.tensor(part.counts, device=data.device)
-            ends = order[:, : max(part.counts)]
-            real = torch.arange(ends.shape[1], device=data.device) < counts[:, None]
-            has_labelled = data.is_labelled.gather(1, ends) & real
-            for start in range(0, ends.shape[1], self.size):
-                chosen, valid = ends[:, start : start + self.size], real[:, start : start + self.size].float()
-                # without a labelled row the risk says nothing about positives: the run sits the step out
-                needed = valid if part.is_trusted else has_labelled[:, start : start + self.size]
-                found = take(data, chosen, (epoch, step), needed.sum(1) > 0, not data.is_even)
+            order = order[:, : max(part.counts)]
+            real = torch.arange(order.shape[1], device=data.device) < counts[:, None]
+            # without a labelled row the risk says nothing about positives: the run sits the step out
+            needed = real if part.is_trusted else data.is_labelled.gather(1, order) & real
+            active = torch.stack([piece.any(1) for piece in needed.split(self.size, 1)], 1)
+            everyone = bool(active.all())  # the one wait for the device in a pass
+            for number, (chosen, own) in enumerate(
+                zip(order.split(self.size, 1), real.split(self.size, 1), strict=True)
+            ):
+                moves, valid = None if everyone else active[:, number], own.float()
+                found = take(data, chosen, (epoch, first + number), moves, not data.is_even)
                 yield PassBatch(
                     found.positions,
                     found.x,
@@ -80,4 +83,3 @@ class Passes:
                     part.is_trusted,
                     valid,
                 )
-                step += 1
