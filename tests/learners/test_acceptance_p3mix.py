@@ -192,7 +192,12 @@ def test_the_teacher_is_a_mean_of_the_epochs_and_has_no_gradient():
 
     from pulens.learners import fit_many
 
-    fit_many([P3MixE(epochs=4, batch_size=8, random_state=0, device="cpu")], X, [np.arange(40) < 9], on_epoch=watch)
+    fit_many(
+        [P3MixE(epochs=4, steps_per_epoch=3, batch_size=8, random_state=0, device="cpu")],
+        X,
+        [np.arange(40) < 9],
+        on_epoch=watch,
+    )
     assert len(seen) == 4
 
 
@@ -240,6 +245,7 @@ def test_numbers_may_differ_between_the_runs_of_a_stack():
             entropy_weight=(0.0, 0.2)[run],
             random_state=run,
             epochs=4,
+            steps_per_epoch=3,
             heuristic_start=1,
             batch_size=16,
             device="cpu",
@@ -255,7 +261,9 @@ def test_a_given_class_prior_changes_nothing():
     X = np.random.default_rng(0).normal(size=(40, 3))
     labels = np.arange(40) < 9
     found = [
-        P3MixE(class_prior=prior, epochs=2, batch_size=8, random_state=0, device="cpu").fit(X, labels).predict_proba(X)
+        P3MixE(class_prior=prior, epochs=2, steps_per_epoch=3, batch_size=8, random_state=0, device="cpu")
+        .fit(X, labels)
+        .predict_proba(X)
         for prior in ("auto", 0.9)
     ]
     np.testing.assert_array_equal(*found)

@@ -258,6 +258,7 @@ class SelfPU(PULearner):
     Held-out rows, PU labels only, steer the calibration and choose between the teachers (``chosen_teacher_``).
     """
 
+    selection: str = "last"  #: the teachers are averages; what held-out rows choose is which of the two is returned
     first_top: float = 0.4  #: how large a share of unlabelled rows the first student may trust in the end
     second_top: float = 0.6  #: the same of the second: they advance at different paces
     trust_start: int = 2  #: first epoch, from 0, after which trusted rows are chosen
