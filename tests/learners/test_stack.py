@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from pulens.errors import InputError
-from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU, fit_many
+from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU, P3MixC, P3MixE, SelfPU, fit_many
 from pulens.learners._network import StackedNetwork
 from pulens.learners._streams import Streams
 
@@ -21,6 +21,16 @@ SHORT = {
     LBE: {"epochs": 2, "pretraining_steps": 3, "steps_per_epoch": 3, "subset": 0.3},
     DistPU: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 32},
     PULDA: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 32, "labelled_batch_size": 8},
+    P3MixC: {
+        "epochs": 3,
+        "batch_size": 16,
+        "heuristic_start": 1,
+        "steps_per_epoch": None,
+        "pool_size": 30,
+        "mix_layer": 0,
+    },
+    P3MixE: {"epochs": 3, "batch_size": 16, "heuristic_start": 1, "steps_per_epoch": None, "pool_size": 30},
+    SelfPU: {"epochs": 5, "batch_size": 32, "trust_start": 1, "trust_every": 1, "trust_stop": 3, "teacher_start": 3},
 }
 
 

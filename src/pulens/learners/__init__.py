@@ -26,10 +26,13 @@ if TYPE_CHECKING:
     from pulens.learners.naive import NaiveClassifier
     from pulens.learners.nnpu import NNPU
     from pulens.learners.oracle import OracleClassifier
+    from pulens.learners.p3mix_c import P3MixC
+    from pulens.learners.p3mix_e import P3MixE
     from pulens.learners.pu_bagging import PUBagging
     from pulens.learners.puet import PUET
     from pulens.learners.pulda import PULDA
     from pulens.learners.pusb import PUSB
+    from pulens.learners.self_pu import SelfPU
     from pulens.learners.upu import UPU
     from pulens.learners.vpu import VPU
     from pulens.learners.weighted_elkan_noto import WeightedElkanNoto
@@ -40,8 +43,11 @@ _TORCH = {
     "LBE": "lbe",
     "MPEPU": "mpe_pu",
     "NNPU": "nnpu",
+    "P3MixC": "p3mix_c",
+    "P3MixE": "p3mix_e",
     "PULDA": "pulda",
     "PUSB": "pusb",
+    "SelfPU": "self_pu",
     "UPU": "upu",
     "VPU": "vpu",
 }
@@ -69,7 +75,10 @@ __all__ = [
     "ElkanNoto",
     "NaiveClassifier",
     "OracleClassifier",
+    "P3MixC",
+    "P3MixE",
     "PUBagging",
+    "SelfPU",
     "WeightedElkanNoto",
     "fit_many",
     "load",
