@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pulens.learners.naive import NaiveClassifier
     from pulens.learners.nnpu import NNPU
     from pulens.learners.oracle import OracleClassifier
+    from pulens.learners.pan import PAN
     from pulens.learners.pu_bagging import PUBagging
     from pulens.learners.puet import PUET
     from pulens.learners.pulda import PULDA
@@ -40,6 +41,7 @@ _TORCH = {
     "LBE": "lbe",
     "MPEPU": "mpe_pu",
     "NNPU": "nnpu",
+    "PAN": "pan",
     "PULDA": "pulda",
     "PUSB": "pusb",
     "UPU": "upu",
@@ -60,6 +62,7 @@ __all__ = [
     "LBE",
     "MPEPU",
     "NNPU",
+    "PAN",
     "PUET",
     "PULDA",
     "PUSB",
