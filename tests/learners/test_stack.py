@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from pulens.errors import InputError
-from pulens.learners import LBE, MPEPU, NNPU, PAN, PULDA, PUSB, UPU, VPU, DistPU, fit_many
+from pulens.learners import LBE, MPEPU, NNPU, PAN, PULDA, PUSB, UPU, VAEPU, VPU, CGenPU, DistPU, fit_many
 from pulens.learners._network import StackedNetwork
 from pulens.learners._streams import Streams
 
@@ -20,6 +20,15 @@ SHORT = {
     MPEPU: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 16},
     LBE: {"epochs": 2, "pretraining_steps": 3, "steps_per_epoch": 3, "subset": 0.3},
     PAN: {"epochs": 3, "batch_size": 32, "labelled_batch_size": 8},
+    CGenPU: {"epochs": 2, "steps_per_epoch": 3, "batch_size": 16, "hidden": (16, 16)},
+    VAEPU: {
+        "epochs": 8,
+        "pretraining_epochs": 1,
+        "steps_per_epoch": 2,
+        "batch_size": 24,
+        "labelled_batch_size": 8,
+        "hidden": (16,),
+    },
     DistPU: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 32},
     PULDA: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 32, "labelled_batch_size": 8},
 }
@@ -173,6 +182,17 @@ def test_streams_are_uniform_enough_for_dropout():
     assert kept.mean(dim=(1, 2)).sub(0.7).abs().max() < 4 * (0.21 / 200_000) ** 0.5
     assert abs(np.corrcoef(kept[0].flatten(), kept[1].flatten())[0, 1]) < 0.01
     assert abs(np.corrcoef(kept[0, :-1].flatten(), kept[0, 1:].flatten())[0, 1]) < 0.01
+
+
+def test_streams_give_uniform_and_normal_numbers_that_a_run_alone_would_see():
+    tall, low = Streams([7, 8, 9], torch.device("cpu")), Streams([8], torch.device("cpu"))
+    for name, mean, variance in (("uniform", 0.5, 1 / 12), ("normal", 0.0, 1.0)):
+        found = getattr(tall, name)("z", (3, 4), (200, 500)).double()
+        assert torch.equal(found[1:2].float(), getattr(low, name)("z", (3, 4), (200, 500)))
+        assert (found.mean((1, 2)) - mean).abs().max() < 4 * (variance / 100_000) ** 0.5
+        assert (found.var((1, 2)) - variance).abs().max() < 0.02 * variance
+        assert abs(np.corrcoef(found[0, :-1].flatten(), found[0, 1:].flatten())[0, 1]) < 0.015
+        assert found.abs().max() < 7
 
 
 @pytest.mark.parametrize("build", [lambda: small((4,)), Residual], ids=["chain", "any module"])

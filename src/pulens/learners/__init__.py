@@ -19,6 +19,7 @@ from pulens.errors import InputError, MissingDependencyError, listed
 if TYPE_CHECKING:
     from pulens.learners._estimator import fit_many
     from pulens.learners._saving import load
+    from pulens.learners.cgenpu import CGenPU
     from pulens.learners.dist_pu import DistPU
     from pulens.learners.elkan_noto import ElkanNoto
     from pulens.learners.lbe import LBE
@@ -32,11 +33,13 @@ if TYPE_CHECKING:
     from pulens.learners.pulda import PULDA
     from pulens.learners.pusb import PUSB
     from pulens.learners.upu import UPU
+    from pulens.learners.vae_pu import VAEPU
     from pulens.learners.vpu import VPU
     from pulens.learners.weighted_elkan_noto import WeightedElkanNoto
 
 # public name -> file; looked up on first use
 _TORCH = {
+    "CGenPU": "cgenpu",
     "DistPU": "dist_pu",
     "LBE": "lbe",
     "MPEPU": "mpe_pu",
@@ -45,6 +48,7 @@ _TORCH = {
     "PULDA": "pulda",
     "PUSB": "pusb",
     "UPU": "upu",
+    "VAEPU": "vae_pu",
     "VPU": "vpu",
 }
 _OTHERS = {
@@ -67,7 +71,9 @@ __all__ = [
     "PULDA",
     "PUSB",
     "UPU",
+    "VAEPU",
     "VPU",
+    "CGenPU",
     "DistPU",
     "ElkanNoto",
     "NaiveClassifier",

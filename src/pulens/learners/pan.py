@@ -70,7 +70,7 @@ class PAN(PULearner):
     labelled_batch_size: int = 64
     learning_rate: float = 1e-4
     weight_decay: float = 0.0  #: of the classifier; the authors' 1e-3 can outweigh the pull
-    discriminator_weight_decay: float = 1e-3
+    discriminator_weight_decay: float = 0.05
 
     _program = PredictiveAdversarialProgram
 
