@@ -69,6 +69,20 @@ class Streams:
         lanes = self.bits(purpose, moment, -(-count // 4)).view(torch.int16)[:, :count]
         return (lanes >= round(dropout * 65536) - 32768).view(-1, *shape)
 
+    def uniform(self, purpose: str, moment: tuple[int, int], shape: tuple[int, ...]) -> torch.Tensor:
+        """Numbers in [0, 1), shape [R, *shape]."""
+        words = self.bits(purpose, moment, int(np.prod(shape)))
+        return (((words >> 40) & 0xFFFFFF).float() * 2.0**-24).view(-1, *shape)
+
+    def normal(self, purpose: str, moment: tuple[int, int], shape: tuple[int, ...]) -> torch.Tensor:
+        """Standard normal numbers, shape [R, *shape]: two per word, by Box and Muller's transform."""
+        count = int(np.prod(shape))
+        words = self.bits(purpose, moment, -(-count // 2))
+        radius = torch.sqrt(-2 * torch.log((((words >> 40) & 0xFFFFFF) + 0.5) * 2.0**-24))
+        angle = ((words >> 8) & 0xFFFFFF) * (2 * np.pi * 2.0**-24)
+        both = torch.stack([radius * torch.cos(angle), radius * torch.sin(angle)], 2)
+        return both.flatten(1)[:, :count].reshape(-1, *shape).float()
+
     def permutations(self, purpose: str, moment: tuple[int, int], sizes: torch.Tensor, widest: int) -> torch.Tensor:
         """A shuffle of 0 .. size-1 for every run, [R, widest]; what lies beyond a run's size follows behind."""
         keys = self.bits(purpose, moment, widest)
