@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pulens.learners._saving import load
     from pulens.learners.dist_pu import DistPU
     from pulens.learners.elkan_noto import ElkanNoto
+    from pulens.learners.lagam import LaGAM
+    from pulens.learners.lagam_pu_only import LaGAMPUOnly
     from pulens.learners.lbe import LBE
     from pulens.learners.mpe_pu import MPEPU
     from pulens.learners.naive import NaiveClassifier
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from pulens.learners.oracle import OracleClassifier
     from pulens.learners.pu_bagging import PUBagging
     from pulens.learners.puet import PUET
+    from pulens.learners.pul_cpbf import PULCPBF
     from pulens.learners.pulda import PULDA
     from pulens.learners.pusb import PUSB
     from pulens.learners.upu import UPU
@@ -38,8 +41,11 @@ if TYPE_CHECKING:
 _TORCH = {
     "DistPU": "dist_pu",
     "LBE": "lbe",
+    "LaGAM": "lagam",
+    "LaGAMPUOnly": "lagam_pu_only",
     "MPEPU": "mpe_pu",
     "NNPU": "nnpu",
+    "PULCPBF": "pul_cpbf",
     "PULDA": "pulda",
     "PUSB": "pusb",
     "UPU": "upu",
@@ -61,12 +67,15 @@ __all__ = [
     "MPEPU",
     "NNPU",
     "PUET",
+    "PULCPBF",
     "PULDA",
     "PUSB",
     "UPU",
     "VPU",
     "DistPU",
     "ElkanNoto",
+    "LaGAM",
+    "LaGAMPUOnly",
     "NaiveClassifier",
     "OracleClassifier",
     "PUBagging",
