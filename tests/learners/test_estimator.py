@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from torch import nn
 
 from pulens.errors import AssumptionError, InputError
-from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU, load
+from pulens.learners import LBE, MPEPU, NNPU, PULCPBF, PULDA, PUSB, UPU, VPU, DistPU, LaGAMPUOnly, load
 from pulens.learners._loop import gradients_of
 from pulens.sklearn import scorer
 
@@ -30,6 +30,8 @@ ALL = [
     VPU(epochs=1, steps_per_epoch=2, batch_size=8, **QUICK),
     MPEPU(epochs=1, warm_up_epochs=1, batch_size=8, **QUICK),
     LBE(epochs=1, pretraining_steps=2, steps_per_epoch=2, **QUICK),
+    LaGAMPUOnly(class_prior=0.5, epochs=1, warm_up_epochs=1, batch_size=16, groups=2, **QUICK),
+    PULCPBF(class_prior=0.5, epochs=1, fence_epochs=1, levels=2, batch_size=8, **QUICK),
     DistPU(class_prior=0.5, epochs=1, warm_up_epochs=1, **QUICK),
     PULDA(class_prior=0.5, epochs=1, warm_up_epochs=1, batch_size=8, labelled_batch_size=4, **QUICK),
 ]

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from pulens.errors import InputError
-from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU, fit_many
+from pulens.learners import LBE, MPEPU, NNPU, PULCPBF, PULDA, PUSB, UPU, VPU, DistPU, LaGAMPUOnly, fit_many
 from pulens.learners._network import StackedNetwork
 from pulens.learners._streams import Streams
 
@@ -19,6 +19,8 @@ SHORT = {
     VPU: {"epochs": 3, "batch_size": 16, "steps_per_epoch": 4, "halve_every": 2},
     MPEPU: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 16},
     LBE: {"epochs": 2, "pretraining_steps": 3, "steps_per_epoch": 3, "subset": 0.3},
+    LaGAMPUOnly: {"epochs": 3, "warm_up_epochs": 1, "batch_size": 32, "groups": 3},
+    PULCPBF: {"epochs": 2, "fence_epochs": 3, "batch_size": 16, "levels": 3},
     DistPU: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 32},
     PULDA: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 32, "labelled_batch_size": 8},
 }

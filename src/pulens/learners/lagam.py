@@ -284,8 +284,8 @@ class LaGAM(PULearner):
     keep_at_end: float = 0.8  #: and in the last epoch
     support_batch_size: int = 64  #: support rows of either kind in a step
     mirror: bool = False  #: may pictures be mirrored? Not where left and right mean something, as in digits
-    batch_size: int = 64
-    learning_rate: float = 1e-3  #: the authors: SGD with 1e-3 on a network with batch norm
+    batch_size: int = 128  #: the authors: 64
+    learning_rate: float = 3e-4  #: the authors: SGD with 1e-3 on a network with batch norm
     weight_decay: float = 1e-4
     step_down: float = 0.1  #: the learning rate is multiplied by this at 5/8, 6/8 and 7/8 of all epochs
 
