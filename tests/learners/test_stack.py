@@ -170,7 +170,9 @@ def test_streams_do_not_depend_on_the_height_of_the_stack():
 
 def test_streams_are_uniform_enough_for_dropout():
     streams = Streams([0, 1], torch.device("cpu"))
-    kept = streams.keep("d", (0, 0), (400, 500), 0.3).float()
+    scaled = streams.keep("d", (0, 0), (400, 500), 0.3)
+    kept = (scaled > 0).float()
+    torch.testing.assert_close(scaled, kept / 0.7)
     assert kept.mean(dim=(1, 2)).sub(0.7).abs().max() < 4 * (0.21 / 200_000) ** 0.5
     assert abs(np.corrcoef(kept[0].flatten(), kept[1].flatten())[0, 1]) < 0.01
     assert abs(np.corrcoef(kept[0, :-1].flatten(), kept[0, 1:].flatten())[0, 1]) < 0.01
