@@ -26,6 +26,9 @@ from pulens.risks.fence import asymmetric, confidence, interval, penalty, weight
 from pulens.risks.losses import LOSSES, Loss, sigmoid
 from pulens.risks.means import masked_mean
 
+FENCES = ("separate", "shared")
+LOOK_EVERY = 4  # passes over the labelled rows between two looks at held-out rows
+
 
 class Fence:
     """R runs times K levels as one stack of R * K networks, which share their runs' batches."""
@@ -138,7 +141,7 @@ class FenceProgram(Program):
             Stage(
                 "fence",
                 self.value("fence_epochs"),
-                Drawn({"labelled": size, "population": size}, passes_over="population"),
+                Drawn({"labelled": size, "population": size}, passes_over="labelled"),
                 fence,
                 selectable=False,
                 networks=(),
@@ -194,9 +197,10 @@ class FenceProgram(Program):
 
     def end_epoch(self, stage: Stage) -> None:
         patience, held_out = self.value("fence_patience"), self.stack.held_out
-        if self.fence is not None and self.fence_runs and patience is not None:
+        is_due = (self.epoch_in_stage + 1) % LOOK_EVERY == 0 or self.epoch_in_stage + 1 == stage.epochs
+        if self.fence is not None and self.fence_runs and patience is not None and is_due:
             assert held_out is not None
-            self.fence_runs = self.fence.see(held_out, LOSSES[self.value("loss")], patience)
+            self.fence_runs = self.fence.see(held_out, LOSSES[self.value("loss")], patience // LOOK_EVERY)
 
     def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
         stack, size = self.stack, self.value("batch_size")
@@ -207,9 +211,8 @@ class FenceProgram(Program):
         own, consistent = self_training(
             first, second, self.stochastic.gather(1, batch.positions[:, size:]), self.self_training(stage)
         )
-        found: torch.Tensor = cross_entropy(labelled, 1.0).mean(1) + self.value("unlabelled_weight") * (
-            own + consistent
-        )
+        known: torch.Tensor = self.value("labelled_weight") * cross_entropy(labelled, 1.0).mean(1)
+        found = known + self.value("unlabelled_weight") * (own + consistent)
         return found + self.value("entropy") * entropy(z).mean(1)
 
     def self_training(self, stage: Stage) -> SelfTraining:
@@ -221,9 +224,6 @@ class FenceProgram(Program):
         own = self.passed[run][self.stack.data.is_unlabelled[run]].cpu()
         counts = torch.bincount(own, minlength=len(self.levels) + 1)
         return {"bracketed": (counts / counts.sum()).tolist()}
-
-
-FENCES = ("separate", "shared")
 
 
 def ramp(epoch: int, length: float) -> float:
@@ -283,17 +283,16 @@ class PULCPBF(PULearner):
     levels: int = 9  #: k / (levels + 1) for k = 1 .. levels
     fence: str = "separate"  #: a network per level; "shared" trains one and shifts its threshold (logistic loss only)
     loss: str = "logistic"  #: of the fence, or "sigmoid"
-    fence_epochs: int = 12  #: at most
-    fence_patience: int | None = (
-        3  #: of the fence on held-out PU rows, whose best epoch is kept; None trains all epochs
-    )
-    fence_learning_rate: float = 5e-4
+    fence_epochs: int = 120  #: passes over the labelled rows, at most
+    fence_patience: int | None = 20  #: stop after so many without a lower risk on held-out PU rows; None never stops
+    fence_learning_rate: float = 3e-4
     fence_weight_decay: float = 5e-4
-    fence_entropy: float = 0.01  #: weight of the entropy of population rows in the fence's risk
+    fence_entropy: float = 0.0  #: weight of the entropy of population rows in the fence's risk
     self_label: float = 0.5  #: share of the network's own call in the target, lambda
     self_label_ramp: float = 0.5  #: share of the epochs in which ``self_label`` grows from 0 to its value
     temperature: float = 0.5
     threshold: float = 0.9
+    labelled_weight: float = 1.0  #: of the labelled rows' loss
     unlabelled_weight: float = 0.85  #: of the unlabelled rows' loss
     entropy: float = 0.0  #: weight of the entropy of all rows
     mirror: bool = False  #: may pictures be mirrored? Not where left and right mean something, as in digits
