@@ -292,7 +292,7 @@ class PULCPBF(PULearner):
     self_label_ramp: float = 0.5  #: share of the epochs in which ``self_label`` grows from 0 to its value
     temperature: float = 0.5
     threshold: float = 0.9
-    labelled_weight: float = 1.0  #: of the labelled rows' loss
+    labelled_weight: float = 0.2  #: of the labelled rows' loss, against the archive's 1
     unlabelled_weight: float = 0.85  #: of the unlabelled rows' loss
     entropy: float = 0.0  #: weight of the entropy of all rows
     mirror: bool = False  #: may pictures be mirrored? Not where left and right mean something, as in digits
