@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from pulens.learners.cgenpu import CGenPU
     from pulens.learners.dist_pu import DistPU
     from pulens.learners.elkan_noto import ElkanNoto
+    from pulens.learners.lagam import LaGAM
+    from pulens.learners.lagam_pu_only import LaGAMPUOnly
     from pulens.learners.lbe import LBE
     from pulens.learners.mpe_pu import MPEPU
     from pulens.learners.naive import NaiveClassifier
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from pulens.learners.pan import PAN
     from pulens.learners.pu_bagging import PUBagging
     from pulens.learners.puet import PUET
+    from pulens.learners.pul_cpbf import PULCPBF
     from pulens.learners.pulda import PULDA
     from pulens.learners.pusb import PUSB
     from pulens.learners.self_pu import SelfPU
@@ -45,11 +48,14 @@ _TORCH = {
     "CGenPU": "cgenpu",
     "DistPU": "dist_pu",
     "LBE": "lbe",
+    "LaGAM": "lagam",
+    "LaGAMPUOnly": "lagam_pu_only",
     "MPEPU": "mpe_pu",
     "NNPU": "nnpu",
     "P3MixC": "p3mix_c",
     "P3MixE": "p3mix_e",
     "PAN": "pan",
+    "PULCPBF": "pul_cpbf",
     "PULDA": "pulda",
     "PUSB": "pusb",
     "SelfPU": "self_pu",
@@ -74,6 +80,7 @@ __all__ = [
     "NNPU",
     "PAN",
     "PUET",
+    "PULCPBF",
     "PULDA",
     "PUSB",
     "UPU",
@@ -82,6 +89,8 @@ __all__ = [
     "CGenPU",
     "DistPU",
     "ElkanNoto",
+    "LaGAM",
+    "LaGAMPUOnly",
     "NaiveClassifier",
     "OracleClassifier",
     "P3MixC",

@@ -78,16 +78,19 @@ class Streams:
         kept = lanes >= round(dropout * 65536) - 32768
         return torch.where(kept, 1 / (1 - dropout), 0.0).view(-1, *shape)
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
     def uniform(self, purpose: str, moment: tuple[int, int], shape: tuple[int, ...]) -> torch.Tensor:
         """Numbers in [0, 1) of 24 bits, shape [R, *shape]."""
-        words = self.bits(purpose, moment, int(np.prod(shape))).view(-1, *shape)
-        return ((words >> 40) & ((1 << 24) - 1)).float() * 2.0**-24
+        words = self.bits(purpose, moment, int(np.prod(shape)))
+        return (((words >> 40) & 0xFFFFFF).float() * 2.0**-24).view(-1, *shape)
 
     def normal(self, purpose: str, moment: tuple[int, int], shape: tuple[int, ...]) -> torch.Tensor:
-        """Standard normal numbers, shape [R, *shape] (Box and Muller 1958)."""
-        length, angle = self.uniform(purpose, moment, (2, *shape)).unbind(1)
-        return (-2 * torch.log1p(-length)).sqrt() * (2 * np.pi * angle).cos()
+        """Standard normal numbers, shape [R, *shape]: two per word, by Box and Muller's transform."""
+        count = int(np.prod(shape))
+        words = self.bits(purpose, moment, -(-count // 2))
+        radius = torch.sqrt(-2 * torch.log((((words >> 40) & 0xFFFFFF) + 0.5) * 2.0**-24))
+        angle = ((words >> 8) & 0xFFFFFF) * (2 * np.pi * 2.0**-24)
+        both = torch.stack([radius * torch.cos(angle), radius * torch.sin(angle)], 2)
+        return both.flatten(1)[:, :count].reshape(-1, *shape).float()
 
     def permutations(self, purpose: str, moment: tuple[int, int], sizes: torch.Tensor, widest: int) -> torch.Tensor:
         """A shuffle of 0 .. size-1 for every run, [R, widest]; what lies beyond a run's size follows behind."""
