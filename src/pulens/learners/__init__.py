@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pulens.learners._saving import load
     from pulens.learners.dist_pu import DistPU
     from pulens.learners.elkan_noto import ElkanNoto
+    from pulens.learners.holistic_pu import HolisticPU
     from pulens.learners.lbe import LBE
     from pulens.learners.mpe_pu import MPEPU
     from pulens.learners.naive import NaiveClassifier
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from pulens.learners.puet import PUET
     from pulens.learners.pulda import PULDA
     from pulens.learners.pusb import PUSB
+    from pulens.learners.robust_pu import RobustPU
     from pulens.learners.upu import UPU
     from pulens.learners.vpu import VPU
     from pulens.learners.weighted_elkan_noto import WeightedElkanNoto
@@ -37,11 +39,13 @@ if TYPE_CHECKING:
 # public name -> file; looked up on first use
 _TORCH = {
     "DistPU": "dist_pu",
+    "HolisticPU": "holistic_pu",
     "LBE": "lbe",
     "MPEPU": "mpe_pu",
     "NNPU": "nnpu",
     "PULDA": "pulda",
     "PUSB": "pusb",
+    "RobustPU": "robust_pu",
     "UPU": "upu",
     "VPU": "vpu",
 }
@@ -67,9 +71,11 @@ __all__ = [
     "VPU",
     "DistPU",
     "ElkanNoto",
+    "HolisticPU",
     "NaiveClassifier",
     "OracleClassifier",
     "PUBagging",
+    "RobustPU",
     "WeightedElkanNoto",
     "fit_many",
     "load",
