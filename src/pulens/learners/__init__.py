@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pulens.learners.cgenpu import CGenPU
     from pulens.learners.dist_pu import DistPU
     from pulens.learners.elkan_noto import ElkanNoto
+    from pulens.learners.holistic_pu import HolisticPU
     from pulens.learners.lagam import LaGAM
     from pulens.learners.lagam_pu_only import LaGAMPUOnly
     from pulens.learners.lbe import LBE
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from pulens.learners.pul_cpbf import PULCPBF
     from pulens.learners.pulda import PULDA
     from pulens.learners.pusb import PUSB
+    from pulens.learners.robust_pu import RobustPU
     from pulens.learners.self_pu import SelfPU
     from pulens.learners.upu import UPU
     from pulens.learners.vae_pu import VAEPU
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 _TORCH = {
     "CGenPU": "cgenpu",
     "DistPU": "dist_pu",
+    "HolisticPU": "holistic_pu",
     "LBE": "lbe",
     "LaGAM": "lagam",
     "LaGAMPUOnly": "lagam_pu_only",
@@ -59,6 +62,7 @@ _TORCH = {
     "PULDA": "pulda",
     "PUSB": "pusb",
     "SelfPU": "self_pu",
+    "RobustPU": "robust_pu",
     "UPU": "upu",
     "VAEPU": "vae_pu",
     "VPU": "vpu",
@@ -89,6 +93,7 @@ __all__ = [
     "CGenPU",
     "DistPU",
     "ElkanNoto",
+    "HolisticPU",
     "LaGAM",
     "LaGAMPUOnly",
     "NaiveClassifier",
@@ -96,6 +101,7 @@ __all__ = [
     "P3MixC",
     "P3MixE",
     "PUBagging",
+    "RobustPU",
     "SelfPU",
     "WeightedElkanNoto",
     "fit_many",
