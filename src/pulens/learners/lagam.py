@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -290,6 +290,7 @@ class LaGAM(PULearner):
     step_down: float = 0.1  #: the learning rate is multiplied by this at 5/8, 6/8 and 7/8 of all epochs
 
     _program = GroupProgram
+    needs_support: ClassVar[bool] = True
 
     def fit(
         self,

@@ -12,7 +12,7 @@ LaGAM on rows of known class, at the price of the class prior.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
@@ -82,6 +82,7 @@ class LaGAMPUOnly(LaGAM):
     support_fraction: float = 0.2
 
     _program = EstimatedSupportProgram
+    needs_support: ClassVar[bool] = False
 
     def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None) -> Any:  # type: ignore[override]
         """Train on rows with PU labels; ``validation`` is a pair (X, labels) to select the epoch on."""
