@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from pulens.benchmark.analysis import bayesian, cells, costs, paired, ranks, tables
+from pulens.benchmark.analysis.cells import Cells
 from pulens.benchmark.archive import Archive
 from pulens.benchmark.leaderboard.conditions import Condition, choose, conditions_of
 from pulens.benchmark.published import table_1
@@ -68,7 +70,7 @@ class Board:
     order: tuple[str, ...]  # best mean first, methods that are told the truth last
     datasets: tuple[str, ...]
     rows: tuple[Row, ...]
-    cells: cells.Cells
+    cells: Cells
     undefined: Mapping[tuple[str, str], int]  # runs whose metric has nothing to divide by
     published: Mapping[tuple[str, str], float]
     tests: tuple[paired.Paired, ...]
@@ -80,7 +82,7 @@ class Board:
     notices: tuple[str, ...]
 
     @property
-    def competing(self) -> cells.Cells:
+    def competing(self) -> Cells:
         """Cells of methods that are not told the truth."""
         return {place: own for place, own in self.cells.items() if not self.methods[place[0]].uses_truth}
 
@@ -127,21 +129,23 @@ class Board:
 
 def facts_of(rows: Iterable[Row]) -> dict[str, MethodFacts]:
     """Facts of every method that occurs."""
-    from pulens.benchmark.methods import find
-
     found: dict[str, MethodFacts] = {}
     for row in rows:
         name = row["method"]
-        if name in found:
-            continue
-        try:
-            needs_support = find(name).needs_support
-        except (InputError, ImportError):  # a method of the user's own, or of a package that is not here
-            needs_support = False
-        found[name] = MethodFacts(
-            name, row["title"] or name, row["family"] or "other", row["uses_truth"], needs_support
-        )
+        if name not in found:
+            title, family = row["title"] or name, row["family"] or "other"
+            found[name] = MethodFacts(name, title, family, row["uses_truth"], _needs_support(name))
     return found
+
+
+@cache
+def _needs_support(method: str) -> bool:
+    from pulens.benchmark.methods import find
+
+    try:
+        return find(method).needs_support
+    except (InputError, ImportError):  # a method of the user's own, or of a package that is not here
+        return False
 
 
 def check_selection(selection: str) -> str:
@@ -247,14 +251,14 @@ def from_rows(rows: Sequence[Row], condition: Condition, metric: str, selection:
     )
 
 
-def _ranked(table: cells.Cells) -> tuple[ranks.Ranking | None, str | None]:
+def _ranked(table: Cells) -> tuple[ranks.Ranking | None, str | None]:
     try:
         return ranks.rank(table), None
     except InputError as error:
         return None, str(error)
 
 
-def _beliefs(table: cells.Cells, others: Sequence[str], reference: str | None) -> dict[str, bayesian.Belief]:
+def _beliefs(table: Cells, others: Sequence[str], reference: str | None) -> dict[str, bayesian.Belief]:
     found = {}
     for name in others if reference else ():
         try:

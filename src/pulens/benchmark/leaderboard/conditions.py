@@ -78,7 +78,7 @@ def _words(further: tuple[Any, ...], varies: Sequence[bool]) -> list[str]:
 
 
 def choose(conditions: Sequence[Condition], wanted: str | None) -> Condition:
-    """The condition a user named ("S1 0.1", or "S1" where that is enough); by default Table 1's, or that of most runs."""
+    """The condition a user named ("S1 0.1", or "S1" if that is enough); by default Table 1's or that of most runs."""
     if not conditions:
         raise InputError("the archive has no finished run yet: there is nothing to report.")
     if wanted is None:

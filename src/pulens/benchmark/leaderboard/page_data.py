@@ -110,8 +110,8 @@ def _board_data(found: Board, methods: Mapping[str, int], datasets: Mapping[str,
             belief = bayesian.on_one_dataset(values, ROPE)
             beliefs[a][b] = [_thousandths(belief.better), _thousandths(belief.equal)]
     over: list[Any] = [None] * len(methods)
-    for name, one in found.beliefs.items():
-        over[methods[name]] = [_thousandths(one.better), _thousandths(one.equal)]
+    for name, belief in found.beliefs.items():
+        over[methods[name]] = [_thousandths(belief.better), _thousandths(belief.equal)]
     wilcoxon: list[Any] = [None] * len(methods)
     for name, (sets, raw, corrected) in found.wilcoxon.items():
         wilcoxon[methods[name]] = [sets, _short(raw), _short(corrected)]

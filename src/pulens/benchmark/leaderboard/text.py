@@ -111,8 +111,8 @@ def _ranks(found: Board) -> list[str]:
         return [*lines, f"no ranks: {found.no_ranking_because}"]
     ranking = found.ranking
     lines.append(
-        f"critical difference {ranking.critical_difference:.2f} (Nemenyi, level 0.05) over {len(ranking.datasets)} data "
-        f"sets; Friedman p = {ranking.p_value:.2g}, Iman-Davenport p = {ranking.iman_davenport_p_value:.2g}"
+        f"critical difference {ranking.critical_difference:.2f} (Nemenyi, level 0.05) over {len(ranking.datasets)} "
+        f"data sets; Friedman p = {ranking.p_value:.2g}, Iman-Davenport p = {ranking.iman_davenport_p_value:.2g}"
     )
     left = [name for name in order if name not in ranks]
     if left:
@@ -172,13 +172,13 @@ def _labels(found: Board, archive: Archive) -> list[str]:
         )
         lines.append(f"{'':<32}" + "".join(f"{f'{s} {c:g}':>10}" for s, c in places))
         for name in found.order:
-            shown = []
+            lost_at: list[str] = []
             for place in places:
                 lost = [
                     one.loss for one in biased if one.method == name and (one.strategy, one.label_frequency) == place
                 ]
-                shown.append(f"{100 * fmean(lost):>10.2f}" if lost else f"{'–':>10}")
-            lines.append(f"{found.methods[name].marked:<32}{''.join(shown)}")
+                lost_at.append(f"{100 * fmean(lost):>10.2f}" if lost else f"{'–':>10}")
+            lines.append(f"{found.methods[name].marked:<32}{''.join(lost_at)}")
     return lines
 
 

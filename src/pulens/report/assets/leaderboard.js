@@ -59,7 +59,7 @@ const page = (() => {
     const shown = methods();
     if (state.drawn) return [...state.drawn].filter((m) => shown.includes(m));
     const ranked = shown
-      .filter((m) => Number.isFinite(value(m, state.metric)))
+      .filter((m) => !raw.methods[m].truth && Number.isFinite(value(m, state.metric)))
       .sort((a, b) => value(b, state.metric) - value(a, state.metric));
     const first = ranked.slice(0, 4);
     if (raw.reference !== null && ranked.includes(raw.reference) && !first.includes(raw.reference)) first.push(raw.reference);
@@ -78,14 +78,14 @@ const page = (() => {
     sorting.ready(table);
   }
 
-  function methodCell(m) {
+  function methodCell(m, withFamily = false) {
     const cell = document.createElement("td");
     const name = make("bdi", raw.methods[m].title);
     cell.append(name);
     cell.dataset.value = raw.methods[m].title;
     if (raw.methods[m].truth) cell.append(" ", make("span", "† true classes", { className: "badge" }));
-    if (raw.methods[m].support) cell.append(" ", make("span", "‡ true support labels", { className: "badge" }));
-    cell.append(make("span", raw.methods[m].family, { className: "family" }));
+    if (raw.methods[m].support) cell.append(" ", make("span", raw.methods[m].title.includes("true support") ? "‡" : "‡ true support labels", { className: "badge" }));
+    if (withFamily) cell.append(make("span", raw.methods[m].family, { className: "family" }));
     return cell;
   }
 
@@ -139,7 +139,7 @@ const page = (() => {
       const row = document.createElement("tr");
       row.dataset.method = raw.methods[m].name;
       if (raw.methods[m].truth) row.className = "told";
-      row.append(methodCell(m));
+      row.append(methodCell(m, true));
       for (const d of columns) {
         const cell = document.createElement("td");
         const whole = board.mean[m][d];
@@ -184,8 +184,7 @@ const page = (() => {
   function drawCompared() {
     const board = boardOf();
     const table = $("#compared");
-    const against = raw.reference === null ? "the reference" : raw.methods[raw.reference].title;
-    headings(table, [["method"], ["mean rank"], ["wins"], ["ties"], ["losses"], [`chance better than ${against}`], ["practically equal"], ["worse"], ["Wilcoxon p (Holm)"]]);
+    headings(table, [["method"], ["mean rank"], ["wins"], ["ties"], ["losses"], ["P(better)"], ["P(equal)"], ["P(worse)"], ["Wilcoxon p"]]);
     const ranked = new Map();
     if (board && !board.ranking.why) board.ranking.methods.forEach((m, k) => ranked.set(m, board.ranking.ranks[k]));
     const rows = (board ? methods() : [])
@@ -212,11 +211,12 @@ const page = (() => {
     table.tBodies[0].replaceChildren(...rows);
     sorting.again(table);
     const ranking = board && board.ranking;
+    const against = raw.reference === null ? "" : raw.methods[raw.reference].title;
     $("#ranks-note").textContent = !ranking
       ? ""
       : ranking.why
         ? `No ranks: ${ranking.why}`
-        : `Wins, ties and losses: every pair of methods on every data set, paired t-test with Holm. Ranks over ${ranking.datasets} data sets that all ranked methods have: Friedman p = ${ranking.p}, Iman-Davenport p = ${ranking.f_p}.${ranking.datasets < 5 ? " So few data sets tell hardly anything apart." : ""}`;
+        : `Wins, ties and losses: every pair of methods on every data set, paired t-test with Holm.${against ? ` Chances of being better, practically equal and worse, and Wilcoxon's p (Holm): against ${against}, over data sets.` : ""} Ranks over ${ranking.datasets} data sets that all ranked methods have: Friedman p = ${ranking.p}, Iman-Davenport p = ${ranking.f_p}.${ranking.datasets < 5 ? " So few data sets tell hardly anything apart." : ""}`;
   }
 
   function drawChoices() {
@@ -276,7 +276,7 @@ const page = (() => {
         const whole = there ? run.values[place][k] : null;
         row.append(make("td", whole === null ? "–" : percent(whole / raw.scale)));
       });
-      row.append(make("td", run.seconds === null ? "–" : String(run.seconds)), make("td", run.key, { className: "words soft" }));
+      row.append(make("td", run.seconds === null ? "–" : String(run.seconds)), make("td", run.key, { className: "words key" }));
       return row;
     });
     table.tBodies[0].replaceChildren(...rows);

@@ -44,7 +44,8 @@ const paint = (() => {
     const half = Math.ceil(names.length / 2);
     const low = 1;
     const high = Math.max(names.length, 2);
-    const [left, right] = [16, width - 16];
+    const room = Math.round(0.22 * width); // for names on both sides
+    const [left, right] = [room, width - room];
     const px = (rank) => left + ((rank - low) / (high - low)) * (right - left);
     const top = 58;
     const bars = groups.length * 9;
@@ -68,13 +69,13 @@ const paint = (() => {
         `<path d="M${tidy(px(values[first]) - 3)} ${y}H${tidy(px(values[last]) + 3)}" stroke="${palette.prior}" stroke-width="4" stroke-linecap="round"/>`,
       );
     });
-    const most = Math.max(8, Math.floor((width / 2 - 50) / 6.6));
+    const most = Math.max(8, Math.floor((room + 0.12 * width - 36) / 6.4));
     spec.trail = { x: [], y: [], tell: (k) => [names[k], `mean rank ${values[k].toFixed(2)}`] };
     names.forEach((name, k) => {
       const leftSide = k < half;
       const y = top + 16 + bars + (leftSide ? k : names.length - 1 - k) * step + 10;
       const x = tidy(px(values[k]));
-      const edge = leftSide ? left : right;
+      const edge = leftSide ? 8 : width - 8;
       const colour = spec.colours[k];
       parts.push(
         `<path d="M${x} ${top}V${y}H${edge}" stroke="${colour}" fill="none" stroke-width="${k === spec.reference ? 2.2 : 1}"/>`,
@@ -173,7 +174,7 @@ const paint = (() => {
       const value = low + ((1 - low) * k) / 4;
       parts.push(
         `<path d="M${ring(value)}Z" fill="none" stroke="${palette.grid}"/>`,
-        `<text x="${tidy(cx + 4)}" y="${tidy(spot(0, value)[1] + 11)}" font-size="10" fill="${palette.soft}">${(100 * value).toFixed(0)}</text>`,
+        `<text x="${tidy(cx + 4)}" y="${tidy(spot(0, value)[1] + 11)}" font-size="10" fill="${palette.soft}">${Number((100 * value).toFixed(1))}</text>`,
       );
     }
     axes.forEach((name, k) => {

@@ -1,5 +1,5 @@
 "use strict";
-// Tables that sort when a heading is pressed: numbers by size, words by letter, empty cells always last.
+// Tables that sort when a heading is pressed: numbers by size, words by letter, empty cells last, rows told the truth below all.
 const sorting = (() => {
   const textOf = (cell) => cell.dataset.value ?? cell.textContent.trim();
   const numberOf = (text) => {
@@ -11,11 +11,12 @@ const sorting = (() => {
     const body = table.tBodies[0];
     const keyed = [...body.rows].map((row, place) => {
       const text = row.cells[column] ? textOf(row.cells[column]) : "";
-      return { row, place, text, number: numberOf(text), empty: text === "" || text === "–" };
+      return { row, place, text, number: numberOf(text), empty: text === "" || text === "–", told: row.classList.contains("told") };
     });
     const numeric = keyed.every((one) => one.empty || Number.isFinite(one.number));
     const sign = descending ? -1 : 1;
     keyed.sort((a, b) => {
+      if (a.told !== b.told) return a.told ? 1 : -1; // who is told the truth does not compete
       if (a.empty !== b.empty) return a.empty ? 1 : -1;
       const order = numeric ? a.number - b.number : a.text.localeCompare(b.text);
       return sign * order || a.place - b.place;
