@@ -124,7 +124,7 @@ const page = (() => {
     const published = new Map();
     const canPublish = raw.conditions[state.condition].usual && state.metric === "accuracy" && raw.published.length > 0;
     if (state.published && canPublish) for (const [m, d, figure] of raw.published) published.set(`${m}|${d}`, figure);
-    headings(table, [["method"], ...columns.map((d) => [raw.datasets[d]]), ["mean"]]);
+    headings(table, [["method"], ["mean"], ...columns.map((d) => [raw.datasets[d]])]);
     const rows = [];
     const few = new Map((board ? board.undefined : []).map(([m, d, count]) => [`${m}|${d}`, count]));
     const shown = board ? methods().filter((m) => columns.some((d) => board.mean[m][d] !== null)) : [];
@@ -140,6 +140,10 @@ const page = (() => {
       row.dataset.method = raw.methods[m].name;
       if (raw.methods[m].truth) row.className = "told";
       row.append(methodCell(m, true));
+      const all = value(m, state.metric, state.condition, "all");
+      const middle = make("td", percent(all), { className: "value" });
+      mark(middle, verdict(board, m, null));
+      row.append(middle);
       for (const d of columns) {
         const cell = document.createElement("td");
         const whole = board.mean[m][d];
@@ -159,15 +163,11 @@ const page = (() => {
         }
         row.append(cell);
       }
-      const all = value(m, state.metric, state.condition, "all");
-      const cell = make("td", percent(all), { className: "value" });
-      mark(cell, verdict(board, m, null));
-      row.append(cell);
       rows.push(row);
     }
     table.tBodies[0].replaceChildren(...rows);
     table.classList.toggle("oracle-table", state.selection.startsWith("oracle"));
-    if (!table.dataset.sorted) table.dataset.sorted = `${columns.length + 1}d`;
+    if (!table.dataset.sorted) table.dataset.sorted = "1d";
     sorting.again(table);
     $("#oracle-warning").hidden = !state.selection.startsWith("oracle");
     $("[data-also=published]").hidden = !canPublish;
