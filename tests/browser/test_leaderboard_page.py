@@ -6,12 +6,11 @@ import pytest
 
 pytest.importorskip("pyarrow", reason="the archive is Parquet: pip install 'pulens[bench]'")
 
-from synthetic_archive import make
-
 from pulens.benchmark import leaderboard
 from pulens.benchmark.archive import Store, read
 from pulens.benchmark.leaderboard import judged
 from pulens.benchmark.leaderboard.page import leaderboard_page
+from synthetic_archive import make
 
 TITLE = "<img src=x onerror=alert(1)> mine"
 

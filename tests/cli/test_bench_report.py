@@ -8,9 +8,8 @@ import pytest
 
 pytest.importorskip("pyarrow", reason="the archive is Parquet: pip install 'pulens[bench]'")
 
-from synthetic_archive import METHODS, make
-
 from pulens.cli import main
+from synthetic_archive import METHODS, make
 
 
 @pytest.fixture(scope="module")
