@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from torch import nn
 
 from pulens.errors import AssumptionError, InputError
-from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU, load
+from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU, HolisticPU, RobustPU, load
 from pulens.learners._loop import gradients_of
 from pulens.sklearn import scorer
 
@@ -32,6 +32,8 @@ ALL = [
     LBE(epochs=1, pretraining_steps=2, steps_per_epoch=2, **QUICK),
     DistPU(class_prior=0.5, epochs=1, warm_up_epochs=1, **QUICK),
     PULDA(class_prior=0.5, epochs=1, warm_up_epochs=1, batch_size=8, labelled_batch_size=4, **QUICK),
+    HolisticPU(trend_epochs=3, epochs=1, steps_per_epoch=2, batch_size=8, **QUICK),
+    RobustPU(class_prior=0.5, pretraining_epochs=1, episodes=1, epochs_per_episode=1, **QUICK),
 ]
 CODING = "labels are 1 and 0 unless positive= declares otherwise; this check uses labels such as 1 and 2 undeclared"
 EXPECTED_FAILURES = {

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from pulens.errors import InputError
-from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU, fit_many
+from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU, HolisticPU, RobustPU, fit_many
 from pulens.learners._network import StackedNetwork
 from pulens.learners._streams import Streams
 
@@ -21,6 +21,8 @@ SHORT = {
     LBE: {"epochs": 2, "pretraining_steps": 3, "steps_per_epoch": 3, "subset": 0.3},
     DistPU: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 32},
     PULDA: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 32, "labelled_batch_size": 8},
+    HolisticPU: {"trend_epochs": 4, "epochs": 2, "batch_size": 8, "views": "noise"},
+    RobustPU: {"pretraining_epochs": 3, "episodes": 2, "batch_size": 32, "pretraining_selection": "proxy_accuracy"},
 }
 
 
