@@ -158,7 +158,7 @@ class _Draws:
         return self.streams.normal(f"{self.purpose} {name}", self.moment, (self.rows, *shape))
 
     def happens(self, name: str, chance: float, *shape: int) -> torch.Tensor:
-        return ~self.streams.keep(f"{self.purpose} {name}", self.moment, (self.rows, *shape), chance)
+        return self.streams.keep(f"{self.purpose} {name}", self.moment, (self.rows, *shape), chance) == 0
 
     def each(self, name: str, chance: float) -> torch.Tensor:
         """One choice per picture, shaped to choose between pictures."""
