@@ -96,8 +96,10 @@ class TestNaturalBreak:
         close(natural_break(values, valid), [0.1, 1.1])
 
     def test_equal_values_cannot_be_split(self):
-        with pytest.raises(PulensError, match="cannot be split"):
-            cut([0.2] * 5)
+        assert np.isnan(cut([0.2] * 5))
+        X, labels, _ = separated(n=60, labelled=20)
+        with pytest.raises(PulensError, match="cannot be split in two"):
+            HolisticPU(backbone="linear", **{**QUICK, "learning_rate": 0.0}).fit(X, labels)
 
 
 class TestLosses:

@@ -66,7 +66,7 @@ ALL = [
     PULCPBF(class_prior=0.5, epochs=1, fence_epochs=1, levels=2, batch_size=8, **QUICK),
     DistPU(class_prior=0.5, epochs=1, warm_up_epochs=1, **QUICK),
     PULDA(class_prior=0.5, epochs=1, warm_up_epochs=1, batch_size=8, labelled_batch_size=4, **QUICK),
-    HolisticPU(trend_epochs=3, epochs=1, steps_per_epoch=2, batch_size=8, **QUICK),
+    HolisticPU(trend_epochs=3, epochs=1, steps_per_epoch=2, batch_size=8, standardise=True, **QUICK),
     RobustPU(class_prior=0.5, pretraining_epochs=1, episodes=1, epochs_per_episode=1, **QUICK),
     P3MixC(epochs=2, heuristic_start=1, steps_per_epoch=2, batch_size=8, **QUICK),
     P3MixE(epochs=2, heuristic_start=1, steps_per_epoch=2, batch_size=8, **QUICK),

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from pulens.errors import InputError, listed
+from pulens.errors import InputError, PulensError, listed
 from pulens.learners._data import Batch, Drawn, StackedRows
 from pulens.learners._estimator import PULearner
 from pulens.learners._loop import Program, Stage
@@ -205,10 +205,15 @@ class TrendProgram(Program):
         data, split, most = self.stack.data, self.value("split"), self._column("largest_trend")
         trends = self._trends()
         cut = natural_break(trends, data.is_unlabelled, split)
+        if bool(torch.isnan(cut).any()):
+            raise PulensError(
+                "the unlabelled rows cannot be split in two: all their predictions drift alike. Scale the features "
+                "(standardise=True) if predictions are all 0 or 1 from the start; else train longer or with a larger "
+                "learning_rate."
+            )
         # a break above zero splits rising rows only: look again without the steepest
-        usual = data.is_unlabelled & ((trends < most) | (cut <= 0)[:, None])
-        usual = torch.where((usual.sum(1) > 1)[:, None], usual, data.is_unlabelled)
-        cut = natural_break(trends, usual, split)
+        again = natural_break(trends, data.is_unlabelled & (trends < most), split)
+        cut = torch.where((cut > 0) & ~torch.isnan(again), again, cut)
         found: torch.Tensor = ((trends > cut[:, None]) & data.is_unlabelled).float()
         return found
 
