@@ -142,11 +142,11 @@ def _claims(
             "an interval of shares that holds the right one gives curves that hold the true one, if the band holds",
             "reproduced" if (excess[1] == 0).mean() > 0.94 and covered_by_range.mean() > 0.94 else "differs",
             f"the whole curve in {(excess[1] == 0).mean():.0%} of the rankings with the two-sample DKW band; with the "
-            f"bootstrap band, which has no width at the ends of a ranking, in {(excess[0] == 0).mean():.0%} (it is left "
+            f"bootstrap band, which has no width at the ends of a ranking, in {(excess[0] == 0).mean():.0%} (left "
             f"by {excess[0].max():.4f} at most) and the area in {covered_by_range.mean():.0%}",
         ),
         Claim(
-            "more positives mean a lower false positive rate where the ranking beats chance, else a higher one (Lemma 4)",
+            "more positives mean a lower false positive rate where chance is beaten, else a higher one (Lemma 4)",
             "reproduced" if agreement > 0.9999 else "differs",
             f"at {agreement:.2%} of the thresholds or more, for the ranking and for the same upside down",
         ),
