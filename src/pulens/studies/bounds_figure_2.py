@@ -16,6 +16,7 @@ from pulens.tally import Tally
 # the caption of the figure; the areas themselves are drawn, not printed
 UNLABELLED, UNLABELLED_PRIOR, PUBLISHED_REPEATS = 100_000, 0.2, 200
 KNOWN = (10, 30, 100, 300, 1_000, 3_000, 10_000)
+QUICK_REPEATS = 10
 BANDS = ("bootstrap", "clopper-pearson", "dkw-two-sample")
 SMALLER = (1_000, 10_000, 100_000)  # numbers of unlabelled rows, for the claim about the size of the data
 FEW, SOME = 100, 1_000  # known positives where only one number is tried
@@ -58,7 +59,7 @@ def area_bounds(ranking: TrueRanking, labels: Any, band: str) -> tuple[float, fl
 
 def run(bench: Workbench) -> Outcome:
     """Bounds over repeated rankings; then smaller data sets; then the band itself at all ranks."""
-    repeats = 10 if bench.quick else PUBLISHED_REPEATS
+    repeats = QUICK_REPEATS if bench.quick else PUBLISHED_REPEATS
     ends = np.empty((len(KNOWN), len(BANDS), repeats, 2))
     truth = np.empty((len(KNOWN), repeats))
     for a, known in enumerate(KNOWN):

@@ -23,6 +23,7 @@ from pulens.tally import Tally
 KNOWN, UNLABELLED, UNLABELLED_PRIOR = 2_000, 100_000, 0.3
 SHARES = (0.0, 0.15, 0.3, 0.45)
 RANGE = (0.8 * UNLABELLED_PRIOR, 1.2 * UNLABELLED_PRIOR)  # as far off as in section 6.3
+QUICK_REPEATS, REPEATS = 5, 50
 GRID = np.linspace(0.005, 0.995, 199)
 
 
@@ -50,7 +51,7 @@ def rates(tally: Tally, low: float, high: float) -> Rates:
 
 def run(bench: Workbench) -> Outcome:
     """One simulated ranking of the published size, bounds for several shares; the areas over repeats."""
-    repeats = 5 if bench.quick else 50
+    repeats = QUICK_REPEATS if bench.quick else REPEATS
     areas = np.empty((len(SHARES), repeats, 2))
     excess = np.empty((2, repeats))  # how far the true curve leaves the bounds, for two bands
     covered = np.empty(repeats, bool)

@@ -243,8 +243,8 @@ def _claims(
             "the order of models by AUPR can switch when the share of positives changes",
             "reproduced" if flips["average_precision"] else "differs",
             "because precision at a rank is the share of positives times what does not depend on it: both areas grow "
-            f"by one factor, their ratio stays at {ratios.min():.3f} to {ratios.max():.3f} (points whose recovered false "
-            "positive rate is below 0 are dropped, hence not one number)",
+            f"by one factor, their ratio stays at {ratios.min():.3f} to {ratios.max():.3f} (points whose recovered "
+            "false positive rate is below 0 are dropped, hence not one number)",
         ),
         Claim(
             "the share of positives can decide which model is better",
