@@ -7,7 +7,10 @@ import pytest
 
 from pulens import bounds, studies
 from pulens.assumptions import Assumptions
+from pulens.metrics import METRICS
+from pulens.metrics._measure import raw_value
 from pulens.recovery import direct_roc_auc, pairwise_auc
+from pulens.scenario import Scenario
 from pulens.studies import (
     _bounds,
     _bounds_tables,
@@ -136,3 +139,23 @@ def test_without_the_data_the_scores_are_simulated_and_named_so(monkeypatch):
     ranking = _bounds.trained_ranking.__wrapped__(0)
     assert "simulated" in ranking.name
     assert ranking.roc_auc == pytest.approx(0.76, abs=0.01)
+
+
+@pytest.mark.parametrize("metric", ["average_precision", "matthews_correlation"])
+@pytest.mark.parametrize("scenario", list(Scenario))
+def test_some_metrics_of_two_models_keep_their_ratio_whatever_the_share(metric, scenario):
+    # two scores only, and no more known positives above than the unlabelled rows have room for
+    tallies = []
+    for known, rows in ((50, 250), (80, 500)):
+        scores = np.repeat([2.0, 1.0, 2.0, 1.0], [known, 100 - known, rows, 1_000 - rows])
+        tallies.append(Tally.from_arrays(np.repeat([1, 0], [100, 1_000]), scores))
+    ratios = [
+        np.divide(*(raw_value(METRICS[metric], tally, Assumptions(share, 0.0, scenario), 2.0) for tally in tallies))
+        for share in (0.01, 0.1, 0.3)
+    ]
+    assert ratios == pytest.approx([ratios[0]] * 3, rel=1e-9)
+    f1 = [
+        np.divide(*(raw_value(METRICS["f1"], tally, Assumptions(share, 0.0, scenario), 2.0) for tally in tallies))
+        for share in (0.01, 0.3)
+    ]
+    assert abs(f1[0] - f1[1]) > 0.01
