@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -19,6 +20,8 @@ KNOWN_POSITIVES = (10, 30, 50, 70)  # in percent of all positives
 KNOWN_NEGATIVES = (0, 20, 40, 60, 80)
 FACTORS = (0.8, 1.0, 1.2)  # share of positives taken, beside the right one
 QUICK_DRAWS, DRAWS = 4, 40
+QUICK_COVERAGE_DRAWS, COVERAGE_DRAWS = 100, 400
+COVERAGE_BANDS = ("bootstrap", "dkw-two-sample")
 RIGHT = FACTORS.index(1.0)
 AXIS = (0.67, 0.87)  # the printed axis on which all bounds of both tables are drawn
 # the column beta of the tables, in percent, known positives by known negatives
@@ -103,6 +106,34 @@ def compute(bench: Workbench, approaches: tuple[Approach, ...]) -> Grid:
                         ).roc_auc
                         ends[draw, a, b, c, APPROACHES.index(approach)] = found.low, found.high
     return Grid(ranking.name, ranking.roc_auc, ends)
+
+
+def coverage_by_band(bench: Workbench) -> dict[str, Floats]:
+    """How often bounds from known positives hold the true area, for each number of these; no known negatives.
+
+    Known negatives hardly matter for that, so many draws can be afforded.
+    """
+    draws = QUICK_COVERAGE_DRAWS if bench.quick else COVERAGE_DRAWS
+    ranking = trained_ranking(bench.seed).some(POSITIVES, NEGATIVES, np.random.default_rng([bench.seed, 1]))
+    held: dict[str, Floats] = {band: np.zeros(len(KNOWN_POSITIVES)) for band in COVERAGE_BANDS}
+    for draw in range(draws):
+        bench.progress(f"coverage, draw {draw + 1} of {draws}")
+        for a, positives in enumerate(KNOWN_POSITIVES):
+            labels = ranking.labels(POSITIVES * positives // 100, np.random.default_rng([bench.seed, draw, positives]))
+            tally, share = Tally.from_arrays(labels, ranking.scores), float(share_of_latent(positives, 0))
+            for band, counts in held.items():
+                found = bounds(tally, unlabelled_prior=share, scenario="single-set", band=band)
+                counts[a] += (ranking.roc_auc in found.roc_auc) / draws
+    return held
+
+
+def least_credible(draws: int) -> float:
+    """A share of draws below which 95% coverage is not to be believed: three standard errors less.
+
+    >>> round(least_credible(100), 3)
+    0.885
+    """
+    return 0.95 - 3 * math.sqrt(0.95 * 0.05 / draws)
 
 
 def text_table(grid: Grid, ends: Floats, title: str, published: str) -> str:
