@@ -86,7 +86,7 @@ def _claims(grid: Grid, held: dict[str, Floats], bench: Workbench) -> tuple[Clai
             "in "
             + ", ".join(f"{share:.0%} ({known}% known)" for share, known in zip(covered, KNOWN_POSITIVES, strict=True))
             + f" of {draws} draws: a band on the known positives leaves out the scatter of the latent ones, which "
-            f"counts where these are the fewer; the two-sample DKW band holds in {safe.min():.0%} or more. "
+            f"counts where these are the fewer; the two-sample DKW band holds in at least {safe.min():.0%}. "
             f"{inside.mean():.0%} of the ends lie on the printed axis; on {grid.name}, since covtype is not among our "
             "data sets",
         ),
