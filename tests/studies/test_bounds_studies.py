@@ -39,11 +39,11 @@ def small(monkeypatch):
     monkeypatch.setattr(figure_3, "QUICK_REPEATS", 2)
     monkeypatch.setattr(figure_5, "QUICK_DRAWS", 3)
     monkeypatch.setattr(_bounds_tables, "QUICK_DRAWS", 2)
-    for module in (_bounds_tables, bounds_table_1):
-        monkeypatch.setattr(module, "QUICK_COVERAGE_DRAWS", 3)
-    for module in (_bounds_tables, bounds_table_1, bounds_table_2):
+    monkeypatch.setattr(bounds_table_1, "QUICK_COVERAGE_DRAWS", 3)
+    monkeypatch.setattr(bounds_table_2, "QUICK_REVERSED_DRAWS", 3)
+    for module in (_bounds_tables, bounds_table_2):
         monkeypatch.setattr(module, "POSITIVES", 200)
-        monkeypatch.setattr(module, "NEGATIVES", 1_000, raising=False)
+        monkeypatch.setattr(module, "NEGATIVES", 1_000)
     ranking = binormal("simulated normal scores", 20_000, 20_000, np.random.default_rng(0))
     monkeypatch.setattr(_bounds_tables, "trained_ranking", lambda seed: ranking)
     monkeypatch.setattr(figure_5, "trained_ranking", lambda seed: ranking)

@@ -108,23 +108,39 @@ def compute(bench: Workbench, approaches: tuple[Approach, ...]) -> Grid:
     return Grid(ranking.name, ranking.roc_auc, ends)
 
 
-def coverage_by_band(bench: Workbench) -> dict[str, Floats]:
-    """How often bounds from known positives hold the true area, for each number of these; no known negatives.
+def coverage_by_band(
+    bench: Workbench, draws: int, approach: Approach = "positives", negatives: int = 0
+) -> dict[str, Floats]:
+    """How often bounds with the right share hold the true area, for each number of known positives.
 
-    Known negatives hardly matter for that, so many draws can be afforded.
+    At one number of known negatives, so that more draws can be afforded than for whole tables.
     """
-    draws = QUICK_COVERAGE_DRAWS if bench.quick else COVERAGE_DRAWS
     ranking = trained_ranking(bench.seed).some(POSITIVES, NEGATIVES, np.random.default_rng([bench.seed, 1]))
     held: dict[str, Floats] = {band: np.zeros(len(KNOWN_POSITIVES)) for band in COVERAGE_BANDS}
     for draw in range(draws):
         bench.progress(f"coverage, draw {draw + 1} of {draws}")
         for a, positives in enumerate(KNOWN_POSITIVES):
-            labels = ranking.labels(POSITIVES * positives // 100, np.random.default_rng([bench.seed, draw, positives]))
-            tally, share = Tally.from_arrays(labels, ranking.scores), float(share_of_latent(positives, 0))
+            rng = np.random.default_rng([bench.seed, draw, positives])
+            labels = ranking.labels(POSITIVES * positives // 100, rng, NEGATIVES * negatives // 100)
+            tally, share = Tally.from_arrays(labels, ranking.scores), float(share_of_latent(positives, negatives))
             for band, counts in held.items():
-                found = bounds(tally, unlabelled_prior=share, scenario="single-set", band=band)
+                found = bounds(tally, unlabelled_prior=share, scenario="single-set", band=band, approach=approach)
                 counts[a] += (ranking.roc_auc in found.roc_auc) / draws
     return held
+
+
+def coverage_table(title: str, held: dict[str, Floats], negatives: int = 0) -> str:
+    """Coverage by band, with the numbers of latent rows beside the known ones."""
+    lines = [
+        title,
+        f"  {'known positives':<18}{'latent':>8}{'latent negatives':>18}" + "".join(f"{band:>18}" for band in held),
+    ]
+    for a, positives in enumerate(KNOWN_POSITIVES):
+        known, latent = POSITIVES * positives // 100, POSITIVES * (100 - positives) // 100
+        rest = NEGATIVES * (100 - negatives) // 100
+        shares = "".join(f"{found[a]:>18.1%}" for found in held.values())
+        lines.append(f"  {known:<18,}{latent:>8,}{rest:>18,}{shares}")
+    return "\n".join(lines)
 
 
 def least_credible(draws: int) -> float:

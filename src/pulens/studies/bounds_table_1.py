@@ -13,13 +13,13 @@ from pulens.studies._bounds_tables import (
     FACTORS,
     KNOWN_NEGATIVES,
     KNOWN_POSITIVES,
-    POSITIVES,
     PUBLISHED_SHARES,
     QUICK_COVERAGE_DRAWS,
     RIGHT,
     Grid,
     compute,
     coverage_by_band,
+    coverage_table,
     draw,
     least_credible,
     share_of_latent,
@@ -35,19 +35,10 @@ def run(bench: Workbench) -> Outcome:
     ends = grid.of("positives")
     table = text_table(grid, ends, "Bounds on the area under the ROC curve from known positives", "Table 1")
     files = () if bench.out is None else draw(grid, ends, bench.out, "bounds-table-1")
-    held = coverage_by_band(bench)
-    return Outcome((table, _coverage_table(held)), _claims(grid, held, bench), files)
-
-
-def _coverage_table(held: dict[str, Floats]) -> str:
-    lines = [
-        "How often the bounds hold the true area at the right share, without known negatives",
-        f"  {'known positives':<18}{'latent ones':>12}" + "".join(f"{band:>18}" for band in held),
-    ]
-    for a, positives in enumerate(KNOWN_POSITIVES):
-        known, latent = POSITIVES * positives // 100, POSITIVES * (100 - positives) // 100
-        lines.append(f"  {known:<18,}{latent:>12,}" + "".join(f"{shares[a]:>18.1%}" for shares in held.values()))
-    return "\n".join(lines)
+    draws = QUICK_COVERAGE_DRAWS if bench.quick else COVERAGE_DRAWS
+    held = coverage_by_band(bench, draws)
+    title = f"How often the bounds hold the true area at the right share, no known negatives, {draws} draws"
+    return Outcome((table, coverage_table(title, held)), _claims(grid, held, draws), files)
 
 
 def rounded_share(positives: int, negatives: int) -> int:
@@ -59,7 +50,7 @@ def rounded_share(positives: int, negatives: int) -> int:
     return math.floor(100 * share_of_latent(positives, negatives) + 0.5)
 
 
-def _claims(grid: Grid, held: dict[str, Floats], bench: Workbench) -> tuple[Claim, ...]:
+def _claims(grid: Grid, held: dict[str, Floats], draws: int) -> tuple[Claim, ...]:
     ends = grid.of("positives")
     widths = width(ends).mean(axis=0)[..., RIGHT]  # known positives, known negatives
     middles = ends.mean(axis=(0, -1))
@@ -73,7 +64,6 @@ def _claims(grid: Grid, held: dict[str, Floats], bench: Workbench) -> tuple[Clai
     steps = np.diff(middles, axis=-1)
     inside = (ends >= AXIS[0]) & (ends <= AXIS[1])
     covered, safe = held.values()
-    draws = QUICK_COVERAGE_DRAWS if bench.quick else COVERAGE_DRAWS
     return (
         Claim(
             "the share of positives among the unlabelled rows of each configuration",
