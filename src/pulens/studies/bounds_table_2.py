@@ -109,7 +109,7 @@ def _claims(grid: Grid, held: dict[str, Floats], draws: int) -> tuple[Claim, ...
             "reproduced" if covered.min() >= least_credible(draws) else "differs",
             f"with {MOST_NEGATIVES}% known negatives, where these decide, bounds from negatives hold the true area in "
             f"{covered.min():.0%} to {covered.max():.0%} of {draws} draws: few latent rows scatter, which the "
-            f"bootstrap band leaves out (two-sample DKW band: at least {safe.min():.0%}). The narrower of both holds in "
+            f"bootstrap band leaves out (two-sample DKW band: {safe.min():.0%}). The narrower of both holds in "
             f"{coverage.mean():.0%} of all cells, the tighter at each threshold in {joint.mean():.0%}",
         ),
     )
