@@ -243,8 +243,8 @@ def _claims(
         Claim(
             "the four printed areas",
             "reproduced" if reached == 4 else "differs",
-            f"the packed pair reaches {reached} of four; from {PUBLISHED[0.0][0]:.1%} equation 11 gives at most {most:.1%}, "
-            f"where {PUBLISHED[SHARE][0]:.1%} is printed",
+            f"the packed pair reaches {reached} of four; from {PUBLISHED[0.0][0]:.1%} equation 11 gives at most "
+            f"{most:.1%}, where {PUBLISHED[SHARE][0]:.1%} is printed",
         ),
         Claim(
             "the order of models by AUPR can switch when the share of positives changes",
