@@ -6,7 +6,8 @@ What the paper compares, in its words and in ours:
   that of the PU-trained ensemble itself. Errors therefore hold what training on PU labels costs. Errors against the
   PU-trained scores' own area are printed beside ("own").
 - ``alpha`` is the share of positives left among the unlabelled rows of the run, ``beta`` the share of positives among
-  the labelled ones. *Real* uses both, *Estimated* takes both from the scores alone.
+  the labelled ones. *Real* (IR, DR) uses both, *Estimated* takes both from the scores alone: IE and DE by the package's
+  default, IA and DA by AlphaMax, which the paper used.
 - the truth of AUC-PR depends on the share of positives; the published one moves with alpha, so ours is read at alpha.
 """
 
@@ -15,7 +16,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from pulens.curves.precision_recall import curve_areas, precision_recall_curve
 from pulens.metrics import find
 from pulens.priors import estimate_prior_and_noise
 from pulens.studies._recovery_networks import out_of_bag_scores
+from pulens.studies._stored import store_path, unreadable
 from pulens.studies._study import Workbench
 from pulens.tally import Tally
 from pulens.whole_files import write_whole
@@ -84,6 +85,8 @@ class Run:
     alpha: float
     estimated_alpha: float
     estimated_beta: float
+    alphamax_alpha: float
+    alphamax_beta: float
     full: float
     own: float
     auc: dict[str, float]
@@ -97,36 +100,32 @@ class Run:
         """Absolute error in beta - alpha: the published e."""
         return abs(self.estimated_beta - self.estimated_alpha - (self.beta - self.alpha))
 
+    @property
+    def alphamax_contrast_error(self) -> float:
+        return abs(self.alphamax_beta - self.alphamax_alpha - (self.beta - self.alpha))
+
 
 Runs = dict[tuple[str, float], list[Run]]
 
 
 def experiment(bench: Workbench) -> tuple[Design, Runs]:
-    """All runs of the design; those already in ``recovery-runs.json`` of the output folder are not done again."""
+    """All runs of the design; those already in ``recovery-runs-*.json`` of the output folder are not done again."""
     design = Design.of(bench)
-    if bench.out is None:
-        return design, _in_memory(design)(bench.progress)
-    return design, _run_all(design, bench.progress, bench.out / "recovery-runs.json")
+    store = store_path(bench, "recovery-runs", ".json")
+    if store is None and design in _MADE:
+        return design, _MADE[design]
+    _MADE[design] = _run_all(design, bench.progress, store)
+    return design, _MADE[design]
 
 
-@lru_cache(maxsize=2)
-def _in_memory(design: Design) -> Callable[[Callable[[str], None]], Runs]:
-    """Two studies read the same runs: within a process they are made once."""
-    found: list[Runs] = []
-
-    def runs(progress: Callable[[str], None]) -> Runs:
-        if not found:
-            found.append(_run_all(design, progress, None))
-        return found[0]
-
-    return runs
+_MADE: dict[Design, Runs] = {}  # two studies read the same runs: within a process they are made once
 
 
 def _run_all(design: Design, progress: Callable[[str], None], store: Path | None) -> Runs:
     kept = _read(store, design)
     runs: Runs = {}
     for name in design.sets:
-        rows: tuple[Any, Any] | None = None
+        rows: tuple[NDArray[np.float32], NDArray[np.bool_]] | None = None
         for place, beta in enumerate(BETAS):
             if (name, beta) not in kept:
                 rows = rows or load(name)
@@ -174,9 +173,8 @@ def one_run(
         features[rows], np.stack([labels, truth.astype(labels.dtype)]), networks=design.networks, rng=rng
     )
     tally = Tally.from_arrays(labels, scores)
-    both = estimate_prior_and_noise(tally)
     known = Assumptions(alpha, wrong / n_labelled)
-    estimated = Assumptions(both.class_prior.unlabelled, both.label_noise.value)
+    estimated, alphamax = (_estimated(tally, method) for method in ("auto", "alphamax"))
     area, precision = find("roc_auc").compute, find("average_precision").compute
     full_tally, own_tally = (Tally.from_arrays(np.where(truth, 1, -1), one) for one in (supervised, scores))
     return Run(
@@ -185,6 +183,8 @@ def one_run(
         alpha,
         estimated.unlabelled_prior,
         estimated.labelled_purity,
+        alphamax.unlabelled_prior,
+        alphamax.labelled_purity,
         area(full_tally, Assumptions(0.0)),
         area(own_tally, Assumptions(0.0)),
         {
@@ -193,6 +193,8 @@ def one_run(
             "DR": _clipped(area(tally, known)),
             "IE": area(tally, estimated, method="indirect"),
             "DE": _clipped(area(tally, estimated)),
+            "IA": area(tally, alphamax, method="indirect"),
+            "DA": _clipped(area(tally, alphamax)),
         },
         precision_at_share(full_tally, alpha),
         precision_at_share(own_tally, alpha),
@@ -201,8 +203,14 @@ def one_run(
             "PU": precision(tally, UNCORRECTED),
             "IR": _clipped(precision(tally, known)),
             "IE": _clipped(precision(tally, estimated)),
+            "IA": _clipped(precision(tally, alphamax)),
         },
     )
+
+
+def _estimated(tally: Tally, method: str) -> Assumptions:
+    found = estimate_prior_and_noise(tally, method=method)
+    return Assumptions(found.class_prior.unlabelled, found.label_noise.value)
 
 
 def precision_at_share(tally: Tally, share: float) -> float:
@@ -213,7 +221,7 @@ def precision_at_share(tally: Tally, share: float) -> float:
     (0.833333, 0.590909)
     """
     recall, alarms = tally.labelled / tally.labelled[-1], tally.negative / tally.negative[-1]
-    table = Contingency(tally.thresholds, recall, alarms, share, 1 - share)
+    table = Contingency(np.asarray(tally.thresholds, float), recall, alarms, share, 1 - share)
     return curve_areas(precision_recall_curve(table)).average_precision
 
 
@@ -225,16 +233,24 @@ def _clipped(value: float) -> float:
 def _read(store: Path | None, design: Design) -> Runs:
     if store is None or not store.exists():
         return {}
-    stored = json.loads(store.read_text(encoding="utf-8"))
-    if stored["design"] != json.loads(json.dumps(asdict(design))):
-        return {}
     runs: Runs = {}
-    for entry in stored["runs"]:
-        runs.setdefault((entry["data"], entry["beta"]), []).append(Run(**entry))
+    try:
+        stored = json.loads(store.read_text(encoding="utf-8"))
+        for entry in stored["runs"]:
+            runs.setdefault((entry["data"], entry["beta"]), []).append(Run(**entry))
+        same = stored["design"] == _plain(design)
+    except (ValueError, TypeError, KeyError) as error:
+        raise unreadable(store, error) from error
+    if not same:
+        raise unreadable(store)
     return runs
+
+
+def _plain(design: Design) -> Any:
+    return json.loads(json.dumps(asdict(design)))
 
 
 def _write(store: Path | None, design: Design, runs: Runs) -> None:
     if store is not None:
         entries = [asdict(run) for group in runs.values() for run in group]
-        write_whole(store, json.dumps({"design": asdict(design), "runs": entries}))
+        write_whole(store, json.dumps({"design": _plain(design), "runs": entries}))

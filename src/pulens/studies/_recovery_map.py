@@ -11,7 +11,9 @@ Floats = NDArray[np.float64]
 
 
 def observed_area(auc: Any, alpha: Any, beta: Any) -> Any:
-    r"""The area that labelled against unlabelled rows show, :math:`AUC_{pu} = \frac{1-(\beta-\alpha)}{2} + (\beta-\alpha)AUC`.
+    r"""The area that labelled against unlabelled rows show.
+
+    .. math:: AUC_{pu} = \tfrac{1}{2}(1 - (\beta-\alpha)) + (\beta-\alpha)\,AUC
 
     >>> round(observed_area(0.9, 0.25, 0.75), 12), round(observed_area(0.9, 0.25, 1.0), 12)
     (0.7, 0.8)

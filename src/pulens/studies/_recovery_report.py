@@ -112,7 +112,9 @@ def draw(
         left.plot([], [], color=COLOURS[method], linewidth=6, alpha=0.75, label=method)
         right.plot(paper[method], ours[method], "o", markersize=4, color=COLOURS[method], alpha=0.8, label=method)
     left.set_xticks(range(len(BETAS)), [f"{beta:g}" for beta in BETAS])
-    left.set(xlabel="share of positives among the labelled rows (beta)", ylabel=f"recovered {area} - {area} with labels")
+    left.set(
+        xlabel="share of positives among the labelled rows (beta)", ylabel=f"recovered {area} - {area} with labels"
+    )
     left.set_xlim(-0.6, len(BETAS) - 0.4)
     left.legend(ncols=len(differences), fontsize=8)
     ends = [8e-4, 1.2]

@@ -97,7 +97,7 @@ def draw(maps: dict[Truth, AreaMap], out: Path | None) -> tuple[Path, ...]:
     from pulens.plots._matplotlib import pyplot
 
     plt = pyplot()
-    figure, axes = plt.subplots(3, 9, figsize=(18, 6.6), sharex=True, sharey=True, layout="constrained")
+    figure, axes = plt.subplots(3, 9, figsize=(17, 6.2), sharex=True, sharey=True, layout="constrained")
     shown: Any = None
     for number, auc in enumerate(AREAS):
         for row, beta in enumerate(reversed(BETAS)):
@@ -105,18 +105,18 @@ def draw(maps: dict[Truth, AreaMap], out: Path | None) -> tuple[Path, ...]:
                 ax = axes[row, 3 * number + column]
                 shown = draw_map(ax, maps[alpha, beta, auc], alpha, beta, "#b5b5b5")
                 ax.set_title(f"AUC {auc:g}, alpha {alpha:g}, beta {beta:g}", fontsize=7)
-    for ax in axes[-1]:
-        ax.set_xlabel("estimated alpha", fontsize=8)
-    for ax in axes[:, 0]:
-        ax.set_ylabel("estimated beta", fontsize=8)
-    figure.colorbar(shown, ax=axes, shrink=0.7, label="|recovered AUC - AUC|")
+    figure.supxlabel("estimated alpha")
+    figure.supylabel("estimated beta")
+    figure.colorbar(shown, ax=axes, shrink=0.7, pad=0.01, label="|recovered AUC - AUC|; grey: none is feasible")
     path = out / "recovery-figure-3.png"
     figure.savefig(path, dpi=130)
     plt.close(figure)
     return (path,)
 
 
-def draw_map(ax: Any, found: AreaMap, alpha: float, beta: float, infeasible_colour: str, colours: str = "viridis") -> Any:
+def draw_map(
+    ax: Any, found: AreaMap, alpha: float, beta: float, infeasible_colour: str, colours: str = "viridis"
+) -> Any:
     """One heat map of absolute errors."""
     masked = np.ma.masked_where(found.infeasible, found.error)
     ax.set_facecolor(infeasible_colour)

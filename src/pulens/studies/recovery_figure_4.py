@@ -21,7 +21,7 @@ def lines(auc: float, alpha: float, beta: float) -> dict[str, float]:
     width = 2 * (observed_area(auc, alpha, beta) - 0.5)
     return {
         "AUC_pu": 1.0,
-        "AUC (right)": contrast,
+        "AUC, the truth": contrast,
         "1": width,
         "0": -width,
         "1 - AUC": -contrast,
@@ -34,7 +34,7 @@ def run(bench: Workbench) -> Outcome:
     found = area_map(AUC, ALPHA, BETA, 101 if bench.quick else 401)
     expected = {
         "AUC_pu": found.auc_pu,
-        "AUC (right)": AUC,
+        "AUC, the truth": AUC,
         "1": 1.0,
         "0": 0.0,
         "1 - AUC": 1 - AUC,
@@ -46,13 +46,13 @@ def run(bench: Workbench) -> Outcome:
         f"  {'at this truth':<34}{found.auc_pu:>8.3f}{PUBLISHED_AUC_PU:>8.3f}",
         f"  {'at beta 1 instead':<34}{observed_area(AUC, ALPHA, 1.0):>8.3f}",
         "",
-        f"  {'estimates on the line':<34}{'recovered':>10}{'which is':>14}",
+        f"  {'estimates on the line':<34}{'recovered':>10}{'which is':>16}",
     ]
     worst = 0.0
     for name, offset in lines(AUC, ALPHA, BETA).items():
-        value = float(recovered_area(found.auc_pu, 0.0, offset))
+        value = round(float(recovered_area(found.auc_pu, 0.0, offset)), 12) + 0.0
         worst = max(worst, abs(value - expected[name]))
-        rows.append(f"  {f'beta = alpha {offset:+.3f}':<34}{value:>10.3f}{name:>14}")
+        rows.append(f"  {f'beta = alpha {offset:+.3f}':<34}{value:>10.3f}{name:>16}")
     claims = (
         Claim(
             "(0.25, 0.75, 0.90) give AUC_pu = 0.80",
@@ -82,14 +82,14 @@ def _outside(found: AreaMap) -> Claim:
 
 
 def draw(found: AreaMap, out: Path | None) -> tuple[Path, ...]:
-    """The map, white where no area is feasible, and the notable lines beside it."""
+    """The map, grey where no area is feasible, and the notable lines beside it."""
     if out is None:
         return ()
     from pulens.plots._matplotlib import pyplot
 
     plt = pyplot()
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
-    shown = draw_map(left, found, ALPHA, BETA, "#ffffff", "Greys")
+    shown = draw_map(left, found, ALPHA, BETA, "#d4d4d4", "Blues")
     for line in left.lines:
         line.set_color("#c8553d")
     figure.colorbar(shown, ax=left, label="|recovered AUC - AUC|")
@@ -105,7 +105,7 @@ def draw(found: AreaMap, out: Path | None) -> tuple[Path, ...]:
             )  # fmt: skip
             continue
         right.plot(ends, ends + offset, color=colour, linewidth=1.5)
-        middle = (1 - abs(offset)) / 2 + max(-offset, 0)
+        middle = (1 - abs(offset)) * 0.72 + max(-offset, 0)
         right.annotate(
             f"recovered = {name}", (middle, middle + offset), rotation=45, ha="center", va="bottom", fontsize=8,
             rotation_mode="anchor", color=colour,
@@ -117,7 +117,7 @@ def draw(found: AreaMap, out: Path | None) -> tuple[Path, ...]:
     for ax in (left, right):
         ax.set(xlabel="estimated alpha", ylabel="estimated beta", xlim=(0, 1), ylim=(0, 1), aspect="equal")
     path = out / "recovery-figure-4.png"
-    figure.savefig(path, dpi=130)
+    figure.savefig(path, dpi=130, bbox_inches="tight")
     plt.close(figure)
     return (path,)
 
