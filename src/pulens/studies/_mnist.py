@@ -176,7 +176,7 @@ def pu_error(logits: Floats, is_positive: NDArray[np.bool_], rng: np.random.Gene
 def _read(store: Path, design: Design) -> Trained:
     names = ("errors", "pu_errors", "accuracies", "logits", "is_positive")
     try:
-        with np.load(store, allow_pickle=False) as kept:
+        with store.open("rb") as file, np.load(file, allow_pickle=False) as kept:
             same = json.loads(str(kept["design"])) == json.loads(json.dumps(asdict(design)))
             parts = [kept[name] for name in names]
     except (ValueError, KeyError, OSError, BadZipFile) as error:

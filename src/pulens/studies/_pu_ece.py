@@ -69,7 +69,8 @@ def cube_root_bins(rows: int) -> int:
     >>> cube_root_bins(1000), cube_root_bins(10_000)
     (10, 22)
     """
-    return max(1, math.ceil(round(float(rows) ** (1 / 3), 9)))
+    root: float = rows ** (1 / 3)
+    return max(1, math.ceil(round(root, 9)))
 
 
 def labelled_calibration_error(scores: Floats, is_positive: NDArray[np.bool_], bins: int) -> float:

@@ -204,6 +204,8 @@ def one_run(
             "IR": _clipped(precision(tally, known)),
             "IE": _clipped(precision(tally, estimated)),
             "IA": _clipped(precision(tally, alphamax)),
+            "IR roc": _clipped(precision(tally, known, form="roc")),
+            "IE roc": _clipped(precision(tally, estimated, form="roc")),
         },
     )
 
