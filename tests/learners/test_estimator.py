@@ -19,6 +19,7 @@ from torch import nn
 
 from pulens.errors import AssumptionError, InputError
 from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU, load
+from pulens.learners._loop import gradients_of
 from pulens.sklearn import scorer
 
 QUICK = {"device": "cpu", "progress": False, "backbone": "linear", "random_state": 0}
@@ -143,7 +144,7 @@ def test_oracle_selection_needs_true_labels_and_says_so():
     learner = NNPU(class_prior=0.5, epochs=3, selection="oracle", **QUICK)
     with pytest.raises(InputError, match="needs validation"):
         learner.fit(X, labels)
-    with pytest.raises(InputError, match="true validation labels"):
+    with pytest.raises(InputError, match="rows with true labels"):
         learner.fit(X, labels, validation=(X, labels))
     learner.fit(X, labels, validation=(X, np.where(positive, 1, -1)))
     best = learner.history_[learner.best_epoch_ - 1]["selection"]
@@ -274,7 +275,7 @@ def test_optimisers_follow_torch(optimiser):
     x = torch.randn(2, 6, 3, generator=torch.Generator().manual_seed(0))
     for step in range(5):
         active = None if step < 2 else torch.tensor([True, step == 4])  # run 1 sits two steps out
-        mine.step(network.gradients((network(x) ** 2).mean(1).sum()), active=active)
+        mine.step(gradients_of((network(x) ** 2).mean(1).sum(), [network])[0], active=active)
         for run, (module, other) in enumerate(zip(modules, theirs, strict=True)):
             if active is None or active[run]:
                 other.zero_grad()

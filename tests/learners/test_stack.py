@@ -168,7 +168,54 @@ def test_streams_do_not_depend_on_the_height_of_the_stack():
 
 def test_streams_are_uniform_enough_for_dropout():
     streams = Streams([0, 1], torch.device("cpu"))
-    kept = streams.keep("d", (0, 0), (400, 500), 0.3).float()
+    scaled = streams.keep("d", (0, 0), (400, 500), 0.3)
+    kept = (scaled > 0).float()
+    torch.testing.assert_close(scaled, kept / 0.7)
     assert kept.mean(dim=(1, 2)).sub(0.7).abs().max() < 4 * (0.21 / 200_000) ** 0.5
     assert abs(np.corrcoef(kept[0].flatten(), kept[1].flatten())[0, 1]) < 0.01
     assert abs(np.corrcoef(kept[0, :-1].flatten(), kept[0, 1:].flatten())[0, 1]) < 0.01
+
+
+@pytest.mark.parametrize("build", [lambda: small((4,)), Residual], ids=["chain", "any module"])
+def test_features_are_what_the_last_dense_layer_reads(build):
+    network = StackedNetwork(build, [1, 2], torch.device("cpu"))
+    x = torch.randn(2, 5, 4, generator=torch.Generator().manual_seed(0))
+    logits, features = network.with_features(x)
+    torch.testing.assert_close(logits, network(x))
+    weight = network.parameters[network.last_weight]
+    bias = network.parameters[network.last_weight.replace("weight", "bias")]
+    torch.testing.assert_close((features * weight).sum(2) + bias, logits)
+
+
+def test_networks_may_give_more_than_one_number_per_row():
+    x = torch.randn(3, 5, 2, 6, 6, generator=torch.Generator().manual_seed(0))
+
+    def picture():
+        return nn.Sequential(nn.Conv2d(2, 4, 3, padding=1), nn.ReLU(), nn.Conv2d(4, 3, 3))
+
+    def vector():
+        return nn.Sequential(picture(), nn.Flatten(), nn.Linear(48, 7))
+
+    def one_channel():
+        return nn.Sequential(picture(), nn.Conv2d(3, 1, 4))
+
+    for build, shape in ((picture, (3, 4, 4)), (vector, (7,)), (one_channel, ())):
+        network = StackedNetwork(build, [1, 2, 3], torch.device("cpu"))
+        found = network(x)
+        assert found.shape == (3, 5, *shape)
+        for run in range(3):
+            module = build()
+            module.load_state_dict(network.state_of(run))
+            torch.testing.assert_close(found[run], module(x[run]).reshape(5, *shape), rtol=1e-4, atol=1e-5)
+
+
+def test_averaging_two_networks_moves_parameters_and_copies_buffers():
+    one, other = (StackedNetwork(lambda: pictures((2, 6, 6)), [1, 2], torch.device("cpu"), name=n) for n in "ab")
+    other.buffers["1.running_mean"] += 1
+    expected = one.flat * 0.75 + other.flat * 0.25
+    one.move_towards(other, 0.25)
+    torch.testing.assert_close(one.flat, expected)
+    assert torch.equal(one.buffers["1.running_mean"], other.buffers["1.running_mean"])
+    one.move_towards(other, torch.tensor([1.0, 0.0]))
+    assert torch.equal(one.parameters["0.weight"][0], other.parameters["0.weight"][0])
+    assert not torch.equal(one.parameters["0.weight"][1], other.parameters["0.weight"][1])

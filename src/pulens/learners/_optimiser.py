@@ -10,6 +10,7 @@ import torch
 from pulens.learners._network import StackedNetwork
 
 KINDS = ("adam", "adamw", "sgd")
+PIECE = 1 << 18  # numbers of each kind that stay in a CPU's cache together
 PerRun = Any  # a number, or a tensor with one number per run
 
 
@@ -59,16 +60,30 @@ class Optimiser:
             self.first.mul_(settings.momentum).add_(gradient)
             direction, scale = self.first, -factor
         else:
-            assert self.second is not None
-            b1, b2 = settings.betas
-            self.first.lerp_(gradient, 1 - b1)
-            self.second.mul_(b2).addcmul_(gradient, gradient, value=1 - b2)
-            root = self.second.sqrt().mul_((1 - b2**self.taken) ** -0.5).add_(settings.epsilon)
-            direction, scale = root.reciprocal_().mul_(self.first), -factor / (1 - b1**self.taken)
+            self._adam(gradient, rate, factor)
+            return
         if isinstance(rate, torch.Tensor):
             flat.addcmul_(direction, rate, value=scale)
         else:
             flat.add_(direction, alpha=rate * scale)
+
+    def _adam(self, gradient: torch.Tensor, rate: PerRun, factor: float) -> None:
+        """Piece by piece on a CPU, where a tall stack's moments would pass through the cache once per operation."""
+        assert self.second is not None
+        settings, flat = self.settings, self.network.flat
+        b1, b2 = settings.betas
+        second_scale, scale = (1 - b2**self.taken) ** -0.5, -factor / (1 - b1**self.taken)
+        size = PIECE if flat.device.type == "cpu" else max(flat.numel(), 1)
+        for start in range(0, flat.numel(), size):
+            part = slice(start, start + size)
+            first, second, own = self.first[part], self.second[part], gradient[part]
+            first.lerp_(own, 1 - b1)
+            second.mul_(b2).addcmul_(own, own, value=1 - b2)
+            root = second.sqrt().mul_(second_scale).add_(settings.epsilon)
+            if isinstance(rate, torch.Tensor):
+                flat[part].addcmul_(root.reciprocal_().mul_(first), rate[part], value=scale)
+            else:
+                flat[part].addcdiv_(first, root, value=rate * scale)
 
     def _masked(self, gradient: torch.Tensor, rate: PerRun, factor: float, active: torch.Tensor | None) -> None:
         """The same arithmetic with one step count per run."""
