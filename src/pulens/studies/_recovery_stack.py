@@ -27,6 +27,9 @@ GROW, SHRINK = 1.2, 0.5
 class WholeTable:
     """One batch per epoch: the table itself. Bags are weights, so no row is copied for any network."""
 
+    def steps(self, data: StackedRows) -> int:
+        return 1
+
     def epoch(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[Batch]:
         nothing = torch.empty(0, device=data.device)
         yield Batch(nothing, data.table, nothing, nothing, nothing, (epoch, 0), None)
@@ -48,7 +51,7 @@ class BaggedProgram(Program):
         self.seen: torch.Tensor | None = None
         # a step is already the change that is wanted: the optimiser only has to subtract it
         plain = OptimiserSettings("sgd", learning_rate=1.0, momentum=0.0)
-        return [Stage("training", self.epochs, cast(Any, WholeTable()), plain)]
+        return [Stage("training", self.epochs, WholeTable(), plain)]
 
     def logits(self) -> torch.Tensor:
         """[R, rows]. All networks read the same rows, so their first layers are one matrix product."""
