@@ -185,6 +185,12 @@ def _fit_stack(
     )
     stack = [_learner(method, one, str(place)) for one in prepared]
     rows, labels = zip(*(_training_rows(method, one) for one in prepared), strict=True)
+    extra: dict[str, Any] = {}
+    if method.needs_support:
+        known = [one.support() for one in prepared]
+        kept = [~np.isin(own, places) for own, (places, _) in zip(rows, known, strict=True)]
+        rows, labels = (tuple(own[k] for own, k in zip(both, kept, strict=True)) for both in (rows, labels))
+        extra["support"] = [(own + offset, codes) for (own, codes), offset in zip(known, offsets, strict=True)]
     held = [_labelled_first(one.validation) for one in prepared]
     processor = time.process_time()
     watch.begin()
@@ -196,6 +202,7 @@ def _fit_stack(
             rows=[own + offset for own, offset in zip(rows, offsets, strict=True)],
             validation=[(own + offset, codes) for (own, codes), offset in zip(held, offsets, strict=True)],
             on_epoch=watch,
+            **extra,
         )
     cost = Cost(watch.seconds(), watch.watching, time.process_time() - processor, *_peak(place.type))
     if not watch.trace:

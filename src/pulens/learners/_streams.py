@@ -78,6 +78,20 @@ class Streams:
         kept = lanes >= round(dropout * 65536) - 32768
         return torch.where(kept, 1 / (1 - dropout), 0.0).view(-1, *shape)
 
+    def uniform(self, purpose: str, moment: tuple[int, int], shape: tuple[int, ...]) -> torch.Tensor:
+        """Numbers in [0, 1) of 24 bits, shape [R, *shape]."""
+        words = self.bits(purpose, moment, int(np.prod(shape)))
+        return (((words >> 40) & 0xFFFFFF).float() * 2.0**-24).view(-1, *shape)
+
+    def normal(self, purpose: str, moment: tuple[int, int], shape: tuple[int, ...]) -> torch.Tensor:
+        """Standard normal numbers, shape [R, *shape]: two per word, by Box and Muller's transform."""
+        count = int(np.prod(shape))
+        words = self.bits(purpose, moment, -(-count // 2))
+        radius = torch.sqrt(-2 * torch.log((((words >> 40) & 0xFFFFFF) + 0.5) * 2.0**-24))
+        angle = ((words >> 8) & 0xFFFFFF) * (2 * np.pi * 2.0**-24)
+        both = torch.stack([radius * torch.cos(angle), radius * torch.sin(angle)], 2)
+        return both.flatten(1)[:, :count].reshape(-1, *shape).float()
+
     def permutations(self, purpose: str, moment: tuple[int, int], sizes: torch.Tensor, widest: int) -> torch.Tensor:
         """A shuffle of 0 .. size-1 for every run, [R, widest]; what lies beyond a run's size follows behind."""
         keys = self.bits(purpose, moment, widest)
@@ -91,7 +105,9 @@ class Streams:
         salt = zlib.crc32(purpose.encode())
         return [np.random.default_rng([seed & WORD, salt, *moment]) for seed in self.seeds]
 
-    def beta(self, purpose: str, epoch: int, steps: int, concentration: float) -> torch.Tensor:
-        """Symmetric Beta draws, one per step and run: [steps, R]."""
-        drawn = [rng.beta(concentration, concentration, steps) for rng in self.generators(purpose, (epoch, 0))]
+    def beta(self, purpose: str, epoch: int, steps: int, concentration: Any) -> torch.Tensor:
+        """Symmetric Beta draws, one per step and run: [steps, R]; of one concentration, or of one [R] per run."""
+        own = torch.as_tensor(concentration).cpu().expand(len(self.seeds)).tolist()
+        generators = self.generators(purpose, (epoch, 0))
+        drawn = [rng.beta(value, value, steps) for rng, value in zip(generators, own, strict=True)]
         return torch.as_tensor(np.stack(drawn, 1).astype(np.float32), device=self.device)
