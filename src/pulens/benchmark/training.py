@@ -33,7 +33,7 @@ Row = dict[str, Any]
 class Outcome:
     """What training found for one run, before it is put into words of the archive."""
 
-    curve: dict[str, list[float]]
+    curve: dict[str, list[Any]]
     choices: dict[str, Any]  # selection -> watch.Chosen
     facts: dict[str, Any]
 
