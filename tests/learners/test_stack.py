@@ -8,7 +8,22 @@ import torch
 from torch import nn
 
 from pulens.errors import InputError
-from pulens.learners import LBE, MPEPU, NNPU, PULCPBF, PULDA, PUSB, UPU, VPU, DistPU, LaGAMPUOnly, fit_many
+from pulens.learners import (
+    LBE,
+    MPEPU,
+    NNPU,
+    PULCPBF,
+    PULDA,
+    PUSB,
+    UPU,
+    VPU,
+    DistPU,
+    LaGAMPUOnly,
+    P3MixC,
+    P3MixE,
+    SelfPU,
+    fit_many,
+)
 from pulens.learners._network import StackedNetwork
 from pulens.learners._streams import Streams
 
@@ -23,6 +38,16 @@ SHORT = {
     PULCPBF: {"epochs": 2, "fence_epochs": 3, "batch_size": 16, "levels": 3},
     DistPU: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 32},
     PULDA: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 32, "labelled_batch_size": 8},
+    P3MixC: {
+        "epochs": 3,
+        "batch_size": 16,
+        "heuristic_start": 1,
+        "steps_per_epoch": None,
+        "pool_size": 30,
+        "mix_layer": 0,
+    },
+    P3MixE: {"epochs": 3, "batch_size": 16, "heuristic_start": 1, "steps_per_epoch": None, "pool_size": 30},
+    SelfPU: {"epochs": 5, "batch_size": 32, "trust_start": 1, "trust_every": 1, "trust_stop": 3, "teacher_start": 3},
 }
 
 

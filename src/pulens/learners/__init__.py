@@ -28,11 +28,14 @@ if TYPE_CHECKING:
     from pulens.learners.naive import NaiveClassifier
     from pulens.learners.nnpu import NNPU
     from pulens.learners.oracle import OracleClassifier
+    from pulens.learners.p3mix_c import P3MixC
+    from pulens.learners.p3mix_e import P3MixE
     from pulens.learners.pu_bagging import PUBagging
     from pulens.learners.puet import PUET
     from pulens.learners.pul_cpbf import PULCPBF
     from pulens.learners.pulda import PULDA
     from pulens.learners.pusb import PUSB
+    from pulens.learners.self_pu import SelfPU
     from pulens.learners.upu import UPU
     from pulens.learners.vpu import VPU
     from pulens.learners.weighted_elkan_noto import WeightedElkanNoto
@@ -45,9 +48,12 @@ _TORCH = {
     "LaGAMPUOnly": "lagam_pu_only",
     "MPEPU": "mpe_pu",
     "NNPU": "nnpu",
+    "P3MixC": "p3mix_c",
+    "P3MixE": "p3mix_e",
     "PULCPBF": "pul_cpbf",
     "PULDA": "pulda",
     "PUSB": "pusb",
+    "SelfPU": "self_pu",
     "UPU": "upu",
     "VPU": "vpu",
 }
@@ -78,7 +84,10 @@ __all__ = [
     "LaGAMPUOnly",
     "NaiveClassifier",
     "OracleClassifier",
+    "P3MixC",
+    "P3MixE",
     "PUBagging",
+    "SelfPU",
     "WeightedElkanNoto",
     "fit_many",
     "load",

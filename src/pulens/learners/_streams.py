@@ -105,7 +105,9 @@ class Streams:
         salt = zlib.crc32(purpose.encode())
         return [np.random.default_rng([seed & WORD, salt, *moment]) for seed in self.seeds]
 
-    def beta(self, purpose: str, epoch: int, steps: int, concentration: float) -> torch.Tensor:
-        """Symmetric Beta draws, one per step and run: [steps, R]."""
-        drawn = [rng.beta(concentration, concentration, steps) for rng in self.generators(purpose, (epoch, 0))]
+    def beta(self, purpose: str, epoch: int, steps: int, concentration: Any) -> torch.Tensor:
+        """Symmetric Beta draws, one per step and run: [steps, R]; of one concentration, or of one [R] per run."""
+        own = torch.as_tensor(concentration).cpu().expand(len(self.seeds)).tolist()
+        generators = self.generators(purpose, (epoch, 0))
+        drawn = [rng.beta(value, value, steps) for rng, value in zip(generators, own, strict=True)]
         return torch.as_tensor(np.stack(drawn, 1).astype(np.float32), device=self.device)
