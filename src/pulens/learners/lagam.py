@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -107,6 +107,9 @@ class GroupProgram(Program):
     def stages(self) -> list[Stage]:
         size, warm, main = self.value("batch_size"), self.value("warm_up_epochs"), self.value("epochs")
         self.total = warm + main
+        for name in ("step_down", "mixup"):
+            if isinstance(self.value(name), torch.Tensor):
+                raise InputError(f"{name} must be the same in all runs of a stack.")
 
         def factor(epoch: int) -> float:
             passed = sum(epoch >= share * self.total for share in STEPS_DOWN)
@@ -182,9 +185,10 @@ class GroupProgram(Program):
     ) -> torch.Tensor:
         """Who is pulled together: one latent group and one prediction; later the nearest neighbours too."""
         found = same_group(self.groups.gather(1, batch.positions), z > 0)
-        if self.epoch > self.value("neighbours_after") * self.total:
-            found = found | nearest(weak, strong, real, self.value("neighbours"))
-        return found
+        begun = self.epoch > per_run(self.value("neighbours_after"), 2) * self.total
+        if begun is False:
+            return found
+        return found | (nearest(weak, strong, real, self.value("neighbours")) & begun)
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def refined(
@@ -289,6 +293,7 @@ class LaGAM(PULearner):
     weight_decay: float = 1e-4
     step_down: float = 0.1  #: the learning rate is multiplied by this at 5/8, 6/8 and 7/8 of all epochs
 
+    needs_support: ClassVar[bool] = True
     _program = GroupProgram
 
     def fit(
