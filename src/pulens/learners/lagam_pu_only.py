@@ -58,6 +58,7 @@ class LaGAMPUOnly(LaGAM):
     :class:`LaGAM`; ``true_labels_used_`` is 0.
     """
 
+    selection: str = "proxy_accuracy"
     support_fraction: float = 0.2
 
     needs_support: ClassVar[bool] = False
