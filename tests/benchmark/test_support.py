@@ -10,7 +10,7 @@ from pulens.benchmark import methods
 from pulens.benchmark.plan import expand
 from pulens.benchmark.protocol import load_protocol
 from pulens.benchmark.splits import prepare, table_of
-from pulens.benchmark.training import _support, _training_rows, train
+from pulens.benchmark.training import train
 
 SETTINGS = {"lagam": {"all": {"epochs": 1, "warm_up_epochs": 1, "batch_size": 64, "groups": 2}}}
 
@@ -20,23 +20,21 @@ def runs():
     return expand(protocol).runs[:2]
 
 
-def test_support_rows_are_neither_training_nor_validation_rows():
+def test_support_rows_have_both_classes_and_are_no_validation_rows():
     run = runs()[0]
     one = prepare(run, table_of(run), None)
-    chosen, truth = _support(one)
-    rows, labels = _training_rows(methods.find("lagam"), one)
-    assert (truth == 1).sum() == (truth == -1).sum() == 10
-    assert not np.isin(chosen, rows).any()
+    chosen, truth = one.support()
+    assert set(truth.tolist()) == {1, -1}
+    assert np.isin(chosen, one.pool).all()
     assert not np.isin(chosen, one.validation.rows).any()
-    assert labels.sum() == one.labels.sum()  # no labelled row is given up
-    assert len(rows) == len(one.rows) - 20
     np.testing.assert_array_equal(table_of(run).y[chosen] == 1, truth == 1)
 
 
 def test_the_archive_says_that_true_labels_were_read():
+    run = runs()[0]
+    expected = len(prepare(run, table_of(run), None).support()[0])
     for row in train(runs(), "cpu"):
         assert row["status"] == "done"
-        assert row["uses_truth"]
-        assert "reads true labels" in row["title"]
-        assert json.loads(row["found"])["true_labels_used"] == 20
+        assert "true support labels" in row["title"]
+        assert json.loads(row["found"])["true_labels_used"] == expected
     assert not methods.find("lagam_pu_only").needs_support

@@ -22,11 +22,14 @@ from pulens.learners import (
     LBE,
     MPEPU,
     NNPU,
+    PAN,
     PULCPBF,
     PULDA,
     PUSB,
     UPU,
+    VAEPU,
     VPU,
+    CGenPU,
     DistPU,
     LaGAMPUOnly,
     P3MixC,
@@ -45,6 +48,18 @@ ALL = [
     VPU(epochs=1, steps_per_epoch=2, batch_size=8, **QUICK),
     MPEPU(epochs=1, warm_up_epochs=1, batch_size=8, **QUICK),
     LBE(epochs=1, pretraining_steps=2, steps_per_epoch=2, **QUICK),
+    PAN(epochs=1, batch_size=8, labelled_batch_size=4, **QUICK),
+    CGenPU(epochs=1, steps_per_epoch=2, batch_size=8, hidden=(8,), **QUICK),
+    VAEPU(
+        class_prior=0.5,
+        epochs=2,
+        pretraining_epochs=1,
+        steps_per_epoch=1,
+        batch_size=8,
+        labelled_batch_size=4,
+        hidden=(8,),
+        **QUICK,
+    ),
     LaGAMPUOnly(class_prior=0.5, epochs=1, warm_up_epochs=1, batch_size=16, groups=2, **QUICK),
     PULCPBF(class_prior=0.5, epochs=1, fence_epochs=1, levels=2, batch_size=8, **QUICK),
     DistPU(class_prior=0.5, epochs=1, warm_up_epochs=1, **QUICK),
@@ -200,7 +215,9 @@ def test_saving_keeps_every_score_and_pickles_nothing(learner, tmp_path):
     X, labels, _ = rows()
     fitted = clone(learner).fit(X, labels)
     folder = fitted.save(tmp_path / "model")
-    assert sorted(path.name for path in folder.iterdir()) == ["learner.json", "weights.safetensors"]
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        ["learner.json", "weights.safetensors", *(f"{name}.safetensors" for name in fitted._program.kept)]
+    )
     again = load(folder)
     np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
     np.testing.assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))

@@ -12,11 +12,14 @@ from pulens.learners import (
     LBE,
     MPEPU,
     NNPU,
+    PAN,
     PULCPBF,
     PULDA,
     PUSB,
     UPU,
+    VAEPU,
     VPU,
+    CGenPU,
     DistPU,
     LaGAMPUOnly,
     P3MixC,
@@ -34,6 +37,16 @@ SHORT = {
     VPU: {"epochs": 3, "batch_size": 16, "steps_per_epoch": 4, "halve_every": 2},
     MPEPU: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 16},
     LBE: {"epochs": 2, "pretraining_steps": 3, "steps_per_epoch": 3, "subset": 0.3},
+    PAN: {"epochs": 3, "batch_size": 32, "labelled_batch_size": 8},
+    CGenPU: {"epochs": 2, "steps_per_epoch": 3, "batch_size": 16, "hidden": (16, 16)},
+    VAEPU: {
+        "epochs": 8,
+        "pretraining_epochs": 1,
+        "steps_per_epoch": 2,
+        "batch_size": 24,
+        "labelled_batch_size": 8,
+        "hidden": (16,),
+    },
     LaGAMPUOnly: {"epochs": 3, "warm_up_epochs": 1, "batch_size": 32, "groups": 3},
     PULCPBF: {"epochs": 2, "fence_epochs": 3, "batch_size": 16, "levels": 3},
     DistPU: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 32},
@@ -203,6 +216,17 @@ def test_streams_are_uniform_enough_for_dropout():
     assert abs(np.corrcoef(kept[0, :-1].flatten(), kept[0, 1:].flatten())[0, 1]) < 0.01
 
 
+def test_streams_give_uniform_and_normal_numbers_that_a_run_alone_would_see():
+    tall, low = Streams([7, 8, 9], torch.device("cpu")), Streams([8], torch.device("cpu"))
+    for name, mean, variance in (("uniform", 0.5, 1 / 12), ("normal", 0.0, 1.0)):
+        found = getattr(tall, name)("z", (3, 4), (200, 500)).double()
+        assert torch.equal(found[1:2].float(), getattr(low, name)("z", (3, 4), (200, 500)))
+        assert (found.mean((1, 2)) - mean).abs().max() < 4 * (variance / 100_000) ** 0.5
+        assert (found.var((1, 2)) - variance).abs().max() < 0.02 * variance
+        assert abs(np.corrcoef(found[0, :-1].flatten(), found[0, 1:].flatten())[0, 1]) < 0.015
+        assert found.abs().max() < 7
+
+
 @pytest.mark.parametrize("build", [lambda: small((4,)), Residual], ids=["chain", "any module"])
 def test_features_are_what_the_last_dense_layer_reads(build):
     network = StackedNetwork(build, [1, 2], torch.device("cpu"))
@@ -234,6 +258,38 @@ def test_networks_may_give_more_than_one_number_per_row():
             module = build()
             module.load_state_dict(network.state_of(run))
             torch.testing.assert_close(found[run], module(x[run]).reshape(5, *shape), rtol=1e-4, atol=1e-5)
+
+
+def test_a_stack_of_generators_draws_what_plain_modules_draw():
+    def generator():
+        return nn.Sequential(
+            nn.Linear(5, 8 * 9),
+            nn.Unflatten(1, (8, 3, 3)),
+            nn.BatchNorm2d(8),
+            nn.LeakyReLU(0.2),
+            nn.ConvTranspose2d(8, 6, 4, 2, 1),
+            nn.ReLU(),
+            nn.ConvTranspose2d(6, 2, 3, 2, 1, output_padding=1, bias=False),
+            nn.Tanh(),
+        )
+
+    network = StackedNetwork(generator, [1, 2, 3], torch.device("cpu"))
+    assert network.steps is not None  # stacked kernels, not torch.func
+    z = torch.randn(3, 7, 5, generator=torch.Generator().manual_seed(0))
+    streams = Streams([0, 1, 2], torch.device("cpu"))
+    modules = [generator() for _ in range(3)]
+    for run, module in enumerate(modules):
+        module.load_state_dict(network.state_of(run))
+    for training in (True, False):  # batch norm: statistics of the batch, then the ones it kept
+        found = network(z, streams if training else None)
+        assert found.shape == (3, 7, 2, 12, 12)
+        slopes = torch.autograd.grad(found.square().sum(), network.parameters["4.weight"])[0]
+        for run, module in enumerate(modules):
+            plain = module.train(training)(z[run])
+            torch.testing.assert_close(found[run], plain, rtol=1e-4, atol=1e-5)
+            module.zero_grad()
+            plain.square().sum().backward()
+            torch.testing.assert_close(slopes[run], module[4].weight.grad, rtol=1e-3, atol=1e-4)
 
 
 def test_averaging_two_networks_moves_parameters_and_copies_buffers():

@@ -44,7 +44,7 @@ PAPER = MappingProxyType(
         "p3mixc": ("P3Mix-C", DISAMBIGUATION),
         "robustpu": ("Robust-PU", DISAMBIGUATION),
         "holisticpu": ("Holistic-PU", DISAMBIGUATION),
-        "lagam": ("LaGAM-PU (reads true labels)", DISAMBIGUATION),  # of a support set: every table must say so
+        "lagam": ("LaGAM-PU (true support labels)", DISAMBIGUATION),
         "pulcpbf": ("PUL-CPBF", DISAMBIGUATION),
         "vaepu": ("VAE-PU", GENERATIVE),
         "pan": ("PAN", GENERATIVE),
@@ -84,7 +84,7 @@ class Method:
 
     @property
     def needs_support(self) -> bool:
-        """Whether it is trained with a few rows of known class besides the PU rows."""
+        """Whether it asks for a few rows with true labels of both classes, which PU data do not have."""
         return bool(getattr(self.learner, "needs_support", False))
 
     @property

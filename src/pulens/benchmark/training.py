@@ -88,7 +88,7 @@ def identity(run: Run, method: methods.Method) -> Row:
         "method": run.method,
         "title": method.title,
         "family": method.family,
-        "uses_truth": method.uses_truth or method.needs_support,
+        "uses_truth": method.uses_truth,
         "dataset": run.dataset,
         "kind": datasets.find(run.dataset).kind,
         "backbone": run.backbone,
@@ -185,10 +185,12 @@ def _fit_stack(
     )
     stack = [_learner(method, one, str(place)) for one in prepared]
     rows, labels = zip(*(_training_rows(method, one) for one in prepared), strict=True)
-    known: dict[str, Any] = {}
+    extra: dict[str, Any] = {}
     if method.needs_support:
-        pairs = [_support(one) for one in prepared]
-        known["support"] = [(own + offset, codes) for (own, codes), offset in zip(pairs, offsets, strict=True)]
+        known = [one.support() for one in prepared]
+        kept = [~np.isin(own, places) for own, (places, _) in zip(rows, known, strict=True)]
+        rows, labels = (tuple(own[k] for own, k in zip(both, kept, strict=True)) for both in (rows, labels))
+        extra["support"] = [(own + offset, codes) for (own, codes), offset in zip(known, offsets, strict=True)]
     held = [_labelled_first(one.validation) for one in prepared]
     processor = time.process_time()
     watch.begin()
@@ -200,7 +202,7 @@ def _fit_stack(
             rows=[own + offset for own, offset in zip(rows, offsets, strict=True)],
             validation=[(own + offset, codes) for (own, codes), offset in zip(held, offsets, strict=True)],
             on_epoch=watch,
-            **known,
+            **extra,
         )
     cost = Cost(watch.seconds(), watch.watching, time.process_time() - processor, *_peak(place.type))
     if not watch.trace:
@@ -256,25 +258,7 @@ def _training_rows(method: methods.Method, one: PreparedRun) -> tuple[NDArray[An
     """PU rows and labels; the truth goes to the references that are declared to use it, and to nobody else."""
     if method.uses_truth:
         return one.pool, one.pool_truth.astype(np.int8)
-    if method.needs_support:
-        kept = ~np.isin(one.rows, _support(one)[0])
-        return one.rows[kept], one.labels[kept]
     return one.rows, one.labels
-
-
-def _support(one: PreparedRun) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Rows of known class for a method that asks for some: 1% of the pool, ten of a class at least, none labelled.
-
-    They leave the training rows, and are no validation rows.
-    """
-    rng = np.random.default_rng([one.run.seed, 40])
-    free = ~np.isin(one.pool, one.rows[one.labels == 1])
-    chosen = []
-    for kind in (True, False):
-        own = rng.permutation(np.flatnonzero(free & (one.pool_truth == kind)))
-        chosen.append(own[: max(10, round(0.01 * (one.pool_truth == kind).sum()))])
-    places = np.concatenate(chosen)
-    return one.pool[places], np.where(one.pool_truth[places], 1, -1)
 
 
 def _learner(method: methods.Method, one: PreparedRun, device: str) -> Any:

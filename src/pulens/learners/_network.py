@@ -157,6 +157,10 @@ class StackedNetwork:
                 x = _layers.linear(x, own[f"{name}weight"], own.get(f"{name}bias"))
             elif isinstance(module, nn.Conv2d):
                 x = _layers.convolution(x, own[f"{name}weight"], own.get(f"{name}bias"), module, self.convolution)
+            elif isinstance(module, nn.ConvTranspose2d):
+                x = _layers.transposed_convolution(x, own[f"{name}weight"], own.get(f"{name}bias"), module)
+            elif isinstance(module, nn.Unflatten):
+                x = _layers.unflatten(x, tuple(module.unflattened_size))
             elif isinstance(module, nn.Dropout):
                 if train and module.p and not masked:
                     assert streams is not None

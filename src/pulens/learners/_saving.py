@@ -68,7 +68,8 @@ def load(path: str | Path, *, backbone: Any = None) -> Any:
         raise InputError(f"{folder / FACTS} could not be read: {error}.") from error
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise InputError(f"{folder / FACTS} has format {facts.get('format')!r}, this version of pulens reads {FORMAT}.")
-    parameters = dict(facts["parameters"])
+    # JSON knows no tuples
+    parameters = {key: tuple(value) if isinstance(value, list) else value for key, value in facts["parameters"].items()}
     if "backbone" not in parameters:  # a forest
         from pulens.learners._tree_saving import restore
 

@@ -79,7 +79,7 @@ class Streams:
         return torch.where(kept, 1 / (1 - dropout), 0.0).view(-1, *shape)
 
     def uniform(self, purpose: str, moment: tuple[int, int], shape: tuple[int, ...]) -> torch.Tensor:
-        """Numbers in [0, 1), shape [R, *shape]."""
+        """Numbers in [0, 1) of 24 bits, shape [R, *shape]."""
         words = self.bits(purpose, moment, int(np.prod(shape)))
         return (((words >> 40) & 0xFFFFFF).float() * 2.0**-24).view(-1, *shape)
 

@@ -295,8 +295,8 @@ class LaGAM(PULearner):
     weight_decay: float = 1e-4
     step_down: float = 0.1  #: the learning rate is multiplied by this at 5/8, 6/8 and 7/8 of all epochs
 
-    needs_support: ClassVar[bool] = True
     _program = GroupProgram
+    needs_support: ClassVar[bool] = True
 
     def fit(
         self,

@@ -61,8 +61,8 @@ class LaGAMPUOnly(LaGAM):
     selection: str = "proxy_accuracy"
     support_fraction: float = 0.2
 
-    needs_support: ClassVar[bool] = False
     _program = EstimatedSupportProgram
+    needs_support: ClassVar[bool] = False
 
     def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None) -> Any:  # type: ignore[override]
         """Train on rows with PU labels; ``validation`` is a pair (X, labels) to select the epoch on."""
