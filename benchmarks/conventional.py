@@ -23,6 +23,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -197,10 +198,7 @@ def with_support(learner, parts: list, truth: np.ndarray) -> tuple[list, dict]:
     for own, pool, labelled, held, tested in parts:
         spare = np.setdiff1d(held, labelled)
         chosen = np.concatenate(
-            [
-                spare[truth[spare] == kind][: max(1, round(0.01 * (truth[pool] == kind).sum()))]
-                for kind in (True, False)
-            ]
+            [spare[truth[spare] == kind][: max(1, round(0.01 * (truth[pool] == kind).sum()))] for kind in (True, False)]
         )
         kept.append((own, pool, labelled, np.setdiff1d(held, chosen), tested))
         support.append((chosen, np.where(truth[chosen], 1, -1)))
@@ -249,10 +247,9 @@ def run_task(dataset: str, method: str, given: argparse.Namespace) -> dict:
     def watch(program, number, stage):
         if not stage.selectable:
             return
-        network = program.stack.network
         cuts = np.array([program.cut(scores, run) for run, scores in enumerate(program.reference_scores())])
-        scores = network.score(on_device, test_rows).cpu().numpy()
-        held = network.score(on_device, validation.rows).cpu().numpy()
+        scores = program.score(SimpleNamespace(table=on_device, rows=test_rows)).cpu().numpy()
+        held = program.score(validation).cpu().numpy()
         own = validation.n_labelled
         trace.append(
             {
