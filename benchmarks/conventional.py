@@ -23,6 +23,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -246,10 +247,9 @@ def run_task(dataset: str, method: str, given: argparse.Namespace) -> dict:
     def watch(program, number, stage):
         if not stage.selectable:
             return
-        network = program.stack.network
         cuts = np.array([program.cut(scores, run) for run, scores in enumerate(program.reference_scores())])
-        scores = network.score(on_device, test_rows).cpu().numpy()
-        held = network.score(on_device, validation.rows).cpu().numpy()
+        scores = program.score(SimpleNamespace(table=on_device, rows=test_rows)).cpu().numpy()
+        held = program.score(validation).cpu().numpy()
         own = validation.n_labelled
         trace.append(
             {

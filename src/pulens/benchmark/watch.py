@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -30,6 +30,13 @@ class Chosen:
     value: float
     validation: Any  # numpy float32, one per judged row
     test: Any
+
+
+class Rows(NamedTuple):
+    """Rows of a table for every run: what a program needs to score them."""
+
+    table: torch.Tensor
+    rows: torch.Tensor
 
 
 class Enough(Exception):
@@ -139,8 +146,8 @@ class Watch:
             dtype=torch.float32,
             device=self.table.device,
         )
-        network = program.stack.network
-        raw = [network.score(self.table, part.rows) for part in (self.validation, self.test)]
+        # the classifier that would be returned, which need not be the first network
+        raw = [program.score(Rows(self.table, part.rows)) for part in (self.validation, self.test)]  # type: ignore[arg-type]
         losses = self._own_losses(program, raw[0])
         validation, test = (scores - cuts[:, None] for scores in raw)
         self.see(number, validation, test, losses)
