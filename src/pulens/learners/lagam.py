@@ -278,7 +278,7 @@ class LaGAM(PULearner):
     groups: int = 10  #: clusters; about the number of kinds of things (the authors: 5 on CIFAR-10, 100 on CIFAR-100)
     warm_up_epochs: int = 5  #: labels as given, no groups yet (the authors: 20 of 400)
     epochs: int = 45  #: after the warm-up
-    contrast_weight: float = 1.0  #: of both contrastive losses
+    contrast_weight: float = 0.1  #: of both contrastive losses; the authors, who have pictures: 1
     temperature: float = 0.07  #: of the contrastive losses
     projection_size: int = 128
     neighbours: int = 10  #: nearest views that count as of one group
