@@ -18,7 +18,25 @@ from sklearn.utils.estimator_checks import check_estimator
 from torch import nn
 
 from pulens.errors import AssumptionError, InputError
-from pulens.learners import LBE, MPEPU, NNPU, PAN, PULDA, PUSB, UPU, VAEPU, VPU, CGenPU, DistPU, load
+from pulens.learners import (
+    LBE,
+    MPEPU,
+    NNPU,
+    PAN,
+    PULCPBF,
+    PULDA,
+    PUSB,
+    UPU,
+    VAEPU,
+    VPU,
+    CGenPU,
+    DistPU,
+    LaGAMPUOnly,
+    P3MixC,
+    P3MixE,
+    SelfPU,
+    load,
+)
 from pulens.learners._loop import gradients_of
 from pulens.sklearn import scorer
 
@@ -42,8 +60,13 @@ ALL = [
         hidden=(8,),
         **QUICK,
     ),
+    LaGAMPUOnly(class_prior=0.5, epochs=1, warm_up_epochs=1, batch_size=16, groups=2, **QUICK),
+    PULCPBF(class_prior=0.5, epochs=1, fence_epochs=1, levels=2, batch_size=8, **QUICK),
     DistPU(class_prior=0.5, epochs=1, warm_up_epochs=1, **QUICK),
     PULDA(class_prior=0.5, epochs=1, warm_up_epochs=1, batch_size=8, labelled_batch_size=4, **QUICK),
+    P3MixC(epochs=2, heuristic_start=1, steps_per_epoch=2, batch_size=8, **QUICK),
+    P3MixE(epochs=2, heuristic_start=1, steps_per_epoch=2, batch_size=8, **QUICK),
+    SelfPU(class_prior=0.5, epochs=4, trust_start=1, trust_stop=2, trust_ramp=2, teacher_start=2, **QUICK),
 ]
 CODING = "labels are 1 and 0 unless positive= declares otherwise; this check uses labels such as 1 and 2 undeclared"
 EXPECTED_FAILURES = {

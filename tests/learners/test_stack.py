@@ -8,7 +8,25 @@ import torch
 from torch import nn
 
 from pulens.errors import InputError
-from pulens.learners import LBE, MPEPU, NNPU, PAN, PULDA, PUSB, UPU, VAEPU, VPU, CGenPU, DistPU, fit_many
+from pulens.learners import (
+    LBE,
+    MPEPU,
+    NNPU,
+    PAN,
+    PULCPBF,
+    PULDA,
+    PUSB,
+    UPU,
+    VAEPU,
+    VPU,
+    CGenPU,
+    DistPU,
+    LaGAMPUOnly,
+    P3MixC,
+    P3MixE,
+    SelfPU,
+    fit_many,
+)
 from pulens.learners._network import StackedNetwork
 from pulens.learners._streams import Streams
 
@@ -29,8 +47,20 @@ SHORT = {
         "labelled_batch_size": 8,
         "hidden": (16,),
     },
+    LaGAMPUOnly: {"epochs": 3, "warm_up_epochs": 1, "batch_size": 32, "groups": 3},
+    PULCPBF: {"epochs": 2, "fence_epochs": 3, "batch_size": 16, "levels": 3},
     DistPU: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 32},
     PULDA: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 32, "labelled_batch_size": 8},
+    P3MixC: {
+        "epochs": 3,
+        "batch_size": 16,
+        "heuristic_start": 1,
+        "steps_per_epoch": None,
+        "pool_size": 30,
+        "mix_layer": 0,
+    },
+    P3MixE: {"epochs": 3, "batch_size": 16, "heuristic_start": 1, "steps_per_epoch": None, "pool_size": 30},
+    SelfPU: {"epochs": 5, "batch_size": 32, "trust_start": 1, "trust_every": 1, "trust_stop": 3, "teacher_start": 3},
 }
 
 
@@ -178,7 +208,9 @@ def test_streams_do_not_depend_on_the_height_of_the_stack():
 
 def test_streams_are_uniform_enough_for_dropout():
     streams = Streams([0, 1], torch.device("cpu"))
-    kept = streams.keep("d", (0, 0), (400, 500), 0.3).float()
+    scaled = streams.keep("d", (0, 0), (400, 500), 0.3)
+    kept = (scaled > 0).float()
+    torch.testing.assert_close(scaled, kept / 0.7)
     assert kept.mean(dim=(1, 2)).sub(0.7).abs().max() < 4 * (0.21 / 200_000) ** 0.5
     assert abs(np.corrcoef(kept[0].flatten(), kept[1].flatten())[0, 1]) < 0.01
     assert abs(np.corrcoef(kept[0, :-1].flatten(), kept[0, 1:].flatten())[0, 1]) < 0.01

@@ -226,7 +226,8 @@ def fit_many(
     """
     first = learners[0]
     _check_alike(learners)
-    table_values = np.ascontiguousarray(X, np.float32)
+    # a tensor that is on the device already stays there: a benchmark scores the same rows
+    table_values = X if isinstance(X, torch.Tensor) else torch.as_tensor(np.ascontiguousarray(X, np.float32))
     for learner in learners:
         learner.row_shape_ = tuple(int(size) for size in table_values.shape[1:])
     device = find_device(first.device)
@@ -258,7 +259,7 @@ def fit_many(
         _class_prior(learner, table_values, part, scenario, seed)
         for learner, part, seed in zip(learners, parts, seeds, strict=True)
     ]
-    table = torch.as_tensor(table_values).to(device)
+    table = table_values.to(device, torch.float32)
     data = StackedRows(table, parts, scenario)
     kept_out = None
     if wants_rows:
@@ -423,7 +424,7 @@ def _positives_first(pair: tuple[Any, Any], who: str) -> Part:
     return Part(rows[codes == LABELLED], rows[codes == NEGATIVE])
 
 
-def _class_prior(learner: Any, table: NDArray[Any], part: Part, scenario: Scenario, seed: int) -> float | None:
+def _class_prior(learner: Any, table: torch.Tensor, part: Part, scenario: Scenario, seed: int) -> float | None:
     """The share of positives in the population, as given or estimated; None where a method does without."""
     given = learner.class_prior
     if given is None or (given == "auto" and not learner._program.needs_class_prior):
@@ -437,7 +438,7 @@ def _class_prior(learner: Any, table: NDArray[Any], part: Part, scenario: Scenar
 
         rows = np.concatenate([part.labelled, part.unlabelled])
         codes = np.repeat([1, 0], [len(part.labelled), len(part.unlabelled)])
-        return estimated_class_prior(table[rows], codes, str(scenario), seed)
+        return estimated_class_prior(table[torch.as_tensor(rows)].cpu().numpy(), codes, str(scenario), seed)
     value = getattr(given, "value", given)  # a ClassPrior carries its value
     if isinstance(value, bool) or not isinstance(value, int | float | np.floating) or not 0 < value < 1:
         raise AssumptionError(

@@ -343,14 +343,12 @@ def _progress(total: int, runs: int, wanted: bool) -> Iterator[Callable[[int], N
 
 @contextmanager
 def _determinism(wanted: bool) -> Iterator[None]:
-    """Only deterministic kernels while training; what was set before comes back."""
-    if not wanted:
-        yield
-        return
+    """Only deterministic kernels, or else the fastest convolutions, while training; what was set comes back."""
     before, warns = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     benchmark = torch.backends.cudnn.benchmark
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    torch.backends.cudnn.benchmark = False
+    if wanted:
+        torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.backends.cudnn.benchmark = not wanted  # batches have two sizes, so trying the kernels pays
     try:
         yield
     finally:

@@ -54,6 +54,7 @@ class StackedNetwork:
         kept = [dict(module.named_buffers()) for module in modules]
         self.buffers = {key: torch.stack([state[key] for state in kept]).to(device) for key in kept[0]}
         self.forward: Callable[..., torch.Tensor] = self._chain if self.steps is not None else self._mapped
+        self._is_compiled = compiled
         if compiled:
             self.forward = torch.compile(self.forward)
 
@@ -147,10 +148,11 @@ class StackedNetwork:
             x = x.transpose(0, 1).reshape(rows, -1, *x.shape[3:])
             if self.channels_last:
                 x = x.contiguous(memory_format=torch.channels_last)
+        own = self.parameters
+        masked = False
         for number, (name, module) in enumerate(self.steps):
             if number < begin or (end is not None and number >= end):
                 continue
-            own = self.parameters
             if isinstance(module, nn.Linear):
                 x = _layers.linear(x, own[f"{name}weight"], own.get(f"{name}bias"))
             elif isinstance(module, nn.Conv2d):
@@ -160,9 +162,18 @@ class StackedNetwork:
             elif isinstance(module, nn.Unflatten):
                 x = _layers.unflatten(x, tuple(module.unflattened_size))
             elif isinstance(module, nn.Dropout):
-                if train and module.p:
+                if train and module.p and not masked:
                     assert streams is not None
-                    x = self._drop(x, streams.keep, f"{self.name}.{number}", moment, module.p, rows)
+                    x = x * self._mask(x, streams.keep, f"{self.name}.{number}", moment, module.p, rows)
+                masked = False
+            elif train and self._drops_next(number, end):
+                # masks are not negative, so they commute with ReLU; in place a stack's activations are read once less
+                assert streams is not None
+                dropout = self.steps[number + 1][1]
+                assert isinstance(dropout, nn.Dropout)
+                mask = self._mask(x, streams.keep, f"{self.name}.{number + 1}", moment, dropout.p, rows)
+                x = x.mul_(mask).relu_()
+                masked = True
             elif isinstance(module, nn.Flatten):
                 if x.dim() == 4:
                     x = x.reshape(rows, self.runs, -1).transpose(0, 1)
@@ -179,15 +190,22 @@ class StackedNetwork:
             x = x.reshape(rows, self.runs, -1, *x.shape[2:]).transpose(0, 1)
         return x.reshape(self.runs, rows) if end is None and x.numel() == self.runs * rows else x
 
-    def _drop(
+    def _drops_next(self, number: int, end: int | None) -> bool:
+        """Whether a layer is a ReLU between a stack's dense layer, which nothing else reads, and a dropout."""
+        assert self.steps is not None
+        if self.runs == 1 or not 0 < number < len(self.steps) - 1 or number + 1 == end or self._is_compiled:
+            return False
+        before, here, behind = (self.steps[place][1] for place in (number - 1, number, number + 1))
+        return type(before) is nn.Linear and type(here) is nn.ReLU and type(behind) is nn.Dropout and behind.p > 0
+
+    def _mask(
         self, x: torch.Tensor, keep: Callable[..., torch.Tensor], purpose: str, moment: Moment, p: float, rows: int
     ) -> torch.Tensor:
         if x.dim() == 3:
-            mask = keep(purpose, moment, tuple(x.shape[1:]), p)
-        else:  # pictures: the run axis stands behind the rows
-            shape = (rows, x.shape[1] // self.runs, *x.shape[2:])
-            mask = keep(purpose, moment, shape, p).transpose(0, 1).reshape(x.shape)
-        return x * mask * (1 / (1 - p))
+            return keep(purpose, moment, tuple(x.shape[1:]), p)
+        # pictures: the run axis stands behind the rows
+        shape = (rows, x.shape[1] // self.runs, *x.shape[2:])
+        return keep(purpose, moment, shape, p).transpose(0, 1).reshape(x.shape)
 
     def _mapped(self, x: torch.Tensor, streams: Streams | None, moment: Moment, features: bool = False) -> Any:
         """Any module, through ``torch.func``; dropout then draws from torch's generator, for all runs together."""
