@@ -6,6 +6,7 @@ import inspect
 import math
 from collections.abc import Iterable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -35,6 +36,16 @@ def table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterable[
     for row in (header, tuple("---" for _ in header), *rows):
         yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
     yield ""
+
+
+def public_names(module: Any) -> list[str]:
+    """What a module says it offers; if it does not say, what it defines without an underscore."""
+    own = [name for name, thing in vars(module).items() if getattr(thing, "__module__", "") == module.__name__]
+    return list(getattr(module, "__all__", [name for name in own if not name.startswith("_")]))
+
+
+def number(count: int | None) -> str:
+    return "not known" if count is None else f"{count:,}"
 
 
 def yes(fact: bool) -> str:
@@ -104,7 +115,7 @@ class Room(Written):
         name = self.arguments[0]
         module = import_module(name)
         known = import_module("pulens").__all__ if name != "pulens" else []
-        kinds = {each: self.kind(getattr(module, each)) for each in module.__all__}
+        kinds = {each: self.kind(getattr(module, each)) for each in public_names(module)}
         public = [each for each, kind in kinds.items() if kind and each not in known]
         ordered = sorted(public, key=lambda each: (kinds[each] != "function", each.lower()))
         yield "```{eval-rst}"
@@ -176,8 +187,8 @@ class Datasets(Written):
                 (
                     f"`{name}`",
                     each.title,
-                    f"{each.rows:,}",
-                    f"{each.positives:,}",
+                    number(each.rows),
+                    number(each.positives),
                     each.positive,
                     each.source,
                     each.licence,
@@ -197,6 +208,22 @@ class Mechanisms(Written):
             ("name", "also", "in words", "source"),
             ((f"`{name}`", each.alias, each.summary, each.source) for name, each in MECHANISMS.items()),
         )
+
+
+class Pages(Written):
+    """``{pages} Caption``: a hidden toctree of the pages that exist among those its patterns name."""
+
+    final_argument_whitespace = True
+    has_content = True
+
+    def lines(self) -> Iterable[str]:
+        here = Path(self.env.doc2path(self.env.docname)).parent
+        names = dict.fromkeys(path.stem for line in self.content for path in sorted(here.glob(f"{line}.md")))
+        yield "```{toctree}"
+        yield ":hidden:"
+        yield f":caption: {self.arguments[0]}\n"
+        yield from names
+        yield "```"
 
 
 class Commands(Written):
@@ -234,5 +261,6 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_directive("dataset-list", Datasets)
     app.add_directive("mechanism-list", Mechanisms)
     app.add_directive("commands", Commands)
+    app.add_directive("pages", Pages)
     app.connect("autodoc-skip-member", leave_out)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

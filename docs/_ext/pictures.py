@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import io
 import re
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,12 +22,16 @@ FOLDER = Path(__file__).resolve().parents[1] / "pictures"
 # colours a picture is drawn in, and what becomes of them in the page
 INKS = {
     "#010203": "var(--color-foreground-primary)",
-    "#8a8b8c": "var(--color-foreground-muted)",
+    "#8a8a8a": "var(--color-foreground-muted)",
     "#1f5fa8": "var(--color-picture-strong)",
     "#b8431f": "var(--color-picture-contrast)",
     "#2f7d4f": "var(--color-picture-third)",
+    # those of the library's own drawing functions
+    "#9a9a9a": "var(--color-foreground-muted)",
+    "#c9c9c9": "var(--color-foreground-border)",
+    "#c0392b": "var(--color-picture-contrast)",
 }
-INK, FAINT, STRONG, CONTRAST, THIRD = INKS
+INK, FAINT, STRONG, CONTRAST, THIRD = list(INKS)[:5]
 STYLE = {
     "axes.edgecolor": FAINT,
     "axes.labelcolor": INK,
@@ -37,13 +42,19 @@ STYLE = {
     "figure.constrained_layout.use": True,
     "font.size": 10,
     "grid.alpha": 0.25,
+    "grid.color": FAINT,
+    "legend.fontsize": 9,
     "legend.frameon": False,
+    "path.simplify_threshold": 0.5,
     "savefig.transparent": True,
     "svg.fonttype": "none",
     "text.color": INK,
     "xtick.color": INK,
     "ytick.color": INK,
 }
+
+
+sys.path.insert(0, str(FOLDER))  # pictures share the worlds they draw
 
 
 @cache
