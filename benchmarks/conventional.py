@@ -13,6 +13,7 @@ handed to the methods is the true share of positives among the unlabelled rows, 
 from __future__ import annotations
 
 import argparse
+import inspect
 import itertools
 import json
 import math
@@ -188,6 +189,24 @@ def splits(y: np.ndarray, test: np.ndarray | None, seed: int, validation: float)
     return labelled(pool), pool, labelled(held), held, tested
 
 
+def with_support(learner, parts: list, truth: np.ndarray) -> tuple[list, dict]:
+    """For a method that needs rows of known class: as many as 1% of the training rows, out of the held-out ones."""
+    if "support" not in inspect.signature(learner.fit).parameters:
+        return parts, {}
+    kept, support = [], []
+    for own, pool, labelled, held, tested in parts:
+        spare = np.setdiff1d(held, labelled)
+        chosen = np.concatenate(
+            [
+                spare[truth[spare] == kind][: max(1, round(0.01 * (truth[pool] == kind).sum()))]
+                for kind in (True, False)
+            ]
+        )
+        kept.append((own, pool, labelled, np.setdiff1d(held, chosen), tested))
+        support.append((chosen, np.where(truth[chosen], 1, -1)))
+    return kept, {"support": support}
+
+
 def run_task(dataset: str, method: str, given: argparse.Namespace) -> dict:
     import torch
 
@@ -210,6 +229,7 @@ def run_task(dataset: str, method: str, given: argparse.Namespace) -> dict:
     table = np.concatenate(tables) if standardise else X
     truth = np.tile(y, len(given.seeds)) if standardise else y
     learner = getattr(learners, method)
+    parts, known = with_support(learner, parts, truth)
     priors = [float(truth[pool].mean()) for _, pool, _, _, _ in parts]
     settings = {"backbone": backbone, "scenario": "case-control", "device": given.device, "precision": given.precision}
     settings |= OWN_SETTINGS.get((method, dataset), {})
@@ -272,6 +292,7 @@ def run_task(dataset: str, method: str, given: argparse.Namespace) -> dict:
             (np.concatenate([own, held]), np.repeat([1, 0], [len(own), len(held)])) for _, _, own, held, _ in parts
         ],
         on_epoch=watch,
+        **known,
     )
     seconds = time.perf_counter() - started
     accuracy = np.array([entry["accuracy"] for entry in trace])
@@ -292,6 +313,7 @@ def run_task(dataset: str, method: str, given: argparse.Namespace) -> dict:
         "selection": criterion.name,
         "class_priors": priors,
         "estimated_unlabelled_priors": [getattr(fitted, "unlabelled_prior_", None) for fitted in stack],
+        "true_labels_used": [getattr(fitted, "true_labels_used_", 0) for fitted in stack],
         "seconds": seconds,
         "accuracy": {name: accuracy[epochs, runs].tolist() for name, epochs in choices.items()},
         "f1": {name: f1[epochs, runs].tolist() for name, epochs in choices.items()},

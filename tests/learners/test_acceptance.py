@@ -246,6 +246,25 @@ class TestLBE:
         close([before, after], [-5.074045, -5.004024])
         close(labelling_bias.log_likelihood(eta, h, s).sum(), after, 1e-12)  # swapping the two changes no likelihood
 
+    def test_exact_em_never_lowers_the_likelihood(self):
+        from scipy.optimize import minimize
+
+        rng = np.random.default_rng(0)
+        x = np.column_stack([np.ones(60), rng.normal(size=60)])
+        s = (rng.random(60) < 0.5 / (1 + np.exp(-2 * x[:, 1]))).astype(float)
+        weights = [np.array([0.1, 0.2]), np.array([-0.3, 0.1])]
+        found = []
+        for _ in range(12):
+            h, eta = (1 / (1 + np.exp(-x @ own)) for own in weights)
+            found.append(labelling_bias.log_likelihood(h, eta, s).sum())
+            q = labelling_bias.expected_class(h, eta, s)
+            weights = [
+                minimize(lambda w, q=q: alignment.cross_entropy(x @ w, q).sum(), weights[0], tol=1e-12).x,
+                minimize(lambda w, q=q: labelling_bias.propensity_loss(x @ w, s, q).sum(), weights[1], tol=1e-12).x,
+            ]
+        assert (np.diff(found) > -1e-9).all()
+        assert found[-1] > found[0] + 0.1
+
 
 class TestDistPU:
     z_p, z_u = torch.tensor(P, dtype=torch.float64), torch.tensor(U, dtype=torch.float64)
@@ -329,6 +348,8 @@ class TestPULDA:
     def test_distance_and_margin(self):
         close(alignment.smooth_distance(np.zeros(1), 3.5), [0.396084])
         close(alignment.smooth_distance(np.zeros(1), 1.0), [1.386294])
+        near = torch.zeros(1, dtype=torch.float64, requires_grad=True)
+        close(gradient(alignment.smooth_distance(near, 3.5).sum(), near), [0.0])
         z = np.linspace(-3, 3, 601)
         plus = alignment.margin_cost(z, 1, 0.6)
         close(plus, alignment.margin_cost(-z, -1, 0.6), 1e-15)

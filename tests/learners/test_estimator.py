@@ -18,7 +18,26 @@ from sklearn.utils.estimator_checks import check_estimator
 from torch import nn
 
 from pulens.errors import AssumptionError, InputError
-from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU, load
+from pulens.learners import (
+    LBE,
+    MPEPU,
+    NNPU,
+    PAN,
+    PULCPBF,
+    PULDA,
+    PUSB,
+    UPU,
+    VAEPU,
+    VPU,
+    CGenPU,
+    DistPU,
+    LaGAMPUOnly,
+    P3MixC,
+    P3MixE,
+    SelfPU,
+    load,
+)
+from pulens.learners._loop import gradients_of
 from pulens.sklearn import scorer
 
 QUICK = {"device": "cpu", "progress": False, "backbone": "linear", "random_state": 0}
@@ -29,8 +48,25 @@ ALL = [
     VPU(epochs=1, steps_per_epoch=2, batch_size=8, **QUICK),
     MPEPU(epochs=1, warm_up_epochs=1, batch_size=8, **QUICK),
     LBE(epochs=1, pretraining_steps=2, steps_per_epoch=2, **QUICK),
+    PAN(epochs=1, batch_size=8, labelled_batch_size=4, **QUICK),
+    CGenPU(epochs=1, steps_per_epoch=2, batch_size=8, hidden=(8,), **QUICK),
+    VAEPU(
+        class_prior=0.5,
+        epochs=2,
+        pretraining_epochs=1,
+        steps_per_epoch=1,
+        batch_size=8,
+        labelled_batch_size=4,
+        hidden=(8,),
+        **QUICK,
+    ),
+    LaGAMPUOnly(class_prior=0.5, epochs=1, warm_up_epochs=1, batch_size=16, groups=2, **QUICK),
+    PULCPBF(class_prior=0.5, epochs=1, fence_epochs=1, levels=2, batch_size=8, **QUICK),
     DistPU(class_prior=0.5, epochs=1, warm_up_epochs=1, **QUICK),
     PULDA(class_prior=0.5, epochs=1, warm_up_epochs=1, batch_size=8, labelled_batch_size=4, **QUICK),
+    P3MixC(epochs=2, heuristic_start=1, steps_per_epoch=2, batch_size=8, **QUICK),
+    P3MixE(epochs=2, heuristic_start=1, steps_per_epoch=2, batch_size=8, **QUICK),
+    SelfPU(class_prior=0.5, epochs=4, trust_start=1, trust_stop=2, trust_ramp=2, teacher_start=2, **QUICK),
 ]
 CODING = "labels are 1 and 0 unless positive= declares otherwise; this check uses labels such as 1 and 2 undeclared"
 EXPECTED_FAILURES = {
@@ -143,7 +179,7 @@ def test_oracle_selection_needs_true_labels_and_says_so():
     learner = NNPU(class_prior=0.5, epochs=3, selection="oracle", **QUICK)
     with pytest.raises(InputError, match="needs validation"):
         learner.fit(X, labels)
-    with pytest.raises(InputError, match="true validation labels"):
+    with pytest.raises(InputError, match="rows with true labels"):
         learner.fit(X, labels, validation=(X, labels))
     learner.fit(X, labels, validation=(X, np.where(positive, 1, -1)))
     best = learner.history_[learner.best_epoch_ - 1]["selection"]
@@ -179,7 +215,9 @@ def test_saving_keeps_every_score_and_pickles_nothing(learner, tmp_path):
     X, labels, _ = rows()
     fitted = clone(learner).fit(X, labels)
     folder = fitted.save(tmp_path / "model")
-    assert sorted(path.name for path in folder.iterdir()) == ["learner.json", "weights.safetensors"]
+    assert sorted(path.name for path in folder.iterdir()) == sorted(
+        ["learner.json", "weights.safetensors", *(f"{name}.safetensors" for name in fitted._program.kept)]
+    )
     again = load(folder)
     np.testing.assert_array_equal(again.decision_function(X), fitted.decision_function(X))
     np.testing.assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))
@@ -274,7 +312,7 @@ def test_optimisers_follow_torch(optimiser):
     x = torch.randn(2, 6, 3, generator=torch.Generator().manual_seed(0))
     for step in range(5):
         active = None if step < 2 else torch.tensor([True, step == 4])  # run 1 sits two steps out
-        mine.step(network.gradients((network(x) ** 2).mean(1).sum()), active=active)
+        mine.step(gradients_of((network(x) ** 2).mean(1).sum(), [network])[0], active=active)
         for run, (module, other) in enumerate(zip(modules, theirs, strict=True)):
             if active is None or active[run]:
                 other.zero_grad()

@@ -8,7 +8,25 @@ import torch
 from torch import nn
 
 from pulens.errors import InputError
-from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU, fit_many
+from pulens.learners import (
+    LBE,
+    MPEPU,
+    NNPU,
+    PAN,
+    PULCPBF,
+    PULDA,
+    PUSB,
+    UPU,
+    VAEPU,
+    VPU,
+    CGenPU,
+    DistPU,
+    LaGAMPUOnly,
+    P3MixC,
+    P3MixE,
+    SelfPU,
+    fit_many,
+)
 from pulens.learners._network import StackedNetwork
 from pulens.learners._streams import Streams
 
@@ -19,8 +37,30 @@ SHORT = {
     VPU: {"epochs": 3, "batch_size": 16, "steps_per_epoch": 4, "halve_every": 2},
     MPEPU: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 16},
     LBE: {"epochs": 2, "pretraining_steps": 3, "steps_per_epoch": 3, "subset": 0.3},
+    PAN: {"epochs": 3, "batch_size": 32, "labelled_batch_size": 8},
+    CGenPU: {"epochs": 2, "steps_per_epoch": 3, "batch_size": 16, "hidden": (16, 16)},
+    VAEPU: {
+        "epochs": 8,
+        "pretraining_epochs": 1,
+        "steps_per_epoch": 2,
+        "batch_size": 24,
+        "labelled_batch_size": 8,
+        "hidden": (16,),
+    },
+    LaGAMPUOnly: {"epochs": 3, "warm_up_epochs": 1, "batch_size": 32, "groups": 3},
+    PULCPBF: {"epochs": 2, "fence_epochs": 3, "batch_size": 16, "levels": 3},
     DistPU: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 32},
     PULDA: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 32, "labelled_batch_size": 8},
+    P3MixC: {
+        "epochs": 3,
+        "batch_size": 16,
+        "heuristic_start": 1,
+        "steps_per_epoch": None,
+        "pool_size": 30,
+        "mix_layer": 0,
+    },
+    P3MixE: {"epochs": 3, "batch_size": 16, "heuristic_start": 1, "steps_per_epoch": None, "pool_size": 30},
+    SelfPU: {"epochs": 5, "batch_size": 32, "trust_start": 1, "trust_every": 1, "trust_stop": 3, "teacher_start": 3},
 }
 
 
@@ -168,7 +208,97 @@ def test_streams_do_not_depend_on_the_height_of_the_stack():
 
 def test_streams_are_uniform_enough_for_dropout():
     streams = Streams([0, 1], torch.device("cpu"))
-    kept = streams.keep("d", (0, 0), (400, 500), 0.3).float()
+    scaled = streams.keep("d", (0, 0), (400, 500), 0.3)
+    kept = (scaled > 0).float()
+    torch.testing.assert_close(scaled, kept / 0.7)
     assert kept.mean(dim=(1, 2)).sub(0.7).abs().max() < 4 * (0.21 / 200_000) ** 0.5
     assert abs(np.corrcoef(kept[0].flatten(), kept[1].flatten())[0, 1]) < 0.01
     assert abs(np.corrcoef(kept[0, :-1].flatten(), kept[0, 1:].flatten())[0, 1]) < 0.01
+
+
+def test_streams_give_uniform_and_normal_numbers_that_a_run_alone_would_see():
+    tall, low = Streams([7, 8, 9], torch.device("cpu")), Streams([8], torch.device("cpu"))
+    for name, mean, variance in (("uniform", 0.5, 1 / 12), ("normal", 0.0, 1.0)):
+        found = getattr(tall, name)("z", (3, 4), (200, 500)).double()
+        assert torch.equal(found[1:2].float(), getattr(low, name)("z", (3, 4), (200, 500)))
+        assert (found.mean((1, 2)) - mean).abs().max() < 4 * (variance / 100_000) ** 0.5
+        assert (found.var((1, 2)) - variance).abs().max() < 0.02 * variance
+        assert abs(np.corrcoef(found[0, :-1].flatten(), found[0, 1:].flatten())[0, 1]) < 0.015
+        assert found.abs().max() < 7
+
+
+@pytest.mark.parametrize("build", [lambda: small((4,)), Residual], ids=["chain", "any module"])
+def test_features_are_what_the_last_dense_layer_reads(build):
+    network = StackedNetwork(build, [1, 2], torch.device("cpu"))
+    x = torch.randn(2, 5, 4, generator=torch.Generator().manual_seed(0))
+    logits, features = network.with_features(x)
+    torch.testing.assert_close(logits, network(x))
+    weight = network.parameters[network.last_weight]
+    bias = network.parameters[network.last_weight.replace("weight", "bias")]
+    torch.testing.assert_close((features * weight).sum(2) + bias, logits)
+
+
+def test_networks_may_give_more_than_one_number_per_row():
+    x = torch.randn(3, 5, 2, 6, 6, generator=torch.Generator().manual_seed(0))
+
+    def picture():
+        return nn.Sequential(nn.Conv2d(2, 4, 3, padding=1), nn.ReLU(), nn.Conv2d(4, 3, 3))
+
+    def vector():
+        return nn.Sequential(picture(), nn.Flatten(), nn.Linear(48, 7))
+
+    def one_channel():
+        return nn.Sequential(picture(), nn.Conv2d(3, 1, 4))
+
+    for build, shape in ((picture, (3, 4, 4)), (vector, (7,)), (one_channel, ())):
+        network = StackedNetwork(build, [1, 2, 3], torch.device("cpu"))
+        found = network(x)
+        assert found.shape == (3, 5, *shape)
+        for run in range(3):
+            module = build()
+            module.load_state_dict(network.state_of(run))
+            torch.testing.assert_close(found[run], module(x[run]).reshape(5, *shape), rtol=1e-4, atol=1e-5)
+
+
+def test_a_stack_of_generators_draws_what_plain_modules_draw():
+    def generator():
+        return nn.Sequential(
+            nn.Linear(5, 8 * 9),
+            nn.Unflatten(1, (8, 3, 3)),
+            nn.BatchNorm2d(8),
+            nn.LeakyReLU(0.2),
+            nn.ConvTranspose2d(8, 6, 4, 2, 1),
+            nn.ReLU(),
+            nn.ConvTranspose2d(6, 2, 3, 2, 1, output_padding=1, bias=False),
+            nn.Tanh(),
+        )
+
+    network = StackedNetwork(generator, [1, 2, 3], torch.device("cpu"))
+    assert network.steps is not None  # stacked kernels, not torch.func
+    z = torch.randn(3, 7, 5, generator=torch.Generator().manual_seed(0))
+    streams = Streams([0, 1, 2], torch.device("cpu"))
+    modules = [generator() for _ in range(3)]
+    for run, module in enumerate(modules):
+        module.load_state_dict(network.state_of(run))
+    for training in (True, False):  # batch norm: statistics of the batch, then the ones it kept
+        found = network(z, streams if training else None)
+        assert found.shape == (3, 7, 2, 12, 12)
+        slopes = torch.autograd.grad(found.square().sum(), network.parameters["4.weight"])[0]
+        for run, module in enumerate(modules):
+            plain = module.train(training)(z[run])
+            torch.testing.assert_close(found[run], plain, rtol=1e-4, atol=1e-5)
+            module.zero_grad()
+            plain.square().sum().backward()
+            torch.testing.assert_close(slopes[run], module[4].weight.grad, rtol=1e-3, atol=1e-4)
+
+
+def test_averaging_two_networks_moves_parameters_and_copies_buffers():
+    one, other = (StackedNetwork(lambda: pictures((2, 6, 6)), [1, 2], torch.device("cpu"), name=n) for n in "ab")
+    other.buffers["1.running_mean"] += 1
+    expected = one.flat * 0.75 + other.flat * 0.25
+    one.move_towards(other, 0.25)
+    torch.testing.assert_close(one.flat, expected)
+    assert torch.equal(one.buffers["1.running_mean"], other.buffers["1.running_mean"])
+    one.move_towards(other, torch.tensor([1.0, 0.0]))
+    assert torch.equal(one.parameters["0.weight"][0], other.parameters["0.weight"][0])
+    assert not torch.equal(one.parameters["0.weight"][1], other.parameters["0.weight"][1])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU
+from pulens.risks.mixture import best_bin_share
 
 FULL = {"batch_size": 4400, "epochs": 300}
 
@@ -34,7 +36,10 @@ def test_accuracy_is_that_of_the_specification(toy, learner, options, expected):
     assert found.mean() == pytest.approx(expected, abs=0.003)
 
 
-@pytest.mark.parametrize(("temperature", "accuracy", "share"), [(3.5, 0.7946, 0.574), (20.0, 0.8526, 0.475)])
+@pytest.mark.parametrize(
+    ("temperature", "accuracy", "share"),
+    [(1.0, 0.7008, 0.688), (3.5, 0.7946, 0.574), (20.0, 0.8526, 0.475), (100.0, 0.8682, 0.426)],
+)
 def test_pulda_calls_too_many_rows_positive_unless_the_distance_is_sharp(toy, temperature, accuracy, share):
     fitted = toy.fit(
         PULDA,
@@ -63,6 +68,22 @@ def test_ignoring_the_known_share_of_positives(toy, bayes_cut, expected):
 def test_labelling_bias_by_em_ends_below_the_risk_minimisers(toy):
     fitted = toy.fit(LBE, scenario="case-control", epochs=60)
     assert toy.accuracies(fitted).mean() == pytest.approx(0.8531, abs=0.008)
+
+
+def test_where_em_starts_decides_where_it_ends(toy):
+    fitted = toy.fit(LBE, scenario="case-control", epochs=60, propensity_start="even")
+    assert toy.accuracies(fitted).mean() == pytest.approx(0.8449, abs=0.008)
+    # the true share of labelled positives among labelled and unlabelled ones is 0.2
+    assert np.mean([model.labelled_propensity_ for model in fitted]) == pytest.approx(0.289, abs=0.03)
+
+
+def test_best_bin_overestimates_where_classes_overlap(toy):
+    shares = []
+    for draw in toy.draws:
+        rows = np.concatenate([draw.labelled, draw.unlabelled])
+        scores = LogisticRegression().fit(rows, np.repeat([1, 0], [400, 4000])).decision_function(rows)
+        shares.append(best_bin_share(scores[:400], scores[400:], as_published=True))
+    assert np.mean(shares) == pytest.approx(0.4327, abs=0.03)
 
 
 def test_break_even_cut_repairs_biased_labels_and_threshold_zero_does_not(biased_toy):

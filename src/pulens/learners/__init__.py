@@ -19,30 +19,52 @@ from pulens.errors import InputError, MissingDependencyError, listed
 if TYPE_CHECKING:
     from pulens.learners._estimator import fit_many
     from pulens.learners._saving import load
+    from pulens.learners.cgenpu import CGenPU
     from pulens.learners.dist_pu import DistPU
     from pulens.learners.elkan_noto import ElkanNoto
+    from pulens.learners.holistic_pu import HolisticPU
+    from pulens.learners.lagam import LaGAM
+    from pulens.learners.lagam_pu_only import LaGAMPUOnly
     from pulens.learners.lbe import LBE
     from pulens.learners.mpe_pu import MPEPU
     from pulens.learners.naive import NaiveClassifier
     from pulens.learners.nnpu import NNPU
     from pulens.learners.oracle import OracleClassifier
+    from pulens.learners.p3mix_c import P3MixC
+    from pulens.learners.p3mix_e import P3MixE
+    from pulens.learners.pan import PAN
     from pulens.learners.pu_bagging import PUBagging
     from pulens.learners.puet import PUET
+    from pulens.learners.pul_cpbf import PULCPBF
     from pulens.learners.pulda import PULDA
     from pulens.learners.pusb import PUSB
+    from pulens.learners.robust_pu import RobustPU
+    from pulens.learners.self_pu import SelfPU
     from pulens.learners.upu import UPU
+    from pulens.learners.vae_pu import VAEPU
     from pulens.learners.vpu import VPU
     from pulens.learners.weighted_elkan_noto import WeightedElkanNoto
 
 # public name -> file; looked up on first use
 _TORCH = {
+    "CGenPU": "cgenpu",
     "DistPU": "dist_pu",
+    "HolisticPU": "holistic_pu",
     "LBE": "lbe",
+    "LaGAM": "lagam",
+    "LaGAMPUOnly": "lagam_pu_only",
     "MPEPU": "mpe_pu",
     "NNPU": "nnpu",
+    "P3MixC": "p3mix_c",
+    "P3MixE": "p3mix_e",
+    "PAN": "pan",
+    "PULCPBF": "pul_cpbf",
     "PULDA": "pulda",
     "PUSB": "pusb",
+    "SelfPU": "self_pu",
+    "RobustPU": "robust_pu",
     "UPU": "upu",
+    "VAEPU": "vae_pu",
     "VPU": "vpu",
 }
 _OTHERS = {
@@ -60,16 +82,27 @@ __all__ = [
     "LBE",
     "MPEPU",
     "NNPU",
+    "PAN",
     "PUET",
+    "PULCPBF",
     "PULDA",
     "PUSB",
     "UPU",
+    "VAEPU",
     "VPU",
+    "CGenPU",
     "DistPU",
     "ElkanNoto",
+    "HolisticPU",
+    "LaGAM",
+    "LaGAMPUOnly",
     "NaiveClassifier",
     "OracleClassifier",
+    "P3MixC",
+    "P3MixE",
     "PUBagging",
+    "RobustPU",
+    "SelfPU",
     "WeightedElkanNoto",
     "fit_many",
     "load",

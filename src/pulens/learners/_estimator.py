@@ -204,6 +204,7 @@ def fit_many(
     *,
     rows: Sequence[Any] | None = None,
     validation: Sequence[tuple[Any, Any]] | None = None,
+    support: Sequence[tuple[Any, Any]] | None = None,
     on_epoch: EpochHook | None = None,
     convolution: str | None = None,
 ) -> list[Any]:
@@ -211,7 +212,8 @@ def fit_many(
 
     They may differ in ``random_state``, ``class_prior`` and numeric settings such as ``learning_rate``; run r gives
     what it gives alone. ``rows[r]`` are the rows of X that run r uses (repeats allowed) and ``labels[r]`` their labels;
-    ``validation[r]`` is a pair (rows, labels). ``on_epoch(program, epoch, stage)`` is called after every epoch.
+    ``validation[r]`` is a pair (rows, labels), and so is ``support[r]``, with true labels 1 and -1, for methods that
+    ask for a few rows of known class. ``on_epoch(program, epoch, stage)`` is called after every epoch.
 
     >>> import numpy as np
     >>> from pulens.learners import NNPU, fit_many
@@ -224,7 +226,8 @@ def fit_many(
     """
     first = learners[0]
     _check_alike(learners)
-    table_values = np.ascontiguousarray(X, np.float32)
+    # a tensor that is on the device already stays there: a benchmark scores the same rows
+    table_values = X if isinstance(X, torch.Tensor) else torch.as_tensor(np.ascontiguousarray(X, np.float32))
     for learner in learners:
         learner.row_shape_ = tuple(int(size) for size in table_values.shape[1:])
     device = find_device(first.device)
@@ -256,19 +259,21 @@ def fit_many(
         _class_prior(learner, table_values, part, scenario, seed)
         for learner, part, seed in zip(learners, parts, seeds, strict=True)
     ]
-    table = torch.as_tensor(table_values).to(device)
+    table = table_values.to(device, torch.float32)
     data = StackedRows(table, parts, scenario)
     kept_out = None
     if wants_rows:
-        as_parts = [_labelled_first(other) if oracle else _part(*other) for other in held_out]
+        as_parts = [_positives_first(other, "selection='oracle'") if oracle else _part(*other) for other in held_out]
         kept_out = StackedRows(table, as_parts, scenario)
-        if oracle:  # rows keep their order in _labelled_first, positives first
+        if oracle:  # rows keep their order in _positives_first, positives first
             truths = [np.sort(truth)[::-1] for truth in truths]
     streams = Streams(seeds, device)
     shape = first.row_shape_
+    backbone = _builder(first.backbone, shape)
+    builders = first._program.builders(first, shape, backbone)
     networks = [
         StackedNetwork(
-            _builder(first.backbone, shape),
+            build,
             seeds,
             device,
             precision=first.precision,
@@ -276,14 +281,18 @@ def fit_many(
             name=name,
             compiled=first.compile,
         )
-        for name in first._program.network_names
+        for name, build in builders.items()
     ]
-    if networks[0].has_batch_norm and not data.is_even and len(learners) > 1:
+    if any(network.has_batch_norm for network in networks) and not data.is_even and len(learners) > 1:
         raise InputError(
             "runs of a stack whose network has batch norm must have equal numbers of labelled and of unlabelled rows."
         )
     numbers = torch.tensor([np.nan if prior is None else prior for prior in priors], dtype=torch.float32, device=device)
-    stack = Stack(data, streams, networks, numbers, _settings(learners, device), kept_out, priors)
+    known = None
+    if support is not None:
+        known = StackedRows(table, [_positives_first(pair, type(first).__name__) for pair in support], scenario)
+    settings = _settings(learners, device)
+    stack = Stack(data, streams, networks, numbers, settings, kept_out, priors, known, backbone)
     program = first._program(stack)
     criterion = None
     if selection != "last":
@@ -303,17 +312,26 @@ def fit_many(
     )
     cuts = [program.cut(scores, run) for run, scores in enumerate(program.reference_scores())]
     for run, learner in enumerate(learners):
-        module = built(_builder(first.backbone, shape), seeds[run])
-        module.load_state_dict(networks[0].state_of(run))
-        learner.network_ = module.eval()
+        learner.network_ = _module_of(stack.network, backbone, run)
+        for name in first._program.kept:
+            setattr(learner, f"{name}_", _module_of(stack.named(name), builders[name], run))
         learner.cut_ = float(cuts[run])
         learner.class_prior_ = priors[run]
         learner.classes_ = np.array([0, 1])
         learner.best_epoch_ = report.best_epoch[run]
         learner.history_ = [{"epoch": entry["epoch"], "selection": entry["selection"][run]} for entry in report.history]
-        for name, value in program.facts(run).items():
+        facts = program.facts(run)
+        learner.facts_ = sorted(f"{name}_" for name in facts)  # what saving writes down besides the usual
+        for name, value in facts.items():
             setattr(learner, f"{name}_", value)
     return list(learners)
+
+
+def _module_of(network: StackedNetwork, build: Callable[[], nn.Module], run: int) -> nn.Module:
+    """One run's network as an ordinary module, for evaluation on the CPU."""
+    module = built(build, 0)
+    module.load_state_dict(network.state_of(run))
+    return module.eval()
 
 
 def find_device(device: str) -> torch.device:
@@ -398,15 +416,15 @@ def _part(rows: NDArray[Any], codes: NDArray[Any]) -> Part:
     return Part(labelled, unlabelled)
 
 
-def _labelled_first(pair: tuple[Any, Any]) -> Part:
-    """True labels for oracle selection: positives first, negatives behind."""
-    rows, codes = pair
+def _positives_first(pair: tuple[Any, Any], who: str) -> Part:
+    """Rows with true labels: positives first, negatives behind."""
+    rows, codes = (np.asarray(values) for values in pair)
     if not np.isin(codes, (LABELLED, NEGATIVE)).all():
-        raise InputError("selection='oracle' needs true validation labels: 1 (positive) and -1 (negative).")
+        raise InputError(f"{who} needs rows with true labels: 1 (positive) and -1 (negative).")
     return Part(rows[codes == LABELLED], rows[codes == NEGATIVE])
 
 
-def _class_prior(learner: Any, table: NDArray[Any], part: Part, scenario: Scenario, seed: int) -> float | None:
+def _class_prior(learner: Any, table: torch.Tensor, part: Part, scenario: Scenario, seed: int) -> float | None:
     """The share of positives in the population, as given or estimated; None where a method does without."""
     given = learner.class_prior
     if given is None or (given == "auto" and not learner._program.needs_class_prior):
@@ -420,7 +438,7 @@ def _class_prior(learner: Any, table: NDArray[Any], part: Part, scenario: Scenar
 
         rows = np.concatenate([part.labelled, part.unlabelled])
         codes = np.repeat([1, 0], [len(part.labelled), len(part.unlabelled)])
-        return estimated_class_prior(table[rows], codes, str(scenario), seed)
+        return estimated_class_prior(table[torch.as_tensor(rows)].cpu().numpy(), codes, str(scenario), seed)
     value = getattr(given, "value", given)  # a ClassPrior carries its value
     if isinstance(value, bool) or not isinstance(value, int | float | np.floating) or not 0 < value < 1:
         raise AssumptionError(

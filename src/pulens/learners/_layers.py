@@ -12,7 +12,8 @@ import torch.nn.functional as F
 from torch import nn
 
 POINTWISE = (nn.ReLU, nn.LeakyReLU, nn.ELU, nn.GELU, nn.SiLU, nn.Tanh, nn.Sigmoid, nn.Softplus, nn.Identity)
-SUPPORTED = (*POINTWISE, nn.Linear, nn.Conv2d, nn.BatchNorm1d, nn.BatchNorm2d, nn.Dropout, nn.Flatten, nn.MaxPool2d)
+PICTURES = (nn.Conv2d, nn.ConvTranspose2d, nn.BatchNorm2d, nn.MaxPool2d)
+SUPPORTED = (*POINTWISE, *PICTURES, nn.Linear, nn.BatchNorm1d, nn.Dropout, nn.Flatten, nn.Unflatten)
 
 
 def plan(module: nn.Module, prefix: str = "") -> list[tuple[str, nn.Module]] | None:
@@ -33,6 +34,10 @@ def _is_supported(module: nn.Module) -> bool:
         return bool(module.output_size in (1, (1, 1)))
     if type(module) is nn.Conv2d:
         return module.groups == 1 and module.padding_mode == "zeros" and not isinstance(module.padding, str)
+    if type(module) is nn.ConvTranspose2d:
+        return bool(module.groups == 1)
+    if type(module) is nn.Unflatten:
+        return bool(module.dim == 1 and len(module.unflattened_size) == 3)
     if type(module) in (nn.BatchNorm1d, nn.BatchNorm2d):
         return bool(module.affine and module.track_running_stats and module.momentum is not None)
     if type(module) is nn.Flatten:
@@ -66,6 +71,27 @@ def convolution(
         out = torch.cat(parts, 1)
         return out if flat_bias is None else out + flat_bias[:, None, None]
     return _by_patches(x, weight, flat_bias, module)
+
+
+def transposed_convolution(
+    x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, module: nn.ConvTranspose2d
+) -> torch.Tensor:
+    """x [rows, R * in, height, width], weight [R, in, out, height, width]: grouped for a stack."""
+    return F.conv_transpose2d(
+        x,
+        weight.flatten(0, 1),
+        None if bias is None else bias.flatten(),
+        module.stride,
+        module.padding,
+        module.output_padding,
+        weight.shape[0],
+        module.dilation,
+    )
+
+
+def unflatten(x: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
+    """x [R, rows, features] as pictures [rows, R * channels, height, width]."""
+    return x.transpose(0, 1).reshape(x.shape[1], x.shape[0] * shape[0], *shape[1:])
 
 
 def _by_patches(

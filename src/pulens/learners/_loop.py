@@ -11,16 +11,27 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
+from torch import nn
 
 from pulens.errors import PulensError
-from pulens.learners._data import Batch, Drawn, Pooled, StackedRows, Subsets
+from pulens.learners._data import Batch, StackedRows
 from pulens.learners._network import StackedNetwork
 from pulens.learners._optimiser import Optimiser, OptimiserSettings
 from pulens.learners._streams import Streams
+
+Builder = Callable[[], nn.Module]
+
+
+class Batches(Protocol):
+    """A way to draw the batches of an epoch."""
+
+    def steps(self, data: StackedRows) -> int: ...
+
+    def epoch(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[Batch]: ...
 
 
 @dataclass(frozen=True)
@@ -29,12 +40,18 @@ class Stage:
 
     name: str
     epochs: int
-    batches: Pooled | Drawn | Subsets
-    optimiser: OptimiserSettings
+    batches: Batches
+    optimiser: OptimiserSettings | tuple[OptimiserSettings, ...]  # one for all networks, or one for each
     schedule: Callable[[int], float] = lambda epoch: 1.0
     selectable: bool = True  # may an epoch of this stage be the one that is kept?
     renew_every: int | None = None  # forget the optimiser's moments after every so many epochs
     networks: tuple[int, ...] = (0,)
+
+    def optimisers(self, stack: Stack) -> list[Optimiser]:
+        """Fresh ones, one for each network that this stage trains."""
+        one = self.optimiser
+        settings = [one] * len(self.networks) if isinstance(one, OptimiserSettings) else one
+        return [Optimiser(stack.networks[index], own) for index, own in zip(self.networks, settings, strict=True)]
 
 
 @dataclass
@@ -48,6 +65,12 @@ class Stack:
     settings: dict[str, Any]  # a number, or a tensor [R] where runs differ
     held_out: StackedRows | None = None  # validation rows, never trained on
     class_priors: Sequence[float | None] = ()
+    support: StackedRows | None = None  # rows of known class, for methods that ask for some; positives first
+    backbone: Builder | None = None  # makes a fresh module like those of the first network
+
+    def named(self, name: str) -> StackedNetwork:
+        """A network by its name."""
+        return next(network for network in self.networks if network.name == name)
 
     @property
     def network(self) -> StackedNetwork:
@@ -74,6 +97,12 @@ class Program:
 
     needs_class_prior = True
     network_names: tuple[str, ...] = ("network",)
+    kept: ClassVar[tuple[str, ...]] = ()  # auxiliary networks that stay with the fitted learner, as ``name_``
+
+    @classmethod
+    def builders(cls, learner: Any, row_shape: tuple[int, ...], backbone: Builder) -> dict[str, Builder]:
+        """What makes each network, by name; the first is the classifier."""
+        return dict.fromkeys(cls.network_names, backbone)
 
     def __init__(self, stack: Stack) -> None:
         self.stack = stack
@@ -101,13 +130,29 @@ class Program:
     def gradients(self, stage: Stage, batch: Batch) -> list[torch.Tensor]:
         """One flat gradient per trained network."""
         networks = [self.stack.networks[index] for index in stage.networks]
-        total = self.loss(stage, batch).sum()
-        if len(networks) == 1:
-            return [networks[0].gradients(total)]
-        leaves = [list(network.parameters.values()) for network in networks]
-        found = list(torch.autograd.grad(total, [leaf for group in leaves for leaf in group]))
-        cut = [found[: len(leaves[0])], found[len(leaves[0]) :]]
-        return [torch.cat([gradient.reshape(-1) for gradient in part]) for part in cut]
+        return gradients_of(self.loss(stage, batch).sum(), networks)
+
+    def step(
+        self,
+        stage: Stage,
+        batch: Batch,
+        optimisers: Sequence[Optimiser],
+        factor: float,
+        moves: torch.Tensor | None,
+    ) -> None:
+        """Move the parameters once; methods whose networks take turns replace this.
+
+        ``optimisers`` stand in the order of ``stage.networks``; ``moves`` [R] says which runs take the step.
+        """
+        for optimiser, gradient in zip(optimisers, self.gradients(stage, batch), strict=True):
+            optimiser.step(gradient, factor, moves)
+
+    def score(self, rows: StackedRows) -> torch.Tensor:
+        """Evaluation-mode logits [R, widest] of the classifier that would be returned now."""
+        return self.stack.network.score(rows.table, rows.rows)
+
+    def finish(self) -> None:
+        """After the best epoch was put back: leave in the first network what the learner shall predict with."""
 
     @classmethod
     def needs_held_out_rows(cls, learner: Any) -> bool:
@@ -142,6 +187,15 @@ class Program:
     def facts(self, run: int) -> dict[str, Any]:
         """What a run found besides its parameters, such as an estimated class prior."""
         return {}
+
+
+def gradients_of(
+    total: torch.Tensor, networks: Sequence[StackedNetwork], *, keep_graph: bool = False
+) -> list[torch.Tensor]:
+    """The gradient of a number with respect to each network, laid out as its ``flat`` is."""
+    leaves = [list(network.parameters.values()) for network in networks]
+    found = iter(torch.autograd.grad(total, [leaf for group in leaves for leaf in group], retain_graph=keep_graph))
+    return [torch.cat([next(found).reshape(-1) for _ in group]) for group in leaves]
 
 
 @dataclass
@@ -184,11 +238,11 @@ def train(
     ):
         for stage in stages:
             program.begin_stage(stage)
-            optimisers = [Optimiser(stack.networks[index], stage.optimiser) for index in stage.networks]
+            optimisers = stage.optimisers(stack)
             for epoch in range(stage.epochs):
                 program.epoch_in_stage = epoch
                 if stage.renew_every and epoch and epoch % stage.renew_every == 0:
-                    optimisers = [Optimiser(stack.networks[index], stage.optimiser) for index in stage.networks]
+                    optimisers = stage.optimisers(stack)
                 program.begin_epoch(stage, number)
                 factor = stage.schedule(epoch)
                 running = None if watch is None or watch.everyone else watch.active
@@ -196,8 +250,7 @@ def train(
                     moves = batch.active if running is None else running
                     if running is not None and batch.active is not None:
                         moves = running & batch.active
-                    for optimiser, gradient in zip(optimisers, program.gradients(stage, batch), strict=True):
-                        optimiser.step(gradient, factor, moves)
+                    program.step(stage, batch, optimisers, factor, moves)
                     program.after_step(stage, batch)
                 program.end_epoch(stage)
                 number += 1
@@ -212,6 +265,7 @@ def train(
             if watch is not None and not watch.running:
                 break
     report.best_epoch = watch.finish() if watch is not None else [number] * stack.runs
+    program.finish()
     _check_finite(stack)
     return report
 
@@ -289,14 +343,12 @@ def _progress(total: int, runs: int, wanted: bool) -> Iterator[Callable[[int], N
 
 @contextmanager
 def _determinism(wanted: bool) -> Iterator[None]:
-    """Only deterministic kernels while training; what was set before comes back."""
-    if not wanted:
-        yield
-        return
+    """Only deterministic kernels, or else the fastest convolutions, while training; what was set comes back."""
     before, warns = torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()
     benchmark = torch.backends.cudnn.benchmark
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    torch.backends.cudnn.benchmark = False
+    if wanted:
+        torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.backends.cudnn.benchmark = not wanted  # batches have two sizes, so trying the kernels pays
     try:
         yield
     finally:

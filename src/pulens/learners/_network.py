@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from pulens.errors import PulensError
 from pulens.learners import _layers
 from pulens.learners._streams import Streams
 
@@ -53,6 +54,7 @@ class StackedNetwork:
         kept = [dict(module.named_buffers()) for module in modules]
         self.buffers = {key: torch.stack([state[key] for state in kept]).to(device) for key in kept[0]}
         self.forward: Callable[..., torch.Tensor] = self._chain if self.steps is not None else self._mapped
+        self._is_compiled = compiled
         if compiled:
             self.forward = torch.compile(self.forward)
 
@@ -75,16 +77,49 @@ class StackedNetwork:
         return torch.cat(parts)
 
     def __call__(self, x: torch.Tensor, streams: Streams | None = None, moment: Moment = (0, 0)) -> torch.Tensor:
-        """Logits [R, rows] of inputs [R, rows, ...]; with ``streams`` in training mode."""
-        mixed = torch.autocast(self.device.type, torch.bfloat16) if self.precision == "bfloat16" else nullcontext()
-        with mixed:
-            logits = self.forward(x, streams, moment)
-        return logits.float()
+        """Outputs of inputs [R, rows, ...]; with ``streams`` in training mode.
 
-    def gradients(self, loss: torch.Tensor) -> torch.Tensor:
-        """The gradient of a number, laid out as ``flat`` is."""
-        found = torch.autograd.grad(loss, list(self.parameters.values()))
-        return torch.cat([gradient.reshape(-1) for gradient in found])
+        A network with one output per row gives logits [R, rows], any other [R, rows, ...].
+        """
+        with self._mixed():
+            outputs = self.forward(x, streams, moment)
+        return outputs.float()
+
+    def with_features(
+        self, x: torch.Tensor, streams: Streams | None = None, moment: Moment = (0, 0)
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits [R, rows] and what the last dense layer read [R, rows, width]."""
+        with self._mixed():
+            if self.steps is not None:
+                features = self._chain(x, streams, moment, end=self._last_dense)
+                logits = self._chain(features, streams, moment, begin=self._last_dense)
+            else:
+                logits, features = self._mapped(x, streams, moment, features=True)
+        return logits.float(), features.float()
+
+    @property
+    def last_weight(self) -> str:
+        """The name of the last dense layer's weights [R, 1, width] among the parameters."""
+        dense = [name for name, module in self.template.named_modules() if isinstance(module, nn.Linear)]
+        if not dense:
+            raise PulensError("this method reads the features below the last nn.Linear, but the network has none.")
+        return f"{dense[-1]}.weight" if dense[-1] else "weight"
+
+    @property
+    def _last_dense(self) -> int:
+        assert self.steps is not None
+        wanted = self.last_weight.removesuffix("weight")
+        return next(number for number, (name, _) in enumerate(self.steps) if name == wanted)
+
+    def _mixed(self) -> Any:
+        return torch.autocast(self.device.type, torch.bfloat16) if self.precision == "bfloat16" else nullcontext()
+
+    @torch.no_grad()  # type: ignore[untyped-decorator]
+    def move_towards(self, other: StackedNetwork, share: float | torch.Tensor) -> None:
+        """Average with a network of the same architecture: ``share`` 1 copies it; its buffers are copied."""
+        self.flat.lerp_(other.flat, self.spread(share) if isinstance(share, torch.Tensor) else share)
+        for key, value in other.buffers.items():
+            self.buffers[key].copy_(value)
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def score(self, data: torch.Tensor, rows: torch.Tensor | None = None) -> torch.Tensor:
@@ -101,7 +136,10 @@ class StackedNetwork:
             found.append(self(x))
         return torch.cat(found, 1) if found else torch.empty(self.runs, 0, device=self.device)
 
-    def _chain(self, x: torch.Tensor, streams: Streams | None, moment: Moment) -> torch.Tensor:
+    def _chain(
+        self, x: torch.Tensor, streams: Streams | None, moment: Moment, begin: int = 0, end: int | None = None
+    ) -> torch.Tensor:
+        """Layers ``begin`` to ``end`` of the plan; what goes in and comes out is [R, rows, ...]."""
         assert self.steps is not None
         train = streams is not None
         is_picture = x.dim() == 5
@@ -110,16 +148,32 @@ class StackedNetwork:
             x = x.transpose(0, 1).reshape(rows, -1, *x.shape[3:])
             if self.channels_last:
                 x = x.contiguous(memory_format=torch.channels_last)
+        own = self.parameters
+        masked = False
         for number, (name, module) in enumerate(self.steps):
-            own = self.parameters
+            if number < begin or (end is not None and number >= end):
+                continue
             if isinstance(module, nn.Linear):
                 x = _layers.linear(x, own[f"{name}weight"], own.get(f"{name}bias"))
             elif isinstance(module, nn.Conv2d):
                 x = _layers.convolution(x, own[f"{name}weight"], own.get(f"{name}bias"), module, self.convolution)
+            elif isinstance(module, nn.ConvTranspose2d):
+                x = _layers.transposed_convolution(x, own[f"{name}weight"], own.get(f"{name}bias"), module)
+            elif isinstance(module, nn.Unflatten):
+                x = _layers.unflatten(x, tuple(module.unflattened_size))
             elif isinstance(module, nn.Dropout):
-                if train and module.p:
+                if train and module.p and not masked:
                     assert streams is not None
-                    x = self._drop(x, streams.keep, f"{self.name}.{number}", moment, module.p, rows)
+                    x = x * self._mask(x, streams.keep, f"{self.name}.{number}", moment, module.p, rows)
+                masked = False
+            elif train and self._drops_next(number, end):
+                # masks are not negative, so they commute with ReLU; in place a stack's activations are read once less
+                assert streams is not None
+                dropout = self.steps[number + 1][1]
+                assert isinstance(dropout, nn.Dropout)
+                mask = self._mask(x, streams.keep, f"{self.name}.{number + 1}", moment, dropout.p, rows)
+                x = x.mul_(mask).relu_()
+                masked = True
             elif isinstance(module, nn.Flatten):
                 if x.dim() == 4:
                     x = x.reshape(rows, self.runs, -1).transpose(0, 1)
@@ -132,31 +186,48 @@ class StackedNetwork:
                 x = _layers.batch_norm(x, module, own[f"{name}weight"], own[f"{name}bias"], mean, variance, train)
             else:
                 x = module(x)
-        return x.reshape(self.runs, rows)
+        if x.dim() == 4:
+            x = x.reshape(rows, self.runs, -1, *x.shape[2:]).transpose(0, 1)
+        return x.reshape(self.runs, rows) if end is None and x.numel() == self.runs * rows else x
 
-    def _drop(
+    def _drops_next(self, number: int, end: int | None) -> bool:
+        """Whether a layer is a ReLU between a stack's dense layer, which nothing else reads, and a dropout."""
+        assert self.steps is not None
+        if self.runs == 1 or not 0 < number < len(self.steps) - 1 or number + 1 == end or self._is_compiled:
+            return False
+        before, here, behind = (self.steps[place][1] for place in (number - 1, number, number + 1))
+        return type(before) is nn.Linear and type(here) is nn.ReLU and type(behind) is nn.Dropout and behind.p > 0
+
+    def _mask(
         self, x: torch.Tensor, keep: Callable[..., torch.Tensor], purpose: str, moment: Moment, p: float, rows: int
     ) -> torch.Tensor:
         if x.dim() == 3:
-            mask = keep(purpose, moment, tuple(x.shape[1:]), p)
-        else:  # pictures: the run axis stands behind the rows
-            shape = (rows, x.shape[1] // self.runs, *x.shape[2:])
-            mask = keep(purpose, moment, shape, p).transpose(0, 1).reshape(x.shape)
-        return x * mask * (1 / (1 - p))
+            return keep(purpose, moment, tuple(x.shape[1:]), p)
+        # pictures: the run axis stands behind the rows
+        shape = (rows, x.shape[1] // self.runs, *x.shape[2:])
+        return keep(purpose, moment, shape, p).transpose(0, 1).reshape(x.shape)
 
-    def _mapped(self, x: torch.Tensor, streams: Streams | None, moment: Moment) -> torch.Tensor:
+    def _mapped(self, x: torch.Tensor, streams: Streams | None, moment: Moment, features: bool = False) -> Any:
         """Any module, through ``torch.func``; dropout then draws from torch's generator, for all runs together."""
         from torch.func import functional_call, vmap
 
         self.template.train(streams is not None)
+        seen: list[torch.Tensor] = []
 
-        def one(parameters: Any, buffers: Any, rows: torch.Tensor) -> torch.Tensor:
+        def one(parameters: Any, buffers: Any, rows: torch.Tensor) -> Any:
             found: torch.Tensor = functional_call(self.template, (parameters, buffers), (rows,))
-            return found.reshape(rows.shape[0])
+            found = found.reshape(rows.shape[0]) if found.numel() == rows.shape[0] else found
+            return (found, seen.pop()) if features else found
 
         mapped = vmap(one, randomness="different")
-        found: torch.Tensor = mapped(self.parameters, self.buffers, x)
-        return found
+        if not features:
+            return mapped(self.parameters, self.buffers, x)
+        last = self.template.get_submodule(self.last_weight.removesuffix("weight").removesuffix("."))
+        hook = last.register_forward_pre_hook(lambda module, inputs: seen.append(inputs[0]))
+        try:
+            return mapped(self.parameters, self.buffers, x)
+        finally:
+            hook.remove()
 
     def snapshot(self) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """A copy of everything that training changes."""

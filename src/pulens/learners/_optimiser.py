@@ -10,6 +10,7 @@ import torch
 from pulens.learners._network import StackedNetwork
 
 KINDS = ("adam", "adamw", "sgd")
+PIECE = 1 << 18  # numbers of each kind that stay in a CPU's cache together
 PerRun = Any  # a number, or a tensor with one number per run
 
 
@@ -23,6 +24,8 @@ class OptimiserSettings:
     betas: tuple[float, float] = (0.9, 0.999)
     epsilon: float = 1e-8
     momentum: float = 0.9
+    nesterov: bool = False  # sgd looks one step of momentum ahead
+    decay_weights_only: bool = False  # biases and the scales of norms are not shrunk
 
 
 class Optimiser:
@@ -36,6 +39,8 @@ class Optimiser:
         self._taken_by_run: torch.Tensor | None = None
         self._rate = self._laid_out(settings.learning_rate)
         self._decay = self._laid_out(settings.weight_decay)
+        if settings.decay_weights_only:
+            self._decay = self._decay * self._is_weight()
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def step(self, gradient: torch.Tensor, factor: float = 1.0, active: torch.Tensor | None = None) -> None:
@@ -57,18 +62,32 @@ class Optimiser:
         settings, flat = self.settings, self.network.flat
         if settings.kind == "sgd":
             self.first.mul_(settings.momentum).add_(gradient)
-            direction, scale = self.first, -factor
+            direction, scale = self._ahead(gradient), -factor
         else:
-            assert self.second is not None
-            b1, b2 = settings.betas
-            self.first.lerp_(gradient, 1 - b1)
-            self.second.mul_(b2).addcmul_(gradient, gradient, value=1 - b2)
-            root = self.second.sqrt().mul_((1 - b2**self.taken) ** -0.5).add_(settings.epsilon)
-            direction, scale = root.reciprocal_().mul_(self.first), -factor / (1 - b1**self.taken)
+            self._adam(gradient, rate, factor)
+            return
         if isinstance(rate, torch.Tensor):
             flat.addcmul_(direction, rate, value=scale)
         else:
             flat.add_(direction, alpha=rate * scale)
+
+    def _adam(self, gradient: torch.Tensor, rate: PerRun, factor: float) -> None:
+        """Piece by piece on a CPU, where a tall stack's moments would pass through the cache once per operation."""
+        assert self.second is not None
+        settings, flat = self.settings, self.network.flat
+        b1, b2 = settings.betas
+        second_scale, scale = (1 - b2**self.taken) ** -0.5, -factor / (1 - b1**self.taken)
+        size = PIECE if flat.device.type == "cpu" else max(flat.numel(), 1)
+        for start in range(0, flat.numel(), size):
+            part = slice(start, start + size)
+            first, second, own = self.first[part], self.second[part], gradient[part]
+            first.lerp_(own, 1 - b1)
+            second.mul_(b2).addcmul_(own, own, value=1 - b2)
+            root = second.sqrt().mul_(second_scale).add_(settings.epsilon)
+            if isinstance(rate, torch.Tensor):
+                flat[part].addcmul_(root.reciprocal_().mul_(first), rate[part], value=scale)
+            else:
+                flat[part].addcdiv_(first, root, value=rate * scale)
 
     def _masked(self, gradient: torch.Tensor, rate: PerRun, factor: float, active: torch.Tensor | None) -> None:
         """The same arithmetic with one step count per run."""
@@ -80,7 +99,7 @@ class Optimiser:
         weight = network.spread(moves.float())
         if settings.kind == "sgd":
             self.first.copy_(torch.where(weight > 0, self.first * settings.momentum + gradient, self.first))
-            network.flat.sub_(self.first * rate * factor * weight)
+            network.flat.sub_(self._ahead(gradient) * rate * factor * weight)
             return
         assert self.second is not None
         b1, b2 = settings.betas
@@ -90,6 +109,19 @@ class Optimiser:
         first_scale, second_scale = network.spread(1 - b1**taken), network.spread(1 - b2**taken)
         root = (self.second / second_scale).sqrt_().add_(settings.epsilon)
         network.flat.sub_(self.first / first_scale / root * rate * factor * weight)
+
+    def _ahead(self, gradient: torch.Tensor) -> torch.Tensor:
+        """The direction of a step with momentum."""
+        return torch.add(gradient, self.first, alpha=self.settings.momentum) if self.settings.nesterov else self.first
+
+    def _is_weight(self) -> torch.Tensor:
+        """1 for entries of matrices and kernels, 0 for those of vectors (biases, norms), laid out as ``flat`` is."""
+        network = self.network
+        parts = [
+            torch.full((value.numel(),), float(len(network.shapes[key]) > 1))
+            for key, value in network.parameters.items()
+        ]
+        return torch.cat(parts).to(network.device)
 
     def _laid_out(self, value: PerRun) -> PerRun:
         return self.network.spread(value) if isinstance(value, torch.Tensor) else value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,8 @@ from pulens.whole_files import whole_folder
 FORMAT = 1
 WEIGHTS, FACTS = "weights.safetensors", "learner.json"
 # what fit leaves behind besides the network
-FITTED = ("cut_", "class_prior_", "best_epoch_", "history_", "row_shape_", "n_features_in_")
-FOUND = ("unlabelled_prior_", "labelled_propensity_", "mean_", "deviation_", "columns_")
+FITTED = ("cut_", "class_prior_", "best_epoch_", "history_", "row_shape_", "n_features_in_", "facts_")
+FOUND = ("mean_", "deviation_", "columns_")
 
 
 def check_target(path: Path) -> None:
@@ -32,17 +33,20 @@ def save(learner: Any, path: Path) -> Path:
     parameters = {field.name: getattr(learner, field.name) for field in fields(learner)}
     if not isinstance(parameters["backbone"], str):
         parameters["backbone"] = None  # code cannot be written down; load() is told it again
+    written = (*FITTED, *FOUND, *getattr(learner, "facts_", ()))
     facts = {
         "format": FORMAT,
         "pulens": __version__,
         "learner": type(learner).__name__,
         "parameters": {name: _plain(name, value) for name, value in parameters.items()},
-        "fitted": {name: _plain(name, getattr(learner, name)) for name in FITTED + FOUND if hasattr(learner, name)},
+        "fitted": {name: _plain(name, getattr(learner, name)) for name in written if hasattr(learner, name)},
         "feature_names": [str(name) for name in getattr(learner, "feature_names_in_", ())],
     }
     text = json.dumps(facts, indent=2, allow_nan=False) + "\n"
     with whole_folder(path) as temporary:
         _tensors().save_file(learner.network_.state_dict(), str(temporary / WEIGHTS))
+        for name in learner._program.kept:
+            _tensors().save_file(getattr(learner, f"{name}_").state_dict(), str(temporary / f"{name}.safetensors"))
         (temporary / FACTS).write_text(text, encoding="utf-8")
     return path
 
@@ -53,6 +57,7 @@ def load(path: str | Path, *, backbone: Any = None) -> Any:
     ``backbone`` is needed when the learner was trained with a module or function of your own: code is not stored.
     """
     from pulens.learners import find
+    from pulens.learners._estimator import _builder
 
     folder = Path(path)
     try:
@@ -63,7 +68,8 @@ def load(path: str | Path, *, backbone: Any = None) -> Any:
         raise InputError(f"{folder / FACTS} could not be read: {error}.") from error
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise InputError(f"{folder / FACTS} has format {facts.get('format')!r}, this version of pulens reads {FORMAT}.")
-    parameters = dict(facts["parameters"])
+    # JSON knows no tuples
+    parameters = {key: tuple(value) if isinstance(value, list) else value for key, value in facts["parameters"].items()}
     if "backbone" not in parameters:  # a forest
         from pulens.learners._tree_saving import restore
 
@@ -76,29 +82,31 @@ def load(path: str | Path, *, backbone: Any = None) -> Any:
             )
         parameters["backbone"] = backbone
     learner = find(facts["learner"])(**parameters)
-    for name in FITTED + FOUND:
+    for name in (*FITTED, *FOUND, *facts["fitted"].get("facts_", ())):
         if name in facts["fitted"]:
             value = facts["fitted"][name]
             setattr(learner, name, tuple(value) if name == "row_shape_" else value)
     if facts["feature_names"]:
         learner.feature_names_in_ = np.array(facts["feature_names"], dtype=object)
     learner.classes_ = np.array([0, 1])
-    learner.network_ = _network(learner, folder)
+    builder = _builder(learner.backbone, learner.row_shape_)
+    learner.network_ = _network(builder, folder / WEIGHTS)
+    builders = learner._program.builders(learner, learner.row_shape_, builder)
+    for name in learner._program.kept:
+        setattr(learner, f"{name}_", _network(builders[name], folder / f"{name}.safetensors"))
     return learner
 
 
-def _network(learner: Any, folder: Path) -> Any:
-    from pulens.learners._estimator import _builder
+def _network(build: Callable[[], Any], file: Path) -> Any:
     from pulens.learners._network import built
 
-    module = built(_builder(learner.backbone, learner.row_shape_), 0)
+    module = built(build, 0)
     try:
-        state = _tensors().load_file(str(folder / WEIGHTS))
-        module.load_state_dict(state)
+        module.load_state_dict(_tensors().load_file(str(file)))
     except MissingDependencyError:
         raise
     except Exception as error:  # safetensors and torch have no common error to catch
-        raise InputError(f"{folder / WEIGHTS} could not be read: {error}") from error
+        raise InputError(f"{file} could not be read: {error}") from error
     return module.eval()
 
 

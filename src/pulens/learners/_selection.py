@@ -63,7 +63,7 @@ class Selection:
     truths: Sequence[NDArray[Any]] | None = None  # only for oracle selection: true means positive
 
     def __call__(self, program: Program) -> list[float]:
-        scores = program.stack.network.score(self.rows.table, self.rows.rows)
+        scores = program.score(self.rows)
         return [self._of_run(program, run, scores[run, : self.rows.n_rows[run]]) for run in range(self.rows.runs)]
 
     def _of_run(self, program: Program, run: int, scores: Any) -> float:

@@ -34,10 +34,12 @@ def mix(word: int) -> int:
 
 
 def mix_tensor(words: torch.Tensor) -> torch.Tensor:
-    """The finaliser on int64 tensors; shifts are masked since torch shifts the sign in."""
-    words = (words ^ ((words >> 30) & ((1 << 34) - 1))) * signed(FIRST)
-    words = (words ^ ((words >> 27) & ((1 << 37) - 1))) * signed(SECOND)
-    return words ^ ((words >> 31) & ((1 << 33) - 1))
+    """The finaliser on int64 tensors, in place; shifts are masked since torch shifts the sign in."""
+    for shift, factor in ((30, FIRST), (27, SECOND), (31, None)):
+        words ^= (words >> shift).bitwise_and_((1 << (64 - shift)) - 1)
+        if factor is not None:
+            words *= signed(factor)
+    return words
 
 
 class Streams:
@@ -53,7 +55,13 @@ class Streams:
         """Random words [R, count]."""
         salt = mix(mix(zlib.crc32(purpose.encode()) * GOLDEN + moment[0]) + moment[1] * GOLDEN)
         base = mix_tensor(self._keys ^ signed(salt))
-        return mix_tensor(base[:, None] + self._counted(count)[:count])
+        counted = self._counted(count)[:count]
+        if self.device.type != "cpu":
+            return mix_tensor(base[:, None] + counted)
+        found = torch.empty(len(base), count, dtype=torch.int64)
+        for row, first in zip(found, base, strict=True):  # a run's words stay in the cache
+            mix_tensor(torch.add(counted, first, out=row))
+        return found
 
     def _counted(self, count: int) -> torch.Tensor:
         """Multiples of the golden ratio, kept for the next draw."""
@@ -64,10 +72,25 @@ class Streams:
 
     @torch.compiler.disable  # type: ignore[untyped-decorator]
     def keep(self, purpose: str, moment: tuple[int, int], shape: tuple[int, ...], dropout: float) -> torch.Tensor:
-        """True with probability 1 - dropout (to 1/65536), shape [R, *shape]: four choices per word."""
+        """1 / (1 - dropout) with probability 1 - dropout (to 1/65536), else 0; shape [R, *shape], four to a word."""
         count = int(np.prod(shape))
         lanes = self.bits(purpose, moment, -(-count // 4)).view(torch.int16)[:, :count]
-        return (lanes >= round(dropout * 65536) - 32768).view(-1, *shape)
+        kept = lanes >= round(dropout * 65536) - 32768
+        return torch.where(kept, 1 / (1 - dropout), 0.0).view(-1, *shape)
+
+    def uniform(self, purpose: str, moment: tuple[int, int], shape: tuple[int, ...]) -> torch.Tensor:
+        """Numbers in [0, 1) of 24 bits, shape [R, *shape]."""
+        words = self.bits(purpose, moment, int(np.prod(shape)))
+        return (((words >> 40) & 0xFFFFFF).float() * 2.0**-24).view(-1, *shape)
+
+    def normal(self, purpose: str, moment: tuple[int, int], shape: tuple[int, ...]) -> torch.Tensor:
+        """Standard normal numbers, shape [R, *shape]: two per word, by Box and Muller's transform."""
+        count = int(np.prod(shape))
+        words = self.bits(purpose, moment, -(-count // 2))
+        radius = torch.sqrt(-2 * torch.log((((words >> 40) & 0xFFFFFF) + 0.5) * 2.0**-24))
+        angle = ((words >> 8) & 0xFFFFFF) * (2 * np.pi * 2.0**-24)
+        both = torch.stack([radius * torch.cos(angle), radius * torch.sin(angle)], 2)
+        return both.flatten(1)[:, :count].reshape(-1, *shape).float()
 
     def permutations(self, purpose: str, moment: tuple[int, int], sizes: torch.Tensor, widest: int) -> torch.Tensor:
         """A shuffle of 0 .. size-1 for every run, [R, widest]; what lies beyond a run's size follows behind."""
@@ -82,7 +105,9 @@ class Streams:
         salt = zlib.crc32(purpose.encode())
         return [np.random.default_rng([seed & WORD, salt, *moment]) for seed in self.seeds]
 
-    def beta(self, purpose: str, epoch: int, steps: int, concentration: float) -> torch.Tensor:
-        """Symmetric Beta draws, one per step and run: [steps, R]."""
-        drawn = [rng.beta(concentration, concentration, steps) for rng in self.generators(purpose, (epoch, 0))]
+    def beta(self, purpose: str, epoch: int, steps: int, concentration: Any) -> torch.Tensor:
+        """Symmetric Beta draws, one per step and run: [steps, R]; of one concentration, or of one [R] per run."""
+        own = torch.as_tensor(concentration).cpu().expand(len(self.seeds)).tolist()
+        generators = self.generators(purpose, (epoch, 0))
+        drawn = [rng.beta(value, value, steps) for rng, value in zip(generators, own, strict=True)]
         return torch.as_tensor(np.stack(drawn, 1).astype(np.float32), device=self.device)

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from pulens.errors import InputError, listed
 from pulens.learners._data import Batch, Pooled, Subsets
 from pulens.learners._estimator import PULearner
 from pulens.learners._loop import Program, Stage
@@ -17,6 +18,7 @@ from pulens.risks.means import masked_mean
 
 NEAR = 1e-6  # 1 - h * eta must not reach zero
 CHUNK = 8192
+STARTS = ("pre-trained", "even")
 
 
 class LabellingBiasProgram(Program):
@@ -38,6 +40,11 @@ class LabellingBiasProgram(Program):
             Stage("pre-training", first, everything, self.adam(), selectable=False, networks=(0, 1)),
             Stage("EM", self.value("epochs"), subsets, self.adam(), networks=(0, 1)),
         ]
+
+    def begin_stage(self, stage: Stage) -> None:
+        if stage.name == "EM" and check_start(self.value("propensity_start")) == "even":
+            with torch.no_grad():
+                self.stack.networks[1].flat.zero_()
 
     def begin_epoch(self, stage: Stage, moment_epoch: int) -> None:
         if stage.name != "EM":
@@ -87,6 +94,13 @@ class LabellingBiasProgram(Program):
         return {"labelled_propensity": float(sigmoid(scores, -1).mean())}
 
 
+def check_start(word: str) -> str:
+    """Where EM finds the propensity network."""
+    if word not in STARTS:
+        raise InputError(f"propensity_start must be one of {listed(STARTS)}, got {word!r}.")
+    return word
+
+
 def smallest(losses: torch.Tensor, share: float, valid: torch.Tensor) -> torch.Tensor:
     """A mask of the share of valid rows with the smallest losses, at least one."""
     count = (share * valid.sum(1)).floor().clamp(min=1)
@@ -113,6 +127,7 @@ class LBE(PULearner):
     steps_per_epoch: int = 20
     subset: float = 0.1
     keep: float = 0.8
+    propensity_start: str = "pre-trained"  #: or "even": every positive equally likely to be labelled when EM starts
     learning_rate: float = 5e-4
     weight_decay: float = 1e-4
 

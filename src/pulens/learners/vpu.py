@@ -84,13 +84,13 @@ class VPU(PULearner):
     """
 
     selection: str = "loss"
-    regularisation: float = 0.03  #: weight of the mixup term; the authors use 1e-4 to 0.3, by data set
+    regularisation: float = 1.0  #: weight of the mixup term; the authors use 1e-4 to 0.3, by data set
     mixup: float = 0.3  #: both parameters of the Beta distribution
     detach_target: bool = False  #: the authors let gradients flow through the mixup target
     epochs: int = 50
     steps_per_epoch: int = 30
     batch_size: int = 500
-    learning_rate: float = 3e-5  #: the authors use 3e-5 to 6e-4, by data set
+    learning_rate: float = 1e-4  #: the authors use 3e-5 to 6e-4, by data set
     weight_decay: float = 0.0
     halve_every: int = 20  #: epochs after which the learning rate is halved and Adam starts anew
 

@@ -2,7 +2,8 @@
 
 from pulens.plots.comparison import draw_comparison
 from pulens.plots.curves import draw_curve, draw_evaluation
+from pulens.plots.pictures import draw_pictures
 from pulens.plots.prior import draw_prior
 from pulens.plots.reliability import draw_reliability
 
-__all__ = ["draw_comparison", "draw_curve", "draw_evaluation", "draw_prior", "draw_reliability"]
+__all__ = ["draw_comparison", "draw_curve", "draw_evaluation", "draw_pictures", "draw_prior", "draw_reliability"]

@@ -117,7 +117,7 @@ def synthesise(
     for part, prior_rng, label_rng in zip((train, validation), streams[2::2], streams[3::2], strict=True):
         if class_prior is not None:
             part = part[thin(is_positive[part], exact(class_prior), prior_rng)]
-        parts.append(_pu_data(X, is_positive, part, recipe, source, label_rng) if part.size else None)
+        parts.append(label_part(X, is_positive, part, recipe, source, label_rng) if part.size else None)
     made, held = parts
     if made is None or made[0].n_labelled == 0 or made[0].n_unlabelled == 0:
         raise AssumptionError(nothing_left(made, recipe, is_positive[train]))
@@ -179,7 +179,7 @@ def binarise(y: Any, positive: Any = None) -> Booleans:
     return np.isin(values, wanted)
 
 
-def _pu_data(
+def label_part(
     X: Any, is_positive: Booleans, part: Places, recipe: Recipe, source: Evidence, rng: np.random.Generator
 ) -> tuple[PUData, Booleans]:
     """One part as PU data, and its truth. Labelled rows come first in case-control, the order of X holds inside."""

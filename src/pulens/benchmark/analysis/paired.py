@@ -1,0 +1,128 @@
+"""Is one method better than another? Tests on the differences of runs with the same seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+from scipy import stats
+
+from pulens.benchmark.analysis.cells import Cells, datasets_of, methods_of
+from pulens.errors import InputError, listed
+
+
+@dataclass(frozen=True)
+class Paired:
+    """A method against another on one data set."""
+
+    method: str
+    against: str
+    dataset: str
+    n: int  # seeds that both have
+    difference: float  # mean over seeds, method minus the other
+    p_value: float  # two-sided, before correction
+    corrected: float  # after Holm's correction over the methods compared on this data set
+
+    def verdict(self, level: float = 0.05) -> str:
+        """ "better", "worse" or "tie"."""
+        if not self.corrected < level:
+            return "tie"
+        return "better" if self.difference > 0 else "worse"
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    r"""Holm's step-down correction: :math:`\tilde p_{(j)} = \max_{i \le j} \min(1, (m - i + 1) p_{(i)})`.
+
+    Undefined values stay undefined and are not counted.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    values = np.asarray(p_values, float)
+    found = np.full(values.size, nan)
+    defined = np.flatnonzero(~np.isnan(values))
+    order = defined[np.argsort(values[defined], kind="stable")]
+    steps = (order.size - np.arange(order.size)) * values[order]
+    found[order] = np.minimum(np.maximum.accumulate(steps), 1.0) if order.size else steps
+    return found.tolist()
+
+
+def differences(cells: Cells, method: str, against: str, dataset: str) -> np.ndarray:
+    """Method minus the other, one number per seed that both have, in the order of seeds."""
+    mine, theirs = cells.get((method, dataset), {}), cells.get((against, dataset), {})
+    return np.array([mine[seed] - theirs[seed] for seed in sorted(mine.keys() & theirs.keys())])
+
+
+def t_test(differences: np.ndarray) -> float:
+    """Two-sided p-value of the paired t-test; undefined below two pairs, 1 where nothing differs at all.
+
+    >>> round(t_test(np.array([0.1, 0.2, 0.15])), 4)
+    0.0351
+    """
+    if differences.size < 2:
+        return nan
+    if np.ptp(differences) <= 1e-12 * max(1.0, float(np.abs(differences).max())):
+        return 1.0 if abs(differences[0]) < 1e-12 else 0.0
+    return float(stats.ttest_1samp(differences, 0.0).pvalue)
+
+
+def against_reference(cells: Cells, reference: str = "nnpu") -> list[Paired]:
+    """Every method against one, data set by data set, as Table D.6 of paper 004 does with nnPU.
+
+    The correction is Holm's over the methods on the same data set (section D.2.2).
+    """
+    if reference not in methods_of(cells):
+        raise InputError(f"there is no run of {reference!r} to compare with; methods are {listed(methods_of(cells))}.")
+    found = []
+    for dataset in datasets_of(cells):
+        others = [name for name in methods_of(cells) if name != reference and (name, dataset) in cells]
+        pairs = [differences(cells, name, reference, dataset) for name in others]
+        p_values = [t_test(pair) for pair in pairs]
+        for name, pair, p, corrected in zip(others, pairs, p_values, holm(p_values), strict=True):
+            mean = float(pair.mean()) if pair.size else nan
+            found.append(Paired(name, reference, dataset, pair.size, mean, p, corrected))
+    return found
+
+
+@dataclass(frozen=True)
+class Record:
+    """How often a method won, tied and lost against the others, over all data sets."""
+
+    method: str
+    wins: int
+    ties: int
+    losses: int
+
+
+def win_tie_loss(cells: Cells, level: float = 0.05) -> list[Record]:
+    """Every pair of methods on every data set, Holm-corrected over the pairs of a data set; best record first."""
+    names = methods_of(cells)
+    counts = {name: [0, 0, 0] for name in names}
+    for dataset in datasets_of(cells):
+        there = [name for name in names if (name, dataset) in cells]
+        pairs = [(a, b) for place, a in enumerate(there) for b in there[place + 1 :]]
+        found = [differences(cells, a, b, dataset) for a, b in pairs]
+        for (a, b), pair, p in zip(pairs, found, holm([t_test(pair) for pair in found]), strict=True):
+            if np.isnan(p):
+                continue
+            ahead, behind = (a, b) if pair.mean() > 0 else (b, a)
+            places = (0, 2) if p < level else (1, 1)
+            counts[ahead][places[0]] += 1
+            counts[behind][places[1]] += 1
+    records = [Record(name, *counts[name]) for name in names]
+    return sorted(records, key=lambda one: (one.losses - one.wins, -one.wins, one.method))
+
+
+def wilcoxon(cells: Cells, method: str, against: str) -> tuple[int, float]:
+    """Signed-rank test over data sets of the mean differences over seeds: number of data sets and two-sided p-value.
+
+    The right unit for "better in general": seeds of one data set are not independent data sets (Demšar 2006).
+    """
+    means = [
+        float(pair.mean()) for one in datasets_of(cells) if (pair := differences(cells, method, against, one)).size
+    ]
+    if len(means) < 2 or not any(means):
+        return len(means), nan if len(means) < 2 else 1.0
+    return len(means), float(stats.wilcoxon(means, zero_method="zsplit").pvalue)

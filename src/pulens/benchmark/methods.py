@@ -1,0 +1,167 @@
+"""The methods a benchmark can run: learners of this package, of other packages, or of one file of yours.
+
+Other packages add theirs under the entry point group ``pulens.learners``; a file is named by its path.
+
+>>> find("nnpu").title, find("nnpu").family
+('nnPU', 'risk estimators')
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+from dataclasses import dataclass, fields, is_dataclass
+from functools import lru_cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from pulens import learners
+from pulens.errors import InputError, listed, nearest
+
+GROUP = "pulens.learners"
+RISK, DISAMBIGUATION, GENERATIVE, REFERENCE = (
+    "risk estimators",
+    "disambiguation-guided",
+    "generative",
+    "reference",
+)
+# paper 004, section 3 and Table 1: names as printed there, by our name without underscores
+PAPER = MappingProxyType(
+    {
+        "nnpu": ("nnPU", RISK),
+        "pusb": ("PUSB", RISK),
+        "vpu": ("VPU", RISK),
+        "mpepu": ("MPE-PU", RISK),
+        "lbe": ("LBE-PU", RISK),
+        "puet": ("PUET", RISK),
+        "distpu": ("Dist-PU", RISK),
+        "pulda": ("PULDA", RISK),
+        "selfpu": ("Self-PU", DISAMBIGUATION),
+        "p3mixe": ("P3Mix-E", DISAMBIGUATION),
+        "p3mixc": ("P3Mix-C", DISAMBIGUATION),
+        "robustpu": ("Robust-PU", DISAMBIGUATION),
+        "holisticpu": ("Holistic-PU", DISAMBIGUATION),
+        "lagam": ("LaGAM-PU", DISAMBIGUATION),
+        "pulcpbf": ("PUL-CPBF", DISAMBIGUATION),
+        "vaepu": ("VAE-PU", GENERATIVE),
+        "pan": ("PAN", GENERATIVE),
+        "cgenpu": ("CGenPU", GENERATIVE),
+    }
+)
+REFERENCES = {"pn": "PN", "naive_network": "naive"}  # trained on the truth; unlabelled taken for negative
+EXPECTED = frozenset(PAPER)
+# who trains a forest or wraps a classifier has no network of the benchmark's own
+OTHER_TITLES = {
+    "upu": ("uPU", RISK),
+    "naive": ("naive (logistic regression)", REFERENCE),
+    "oracle": ("PN (logistic regression)", REFERENCE),
+}
+
+
+@dataclass(frozen=True)
+class Method:
+    """A learner with the name, title and family under which tables show it."""
+
+    name: str
+    title: str
+    family: str
+    learner: Any
+    source: str | None = None  # the file it came from, where it is one of the user's
+    digest: str | None = None  # of that file: a changed method is another method
+
+    @property
+    def is_network(self) -> bool:
+        """Whether runs of it can be stacked by ``fit_many``."""
+        return hasattr(self.learner, "_program")
+
+    @property
+    def uses_truth(self) -> bool:
+        return bool(getattr(self.learner, "uses_truth", False))
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        if is_dataclass(self.learner):
+            return tuple(field.name for field in fields(self.learner))
+        return tuple(name for name in inspect.signature(self.learner).parameters)
+
+
+def names() -> tuple[str, ...]:
+    """Every method by name: the paper's in its order, the references, the rest."""
+    own = {plain(name): name for name in learners.names()}
+    paper = [own[name] for name in PAPER if name in own]
+    rest = [name for key, name in own.items() if key not in PAPER]
+    return (*paper, *REFERENCES, *sorted(rest), *sorted(_installed()))
+
+
+def everything() -> tuple[str, ...]:
+    """What "all" means: the methods of paper 004 that there are, and the two references."""
+    own = {plain(name): name for name in learners.names()}
+    return (*(own[name] for name in PAPER if name in own), *REFERENCES)
+
+
+def missing() -> tuple[str, ...]:
+    """Methods of paper 004 without a learner here, as the paper names them."""
+    own = {plain(name) for name in learners.names()}
+    return tuple(title for name, (title, _) in PAPER.items() if name not in own)
+
+
+def plain(name: str) -> str:
+    """A name without the marks in which spellings differ.
+
+    >>> plain("Dist-PU"), plain("dist_pu")
+    ('distpu', 'distpu')
+    """
+    return name.lower().replace("_", "").replace("-", "")
+
+
+def find(name: str) -> Method:
+    """A method by name, or by the path of the file that declares it as ``LEARNER``."""
+    if name.endswith(".py"):
+        return _from_file(
+            str(Path(name).resolve()), Path(name).resolve().stat().st_mtime_ns if Path(name).is_file() else 0
+        )
+    if name in REFERENCES:
+        from pulens.benchmark import references
+
+        return Method(name, REFERENCES[name], REFERENCE, references.LEARNERS[name])
+    own = {plain(known): known for known in learners.names()}
+    if plain(name) in own:
+        known = own[plain(name)]
+        title, family = PAPER.get(plain(name)) or OTHER_TITLES.get(known, (known, "other"))
+        return Method(known, title, family, learners.find(known))
+    installed = _installed()
+    if name in installed:
+        learner = installed[name].load()
+        return Method(name, getattr(learner, "title", name), getattr(learner, "family", "other"), learner)
+    raise InputError(
+        f"there is no method {name!r}; the methods are {listed(names(), limit=40)}.{nearest(name, names())}"
+    )
+
+
+def _installed() -> dict[str, Any]:
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+@lru_cache(maxsize=32)
+def _from_file(path: str, changed: int) -> Method:
+    """A method of the user's own: the file is run, as any script of theirs would be."""
+    place = Path(path)
+    if not place.is_file():
+        raise InputError(f"there is no file {path!r}; `pulens bench new-method` writes one to start from.")
+    specification = importlib.util.spec_from_file_location(f"pulens_method_{place.stem}", place)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    import sys
+
+    sys.modules[specification.name] = module  # dataclasses look their module up
+    specification.loader.exec_module(module)
+    learner = getattr(module, "LEARNER", None)
+    if learner is None:
+        raise InputError(f"{path}: declares no LEARNER; end the file with `LEARNER = YourClass`.")
+    digest = hashlib.sha256(place.read_bytes()).hexdigest()[:12]
+    title, family = getattr(module, "TITLE", place.stem), getattr(module, "FAMILY", "other")
+    return Method(place.stem, title, family, learner, path, digest)

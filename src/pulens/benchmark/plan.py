@@ -1,0 +1,210 @@
+"""From a protocol to runs with stable keys, and from runs to stacks that are trained as one.
+
+>>> from pulens.benchmark.protocol import load_protocol
+>>> plan = expand(load_protocol("smoke"))
+>>> len(plan.runs), len(plan.groups())
+(20, 5)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+from pulens import labelling
+from pulens.benchmark import datasets, methods
+from pulens.benchmark.protocol import Protocol
+from pulens.errors import InputError, listed
+
+FORMAT = 1  # part of every key: results of another format are other results
+# a learner's fields that the plan decides itself, or that change nothing about the result
+DECIDED = frozenset(
+    (
+        *("class_prior", "scenario", "backbone", "validation_fraction", "device", "precision", "compile"),
+        *("deterministic", "progress", "random_state", "standardise", "positive", "n_jobs"),
+    )
+)
+SELECTIONS = ("proxy_accuracy", "proxy_auc", "loss", "oracle_accuracy", "oracle_f1", "last")
+ALIASES = {"oracle": "oracle_accuracy"}
+NETWORKS = {"mnist": "lenet", "fashion_mnist": "lenet", "cifar10": "cifar_cnn", "adni": "mri_cnn"}
+WITH_BATCH_NORM = ("cifar_cnn", "mri_cnn")  # their stacks must hold runs of equal numbers of rows
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One training: everything that decides its result, and nothing else."""
+
+    method: str
+    dataset: str
+    backbone: str
+    scenario: str
+    unlabelled: str
+    mechanism: str
+    label_frequency: float
+    seed: int
+    class_prior: str
+    validation_share: float
+    test_share: float
+    standardise: bool
+    precision: str
+    tally_bins: int
+    rows: int | None = None
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    dataset_options: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    source: str | None = None  # the file of a method of the user's own
+    digest: str | None = None
+
+    @cached_property
+    def key(self) -> str:
+        """The same for the same run, on any machine and in any protocol."""
+        facts = {name: value for name, value in self.to_dict().items() if name not in ("source", "dataset_options")}
+        text = json.dumps({"format": FORMAT, **facts}, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:20]
+
+    @cached_property
+    def group(self) -> tuple[Any, ...]:
+        """Runs of one group can be trained as a stack."""
+        facts = self.to_dict()
+        for name in ("seed", "mechanism", "parameters", "label_frequency"):
+            facts.pop(name)
+        if self.backbone in WITH_BATCH_NORM:
+            facts |= {"mechanism": self.mechanism, "label_frequency": self.label_frequency}
+        return (self.method, self.dataset, json.dumps(facts, sort_keys=True))
+
+    @property
+    def alias(self) -> str:
+        """The mechanism as the papers call it."""
+        return labelling.find(self.mechanism).alias
+
+    @property
+    def own_selection(self) -> str:
+        """The criterion by which the method itself keeps an epoch."""
+        chosen = str(self.settings.get("selection", "last"))
+        return ALIASES.get(chosen, chosen)
+
+    def to_dict(self) -> dict[str, Any]:
+        facts = asdict(self)
+        return facts | {name: dict(facts[name]) for name in ("parameters", "dataset_options", "settings")}
+
+    def __str__(self) -> str:
+        return (
+            f"{self.method} on {self.dataset}, {self.alias}, label frequency {self.label_frequency:g}, seed {self.seed}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """All runs of a protocol, in a fixed order, each once."""
+
+    protocol: Protocol
+    runs: tuple[Run, ...]
+
+    def groups(self) -> dict[tuple[Any, ...], list[Run]]:
+        found: dict[tuple[Any, ...], list[Run]] = {}
+        for run in self.runs:
+            found.setdefault(run.group, []).append(run)
+        return found
+
+
+def expand(protocol: Protocol) -> Plan:
+    """Every method on every data set under every condition with every seed; what two conditions share counts once."""
+    runs: dict[str, Run] = {}
+    for name in chosen_methods(protocol):
+        method = methods.find(name)
+        for dataset in protocol.datasets:
+            settings = resolved_settings(method, protocol, dataset)
+            for condition in protocol.conditions:
+                for mechanism in condition.mechanisms:
+                    for frequency in condition.label_frequencies:
+                        for seed in protocol.seeds:
+                            run = Run(
+                                method=method.name,
+                                dataset=dataset,
+                                backbone=_backbone(method, protocol, dataset),
+                                scenario=protocol.scenario,
+                                unlabelled=protocol.unlabelled if protocol.scenario == "case-control" else "disjoint",
+                                mechanism=mechanism,
+                                label_frequency=frequency,
+                                seed=seed,
+                                class_prior=protocol.class_prior,
+                                validation_share=protocol.validation_share,
+                                test_share=protocol.test_share,
+                                standardise=_standardise(protocol, dataset),
+                                precision=protocol.precision if method.is_network else "float32",
+                                tally_bins=protocol.tally_bins,
+                                rows=protocol.rows,
+                                parameters=condition.parameters,
+                                dataset_options=protocol.dataset_options.get(dataset, {}),
+                                settings=settings,
+                                source=method.source,
+                                digest=method.digest,
+                            )
+                            runs.setdefault(run.key, run)
+    return Plan(protocol, tuple(runs.values()))
+
+
+def chosen_methods(protocol: Protocol) -> tuple[str, ...]:
+    """Names of methods with "all" written out, each once."""
+    found: dict[str, None] = {}
+    for name in protocol.methods:
+        for one in methods.everything() if name == "all" else (name,):
+            found[one] = None
+    return tuple(found)
+
+
+def resolved_settings(method: methods.Method, protocol: Protocol, dataset: str) -> dict[str, Any]:
+    """Every setting that matters with its value, so that a changed default is another run."""
+    given = protocol.settings_of(method.name, dataset)
+    if is_dataclass(method.learner):
+        ready: Any = method.learner
+        defaults = {one.name: getattr(ready(), one.name) for one in fields(ready)}
+    else:
+        parameters = inspect.signature(method.learner).parameters.values()
+        defaults = {one.name: one.default for one in parameters if one.default is not inspect.Parameter.empty}
+    settings = {name: value for name, value in {**defaults, **given}.items() if name not in DECIDED}
+    selection = ALIASES.get(settings.get("selection", "last"), settings.get("selection", "last"))
+    if method.is_network and selection not in SELECTIONS:
+        raise InputError(
+            f"{method.name}: the benchmark selects epochs by one of {listed(SELECTIONS)}, got {selection!r}."
+        )
+    return {name: value if _is_plain(value) else repr(value) for name, value in sorted(settings.items())}
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, str | bool | int | float)
+
+
+def _backbone(method: methods.Method, protocol: Protocol, dataset: str) -> str:
+    if not method.is_network:
+        return "none"
+    chosen = protocol.backbones.get(dataset) or NETWORKS.get(dataset)
+    if chosen is None and datasets.find(dataset).kind == "picture":
+        raise InputError(
+            f"which network reads the pictures of {dataset!r}? Say so in the protocol: backbones: {{{dataset}: lenet}}."
+        )
+    return chosen or "mlp"
+
+
+def _standardise(protocol: Protocol, dataset: str) -> bool:
+    facts = datasets.find(dataset)
+    return facts.standardise or (protocol.standardise and facts.kind == "table")
+
+
+def stacks(runs: Sequence[Run], most: Callable[[Sequence[Run]], int]) -> list[tuple[Run, ...]]:
+    """Groups cut into stacks of at most ``most(group)`` runs, as even as can be. The same runs give the same stacks."""
+    groups: dict[tuple[Any, ...], list[Run]] = {}
+    for run in runs:
+        groups.setdefault(run.group, []).append(run)
+    found: list[tuple[Run, ...]] = []
+    for group in groups.values():
+        count = -(-len(group) // max(1, most(group)))
+        edges = [round(place * len(group) / count) for place in range(count + 1)]
+        found += [tuple(group[first:last]) for first, last in pairwise(edges)]
+    return found

@@ -1,0 +1,120 @@
+"""What runs cost, as measured: kept with the package, made from archives, used to say how long a plan will take."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from pulens.benchmark import datasets
+from pulens.benchmark.archive import Archive
+from pulens.benchmark.plan import Plan, Run
+from pulens.errors import InputError
+
+FILE = "rates.json"
+
+
+@dataclass(frozen=True)
+class Rate:
+    """Seconds of training per run of a stack, with the watching, and where that was seen."""
+
+    method: str
+    dataset: str
+    kind: str
+    device: str
+    seconds: float
+    memory: float  # bytes of the stack's peak, per run
+    runs: int
+    stack: float  # runs per stack
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a plan will cost by measured rates; runs without any rate are counted, not guessed."""
+
+    seconds: float
+    measured: int
+    scaled: int  # runs whose rate was taken over from another data set of the kind, by rows
+    unknown: int
+    unknown_methods: tuple[str, ...]
+    device: str
+
+
+def measured_rates(archive: Archive) -> list[Rate]:
+    """Rates of an archive: the median over the stacks of each method and data set."""
+    cells: dict[tuple[str, str, str, str], list[Mapping[str, Any]]] = {}
+    for row in archive.done:
+        device = row["device_name"] if str(row["device"]).startswith("cuda") else "cpu"
+        cells.setdefault((row["method"], row["dataset"], row["kind"], device), []).append(row)
+    found = []
+    for (method, dataset, kind, device), rows in sorted(cells.items()):
+        whole = [(row["stack_seconds"] + row["stack_watching_seconds"]) / row["stack_runs"] for row in rows]
+        memory = [row["stack_peak_memory"] / row["stack_runs"] for row in rows]
+        sizes = [row["stack_runs"] for row in rows]
+        found.append(
+            Rate(
+                method,
+                dataset,
+                kind,
+                device,
+                float(f"{median(whole):.4g}"),
+                float(f"{median(memory):.4g}"),
+                len(rows),
+                float(f"{median(sizes):.4g}"),
+            )
+        )
+    return found
+
+
+def rates_text(archive: Archive, source: str) -> str:
+    """The rates file of an archive, with the name of its source."""
+    rates = [vars(rate) for rate in measured_rates(archive)]
+    if not rates:
+        raise InputError(f"{archive.folder} has no finished run to measure rates by.")
+    lines = ",\n".join(f"  {json.dumps(rate)}" for rate in rates)
+    return f'{{"source": {json.dumps(source)}, "rates": [\n{lines}\n]}}'
+
+
+def load_rates(path: Path | None = None) -> tuple[str, list[Rate]]:
+    """Where rates come from, and the rates; by default those shipped with the package."""
+    text = (
+        (resources.files("pulens.benchmark") / FILE).read_text(encoding="utf-8")
+        if path is None
+        else path.read_text(encoding="utf-8")
+    )
+    try:
+        stored = json.loads(text)
+        return str(stored["source"]), [Rate(**rate) for rate in stored["rates"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path or FILE}: not a file of rates: {error}.") from error
+
+
+def forecast(runs: Sequence[Run], rates: Sequence[Rate], device: str) -> Forecast:
+    """Add rates up over the runs of a plan, for one device."""
+    here = [rate for rate in rates if rate.device == device]
+    exact = {(rate.method, rate.dataset): rate.seconds for rate in here}
+    kinds: dict[tuple[str, str], list[float]] = {}  # seconds per row
+    for rate in here:
+        kinds.setdefault((rate.method, rate.kind), []).append(rate.seconds / datasets.find(rate.dataset).rows)
+    seconds, counted = 0.0, [0, 0, 0]
+    unknown: set[str] = set()
+    for run in runs:
+        facts = datasets.find(run.dataset)
+        if (run.method, run.dataset) in exact:
+            seconds, place = seconds + exact[run.method, run.dataset], 0
+        elif (run.method, facts.kind) in kinds:
+            seconds, place = seconds + median(kinds[run.method, facts.kind]) * facts.rows, 1
+        else:
+            place = 2
+            unknown.add(run.method)
+        counted[place] += 1
+    return Forecast(seconds, counted[0], counted[1], counted[2], tuple(sorted(unknown)), device)
+
+
+def conditions(plan: Plan) -> int:
+    """Distinct labelling conditions of a plan."""
+    return len({(run.mechanism, run.label_frequency, tuple(sorted(run.parameters.items()))) for run in plan.runs})

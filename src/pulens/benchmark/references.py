@@ -1,0 +1,57 @@
+"""The two references of every table, on the same networks as the methods: PN, told the truth, and the naive one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+
+from pulens.learners._data import Batch, Pooled
+from pulens.learners._estimator import PULearner
+from pulens.learners._loop import Program, Stage
+from pulens.risks.losses import logistic
+from pulens.risks.means import masked_mean
+
+
+class ClassifyingProgram(Program):
+    """Logistic loss, the first kind of rows against the second."""
+
+    needs_class_prior = False
+
+    def stages(self) -> list[Stage]:
+        batches = Pooled(self.value("batch_size"), skip_without_labelled=False)
+        return [Stage("training", self.value("epochs"), batches, self.adam())]
+
+    def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
+        z = self.stack.logits(batch)
+        losses = logistic(z, 1) * batch.labelled + logistic(z, -1) * batch.unlabelled
+        found: torch.Tensor = masked_mean(losses, batch.labelled + batch.unlabelled)
+        return found
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NaiveNetwork(PULearner):
+    """Unlabelled rows taken for negatives, the usual cut at one half: what every PU method must beat."""
+
+    epochs: int = 50
+    batch_size: int = 128
+    learning_rate: float = 5e-4
+    weight_decay: float = 1e-5
+
+    _program = ClassifyingProgram
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PNNetwork(NaiveNetwork):
+    """Trained on true classes: "labelled" rows are the positives of the training pool, "unlabelled" its negatives.
+
+    Settings of paper 004's release. ``uses_truth`` marks it, so that no table shows it as a PU method.
+    """
+
+    selection: str = "oracle"  #: it is told the truth anyway
+
+    uses_truth: ClassVar[bool] = True
+
+
+LEARNERS = {"pn": PNNetwork, "naive_network": NaiveNetwork}

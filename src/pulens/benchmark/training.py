@@ -1,0 +1,350 @@
+"""Train the runs of one stack and say everything about them that an archive keeps."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import resource
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens._version import __version__
+from pulens.benchmark import methods
+from pulens.benchmark.counts import binned_counts, decisions, exact_metrics
+from pulens.benchmark.plan import Run
+from pulens.benchmark.splits import PreparedRun, Table, prepare, scaled, table_of
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What training found for one run, before it is put into words of the archive."""
+
+    curve: dict[str, list[float]]
+    choices: dict[str, Any]  # selection -> watch.Chosen
+    facts: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a stack took: seconds of training alone, of looking at it, processor seconds, and bytes at the peak."""
+
+    training: float
+    watching: float
+    processor: float
+    memory: int
+    memory_of: str
+
+
+def train(runs: Sequence[Run], device: str = "auto", cache: Path | None = None) -> list[Row]:
+    """Prepare, train and judge the runs of a stack; one row of the archive for each."""
+    started = datetime.now(UTC)
+    method = methods.find(runs[0].source or runs[0].method)
+    table = table_of(runs[0])
+    prepared = [prepare(run, table, cache) for run in runs]
+    fit = _fit_stack if method.is_network else _fit_one_by_one
+    outcomes, cost, place = fit(method, prepared, table, device)
+    found = []
+    for one, outcome in zip(prepared, outcomes, strict=True):
+        row = identity(one.run, method)
+        row |= _sample_facts(one) | _judged(one, outcome)
+        row |= {"given_class_prior": outcome.facts.pop("given_class_prior", None), "status": "done", "reason": None}
+        row |= {"found": json.dumps(outcome.facts, sort_keys=True)}
+        row |= _costs(cost, len(runs)) | hardware(place)
+        row |= {"started": started.isoformat(), "finished": datetime.now(UTC).isoformat()}
+        found.append(row)
+    return found
+
+
+def failed(run: Run, reason: str, device: str = "auto") -> Row:
+    """The row of a run that could not be done."""
+    try:
+        method = methods.find(run.source or run.method)
+    except Exception:  # the method's own file may be what is broken
+        method = methods.Method(run.method, run.method, "other", None)
+    now = datetime.now(UTC).isoformat()
+    row = identity(run, method) | {"status": "failed", "reason": reason, "started": now, "finished": now}
+    return row | hardware(device if device != "auto" else "cpu")
+
+
+def identity(run: Run, method: methods.Method) -> Row:
+    from pulens.benchmark import datasets
+
+    return {
+        "key": run.key,
+        "method": run.method,
+        "title": method.title,
+        "family": method.family,
+        "uses_truth": method.uses_truth,
+        "dataset": run.dataset,
+        "kind": datasets.find(run.dataset).kind,
+        "backbone": run.backbone,
+        "scenario": run.scenario,
+        "unlabelled": run.unlabelled,
+        "mechanism": run.mechanism,
+        "strategy": run.alias,
+        "parameters": json.dumps(dict(run.parameters), sort_keys=True),
+        "label_frequency": run.label_frequency,
+        "seed": run.seed,
+        "prior_policy": run.class_prior,
+        "validation_share": run.validation_share,
+        "test_share": run.test_share,
+        "standardise": run.standardise,
+        "precision": run.precision,
+        "rows_used": run.rows,
+        "settings": json.dumps(dict(run.settings), sort_keys=True),
+        "own_selection": run.own_selection,
+    }
+
+
+def _sample_facts(one: PreparedRun) -> Row:
+    return {
+        "class_prior": one.class_prior,
+        "realised_label_frequency": one.label_frequency,
+        "train_labelled": int((one.labels == 1).sum()),
+        "train_unlabelled": int((one.labels == 0).sum()),
+        "validation_rows": int(one.validation.rows.size),
+        "validation_labelled": int(one.validation.labelled.sum()),
+        "test_rows": int(one.test.rows.size),
+        "test_positives": int(one.test.truth.sum()),
+        "test_labelled": int(one.test.labelled.sum()),
+        "test_unlabelled": int(one.test.unlabelled.sum()),
+        "notices": list(one.notices),
+    }
+
+
+def _judged(one: PreparedRun, outcome: Outcome) -> Row:
+    """Curve, choices with exact metrics, and tallies at every epoch that some criterion chose."""
+    choices, tallies, done = [], [], set()
+    for selection, chosen in outcome.choices.items():
+        test, validation = decisions(chosen.test), decisions(chosen.validation)
+        metrics = exact_metrics(test, one.test.truth)
+        choices.append({"selection": selection, "epoch": chosen.epoch, "value": chosen.value, **metrics})
+        if chosen.epoch in done:
+            continue
+        done.add(chosen.epoch)
+        for part, scores, rows in (("validation", validation, one.validation), ("test", test, one.test)):
+            if np.isfinite(scores).all():
+                tallies.append({"part": part, "epoch": chosen.epoch, **binned_counts(scores, rows, one.run.tally_bins)})
+    names = list(outcome.curve)
+    points = [dict(zip(names, values, strict=True)) for values in zip(*outcome.curve.values(), strict=True)]
+    return {"curve": points, "choices": choices, "tallies": tallies, "epochs": int(outcome.curve["epoch"][-1])}
+
+
+def _costs(cost: Cost, runs: int) -> Row:
+    return {
+        "seconds": cost.training / runs,
+        "stack_runs": runs,
+        "stack_seconds": cost.training,
+        "stack_watching_seconds": cost.watching,
+        "stack_processor_seconds": cost.processor,
+        "stack_peak_memory": cost.memory,
+        "memory_of": cost.memory_of,
+    }
+
+
+def _fit_stack(
+    method: methods.Method, prepared: Sequence[PreparedRun], table: Table, device: str
+) -> tuple[list[Outcome], Cost, str]:
+    """All runs as one, watched after every epoch."""
+    import torch
+
+    from pulens.benchmark.watch import Enough, JudgedStack, Watch
+    from pulens.learners import fit_many
+    from pulens.learners._estimator import find_device
+
+    place = find_device(device)
+    if place.type == "cuda":
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats(place)
+    else:
+        _forget_peak()
+    X, offsets = _tables(prepared, table)
+    on_device = torch.as_tensor(X).to(place)
+    watch = Watch(
+        on_device,
+        JudgedStack([one.validation for one in prepared], offsets, place),
+        JudgedStack([one.test for one in prepared], offsets, place),
+        [one.class_prior for one in prepared],
+        single_set=prepared[0].run.scenario == "single-set",
+        own=prepared[0].run.own_selection,
+        patience=prepared[0].run.settings.get("patience"),
+    )
+    stack = [_learner(method, one, str(place)) for one in prepared]
+    rows, labels = zip(*(_training_rows(method, one) for one in prepared), strict=True)
+    held = [_labelled_first(one.validation) for one in prepared]
+    processor = time.process_time()
+    watch.begin()
+    with suppress(Enough):
+        fit_many(
+            stack,
+            on_device,
+            list(labels),
+            rows=[own + offset for own, offset in zip(rows, offsets, strict=True)],
+            validation=[(own + offset, codes) for (own, codes), offset in zip(held, offsets, strict=True)],
+            on_epoch=watch,
+        )
+    cost = Cost(watch.seconds(), watch.watching, time.process_time() - processor, *_peak(place.type))
+    if not watch.trace:
+        raise RuntimeError(f"{method.name} trained no epoch that could be kept.")
+    outcomes = [
+        Outcome(curve, choices, _plain(watch.found(run)))
+        for run, (curve, choices) in enumerate(zip(watch.curves(), watch.choices(), strict=True))
+    ]
+    return outcomes, cost, str(place)
+
+
+def _fit_one_by_one(
+    method: methods.Method, prepared: Sequence[PreparedRun], table: Table, device: str
+) -> tuple[list[Outcome], Cost, str]:
+    """Learners without a network: an ordinary fit, which is one epoch."""
+    from pulens.benchmark.watch import JudgedStack, Watch
+
+    _forget_peak()
+    outcomes, training, watching, processor = [], 0.0, 0.0, 0.0
+    for one in prepared:
+        X = scaled(table.X, one.pool) if one.run.standardise else table.X
+        X = X.reshape(len(X), -1)
+        learner = _learner(method, one, "cpu")
+        rows, labels = _training_rows(method, one)
+        extra = {"truth": one.pool_truth} if method.uses_truth else {}
+        begun, used = time.perf_counter(), time.process_time()
+        learner.fit(X[rows], labels, **extra)
+        ended = time.perf_counter()
+        training, processor = training + ended - begun, processor + time.process_time() - used
+        outcomes.append(_look_once(one, learner, X, ended - begun, JudgedStack, Watch))
+        watching += time.perf_counter() - ended
+    return outcomes, Cost(training, watching, processor, *_peak("cpu")), "cpu"
+
+
+def _look_once(one: PreparedRun, learner: Any, X: NDArray[Any], seconds: float, stacked: Any, watcher: Any) -> Outcome:
+    import torch
+
+    cpu = torch.device("cpu")
+    parts = [one.validation, one.test]
+    watch = watcher(
+        torch.empty(0),
+        *(stacked([part], [0], cpu) for part in parts),
+        [one.class_prior],
+        single_set=one.run.scenario == "single-set",
+    )
+    scores = [torch.as_tensor(np.asarray(learner.decision_function(X[part.rows]), np.float64))[None] for part in parts]
+    watch.training_seconds.append(seconds)
+    watch.see(1, scores[0], scores[1], None)
+    return Outcome(watch.curves()[0], watch.choices()[0], _plain(_attributes(learner)))
+
+
+def _training_rows(method: methods.Method, one: PreparedRun) -> tuple[NDArray[Any], NDArray[Any]]:
+    """PU rows and labels; the truth goes to the references that are declared to use it, and to nobody else."""
+    if method.uses_truth:
+        return one.pool, one.pool_truth.astype(np.int8)
+    return one.rows, one.labels
+
+
+def _learner(method: methods.Method, one: PreparedRun, device: str) -> Any:
+    """The learner with the plan's settings; ``selection="last"``, since the watch does the selecting."""
+    run = one.run
+    decided: dict[str, Any] = {"random_state": run.seed, "scenario": run.scenario}
+    needs_prior = method.learner._program.needs_class_prior if method.is_network else not method.uses_truth
+    if needs_prior:
+        decided["class_prior"] = one.class_prior if run.class_prior == "known" else "auto"
+    if method.is_network:
+        decided |= {"backbone": run.backbone, "device": device, "precision": run.precision, "progress": False}
+    settings = {name: value for name, value in run.settings.items() if name != "selection"}
+    if method.is_network:
+        decided["selection"] = "last"
+    known = method.settings
+    return method.learner(**settings, **{name: value for name, value in decided.items() if name in known})
+
+
+def _plain(found: dict[str, Any]) -> dict[str, Any]:
+    """What a learner found, without arrays; the class prior under the archive's name for it."""
+    facts: dict[str, Any] = {}
+    for name, value in sorted(found.items()):
+        plain = value.item() if isinstance(value, np.generic) else value
+        if isinstance(plain, float | int | str | bool):
+            facts["given_class_prior" if name == "class_prior" else name] = plain
+    return facts
+
+
+def _attributes(learner: Any) -> dict[str, Any]:
+    """What a learner without a network found: its fitted attributes."""
+    fitted = {name: value for name, value in vars(learner).items() if name.endswith("_") and name[0] != "_"}
+    return {name.rstrip("_"): value for name, value in fitted.items() if name not in ("n_features_in_",)}
+
+
+def _labelled_first(part: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Validation rows with PU labels; a row that is both occurs twice, as in training."""
+    labelled, unlabelled = part.rows[part.labelled], part.rows[part.unlabelled]
+    return np.concatenate([labelled, unlabelled]), np.repeat([1, 0], [labelled.size, unlabelled.size])
+
+
+def _tables(prepared: Sequence[PreparedRun], table: Table) -> tuple[NDArray[np.float32], list[int]]:
+    """One table for all runs, or, where columns are scaled with training rows, one per seed on top of another."""
+    if not prepared[0].run.standardise:
+        return table.X, [0] * len(prepared)
+    pools = {one.run.seed: one.pool for one in prepared}
+    places = {seed: number * len(table.X) for number, seed in enumerate(pools)}
+    X = np.concatenate([scaled(table.X, pool) for pool in pools.values()])
+    return X, [places[one.run.seed] for one in prepared]
+
+
+def _forget_peak() -> None:
+    """Start a new peak of resident memory, where the system can."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def _peak(kind: str) -> tuple[int, str]:
+    """Bytes at the peak, and of what: the device's allocations, or the process."""
+    if kind == "cuda":
+        import torch
+
+        return int(torch.cuda.max_memory_allocated()), "device"
+    with suppress(OSError):
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return 1024 * int(line.split()[1]), "process"
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, "process"
+
+
+@lru_cache(maxsize=4)
+def hardware(device: str) -> Row:
+    """Versions and machine, the same for every run of a process."""
+
+    def installed(name: str) -> str | None:
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            return None
+
+    device_name = platform.processor() or platform.machine()
+    if device.startswith("cuda"):
+        import torch
+
+        device_name = torch.cuda.get_device_name(torch.device(device))
+    return {
+        "device": device,
+        "device_name": device_name,
+        "cores": os.cpu_count(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "pulens": __version__,
+        "torch": installed("torch"),
+        "numpy": installed("numpy"),
+        "scikit_learn": installed("scikit-learn"),
+    }

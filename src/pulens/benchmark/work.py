@@ -1,0 +1,64 @@
+"""Doing stacks: train, and if that fails the same runs in smaller stacks; a run that fails alone becomes a row."""
+
+from __future__ import annotations
+
+import gc
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from pulens.benchmark.plan import Run
+from pulens.benchmark.training import Row, failed, train
+from pulens.errors import PulensError
+
+Trainer = Callable[[Sequence[Run]], list[Row]]
+
+
+def halves(stack: Sequence[Run]) -> list[tuple[Run, ...]]:
+    """A stack as two.
+
+    >>> halves([1, 2, 3])
+    [(1,), (2, 3)]
+    """
+    middle = len(stack) // 2
+    return [part for part in (tuple(stack[:middle]), tuple(stack[middle:])) if part]
+
+
+def attempt(stack: Sequence[Run], device: str, cache: Path | None) -> list[Row] | str:
+    """Rows of a stack, or why there are none."""
+    try:
+        return train(stack, device, cache)
+    except Exception as error:  # whatever a method does wrong must not end the others
+        reason = _reason(error)
+    gc.collect()
+    _free()
+    return reason
+
+
+def do(stack: Sequence[Run], device: str, cache: Path | None, keep: Callable[[list[Row]], object]) -> None:
+    """Train a stack and hand every part of it that is finished to ``keep``, once."""
+    found = attempt(stack, device, cache)
+    if isinstance(found, list):
+        keep(found)
+    elif len(stack) == 1:
+        keep([failed(stack[0], found, device)])
+    else:
+        for half in halves(stack):
+            do(half, device, cache, keep)
+
+
+def _reason(error: Exception) -> str:
+    """What went wrong, in a line; where, unless it is one of our own messages."""
+    text = " ".join(str(error).split()) or "no message"
+    if isinstance(error, PulensError):
+        return text[:2000]
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {text[:1500]}{where}"
+
+
+def _free() -> None:
+    import torch
+
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

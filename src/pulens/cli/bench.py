@@ -1,0 +1,145 @@
+"""pulens bench"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pulens.errors import InputError
+
+PROTOCOL_HELP = "PROTOCOL is conventional, label-frequency, selection-bias, full, smoke or a YAML file of yours."
+
+
+@click.group(name="bench")
+def command() -> None:
+    """Compare PU learners: plan runs, run them into an archive that can be resumed, publish tables.
+
+    \b
+    Examples:
+      pulens bench plan full
+      pulens bench run smoke --archive results
+      pulens bench run conventional --archive results --datasets spambase --device cuda
+      pulens bench new-method mine
+    """
+
+
+def _several(text: str | None) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()] if text else []
+
+
+def _plan(protocol: str, given: dict[str, Any]) -> Any:
+    from pulens.benchmark.plan import expand
+    from pulens.benchmark.protocol import load_protocol
+
+    chosen = _several(given["methods"])
+    seeds = _several(given["seeds"])
+    if not all(seed.isdigit() for seed in seeds):
+        raise InputError(f"--seeds must be whole numbers such as 2,25,42, got {given['seeds']!r}.")
+    loaded = load_protocol(
+        protocol,
+        methods=chosen or None,
+        datasets=_several(given["datasets"]) or None,
+        seeds=[int(seed) for seed in seeds] or None,
+        precision=given.get("precision"),
+        standardise=given.get("standardise") or None,
+    )
+    return expand(loaded)
+
+
+def _choosing(function: Any) -> Any:
+    """Options that narrow or change what a protocol says."""
+    for option in (
+        click.option("--methods", help="Only these, separated by commas; a .py file is a method of yours."),
+        click.option("--datasets", help="Only these, separated by commas; may be others than the protocol's."),
+        click.option("--seeds", help="Only these, separated by commas."),
+        click.option("--precision", type=click.Choice(["float32", "tf32", "bfloat16"]), help="Of networks."),
+        click.option("--standardise", is_flag=True, help="Scale the columns of every table."),
+    ):
+        function = option(function)
+    return function
+
+
+@command.command(name="run")
+@click.argument("protocol")
+@click.option(
+    "--archive", required=True, type=click.Path(path_type=Path), help="Folder of results; runs there are kept."
+)
+@_choosing
+@click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
+@click.option("--jobs", default=1, show_default=True, help="Processes at the same time; on a GPU they share it.")
+@click.option("--ray", help="Run on a Ray cluster: its address, or 'auto' for the one here (or a new local one).")
+@click.option("--stack", "most", type=int, help="Most runs trained as one. Default: what fits the memory.")
+@click.option("--retry-failed", is_flag=True, help="Try runs again that failed before.")
+@click.option("--time-limit", type=float, metavar="SECONDS", help="Begin nothing new after so long; resume later.")
+def run_command(protocol: str, archive: Path, **given: Any) -> None:
+    """Do the runs of a protocol that the archive lacks.
+
+    Kill it whenever you like: the next call goes on where it stopped. Several calls may share an archive. The exit code
+    is 1 if any run of the plan failed, and 3 if a time limit left some undone.
+
+    PROTOCOL is conventional, label-frequency, selection-bias, full, smoke or a YAML file of yours.
+    """
+    from pulens.benchmark.archive import read
+    from pulens.benchmark.run import Options, progress, run_plan
+
+    plan = _plan(protocol, given)
+    names = ("device", "jobs", "ray", "most", "retry_failed", "time_limit")
+    options = Options(**{name: given[name] for name in names})
+    with progress(len(plan.runs)) as watch:
+        summary = run_plan(plan, archive, options, watch=watch)
+    click.echo(f"{summary}. Archive: {archive}")
+    if summary.failed:
+        keys = {run.key for run in plan.runs}
+        reasons: dict[str, list[Any]] = {}
+        for row in read(archive).failed:
+            if row["key"] in keys:
+                reasons.setdefault(row["reason"], []).append(row)
+        for reason, rows in list(reasons.items())[:10]:
+            one = rows[0]
+            more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+            click.echo(
+                f"failed: {one['method']} on {one['dataset']}, {one['strategy']}, label frequency "
+                f"{one['label_frequency']:g}, seed {one['seed']}{more}: {reason}",
+                err=True,
+            )
+        sys.exit(1)
+    if summary.left:
+        sys.exit(3)
+
+
+@command.command(name="plan")
+@click.argument("protocol")
+@_choosing
+@click.option("--rates", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Other rates than shipped.")
+@click.option("--archive", type=click.Path(path_type=Path), help="Say also what of it is done there.")
+@click.option("--list", "list_runs", is_flag=True, help="Print every run with its key.")
+def plan_command(protocol: str, rates: Path | None, archive: Path | None, list_runs: bool, **given: Any) -> None:
+    """Say what a protocol would run, and how much time and memory that takes.
+
+    PROTOCOL is conventional, label-frequency, selection-bias, full, smoke or a YAML file of yours.
+    """
+    from pulens.benchmark.forecast import plan_lines
+
+    plan = _plan(protocol, given)
+    if list_runs:
+        for run in plan.runs:
+            click.echo(f"{run.key}  {run}")
+        return
+    for line in plan_lines(plan, rates, archive):
+        click.echo(line)
+
+
+@command.command(name="rates")
+@click.argument("archive", type=click.Path(path_type=Path))
+@click.option("--out", default="-", help="File to write; default: standard output.")
+@click.option("--source", help="What to call the archive there; default: its folder's name.")
+def rates_command(archive: Path, out: str, source: str | None) -> None:
+    """Measure what runs cost from an archive, for `bench plan --rates`."""
+    from pulens.benchmark.archive import read
+    from pulens.benchmark.rates import rates_text
+    from pulens.cli._write import write_text
+
+    write_text(out, rates_text(read(archive), source or archive.resolve().name))

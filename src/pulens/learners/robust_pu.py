@@ -1,0 +1,180 @@
+r"""Robust-PU: train on easy rows first, let harder ones in as training goes on (Zhu et al. 2023).
+
+Pre-training by nnPU says how hard every row is under its provisional label (labelled positive, unlabelled negative).
+Every episode turns hardness into weights, by a threshold that grows, and trains on the weighted cross-entropy
+
+.. math:: L = \frac1n \sum_i v(d_i; \tau)\, \mathrm{CE}(z_i, s_i).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+
+from pulens.errors import InputError, listed
+from pulens.learners._data import Batch, Pooled, StackedRows
+from pulens.learners._estimator import PULearner
+from pulens.learners._loop import Report, Stage, _Watch
+from pulens.learners._network import StackedNetwork
+from pulens.learners._selection import Selection, check_selection
+from pulens.learners._streams import Streams
+from pulens.learners.nnpu import RiskProgram
+from pulens.risks.correction import corrected
+from pulens.risks.losses import logistic
+from pulens.risks.means import masked_mean
+from pulens.risks.self_paced import HARDNESS, SCHEDULES, WEIGHTS, hardness, threshold
+
+
+@dataclass(frozen=True)
+class Passes:
+    """Several passes over shuffled rows as one epoch: an episode."""
+
+    size: int
+    times: int
+
+    def steps(self, data: StackedRows) -> int:
+        return self.times * Pooled(self.size).steps(data)
+
+    def epoch(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[Batch]:
+        for number in range(self.times):  # a pass is an epoch far beyond any other, for its shuffle and its dropout
+            yield from Pooled(self.size, False).epoch(data, streams, epoch + (number << 24))
+
+
+class SelfPacedProgram(RiskProgram):
+    loss_name = "sigmoid"
+
+    @classmethod
+    def needs_held_out_rows(cls, learner: Any) -> bool:
+        return bool(learner.pretraining_selection != "last")
+
+    def stages(self) -> list[Stage]:
+        for name, allowed in (("hardness", HARDNESS), ("weights", WEIGHTS), ("schedule", SCHEDULES)):
+            if self.value(name) not in allowed:
+                raise InputError(f"{name} must be one of {listed(tuple(allowed))}, got {self.value(name)!r}.")
+        first = self.adam(
+            learning_rate=self.value("pretraining_learning_rate"), weight_decay=self.value("pretraining_weight_decay")
+        )
+        size, times = self.value("batch_size"), self.value("epochs_per_episode")
+        return [
+            Stage("pre-training", self.value("pretraining_epochs"), Pooled(size), first, selectable=False),
+            Stage("episodes", self.value("episodes"), Passes(size, times), self.adam(), renew_every=1),
+        ]
+
+    def begin_stage(self, stage: Stage) -> None:
+        if stage.name == "pre-training":
+            self.watch = _Watch(self.stack, None)
+            self.criterion = self._criterion()
+            self.weights: torch.Tensor | None = None
+            self.kept_epoch = [stage.epochs] * self.stack.runs
+        elif self.criterion is not None:
+            self.kept_epoch = self.watch.finish()
+
+    def _criterion(self) -> Selection | None:
+        """What picks the epoch of pre-training that the episodes start from."""
+        name, held_out = check_selection(self.value("pretraining_selection")), self.stack.held_out
+        if name == "last" or held_out is None:
+            return None
+        if self.value("selection").startswith("oracle"):  # the held-out rows then are of known class
+            own = zip(held_out.n_rows, held_out.n_labelled, strict=True)
+            truths = [np.arange(rows) < positives for rows, positives in own]
+            return Selection(self.value("selection"), held_out, self.stack.class_priors, truths)
+        return Selection(name, held_out, self.stack.class_priors)
+
+    def end_epoch(self, stage: Stage) -> None:
+        if stage.name == "pre-training" and self.criterion is not None:
+            self.watch.see(self.criterion(self), self.epoch_in_stage + 1, Report([]))
+
+    def begin_epoch(self, stage: Stage, moment_epoch: int) -> None:
+        if stage.name != "episodes":
+            return
+        fresh = self._weights(self.epoch_in_stage)
+        memory = _column(self.value("memory"))
+        self.weights = fresh if self.weights is None else memory * self.weights + (1 - memory) * fresh
+        if self.value("restart"):
+            self._begin_anew(moment_epoch)
+
+    def _weights(self, episode: int) -> torch.Tensor:
+        """Every row's weight, [R, widest]."""
+        data, kind, growth = self.stack.data, self.value("hardness"), self.value("schedule")
+        z = self.stack.network.score(data.table, data.rows)
+        found = []
+        for group, sign in (("labelled", 1), ("unlabelled", -1)):
+            start, most = self.value(f"{group}_start"), self.value(f"{group}_most")
+            tau = _column(threshold(growth, episode, start, most, self.value("growing_episodes")))
+            d = hardness(z, sign, _column(self.value(f"{group}_temperature")), kind)
+            found.append(WEIGHTS[self.value("weights")](d, tau))
+        labelled, unlabelled = found
+        return torch.where(data.is_labelled, self._labelled_weight() * labelled, unlabelled)
+
+    def _labelled_weight(self) -> Any:
+        """What a labelled row weighs besides, [R, 1]: as many rows as make up the positives of the population."""
+        given = self.value("labelled_weight")
+        if given is not None:
+            return _column(given)
+        data = self.stack.data
+        return (self.stack.class_prior * data.is_population.sum(1) / data.labelled_counts)[:, None]
+
+    def _begin_anew(self, moment_epoch: int) -> None:
+        stack = self.stack
+        assert stack.backbone is not None
+        name = f"{stack.network.name} {moment_epoch}"
+        stack.network.restore(
+            StackedNetwork(stack.backbone, stack.streams.seeds, stack.data.device, name=name).snapshot()
+        )
+
+    def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
+        if stage.name == "pre-training":
+            risk: torch.Tensor = corrected(self.parts(batch))
+            return risk
+        assert self.weights is not None
+        z = self.stack.logits(batch)
+        losses = torch.where(batch.labelled > 0, logistic(z, 1), logistic(z, -1))
+        weighted = self.weights.gather(1, batch.positions) * losses
+        # the mean is over all rows of the batch: dividing by the weights would blow batches of hard rows up
+        found: torch.Tensor = masked_mean(weighted, batch.labelled + batch.unlabelled)
+        return found
+
+    def facts(self, run: int) -> dict[str, Any]:
+        return {"pretraining_epoch": int(self.kept_epoch[run])}
+
+
+def _column(value: Any) -> Any:
+    """A number per run beside the rows of the runs."""
+    return value[:, None] if isinstance(value, torch.Tensor) else value
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RobustPU(PULearner):
+    """Robust-PU: nnPU, then episodes of weighted training in which hard rows are let in little by little."""
+
+    pretraining_epochs: int = 40
+    pretraining_learning_rate: float = 3e-4
+    pretraining_weight_decay: float = 1e-4
+    pretraining_selection: str = "last"
+    episodes: int = 10
+    epochs_per_episode: int = 2
+    hardness: str = "logistic"  #: or "sigmoid"
+    weights: str = "welsch"  #: how hardness becomes weight: a name of pulens.risks.self_paced.WEIGHTS
+    schedule: str = "linear"  #: how thresholds grow: "linear", "convex", "concave", "exponential", "constant"
+    growing_episodes: int = 5
+    labelled_start: float = 0.1
+    labelled_most: float = 1.0
+    unlabelled_start: float = 0.11
+    unlabelled_most: float = 1.0
+    labelled_temperature: float = 1.0
+    unlabelled_temperature: float = 1.3
+    labelled_weight: float | None = None  #: None: labelled rows stand for all positives; the authors have 1
+    memory: float = 0.0  #: share of a row's old weight that stays from one episode to the next
+    restart: bool = False  #: begin every episode with a fresh network
+    batch_size: int = 256
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.0
+
+    _program = SelfPacedProgram
+
+
+LEARNER = RobustPU

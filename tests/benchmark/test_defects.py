@@ -1,0 +1,168 @@
+"""Known defects of published PU benchmarks, each with a test that would fail if ours had it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pulens.benchmark import methods, training
+from pulens.benchmark.archive import read
+from pulens.benchmark.plan import expand
+from pulens.benchmark.protocol import load_protocol
+from pulens.benchmark.run import run_plan
+from pulens.benchmark.splits import prepare, table_of
+from pulens.cli import main
+
+SHORT = {"epochs": 1, "warm_up_epochs": 1, "pretraining_steps": 1, "steps_per_epoch": 2, "n_estimators": 3}
+
+
+def one_run(method: str, **changes):
+    run = expand(load_protocol("smoke", methods=[method])).runs[0]
+    short = {name: value for name, value in SHORT.items() if name in run.settings}
+    return replace(run, settings={**run.settings, **short}, **changes)
+
+
+def outcome(run, prepared):
+    method = methods.find(run.method)
+    fit = training._fit_stack if method.is_network else training._fit_one_by_one
+    return fit(method, [prepared], table_of(run), "cpu")[0][0]
+
+
+@pytest.mark.parametrize("name", [name for name in methods.everything() if not methods.find(name).uses_truth])
+def test_no_method_reads_hidden_labels(name):
+    """Turning the truth of every training row round changes nothing that a PU learner does."""
+    run = one_run(name)
+    prepared = prepare(run, table_of(run))
+    turned = replace(prepared, pool_truth=~prepared.pool_truth)
+    lied = replace(turned, validation=replace(turned.validation, truth=~turned.validation.truth))
+    first, second = outcome(run, prepared), outcome(run, lied)
+    for selection in ("last", "proxy_accuracy", "proxy_auc"):
+        np.testing.assert_array_equal(first.choices[selection].test, second.choices[selection].test)
+
+
+def test_the_reference_that_is_told_the_truth_reads_it():
+    """The test above can fail: PN changes when the truth is turned round."""
+    run = one_run("pn")
+    prepared = prepare(run, table_of(run))
+    turned = replace(prepared, pool_truth=~prepared.pool_truth)
+    first, second = (outcome(run, one).choices["last"].test for one in (prepared, turned))
+    assert not np.array_equal(first, second)
+
+
+def test_labels_that_learners_get_are_pu_labels_only():
+    run = one_run("nnpu")
+    prepared = prepare(run, table_of(run))
+    truth = table_of(run).y
+    labelled = prepared.rows[prepared.labels == 1]
+    assert set(np.unique(prepared.labels)) == {0, 1}
+    assert truth[labelled].all()
+    assert len(labelled) == int(0.2 * truth[prepared.pool].sum())
+    assert np.array_equal(np.sort(prepared.rows[prepared.labels == 0]), np.sort(prepared.pool))  # U is the whole pool
+
+
+def test_parts_share_no_row():
+    run = one_run("nnpu")
+    prepared = prepare(run, table_of(run))
+    everything = np.concatenate([prepared.pool, prepared.validation.rows, prepared.test.rows])
+    assert len(np.unique(everything)) == len(everything) == len(table_of(run).y)
+    assert np.isin(prepared.rows, prepared.pool).all()
+
+
+@pytest.mark.parametrize("scenario", ["case-control", "single-set"])
+def test_methods_are_told_the_share_of_positives_in_the_population(scenario):
+    """Not the share among labelled and unlabelled rows together, which the first release handed over."""
+    unlabelled = "whole-pool" if scenario == "case-control" else "disjoint"
+    run = one_run("nnpu", scenario=scenario, unlabelled=unlabelled, label_frequency=0.5)
+    prepared = prepare(run, table_of(run))
+    truth = table_of(run).y[prepared.pool]
+    inflated = (truth.sum() + (prepared.labels == 1).sum()) / prepared.rows.size
+    assert prepared.class_prior == truth.mean()
+    assert abs(inflated - prepared.class_prior) > 0.05
+    assert outcome(run, prepared).facts["given_class_prior"] == pytest.approx(truth.mean())
+
+
+def test_metrics_do_not_change_with_the_batch_size_of_scoring(monkeypatch):
+    from pulens.learners import _network
+
+    run = one_run("nnpu")
+    prepared = prepare(run, table_of(run))
+    whole = outcome(run, prepared)
+    monkeypatch.setattr(_network, "EVALUATION_ROWS", 7)
+    pieces = outcome(run, prepared)
+    for name, values in whole.curve.items():
+        if name != "seconds":
+            np.testing.assert_allclose(values, pieces.curve[name], atol=1e-6)
+
+
+def test_a_run_without_a_labelled_validation_row_fails_with_its_reason(tmp_path):
+    plan = expand(load_protocol("smoke", methods=["nnpu"], seeds=[1]))
+    bad = replace(plan.runs[0], validation_share=0.02)
+    good = plan.runs[1]
+    summary = run_plan(replace(plan, runs=(bad, good)), tmp_path / "archive")
+    assert (summary.done, summary.failed) == (1, 1)
+    failed = read(tmp_path / "archive").failed
+    assert [row["key"] for row in failed] == [bad.key]
+    assert "none of the 7 validation rows is labelled" in failed[0]["reason"]
+
+
+def test_few_labelled_validation_rows_are_told(undisturbed):
+    row = next(row for row in undisturbed.done if row["label_frequency"] == 0.2)
+    assert row["validation_labelled"] == 8
+    assert row["notices"] == ["epochs were selected with 8 labelled validation rows"]
+
+
+def test_failed_runs_end_with_an_exit_code(tmp_path, capsys):
+    broken = tmp_path / "broken.py"
+    broken.write_text(
+        "from dataclasses import dataclass\n"
+        "from pulens.learners.nnpu import NNPU, NonNegativeProgram\n"
+        "class Program(NonNegativeProgram):\n"
+        "    def loss(self, stage, batch):\n"
+        "        raise ZeroDivisionError('nothing works')\n"
+        "@dataclass(kw_only=True, eq=False, repr=False)\n"
+        "class Broken(NNPU):\n"
+        "    epochs: int = 1\n"
+        "    _program = Program\n"
+        "LEARNER = Broken\n"
+    )
+    words = ["bench", "run", "smoke", "--archive", str(tmp_path / "archive"), "--methods", f"{broken},naive_network"]
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 1
+    shown = capsys.readouterr()
+    assert "4 of 8 runs done, 4 failed" in shown.out
+    assert "ZeroDivisionError: nothing works" in shown.err
+    archive = read(tmp_path / "archive")
+    assert {row["method"] for row in archive.failed} == {"broken"}
+    assert {row["method"] for row in archive.done} == {"naive_network"}
+    broken.write_text(
+        broken.read_text().replace("raise ZeroDivisionError('nothing works')", "return super().loss(stage, batch)")
+    )
+    main(words)  # a changed file is another method: its runs are not the failed ones
+    assert "8 of 8 runs done" in capsys.readouterr().out
+
+
+def test_failed_runs_are_tried_again_when_asked(tmp_path, monkeypatch):
+    from pulens.benchmark import work
+
+    plan = expand(load_protocol("smoke", methods=["naive_network"]))
+    real = work.train
+
+    def poor(stack, device, cache):
+        if len(stack) > 2 or any(run.seed == 2 for run in stack):
+            raise MemoryError("out of memory")
+        return real(stack, device, cache)
+
+    monkeypatch.setattr(work, "train", poor)
+    first = run_plan(plan, tmp_path / "archive")
+    # a stack of four was halved twice; the runs that could not be done alone were told
+    assert (first.done, first.failed) == (2, 2)
+    monkeypatch.setattr(work, "train", real)
+    assert run_plan(plan, tmp_path / "archive").failed == 2
+    from pulens.benchmark.run import Options
+
+    last = run_plan(plan, tmp_path / "archive", Options(retry_failed=True))
+    assert (last.done, last.failed, last.added) == (4, 0, 2)
+    assert len(read(tmp_path / "archive").table(["key"])) == 4

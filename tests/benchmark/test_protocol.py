@@ -1,0 +1,133 @@
+"""Protocols: what is wrong in one is said with its line and the way out, before anything is trained."""
+
+from __future__ import annotations
+
+import pytest
+
+from pulens.benchmark import methods
+from pulens.benchmark.plan import expand, stacks
+from pulens.benchmark.protocol import load_protocol, parse_protocol, shipped
+from pulens.errors import InputError
+
+GOOD = """\
+name: mine
+methods: [nnpu]
+datasets: [digits]
+seeds: [1]
+conditions:
+  - mechanisms: [S1]
+    label_frequencies: [0.2]
+"""
+
+
+def refused(text: str) -> str:
+    with pytest.raises(InputError) as caught:
+        parse_protocol(text, "mine.yaml")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "words"),
+    [
+        (GOOD + "sedes: [2]\n", 8, "unknown key 'sedes'. Did you mean 'seeds'?"),
+        (GOOD.replace("mechanisms", "mechanism"), 6, "unknown key 'mechanism'. Did you mean 'mechanisms'?"),
+        (GOOD + "validation_share: 1.5\n", 8, "less than 1, got 1.5"),
+        (GOOD.replace("0.2", "0"), 7, "greater than 0"),
+        (GOOD.replace("digits", "digit"), 3, "Did you mean 'digits'?"),
+        (GOOD.replace("S1", "S9"), 6, "there is no labelling mechanism 'S9'"),
+        (GOOD.replace("nnpu", "nnpuu"), 2, "Did you mean 'nnpu'?"),
+        (GOOD.replace("[1]", "[1, 1]"), 4, "1 stands there twice"),
+        (GOOD + "settings:\n  nnpu:\n    all: {epoch: 3}\n", 10, "nnpu has no setting 'epoch'. Did you mean 'epochs'?"),
+        (GOOD + "settings:\n  nnpu:\n    pictures: {epochs: 3}\n", 10, "Did you mean 'picture'?"),
+        (GOOD + "settings:\n  nnpo:\n    all: {epochs: 3}\n", 9, "Did you mean 'nnpu'?"),
+        (GOOD + "scenario: single-set\nunlabelled: whole-pool\n", 9, "belongs to scenario: case-control"),
+        (GOOD + "backbones: {digits: resnet}\n", 8, "there is no backbone 'resnet'"),
+        (GOOD.replace("digits", "rocker_protein"), 3, "nobody knows the true classes"),
+        (GOOD + "    parameters: {offset: 1.5}\n", 8, "has no parameter 'offset'"),
+    ],
+)
+def test_mistakes_are_named_with_their_line(text, line, words):
+    message = refused(text)
+    assert f"mine.yaml, line {line}:" in message
+    assert words in message
+
+
+def test_a_missing_key_is_named():
+    assert "the key 'seeds' is missing" in refused(GOOD.replace("seeds: [1]\n", ""))
+
+
+def test_text_that_is_no_protocol_is_refused():
+    assert "not readable as YAML" in refused("name: [")
+    assert "a protocol is a mapping" in refused("- 1")
+
+
+def test_a_validation_set_without_a_labelled_row_is_refused_before_training():
+    message = refused(GOOD.replace("0.2", "0.001"))
+    assert "line 7" in message
+    assert "no epoch could be selected" in message
+
+
+def test_an_unknown_protocol_lists_those_there_are():
+    with pytest.raises(InputError, match=r"conventional.*Did you mean 'smoke'"):
+        load_protocol("smok")
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_shipped_protocols_expand(name):
+    plan = expand(load_protocol(name))
+    assert len({run.key for run in plan.runs}) == len(plan.runs)
+
+
+def test_the_full_protocol_is_the_study_of_paper_004():
+    """18 methods x 8 data sets x 20 conditions, each with ten seeds; methods not there yet are counted as missing."""
+    plan = expand(load_protocol("full"))
+    competing = [name for name in methods.everything() if name not in methods.REFERENCES]
+    assert len(competing) + len(methods.missing()) == 18
+    assert len(plan.runs) == 10 * 20 * 8 * (len(competing) + 2)
+
+
+def test_protocols_share_the_runs_they_have_in_common():
+    conventional, full = (expand(load_protocol(name, methods=["nnpu"])) for name in ("conventional", "full"))
+    assert {run.key for run in conventional.runs} < {run.key for run in full.runs}
+
+
+def test_keys_change_with_everything_that_decides_a_result():
+    base = expand(parse_protocol(GOOD, "mine.yaml")).runs[0]
+    others = [
+        GOOD.replace("[1]", "[2]"),
+        GOOD.replace("0.2", "0.3"),
+        GOOD + "standardise: true\n",
+        GOOD + "class_prior: estimated\n",
+        GOOD + "unlabelled: disjoint\n",
+        GOOD + "settings: {nnpu: {all: {epochs: 39}}}\n",
+        GOOD + "settings: {nnpu: {digits: {beta: 0.1}}}\n",
+        GOOD + "rows: 500\n",
+    ]
+    keys = [expand(parse_protocol(text, "mine.yaml")).runs[0].key for text in others]
+    assert len({base.key, *keys}) == len(others) + 1
+    renamed = expand(parse_protocol(GOOD.replace("mine", "yours"), "mine.yaml")).runs[0]
+    said = expand(parse_protocol(GOOD + "settings: {nnpu: {all: {epochs: 40}}}\n", "mine.yaml")).runs[0]
+    assert renamed.key == base.key == said.key  # another name, or a default written out, is the same run
+
+
+def test_keys_stay_what_they_were():
+    """Archives of earlier versions are found by these: a change of this key throws them away."""
+    run = expand(load_protocol("conventional", methods=["elkan_noto"], datasets=["spambase"])).runs[0]
+    assert run.key == "ac1c09273c757290cd88"
+
+
+def test_more_special_settings_win():
+    text = GOOD + "settings: {nnpu: {all: {epochs: 1, beta: 0.5}, table: {epochs: 2}, digits: {gamma: 0.1}}}\n"
+    settings = expand(parse_protocol(text, "mine.yaml")).runs[0].settings
+    assert (settings["epochs"], settings["beta"], settings["gamma"]) == (2, 0.5, 0.1)
+
+
+def test_stacks_hold_runs_that_can_be_trained_as_one():
+    plan = expand(load_protocol("selection-bias", methods=["nnpu"], datasets=["cifar10", "mnist"]))
+    made = stacks(plan.runs, lambda group: 7)
+    assert sorted(run.key for stack in made for run in stack) == sorted(run.key for run in plan.runs)
+    assert max(map(len, made)) <= 7
+    for stack in made:
+        assert len({run.group for run in stack}) == 1
+        if stack[0].dataset == "cifar10":  # batch norm: all runs need the same number of rows
+            assert len({(run.mechanism, run.label_frequency) for run in stack}) == 1
