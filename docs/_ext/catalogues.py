@@ -240,7 +240,7 @@ class Commands(Written):
 
     def help(self, command: Any, path: str) -> Iterable[str]:
         yield "```text"
-        yield command.get_help(click.Context(command, info_name=path, max_content_width=96, terminal_width=96))
+        yield command.get_help(click.Context(command, info_name=path, max_content_width=88, terminal_width=88))
         yield "```\n"
         for name, inner in getattr(command, "commands", {}).items():
             yield f"### {path} {name}"
