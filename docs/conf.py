@@ -20,8 +20,8 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
-    "sphinx.ext.napoleon",
     "sphinx_copybutton",
+    "docstrings",
     "references",
     "mathjax",
     "pictures",
@@ -38,8 +38,6 @@ autodoc_typehints_format = "short"
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 autosummary_generate = False
-napoleon_google_docstring = False
-napoleon_use_rtype = False
 add_module_names = False
 toc_object_entries = False
 

@@ -18,8 +18,10 @@ def resolve(app: Any, env: Any, node: Any, contnode: nodes.Element) -> nodes.Nod
     for full in sorted(known, key=len):
         if full == target or (full.rpartition(".")[2] == last and full.startswith("pulens.")):
             return make_refnode(app.builder, node["refdoc"], known[full].docname, known[full].node_id, contnode, full)
-    written_by_hand = target.startswith("pulens.") and node.get("refwarn", False)
-    return None if written_by_hand else contnode
+    # a role that a person wrote must lead somewhere; a type in a signature may be no part of the reference
+    written_by_hand = "refexplicit" in node and node["reftype"] != "mod"
+    ours = target.startswith("pulens.") or "." not in target
+    return None if written_by_hand and ours and "._" not in target else contnode
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -260,8 +260,6 @@ def bounds(
     approach
         Start from labelled ``"positives"``, from known ``"negatives"``, or take the ``"tighter"`` at each threshold.
 
-    Examples
-    --------
     >>> found = bounds([1] * 3 + [0] * 8, [.9, .66, .41, .94, .83, .71, .6, .52, .35, .22, .1],
     ...     unlabelled_prior=0.375, scenario="single-set", band="dkw")
     >>> print(found.roc_auc)

@@ -322,8 +322,6 @@ def evaluate(
         Positives found and rows checked among randomly chosen unlabelled rows, ``(13, 200)``: sharpens an estimated
         class prior.
 
-    Notes
-    -----
     The recovery solves :math:`\eta_{pu} = \alpha\gamma + (1-\alpha)\eta` and
     :math:`\gamma_{pu} = \beta\gamma + (1-\beta)\eta` at every threshold: paper 003, equations 1 to 4.
 

@@ -66,7 +66,8 @@ class Newcomer:
                     if line.startswith("$ "):
                         said[line.removeprefix("$ ")] = self.call(line.removeprefix("$ "), folder)
             elif kind == "python":
-                said[f"python {notebook.pieces + 1}"] = notebook.run(body)
+                printed = notebook.run(body)
+                said[f"python {notebook.pieces}"] = printed
             elif named := re.match(r":caption: (\S+)\n+(.*)", body, re.DOTALL):
                 (folder / named[1]).write_text(named[2], encoding="utf-8")
         notebook.close()
