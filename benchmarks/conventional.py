@@ -197,10 +197,7 @@ def with_support(learner, parts: list, truth: np.ndarray) -> tuple[list, dict]:
     for own, pool, labelled, held, tested in parts:
         spare = np.setdiff1d(held, labelled)
         chosen = np.concatenate(
-            [
-                spare[truth[spare] == kind][: max(1, round(0.01 * (truth[pool] == kind).sum()))]
-                for kind in (True, False)
-            ]
+            [spare[truth[spare] == kind][: max(1, round(0.01 * (truth[pool] == kind).sum()))] for kind in (True, False)]
         )
         kept.append((own, pool, labelled, np.setdiff1d(held, chosen), tested))
         support.append((chosen, np.where(truth[chosen], 1, -1)))

@@ -44,7 +44,7 @@ PAPER = MappingProxyType(
         "p3mixc": ("P3Mix-C", DISAMBIGUATION),
         "robustpu": ("Robust-PU", DISAMBIGUATION),
         "holisticpu": ("Holistic-PU", DISAMBIGUATION),
-        "lagam": ("LaGAM-PU", DISAMBIGUATION),
+        "lagam": ("LaGAM-PU (true support labels)", DISAMBIGUATION),
         "pulcpbf": ("PUL-CPBF", DISAMBIGUATION),
         "vaepu": ("VAE-PU", GENERATIVE),
         "pan": ("PAN", GENERATIVE),
@@ -55,6 +55,7 @@ REFERENCES = {"pn": "PN", "naive_network": "naive"}  # trained on the truth; unl
 EXPECTED = frozenset(PAPER)
 # who trains a forest or wraps a classifier has no network of the benchmark's own
 OTHER_TITLES = {
+    "lagam_pu_only": ("LaGAM, PU only", DISAMBIGUATION),
     "upu": ("uPU", RISK),
     "naive": ("naive (logistic regression)", REFERENCE),
     "oracle": ("PN (logistic regression)", REFERENCE),
@@ -80,6 +81,11 @@ class Method:
     @property
     def uses_truth(self) -> bool:
         return bool(getattr(self.learner, "uses_truth", False))
+
+    @property
+    def needs_support(self) -> bool:
+        """Whether it asks for a few rows with true labels of both classes, which PU data do not have."""
+        return bool(getattr(self.learner, "needs_support", False))
 
     @property
     def settings(self) -> tuple[str, ...]:

@@ -51,6 +51,9 @@ class JudgedRows:
     unlabelled: Booleans
 
 
+SUPPORT_ROWS = 500  # as LaGAM's authors use
+
+
 @dataclass(frozen=True, eq=False)
 class PreparedRun:
     """What a run is trained and judged on. ``rows`` and ``labels`` are all that a PU learner is given."""
@@ -65,6 +68,18 @@ class PreparedRun:
     class_prior: float  # of the population: counted, before labels were drawn
     label_frequency: float  # realised
     notices: tuple[str, ...] = ()
+
+    def support(self) -> tuple[Places, NDArray[np.int8]]:
+        """Training rows with true labels for methods that ask for some: at most 500, at most a twentieth of them.
+
+        Both classes in their proportion, but at least two rows of each; such a method does not train on them besides.
+        """
+        rng = np.random.default_rng([self.run.seed, 500])
+        wanted = min(SUPPORT_ROWS, self.pool.size // 20)
+        chosen = []
+        for own in (self.pool[self.pool_truth], self.pool[~self.pool_truth]):
+            chosen.append(rng.permutation(own)[: max(2, round(wanted * own.size / self.pool.size))])
+        return np.concatenate(chosen), np.repeat(np.array([1, -1], np.int8), [len(own) for own in chosen])
 
 
 @lru_cache(maxsize=2)

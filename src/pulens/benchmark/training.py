@@ -33,7 +33,7 @@ Row = dict[str, Any]
 class Outcome:
     """What training found for one run, before it is put into words of the archive."""
 
-    curve: dict[str, list[float]]
+    curve: dict[str, list[Any]]
     choices: dict[str, Any]  # selection -> watch.Chosen
     facts: dict[str, Any]
 
@@ -185,6 +185,12 @@ def _fit_stack(
     )
     stack = [_learner(method, one, str(place)) for one in prepared]
     rows, labels = zip(*(_training_rows(method, one) for one in prepared), strict=True)
+    extra: dict[str, Any] = {}
+    if method.needs_support:
+        known = [one.support() for one in prepared]
+        kept = [~np.isin(own, places) for own, (places, _) in zip(rows, known, strict=True)]
+        rows, labels = (tuple(own[k] for own, k in zip(both, kept, strict=True)) for both in (rows, labels))
+        extra["support"] = [(own + offset, codes) for (own, codes), offset in zip(known, offsets, strict=True)]
     held = [_labelled_first(one.validation) for one in prepared]
     processor = time.process_time()
     watch.begin()
@@ -196,6 +202,7 @@ def _fit_stack(
             rows=[own + offset for own, offset in zip(rows, offsets, strict=True)],
             validation=[(own + offset, codes) for (own, codes), offset in zip(held, offsets, strict=True)],
             on_epoch=watch,
+            **extra,
         )
     cost = Cost(watch.seconds(), watch.watching, time.process_time() - processor, *_peak(place.type))
     if not watch.trace:
@@ -263,7 +270,11 @@ def _learner(method: methods.Method, one: PreparedRun, device: str) -> Any:
         decided["class_prior"] = one.class_prior if run.class_prior == "known" else "auto"
     if method.is_network:
         decided |= {"backbone": run.backbone, "device": device, "precision": run.precision, "progress": False}
-    settings = {name: value for name, value in run.settings.items() if name != "selection"}
+    settings = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in run.settings.items()
+        if name != "selection"
+    }
     if method.is_network:
         decided["selection"] = "last"
     known = method.settings

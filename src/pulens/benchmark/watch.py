@@ -210,7 +210,7 @@ class Watch:
             return None
         return torch.tensor(found, dtype=torch.float64, device=scores.device)
 
-    def curves(self) -> list[dict[str, list[float]]]:
+    def curves(self) -> list[dict[str, list[Any]]]:
         """For every run what was seen at every epoch until it stopped."""
         found = torch.stack(self.trace).cpu().numpy()  # [epochs, what, runs]
         columns = (*CRITERIA, *SEEN)
