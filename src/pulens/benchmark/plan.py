@@ -174,11 +174,14 @@ def resolved_settings(method: methods.Method, protocol: Protocol, dataset: str) 
         raise InputError(
             f"{method.name}: the benchmark selects epochs by one of {listed(SELECTIONS)}, got {selection!r}."
         )
-    return {name: value if _is_plain(value) else repr(value) for name, value in sorted(settings.items())}
+    return {name: _plain(value) for name, value in sorted(settings.items())}
 
 
-def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, str | bool | int | float)
+def _plain(value: Any) -> Any:
+    """A value as JSON holds it: sequences as lists, which learners are given as tuples again."""
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return value if value is None or isinstance(value, str | bool | int | float) else repr(value)
 
 
 def _backbone(method: methods.Method, protocol: Protocol, dataset: str) -> str:

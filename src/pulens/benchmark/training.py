@@ -33,7 +33,7 @@ Row = dict[str, Any]
 class Outcome:
     """What training found for one run, before it is put into words of the archive."""
 
-    curve: dict[str, list[float]]
+    curve: dict[str, list[Any]]
     choices: dict[str, Any]  # selection -> watch.Chosen
     facts: dict[str, Any]
 
@@ -270,7 +270,11 @@ def _learner(method: methods.Method, one: PreparedRun, device: str) -> Any:
         decided["class_prior"] = one.class_prior if run.class_prior == "known" else "auto"
     if method.is_network:
         decided |= {"backbone": run.backbone, "device": device, "precision": run.precision, "progress": False}
-    settings = {name: value for name, value in run.settings.items() if name != "selection"}
+    settings = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in run.settings.items()
+        if name != "selection"
+    }
     if method.is_network:
         decided["selection"] = "last"
     known = method.settings
