@@ -176,8 +176,8 @@ def _fit_stack(
     on_device = torch.as_tensor(X).to(place)
     watch = Watch(
         on_device,
-        JudgedStack([one.validation for one in prepared], offsets, place),
-        JudgedStack([one.test for one in prepared], offsets, place),
+        JudgedStack([one.validation for one in prepared], offsets, on_device),
+        JudgedStack([one.test for one in prepared], offsets, on_device),
         [one.class_prior for one in prepared],
         single_set=prepared[0].run.scenario == "single-set",
         own=prepared[0].run.own_selection,
@@ -194,7 +194,7 @@ def _fit_stack(
     held = [_labelled_first(one.validation) for one in prepared]
     processor = time.process_time()
     watch.begin()
-    with suppress(Enough):
+    try:
         fit_many(
             stack,
             on_device,
@@ -204,6 +204,8 @@ def _fit_stack(
             on_epoch=watch,
             **extra,
         )
+    except Enough:
+        watch.finish()
     cost = Cost(watch.seconds(), watch.watching, time.process_time() - processor, *_peak(place.type))
     if not watch.trace:
         raise RuntimeError(f"{method.name} trained no epoch that could be kept.")
@@ -240,11 +242,10 @@ def _fit_one_by_one(
 def _look_once(one: PreparedRun, learner: Any, X: NDArray[Any], seconds: float, stacked: Any, watcher: Any) -> Outcome:
     import torch
 
-    cpu = torch.device("cpu")
-    parts = [one.validation, one.test]
+    parts, nothing = [one.validation, one.test], torch.empty(0)
     watch = watcher(
-        torch.empty(0),
-        *(stacked([part], [0], cpu) for part in parts),
+        nothing,
+        *(stacked([part], [0], nothing) for part in parts),
         [one.class_prior],
         single_set=one.run.scenario == "single-set",
     )
