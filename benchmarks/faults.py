@@ -22,8 +22,7 @@ from pulens.benchmark.archive import differences, read
 
 
 def command(folder: Path, jobs: int) -> list[str]:
-    words = [sys.executable, "-m", "pulens", "bench", "run", "smoke", "--archive", str(folder), "--jobs", str(jobs)]
-    return words
+    return [sys.executable, "-m", "pulens", "bench", "run", "smoke", "--archive", str(folder), "--jobs", str(jobs)]
 
 
 def main() -> None:
