@@ -80,3 +80,13 @@ def test_an_empty_or_missing_archive_is_an_error(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["bench", "report", str(tmp_path)])
     assert "no finished run yet" in capsys.readouterr().err
+
+
+def test_writes_a_summary_of_every_run(folder, tmp_path, capsys):
+    from pulens.benchmark.archive import read
+    from pulens.benchmark.summary import read_summary
+
+    for name in ("runs.csv", "runs.csv.gz"):
+        main(["bench", "report", str(folder), "--summary", str(tmp_path / name), "-q", "--judge", "0"])
+        assert len(read_summary(tmp_path / name)) == 3 * len(read(folder).done)
+    assert capsys.readouterr().out == ""

@@ -224,6 +224,9 @@ def _lines(rows: list[dict[str, Any]]) -> str:
 @click.option("--csv", "csv_path", metavar="PATH", help="Write the table as CSV; - for standard output.")
 @click.option("--latex", "latex_path", metavar="PATH", help="Write the table as LaTeX; - for standard output.")
 @click.option(
+    "--summary", "summary_path", metavar="PATH", help="Write every run's metrics as small CSV (.gz packs it)."
+)
+@click.option(
     "--judge",
     default="300",
     show_default=True,
@@ -259,7 +262,22 @@ def report_command(archive: Path, **given: Any) -> None:
         write_text(given["html_path"], page)
     if given["csv_path"] is not None:
         write_text(given["csv_path"], found.csv().rstrip("\n"))
+    if given["summary_path"] is not None:
+        _write_summary(given["summary_path"], source)
     if given["latex_path"] is not None:
         write_text(given["latex_path"], found.latex().rstrip("\n"))
-    if not given["quiet"] and "-" not in (given["csv_path"], given["latex_path"], given["html_path"]):
+    if not given["quiet"] and "-" not in [given[f"{name}_path"] for name in ("csv", "latex", "html", "summary")]:
         click.echo(report_text(found, source, fared))
+
+
+def _write_summary(path: str, source: Any) -> None:
+    from pulens.benchmark.summary import packed, summary_text
+    from pulens.cli._write import write_text
+    from pulens.whole_files import whole_file
+
+    text = summary_text(source)
+    if not path.endswith(".gz"):
+        write_text(path, text.rstrip("\n"))
+        return
+    with whole_file(path) as temporary:
+        temporary.write_bytes(packed(text))

@@ -72,8 +72,7 @@ def _table(found: Board) -> list[str]:
                 figures = "".join(f"{'' if v is None else f'{100 * v:.2f}  ':>{wide}}" for v in beside)
                 lines.append(f"{'  published':<{names}}{figures}".rstrip())
         lines.append("")
-    lines += _legend(found)
-    return lines
+    return lines + [part for line in _legend(found) for part in _wrapped(line)]
 
 
 def _mean(found: Board, name: str) -> float:

@@ -1,0 +1,63 @@
+"""An archive in one small file: the test metrics of every run at the epochs that some selections chose.
+
+It has what tables, ranks and tests need, and nothing of curves and scores: small enough to keep beside a paper.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pulens.benchmark.analysis.cells import METRICS, is_defined
+from pulens.benchmark.archive import Archive
+from pulens.errors import InputError
+
+WORDS = ("method", "title", "family", "dataset", "kind", "scenario", "unlabelled", "mechanism", "strategy")
+FURTHER = ("parameters", "prior_policy", "finished", "device", "device_name", "selection")
+NUMBERS = ("label_frequency", "seconds", *METRICS)
+WHOLE = ("seed", "epoch", "rows_used", "stack_runs", "stack_peak_memory", "uses_truth")
+COLUMNS = (*WORDS, *FURTHER, *NUMBERS, *WHOLE)
+SELECTIONS = ("own", "oracle_f1", "last")
+
+
+def summary_text(archive: Archive, selections: Sequence[str] = SELECTIONS) -> str:
+    """CSV with a line per run and selection."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n", extrasaction="ignore")
+    writer.writeheader()
+    for selection in selections:
+        for row in archive.results(selection):
+            numbers = {name: f"{row[name]:.6g}" if is_defined(row[name]) else "" for name in NUMBERS}
+            writer.writerow({**row, **numbers, "uses_truth": int(row["uses_truth"]), "selection": selection})
+    return text.getvalue()
+
+
+def packed(text: str) -> bytes:
+    """The same bytes for the same text, whenever it is packed.
+
+    >>> packed("a") == packed("a")
+    True
+    """
+    return gzip.compress(text.encode(), 9, mtime=0)
+
+
+def read_summary(path: str | Path | Any) -> list[dict[str, Any]]:
+    """Rows as :meth:`pulens.benchmark.archive.Archive.results` gives them, with ``selection`` as it was asked for."""
+    content: bytes = path.read_bytes() if hasattr(path, "read_bytes") else Path(path).read_bytes()
+    if content[:2] == b"\x1f\x8b":
+        content = gzip.decompress(content)
+    reader = csv.DictReader(io.StringIO(content.decode()))
+    if tuple(reader.fieldnames or ()) != COLUMNS:
+        raise InputError(f"{path} is not a summary of an archive as this version of pulens writes it.")
+    return [_typed(row) for row in reader]
+
+
+def _typed(row: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {name: row[name] or None for name in (*WORDS, *FURTHER)}
+    found |= {name: float(row[name]) if row[name] else None for name in NUMBERS}
+    found |= {name: int(row[name]) if row[name] else None for name in WHOLE}
+    return found | {"uses_truth": bool(found["uses_truth"])}

@@ -1,0 +1,143 @@
+"""Runs for the studies of paper 004: from an archive, from a summary that is shipped, or a few made here and now."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from pulens.benchmark.analysis.cells import Summary, is_defined, summarise
+from pulens.benchmark.archive import read
+from pulens.benchmark.datasets import DataUnavailableError, load
+from pulens.benchmark.leaderboard.board import newest
+from pulens.benchmark.methods import plain
+from pulens.benchmark.plan import expand
+from pulens.benchmark.protocol import load_protocol
+from pulens.benchmark.run import run_plan
+from pulens.benchmark.summary import read_summary
+from pulens.studies._study import Claim, Verdict, Workbench
+
+PLACE = "PULENS_ARCHIVE"
+SHIPPED = "summary.csv.gz"
+Row = Mapping[str, Any]
+Place = tuple[str, str, str, float]  # method, data set, strategy, label frequency
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Rows of two selections, by what they are told: PU labels (``own``) or the truth (``oracle_f1``)."""
+
+    own: tuple[Row, ...]
+    oracle: tuple[Row, ...]
+    source: str
+    is_quick: bool = False  # made here, shorter than the protocol's: they decide nothing
+
+    def cells(self, metric: str, *, oracle: bool = False) -> dict[Place, Summary]:
+        """Means over seeds by method (without the marks in which spellings differ), data set and condition."""
+        values: dict[Place, list[float]] = {}
+        groups: dict[tuple[str, float], list[Row]] = {}
+        for row in self.oracle if oracle else self.own:
+            groups.setdefault((row["strategy"] or row["mechanism"], row["label_frequency"]), []).append(row)
+        for (strategy, frequency), rows in groups.items():
+            for row in newest(rows)[0]:
+                if is_defined(row[metric]):
+                    place = plain(row["method"]), row["dataset"], strategy, frequency
+                    values.setdefault(place, []).append(float(row[metric]))
+        return {place: summarise(own) for place, own in values.items()}
+
+    @property
+    def families(self) -> dict[str, str]:
+        return {plain(row["method"]): row["family"] for row in self.own}
+
+    @property
+    def titles(self) -> dict[str, str]:
+        return {plain(row["method"]): row["title"] for row in self.own}
+
+    @property
+    def told(self) -> frozenset[str]:
+        """Methods that are trained with true classes."""
+        return frozenset(plain(row["method"]) for row in self.own if row["uses_truth"])
+
+
+def runs(bench: Workbench, protocol: str, quick: Mapping[str, Any]) -> Runs:
+    """What ``PULENS_ARCHIVE`` names (an archive's folder or a summary file), what is shipped, or a quick run."""
+    named = os.environ.get(PLACE)
+    if named:
+        place = Path(named)
+        return from_rows(read_summary(place), named) if place.is_file() else from_archive(place)
+    shipped = resources.files("pulens.benchmark") / SHIPPED
+    if shipped.is_file():
+        return from_rows(read_summary(shipped), "the summary that comes with pulens")
+    if not bench.quick:
+        raise DataUnavailableError(
+            f"this study reads an archive: make one with `pulens bench run {protocol} --archive results` and set "
+            f"{PLACE}=results, or say --quick for a few runs here and now."
+        )
+    return live(bench, protocol, quick)
+
+
+def from_archive(folder: Path) -> Runs:
+    found = read(folder)
+    return Runs(tuple(found.results("own")), tuple(found.results("oracle_f1")), str(folder))
+
+
+def from_rows(rows: Iterable[Row], source: str) -> Runs:
+    kept = list(rows)
+    own, oracle = (tuple(row for row in kept if row["selection"] == name) for name in ("own", "oracle_f1"))
+    return Runs(own, oracle, source)
+
+
+def live(bench: Workbench, protocol: str, changes: Mapping[str, Any]) -> Runs:
+    """A few short runs on data at hand: enough to see the parts work, not to judge methods."""
+    dataset = _at_hand()
+    seeds = [bench.seed + place for place in (1, 2, 3)]
+    plan = expand(load_protocol(protocol, **{"datasets": [dataset], "seeds": seeds, "rows": 1500, **changes}))
+    with tempfile.TemporaryDirectory() as folder:
+        bench.progress(f"{len(plan.runs)} runs on {dataset}")
+        run_plan(plan, folder)
+        found = from_archive(Path(folder))
+    words = f"{len(plan.runs)} short trainings on 1,500 rows of {dataset}, made now; they say nothing about methods"
+    return Runs(found.own, found.oracle, words, is_quick=True)
+
+
+def _at_hand() -> str:
+    try:
+        load("spambase")
+    except DataUnavailableError:
+        return "digits"
+    return "spambase"
+
+
+def claim(statement: str, holds: bool | None, because: str) -> Claim:
+    """A verdict: None where what the statement is about is not among the runs."""
+    verdict: Verdict = "not testable here" if holds is None else "reproduced" if holds else "differs"
+    return Claim(statement, verdict, because)
+
+
+def verdicts(found: Runs, claims: Sequence[Claim]) -> tuple[Claim, ...]:
+    """The claims as they are, or undecided where runs were made quickly; what was seen is still told."""
+    if not found.is_quick:
+        return tuple(claims)
+    undecided = (one for one in claims if one.verdict == "not testable here")
+    seen = (one for one in claims if one.verdict != "not testable here")
+    words = "runs this short decide nothing; seen: "
+    return (*(Claim(one.statement, "not testable here", words + one.because) for one in seen), *undecided)
+
+
+def lacking(runs: Runs, methods: Sequence[str] = (), dataset: str | None = None) -> str:
+    """Which of the methods and data a claim speaks of have no run; empty if all have."""
+    there = {(plain(row["method"]), row["dataset"]) for row in runs.own}
+    known_methods, known_data = {method for method, _ in there}, {data for _, data in there}
+    gone = [name for name in methods if name not in known_methods]
+    gone += [dataset] if dataset is not None and dataset not in known_data else []
+    return f"no runs of {', '.join(gone)}" if gone else ""
+
+
+def mean(values: Iterable[float]) -> float:
+    kept = list(values)
+    return fmean(kept) if kept else float("nan")

@@ -1,0 +1,163 @@
+"""Figure 5 of paper 004: what PU learners make of few and of many labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import median
+
+from pulens.benchmark.analysis.cells import Summary
+from pulens.benchmark.methods import DISAMBIGUATION, GENERATIVE, RISK
+from pulens.studies._bench import Runs, claim, lacking, mean, runs, verdicts
+from pulens.studies._study import Claim, Outcome, Study, Workbench
+
+QUICK = {
+    "methods": ["nnpu", "vpu", "pn"],
+    "conditions": [{"mechanisms": ["S1"], "label_frequencies": [0.05, 0.1, 0.3, 0.9]}],
+    "seeds": [1, 2],
+    "settings": {
+        "vpu": {"all": {"epochs": 5, "steps_per_epoch": 10}},
+        **{name: {"all": {"epochs": 15}} for name in ("nnpu", "pn")},
+    },
+}
+Curves = dict[tuple[str, str], dict[float, Summary]]  # method and data set -> label frequency
+
+
+def run(bench: Workbench) -> Outcome:
+    """Reads the archive that ``PULENS_ARCHIVE`` names; with --quick a few runs are made on data at hand."""
+    found = runs(bench, "label-frequency", QUICK)
+    curves = curves_of(found)
+    tables = (f"Runs: {found.source}. The figure was published without numbers.", *_tables(found, curves))
+    files = () if bench.out is None or not curves else (draw(found, curves, bench.out / "bench_figure_5.png"),)
+    return Outcome(tables, verdicts(found, claims_of(found, curves)), files)
+
+
+def curves_of(found: Runs, metric: str = "accuracy") -> Curves:
+    """Means over seeds by label frequency, labels at random."""
+    curves: Curves = {}
+    for (method, dataset, strategy, frequency), one in found.cells(metric).items():
+        if strategy == "S1":
+            curves.setdefault((method, dataset), {})[frequency] = one
+    return {place: dict(sorted(own.items())) for place, own in curves.items() if len(own) > 1}
+
+
+def _tables(found: Runs, curves: Curves) -> list[str]:
+    shown = []
+    for dataset in sorted({dataset for _, dataset in curves}):
+        mine = {method: own for (method, d), own in curves.items() if d == dataset}
+        frequencies = sorted({frequency for own in mine.values() for frequency in own})
+        lines = [f"Accuracy on {dataset} by label frequency", f"{'':<32}" + "".join(f"{c:>8g}" for c in frequencies)]
+        for method, own in sorted(mine.items(), key=lambda item: (item[0] in found.told, item[0])):
+            cells = "".join(f"{100 * own[c].mean:>8.2f}" if c in own else f"{'–':>8}" for c in frequencies)
+            lines.append(f"{found.titles[method]:<32}{cells}")
+        shown.append("\n".join(lines))
+    return shown
+
+
+def enough(curve: dict[float, Summary], share: float = 0.95) -> float:
+    """The lowest label frequency from which on a share of the best mean is kept."""
+    best, reached = max(one.mean for one in curve.values()), max(curve)
+    for frequency in sorted(curve, reverse=True):
+        if curve[frequency].mean < share * best:
+            break
+        reached = frequency
+    return reached
+
+
+def gain(curve: dict[float, Summary]) -> float | None:
+    """Points won from about one positive in ten labelled to nine in ten; None without both."""
+    low = [c for c in curve if abs(c - 0.1) < 0.011]
+    high = [c for c in curve if c >= 0.5]
+    return curve[max(high)].mean - curve[low[-1]].mean if low and high else None
+
+
+def claims_of(found: Runs, curves: Curves) -> tuple[Claim, ...]:
+    """What section 5.1 says, and what became of it here."""
+    return (_saturates(found, curves), _early(found, curves), *_gains(found, curves), _unstable(found, curves))
+
+
+def _saturates(found: Runs, curves: Curves) -> Claim:
+    statement = "Most risk estimators and disambiguation-guided methods saturate: 95% of their best by c = 0.1"
+    mine = [
+        enough(own)
+        for (method, _), own in curves.items()
+        if found.families[method] in (RISK, DISAMBIGUATION) and method not in found.told and min(own) < 0.1 < max(own)
+    ]
+    if len(mine) < 2:
+        return claim(statement, None, "too few curves from below c = 0.1 to above")
+    early = sum(c <= 0.1 + 1e-9 for c in mine)
+    return claim(statement, early > len(mine) / 2, f"{early} of {len(mine)} curves")
+
+
+def _early(found: Runs, curves: Curves) -> Claim:
+    statement = "VPU and P3Mix-C approach their peak on CIFAR-10 with c of 0.03 to 0.05"
+    mine = {name: enough(curves[name, "cifar10"]) for name in ("vpu", "p3mixc") if (name, "cifar10") in curves}
+    if len(mine) < 2:
+        return claim(statement, None, lacking(found, ["vpu", "p3mixc"], "cifar10") or "no curves of both on cifar10")
+    told = ", ".join(f"{found.titles[name]} keeps 95% of its best from c = {c:g}" for name, c in mine.items())
+    return claim(statement, max(mine.values()) <= 0.05 + 1e-9, told)
+
+
+def _gains(found: Runs, curves: Curves) -> list[Claim]:
+    gains: dict[str, list[float]] = {}
+    for (method, _), own in curves.items():
+        won = gain(own)
+        if won is not None and method not in found.told:
+            gains.setdefault(method, []).append(won)
+    means = {method: mean(own) for method, own in gains.items()}
+    few = "fewer than three methods with curves from c = 0.1 to 0.5 or more" if len(means) < 3 else ""
+    generative = [value for name, value in means.items() if found.families[name] == GENERATIVE]
+    others = [value for name, value in means.items() if found.families[name] != GENERATIVE]
+    statement = "Generative methods improve little as labels grow in number"
+    if few or not generative or not others:
+        first = claim(statement, None, few or "no runs of generative methods beside others")
+    else:
+        told = f"mean gain {100 * mean(generative):+.1f} points, others {100 * mean(others):+.1f}"
+        first = claim(statement, mean(generative) <= max(0.02, mean(others)), told)
+    statement = "LBE-PU gains late, as more labels become available"
+    if few or "lbe" not in means:
+        return [first, claim(statement, None, lacking(found, ["lbe"]) or few)]
+    middle = median(means.values())
+    told = f"gain {100 * means['lbe']:+.1f} points from c = 0.1 on, the median method {100 * middle:+.1f}"
+    return [first, claim(statement, means["lbe"] > middle, told)]
+
+
+def _unstable(found: Runs, curves: Curves) -> Claim:
+    statement = "PUL-CPBF and Holistic-PU fluctuate at low label frequencies"
+    spread: dict[str, list[float]] = {}
+    for (method, _), own in curves.items():
+        for frequency, one in own.items():
+            if frequency < 0.1 and one.n > 2 and method not in found.told:
+                spread.setdefault(method, []).append(one.sd)
+    named = [name for name in ("pulcpbf", "holisticpu") if name in spread]
+    if len(named) < 2 or len(spread) < 5:
+        gone = lacking(found, ["pulcpbf", "holisticpu"])
+        return claim(statement, None, gone or "fewer than five methods with three seeds below c = 0.1")
+    middle = median(mean(own) for own in spread.values())
+    told = ", ".join(f"{found.titles[name]} {100 * mean(spread[name]):.2f}" for name in named)
+    told = f"standard deviation over seeds: {told}, the median method {100 * middle:.2f} points"
+    return claim(statement, all(mean(spread[name]) > middle for name in named), told)
+
+
+def draw(found: Runs, curves: Curves, path: Path) -> Path:
+    """A panel per data set, a line per method."""
+    from pulens.plots._matplotlib import pyplot
+
+    plt = pyplot()
+    datasets = sorted({dataset for _, dataset in curves})
+    figure, axes = plt.subplots(
+        1, len(datasets), figsize=(1 + 4 * len(datasets), 4.5), squeeze=False, layout="constrained"
+    )
+    for ax, dataset in zip(axes[0], datasets, strict=True):
+        for (method, where), own in sorted(curves.items()):
+            if where == dataset:
+                style = "--" if method in found.told else "-"
+                values = [100 * one.mean for one in own.values()]
+                ax.plot(list(own), values, style, marker="o", markersize=3, label=found.titles[method])
+        ax.set(title=dataset, xlabel="label frequency", ylabel="accuracy in percent", xscale="log")
+    axes[0, 0].legend(fontsize="x-small")
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+    return path
+
+
+STUDY = Study("PU learners with few and with many labels", "paper 004, Figure 5", run)

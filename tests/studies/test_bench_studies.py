@@ -1,0 +1,114 @@
+"""Studies of paper 004 read an archive, say where figures are from, and decide only what their runs can decide."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch", reason="the benchmark trains networks: pip install 'pulens[torch]'")
+pytest.importorskip("pyarrow", reason="the archive is Parquet: pip install 'pulens[bench]'")
+
+from pulens.benchmark.archive import read
+from pulens.benchmark.datasets import DataUnavailableError
+from pulens.benchmark.summary import packed, read_summary, summary_text
+from pulens.errors import InputError
+from pulens.studies import Workbench, _bench, bench_figure_5, bench_figure_6, bench_table_1
+from synthetic_archive import METHODS, make
+
+
+@pytest.fixture(scope="module")
+def conventional(tmp_path_factory):
+    """Seven methods on three data sets, among them two that the paper names."""
+    folder = tmp_path_factory.mktemp("conventional") / "archive"
+    make(folder, datasets={"spambase": 0.4, "mnist": 0.5, "cifar10": 0.4}, seeds=(1, 2, 3), rows=200, epochs=4)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def conditions(tmp_path_factory):
+    """Random and biased labels, few and many: in these runs bias always costs half a unit of separation."""
+    folder = tmp_path_factory.mktemp("conditions") / "archive"
+    given = [(s, c) for s in ("S1", "S2") for c in (0.05, 0.5)] + [("S1", 0.1)]
+    few = {**{name: METHODS[name] for name in ("nnpu", "vpu", "dist_pu")}, "pusb": 1}
+    make(folder, methods=few, datasets={"cifar10": 0.4}, seeds=(1, 2, 3), conditions=given, rows=400, epochs=4)
+    return folder
+
+
+def verdicts(outcome):
+    return {claim.statement: (claim.verdict, claim.because) for claim in outcome.claims}
+
+
+def of(outcome, words):
+    return next(found for statement, found in verdicts(outcome).items() if words in statement)
+
+
+def test_table_1_stands_beside_the_published_figures(conventional, monkeypatch, tmp_path):
+    monkeypatch.setenv("PULENS_ARCHIVE", str(conventional))
+    outcome = bench_table_1.run(Workbench(out=tmp_path))
+    own, oracle = outcome.tables[1:]
+    assert "TRUE validation labels" in oracle
+    assert "85.71 ± 3.95" in own  # Dist-PU on Spambase as published
+    lines = own.splitlines()
+    assert lines[-2].startswith("PN (true classes)")  # told the truth: last
+    verdict, because = of(outcome, "Dist-PU has the highest accuracy on CIFAR-10")
+    assert verdict == "reproduced", because  # made so
+    verdict, because = of(outcome, "LaGAM-PU has the highest")
+    assert verdict == "differs"
+    assert "best: Dist-PU" in because
+    assert of(outcome, "No single method")[0] == "differs"  # Dist-PU is best everywhere here
+    assert of(outcome, "ADNI") == ("not testable here", "no runs of adni")
+    assert of(outcome, "PUL-CPBF") == ("not testable here", "no runs of pulcpbf, connect4")
+    assert "cells" in of(outcome, "accuracies themselves")[1]
+    assert outcome.files[0].read_text(encoding="utf-8").count("published") >= 10
+
+
+def test_figures_5_and_6_follow_conditions(conditions, monkeypatch, tmp_path):
+    monkeypatch.setenv("PULENS_ARCHIVE", str(conditions))
+    five = bench_figure_5.run(Workbench(out=tmp_path))
+    assert of(five, "saturate")[0] in ("reproduced", "differs")
+    assert of(five, "P3Mix-C") == ("not testable here", "no runs of p3mixc")
+    six = bench_figure_6.run(Workbench(out=tmp_path))
+    verdict, because = of(six, "every method loses")
+    assert verdict == "reproduced", because
+    assert "4 of 4 methods lose" in because
+    assert of(six, "VAE-PU does better")[0] == "not testable here"
+    assert "no runs of lbe" in of(six, "PUSB and LBE-PU")[1]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bench_figure_5.png", "bench_figure_6.png"]
+
+
+def test_a_summary_says_what_its_archive_says(conventional, tmp_path, monkeypatch):
+    archive = read(conventional)
+    path = tmp_path / "summary.csv.gz"
+    path.write_bytes(packed(summary_text(archive)))
+    rows = read_summary(path)
+    assert len(rows) == 3 * len(archive.done)
+    whole, small = _bench.from_archive(conventional), _bench.from_rows(rows, "a file")
+    for oracle in (False, True):
+        first, second = (one.cells("accuracy", oracle=oracle) for one in (whole, small))
+        assert first.keys() == second.keys()
+        assert [one.mean for one in first.values()] == pytest.approx([second[p].mean for p in first], abs=1e-6)
+    assert (whole.titles, whole.families, whole.told) == (small.titles, small.families, small.told)
+    monkeypatch.setenv("PULENS_ARCHIVE", str(path))
+    assert of(bench_table_1.run(Workbench()), "CIFAR-10")[0] == "reproduced"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(InputError, match="is not a summary of an archive"):
+        read_summary(path)
+
+
+def test_without_an_archive_the_study_says_how_to_make_one(monkeypatch):
+    monkeypatch.delenv("PULENS_ARCHIVE", raising=False)
+    monkeypatch.setattr(_bench, "SHIPPED", "there-is-none.csv.gz")
+    with pytest.raises(DataUnavailableError, match=r"pulens bench run conventional --archive results.*PULENS_ARCHIVE"):
+        bench_table_1.run(Workbench())
+
+
+def test_quick_runs_decide_nothing(monkeypatch):
+    monkeypatch.delenv("PULENS_ARCHIVE", raising=False)
+    monkeypatch.setattr(_bench, "SHIPPED", "there-is-none.csv.gz")
+    monkeypatch.setattr(_bench, "_at_hand", lambda: "digits")
+    settings = {name: {"all": {"epochs": 2}} for name in ("nnpu", "pn")}
+    tiny = {"methods": ["nnpu", "pn"], "seeds": [1, 2], "rows": 400, "validation_share": 0.25, "settings": settings}
+    monkeypatch.setattr(bench_table_1, "QUICK", tiny)
+    outcome = bench_table_1.run(Workbench(quick=True))
+    assert {verdict for verdict, _ in verdicts(outcome).values()} == {"not testable here"}
+    assert "say nothing about methods" in outcome.tables[0]
+    assert "nnPU" in outcome.tables[1]
