@@ -154,7 +154,7 @@ def draw(found: Runs, scores: Scores, dataset: str, path: Path) -> Path:
                 ax.plot(at, values, "_", color=f"C{place}", markersize=12, markeredgewidth=2)
     ax.set(xticks=range(len(names)), ylabel="F1 in percent", title=f"{dataset}; dashes: c = {HIGH:g}")
     ax.set_xticklabels([found.titles[name] for name in names], rotation=30, ha="right")
-    ax.legend(fontsize="small")
+    ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
     figure.savefig(path, dpi=150)
     plt.close(figure)
     return path

@@ -75,6 +75,14 @@ def _table(found: Board) -> list[str]:
     return lines + [part for line in _legend(found) for part in _wrapped(line)]
 
 
+def _named(found: Board, name: str) -> str:
+    """A method's title with its marks, in a column of its own."""
+    facts = found.methods[name]
+    room = 33 - (len(facts.mark) + 1 if facts.mark else 0)
+    title = facts.title if len(facts.title) <= room else f"{facts.title[: room - 1]}…"
+    return f"{f'{title} {facts.mark}'.strip():<34}"
+
+
 def _mean(found: Board, name: str) -> float:
     return fmean(fmean(own.values()) for (method, _), own in found.cells.items() if method == name)
 
@@ -105,7 +113,7 @@ def _ranks(found: Board) -> list[str]:
     for name in order:
         one, rank = records[name], ranks.get(name)
         shown = "    –" if rank is None else f"{rank:5.2f}"
-        lines.append(f"{shown}  {found.methods[name].marked:<34}{one.wins:>5} / {one.ties} / {one.losses}")
+        lines.append(f"{shown}  {_named(found, name)}{one.wins:>5} / {one.ties} / {one.losses}")
     if found.ranking is None:
         return [*lines, f"no ranks: {found.no_ranking_because}"]
     ranking = found.ranking
@@ -129,7 +137,7 @@ def _comparison(found: Board) -> list[str]:
     lines = [
         f"against {found.reference} over data sets: Bayesian signed-rank test (practically equal: within "
         f"{100 * ROPE:g} point) and Wilcoxon",
-        f"{'':<32}{'better':>8}{'equal':>8}{'worse':>8}{'verdict':>12}{'sets':>6}{'p':>9}{'p (Holm)':>10}",
+        f"{'':<34}{'better':>8}{'equal':>8}{'worse':>8}{'verdict':>12}{'sets':>6}{'p':>9}{'p (Holm)':>10}",
     ]
     for name in found.order:
         if name not in found.wilcoxon:
@@ -139,7 +147,7 @@ def _comparison(found: Board) -> list[str]:
         shown = f"{'–':>8}" * 3 + f"{'–':>12}"
         if belief is not None:
             shown = f"{belief.better:>8.2f}{belief.equal:>8.2f}{belief.worse:>8.2f}{belief.verdict():>12}"
-        lines.append(f"{found.methods[name].marked:<32}{shown}{n:>6}{_p(p):>9}{_p(corrected):>10}")
+        lines.append(f"{_named(found, name)}{shown}{n:>6}{_p(p):>9}{_p(corrected):>10}")
     return lines
 
 
@@ -152,12 +160,12 @@ def _labels(found: Board, archive: Archive) -> list[str]:
         lines.append("lowest label frequency from which on 95% of the best mean is kept (labels at random)")
         sets = sorted({one.dataset for one in curves})
         enough = {(one.method, one.dataset): one.enough() for one in curves}
-        lines.append(f"{'':<32}" + "".join(f"{one:>15}" for one in sets))
+        lines.append(f"{'':<34}" + "".join(f"{one:>15}" for one in sets))
         for name in found.order:
             shown = [enough.get((name, one)) for one in sets]
             if any(value is not None for value in shown):
                 text = "".join(f"{'–' if value is None else f'{value:g}':>15}" for value in shown)
-                lines.append(f"{found.methods[name].marked:<32}{text}")
+                lines.append(f"{_named(found, name)}{text}")
     try:
         biased = labels.robustness(rows, found.metric)
     except InputError:
@@ -169,7 +177,7 @@ def _labels(found: Board, archive: Archive) -> list[str]:
             if lines
             else [f"points of {found.metric} lost by biased labels, mean over data sets"]
         )
-        lines.append(f"{'':<32}" + "".join(f"{f'{s} {c:g}':>10}" for s, c in places))
+        lines.append(f"{'':<34}" + "".join(f"{f'{s} {c:g}':>10}" for s, c in places))
         for name in found.order:
             lost_at: list[str] = []
             for place in places:
@@ -177,7 +185,7 @@ def _labels(found: Board, archive: Archive) -> list[str]:
                     one.loss for one in biased if one.method == name and (one.strategy, one.label_frequency) == place
                 ]
                 lost_at.append(f"{100 * fmean(lost):>10.2f}" if lost else f"{'–':>10}")
-            lines.append(f"{found.methods[name].marked:<32}{''.join(lost_at)}")
+            lines.append(f"{_named(found, name)}{''.join(lost_at)}")
     return lines
 
 
@@ -187,13 +195,13 @@ def _costs(found: Board) -> list[str]:
         return []
     lines = [
         "costs per run: seconds of training (its share of a stack), memory of the stack over its runs",
-        f"{'':<32}{'seconds':>10}{'MiB':>9}{'runs a stack':>14}  best for the time on",
+        f"{'':<34}{'seconds':>10}{'MiB':>9}{'runs a stack':>14}  best for the time on",
     ]
     for name in sorted({one.method for one in known}, key=lambda name: _typical(known, name)):
         mine = [one for one in known if one.method == name]
         where = ", ".join(one.dataset for one in mine if one.is_efficient)
         lines.append(
-            f"{found.methods[name].marked:<32}{fmean(one.seconds for one in mine):>10.3g}"
+            f"{_named(found, name)}{fmean(one.seconds for one in mine):>10.3g}"
             f"{fmean(one.memory for one in mine) / 2**20:>9.0f}{fmean(one.stack_runs for one in mine):>14.1f}  {where}"
         )
     devices = sorted({one.device for one in known})

@@ -16,7 +16,7 @@ const page = (() => {
     hiddenDatasets: new Set(),
     published: false,
     spread: true,
-    where: "all",
+    where: raw.datasets.length === 1 ? 0 : "all",
     cost: "seconds",
     frequency: null,
     drawn: null,
@@ -292,7 +292,7 @@ const page = (() => {
           : "The middle halves of hidden positives and negatives do not overlap.",
       );
     }
-    if (run && run.notices) told.push(...run.notices);
+    if (run && run.notices) told.push(...run.notices.map((text) => `Note: ${text.replace(/\.?$/, ".")}`));
     $("#run-words").textContent = told.join(" ");
     for (const one of figures.all) if (section.contains(one.figure)) one.measure();
   }

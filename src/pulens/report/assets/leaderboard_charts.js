@@ -127,7 +127,13 @@ const leaderboardCharts = (raw, state, ask) => {
           ring: one.best ? palette.accent : palette.paper,
           radius: one.best ? 6.5 : 5,
         })),
-        { kind: "labels", x: logs, y: points.map((one) => one.value), text: points.map((one) => one.name), colour: palette.soft },
+        {
+          kind: "labels",
+          x: logs,
+          y: points.map((one) => one.value),
+          text: points.map((one) => one.name),
+          colour: palette.soft,
+        },
       ],
       table: () => ({
         header: ["method", unit, "F1 in percent", "beaten by none"],
@@ -236,8 +242,14 @@ const leaderboardCharts = (raw, state, ask) => {
       x: { label: "epoch", min: epoch[0], max: Math.max(epoch[epoch.length - 1], epoch[0] + 1) },
       y: { label: "percent", ...limits([criterion, ...seen], 2) },
       layers: [
-        { kind: "upright", at: chosen(state.selection), colour: palette.main, name: `chosen by ${state.selection.replace(/_/g, " ")}` },
-        { kind: "upright", at: chosen("oracle_f1"), colour: palette.alarm, dash: "3 3", name: "oracle F1 (true labels)" },
+        { kind: "upright", at: chosen(state.selection), colour: palette.accent, name: `chosen by ${state.selection.replace(/_/g, " ")}` },
+        {
+          kind: "upright",
+          at: chosen("oracle_f1"),
+          colour: palette.alarm,
+          dash: "3 3",
+          name: "oracle F1 (true labels)",
+        },
         { kind: "line", x: epoch, y: criterion, colour: palette.prior, dash: "5 3", name: `${name.replace(/_/g, " ")} (validation${isShare ? "" : ", rescaled"})` },
         { kind: "line", x: epoch, y: seen[0], colour: palette.series[0], name: "test accuracy" },
         { kind: "line", x: epoch, y: seen[1], colour: palette.series[1], name: "test F1" },
