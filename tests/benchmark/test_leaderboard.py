@@ -183,7 +183,7 @@ def test_the_pages_data_say_what_the_board_says(archive):
     for test in board.tests:
         a, b = names.index(test.method), data["datasets"].index(test.dataset)
         assert held["p"][a][b] == pytest.approx(test.corrected, rel=0.01)
-        assert (held["p"][a][b] < 0.05) == (test.verdict() != "tie")
+        assert held["verdict"][a][b] == {"better": 1, "tie": 0, "worse": -1}[test.verdict()]
     ranks = dict(zip(board.ranking.methods, board.ranking.ranks, strict=True))
     assert {names[m]: r for m, r in zip(held["ranking"]["methods"], held["ranking"]["ranks"], strict=True)} == (
         pytest.approx(ranks, abs=1e-4)
@@ -192,6 +192,18 @@ def test_the_pages_data_say_what_the_board_says(archive):
     assert {name: pair[0] / 1000 for name, pair in over.items()} == (
         pytest.approx({name: belief.better for name, belief in board.beliefs.items()}, abs=1e-3)
     )
+
+
+def test_wilcoxon_marks_need_enough_data_sets_and_point_the_right_way(tmp_path):
+    few = {name: METHODS[name] for name in ("nnpu", "dist_pu", "pan")}
+    made = make(
+        tmp_path / "a", methods=few, datasets={f"d{k}": 0.5 for k in range(9)}, seeds=(1, 2), epochs=3, rows=200
+    )
+    data = page_data.page_data(made, leaderboard.board(made))
+    names = [one["name"] for one in data["methods"]]
+    found = {name: data["boards"]["0|own|accuracy"]["wilcoxon"][names.index(name)] for name in ("dist_pu", "pan")}
+    assert found["dist_pu"] == [9, 0.00391, 0.00781, 1]  # all nine agree: 2 / 2^9, twice that after Holm
+    assert found["pan"] == [9, 0.00391, 0.00781, -1]
 
 
 def test_details_of_runs_are_thinned_but_keep_every_chosen_epoch(tmp_path):

@@ -22,6 +22,8 @@ Json = dict[str, Any]
 DETAILED = 2200  # runs whose curves and densities the page holds
 POINTS = 25  # of a learning curve
 BINS = 24  # of a score density
+LEVEL = 0.05  # of tests, after correction
+SIGNS = {"better": 1, "tie": 0, "worse": -1}
 SCALE = 100_000  # metrics are sent as whole numbers: a thousandth of a point
 
 
@@ -97,14 +99,14 @@ def _board_data(found: Board, methods: Mapping[str, int], datasets: Mapping[str,
     def grid() -> list[list[Any]]:
         return [[None] * len(datasets) for _ in methods]
 
-    mean, sd, n, p, beliefs = (grid() for _ in range(5))
+    mean, sd, n, p, verdict, beliefs = (grid() for _ in range(6))
     for (method, dataset), one in tables.summaries(found.cells).items():
         a, b = methods[method], datasets[dataset]
         mean[a][b], n[a][b] = _whole(one.mean), one.n
         sd[a][b] = _whole(one.sd) if one.n > 1 else None
     for test in found.tests:
         a, b = methods[test.method], datasets[test.dataset]
-        p[a][b] = _short(test.corrected)
+        p[a][b], verdict[a][b] = _short(test.corrected), SIGNS[test.verdict()]
         values = paired.differences(found.cells, test.method, test.against, test.dataset)
         if values.size > 1:
             belief = bayesian.on_one_dataset(values, ROPE)
@@ -114,7 +116,8 @@ def _board_data(found: Board, methods: Mapping[str, int], datasets: Mapping[str,
         over[methods[name]] = [_thousandths(belief.better), _thousandths(belief.equal)]
     wilcoxon: list[Any] = [None] * len(methods)
     for name, (sets, raw, corrected) in found.wilcoxon.items():
-        wilcoxon[methods[name]] = [sets, _short(raw), _short(corrected)]
+        sign = int(np.sign(_lead(found, name))) if corrected < LEVEL else 0
+        wilcoxon[methods[name]] = [sets, _short(raw), _short(corrected), sign]
     records: list[Any] = [None] * len(methods)
     for record in found.records:
         records[methods[record.method]] = [record.wins, record.ties, record.losses]
@@ -124,12 +127,19 @@ def _board_data(found: Board, methods: Mapping[str, int], datasets: Mapping[str,
         "n": n,
         "undefined": [[methods[a], datasets[b], count] for (a, b), count in found.undefined.items()],
         "p": p,
+        "verdict": verdict,
         "belief": beliefs,
         "over": over,
         "wilcoxon": wilcoxon,
         "records": records,
         "ranking": _ranking(found, methods),
     }
+
+
+def _lead(found: Board, method: str) -> float:
+    """Median over data sets of the mean difference from the reference."""
+    pairs = [paired.differences(found.cells, method, str(found.reference), one) for one in found.datasets]
+    return float(np.median([pair.mean() for pair in pairs if pair.size]))
 
 
 def _ranking(found: Board, methods: Mapping[str, int]) -> Json:

@@ -5,7 +5,6 @@ const page = (() => {
   const $ = (selector) => document.querySelector(selector);
   const $$ = (selector) => [...document.querySelectorAll(selector)];
   const MOST_DRAWN = 8;
-  const LEVEL = 0.05;
   const state = {
     condition: raw.start.condition,
     selection: raw.start.selection,
@@ -94,16 +93,12 @@ const page = (() => {
     if (raw.reference === null || m === raw.reference) return ["", ""];
     const against = raw.methods[raw.reference].title;
     if (state.test === "t" && d !== null) {
-      const p = board.p[m][d];
-      if (p === null || p >= LEVEL) return ["", p === null ? "" : `p = ${p} against ${against}`];
-      const ahead = board.mean[m][d] > board.mean[raw.reference][d];
-      return [ahead ? "better" : "worse", `p = ${p} (Holm) against ${against}`];
+      const sign = board.verdict[m][d];
+      return sign ? [sign > 0 ? "better" : "worse", `p = ${board.p[m][d]} (Holm) against ${against}`] : ["", ""];
     }
     if (state.test === "wilcoxon" && d === null && board.wilcoxon[m]) {
-      const [sets, , p] = board.wilcoxon[m];
-      if (p === null || p >= LEVEL) return ["", p === null ? "" : `p = ${p} over ${sets} data sets`];
-      const ahead = value(m, state.metric, state.condition, "all") > value(raw.reference, state.metric, state.condition, "all");
-      return [ahead ? "better" : "worse", `p = ${p} (Holm) over ${sets} data sets, against ${against}`];
+      const [sets, , p, sign] = board.wilcoxon[m];
+      if (sign) return [sign > 0 ? "better" : "worse", `p = ${p} (Holm) over ${sets} data sets, against ${against}`];
     }
     return ["", ""];
   }
