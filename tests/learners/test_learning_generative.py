@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_digits
 from torch import nn
 
-from pulens.learners import PAN, fit_many
+from pulens.learners import PAN, VAEPU, CGenPU, fit_many
 from pulens.learners._data import Pooled
 from pulens.learners._estimator import PULearner
 from pulens.learners._loop import Program, Stage
@@ -98,4 +98,15 @@ def data(request):
 
 def test_pan_beats_taking_unlabelled_for_negative(data):
     found = balanced_accuracy(PAN, data, epochs=20, learning_rate=1e-3)
+    assert found > data.naive + 0.1
+
+
+def test_cgenpu_beats_taking_unlabelled_for_negative(data):
+    found = balanced_accuracy(CGenPU, data, epochs=10, steps_per_epoch=30, batch_size=64, learning_rate=1e-3)
+    assert found > data.naive + 0.1
+
+
+def test_vae_pu_beats_taking_unlabelled_for_negative(data):
+    options = {"epochs": 32, "pretraining_epochs": 3, "steps_per_epoch": 10, "hidden": (64, 64), "batch_size": 128}
+    found = balanced_accuracy(VAEPU, data, learning_rate=1e-3, **options)
     assert found > data.naive + 0.1

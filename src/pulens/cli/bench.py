@@ -206,3 +206,60 @@ def _lines(rows: list[dict[str, Any]]) -> str:
     return "\n".join(
         "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in texts
     )
+
+
+@command.command(name="report")
+@click.argument("archive", type=click.Path(path_type=Path))
+@click.option("--metric", default="accuracy", show_default=True, help="accuracy, f1, auc, precision, recall, ...")
+@click.option(
+    "--selection",
+    default="own",
+    show_default=True,
+    help="Of the epoch: own (each method's), proxy_accuracy, proxy_auc, loss, last, oracle_accuracy or oracle_f1; "
+    "the oracles read true labels.",
+)
+@click.option("--reference", default="nnpu", show_default=True, help="The method that others are compared with.")
+@click.option("--condition", help="Strategy and label frequency, such as 'S1 0.1'. Default: Table 1's, or most runs'.")
+@click.option("--html", "html_path", metavar="PATH", help="Write the leaderboard as one self-contained page.")
+@click.option("--csv", "csv_path", metavar="PATH", help="Write the table as CSV; - for standard output.")
+@click.option("--latex", "latex_path", metavar="PATH", help="Write the table as LaTeX; - for standard output.")
+@click.option(
+    "--judge",
+    default="300",
+    show_default=True,
+    metavar="RUNS",
+    help="Most runs whose evaluation without negatives is held against the truth; 'all' or 0.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="Show nothing but errors; for scripts that only want files.")
+def report_command(archive: Path, **given: Any) -> None:
+    """Say which methods of an archive are better, how surely, at what cost, and how PU-only evaluation fared.
+
+    \b
+    Examples:
+      pulens bench report results
+      pulens bench report results --metric f1 --selection oracle_f1
+      pulens bench report results --html leaderboard.html --csv table.csv --latex table.tex
+    """
+    from pulens.benchmark.archive import read
+    from pulens.benchmark.leaderboard import board, judged, report_text
+    from pulens.benchmark.leaderboard.page import leaderboard_page
+    from pulens.cli._output import working
+    from pulens.cli._write import write_text
+
+    if given["judge"] != "all" and not given["judge"].isdigit():
+        raise InputError(f"--judge must be a number of runs, 0 or all, got {given['judge']!r}.")
+    most = None if given["judge"] == "all" else int(given["judge"])
+    source = read(archive)
+    chosen = {name: given[name] for name in ("metric", "selection", "reference", "condition")}
+    with working("Reading the archive", quiet=given["quiet"]):
+        found = board(source, **chosen)
+        fared = None if most == 0 else judged.judge_within(source, found.condition, most)
+        page = None if given["html_path"] is None else leaderboard_page(source, found, fared)
+    if page is not None:
+        write_text(given["html_path"], page)
+    if given["csv_path"] is not None:
+        write_text(given["csv_path"], found.csv().rstrip("\n"))
+    if given["latex_path"] is not None:
+        write_text(given["latex_path"], found.latex().rstrip("\n"))
+    if not given["quiet"] and "-" not in (given["csv_path"], given["latex_path"], given["html_path"]):
+        click.echo(report_text(found, source, fared))

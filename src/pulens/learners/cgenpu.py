@@ -128,7 +128,7 @@ class CGenPU(Generates, PULearner):
     epochs: int = 40
     steps_per_epoch: int = 50
     batch_size: int = 128  #: labelled rows, unlabelled rows and generated rows of each kind
-    learning_rate: float = 1e-4
+    learning_rate: float = 3e-4
     weight_decay: float = 0.0
 
     _program = ConditionalProgram

@@ -153,7 +153,7 @@ class RobustPU(PULearner):
 
     Needs the class prior. The authors trained on one labelled row for every two unlabelled ones; where labelled rows
     are rarer their recipe drifts towards calling everything negative. Hence by default labelled rows stand for all
-    positives of the population (``labelled_weight``), and the threshold of unlabelled rows stops at one half.
+    positives of the population (``labelled_weight``), and the threshold of unlabelled rows stops at 0.3.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -166,6 +166,7 @@ class RobustPU(PULearner):
     True
     """
 
+    selection: str = "proxy_auc"  #: among episodes; with few held-out positives steadier than the proxy accuracy
     pretraining_epochs: int = 40  #: the authors have 100 to 400
     pretraining_learning_rate: float = 3e-4
     pretraining_weight_decay: float = 1e-4
@@ -179,7 +180,7 @@ class RobustPU(PULearner):
     labelled_start: float = 0.1
     labelled_most: float = 1.0
     unlabelled_start: float = 0.11
-    unlabelled_most: float = 0.5  #: the authors have 1
+    unlabelled_most: float = 0.3  #: the authors have 1
     labelled_temperature: float = 1.0
     unlabelled_temperature: float = 1.3
     labelled_weight: float | None = None  #: None: labelled rows stand for all positives; the authors have 1

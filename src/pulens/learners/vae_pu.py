@@ -30,6 +30,7 @@ from pulens.scenario import Scenario
 
 SLOPE, DROPOUT = 0.2, 0.3
 WIDEST = 10.0  # logarithms of variances stay within plus and minus this
+POOL, CANDIDATES = 200, 2000  # latents of virtual rows that a fitted learner keeps; unlabelled rows they are made with
 STARTS = 4  # of the mixture: one from the labelled rows, the others from pairs of rows
 # networks by place: the classifier, four parts of the autoencoder, the discriminator
 CLASSIFIER, AUTOENCODER, DISCRIMINATOR = 0, (1, 2, 3, 4), 5
@@ -48,7 +49,7 @@ class Encoded:
 
 
 class HiddenPositivesProgram(Program):
-    kept = ("class_encoder", "observation_encoder", "decoder", "observer")
+    kept = ("class_encoder", "observation_encoder", "decoder")
     means: Any = None  # of the class latent's mixture [R, 2, D], negatives first
     variances: Any = None
 
@@ -184,7 +185,9 @@ class HiddenPositivesProgram(Program):
             elif output == "tanh":  # tanh(raw) is 2 sigmoid(2 raw) - 1
                 each = F.binary_cross_entropy_with_logits(2 * raw, (x + 1) / 2, reduction="none")
             else:
-                each = 0.5 * (self.outputs(raw) - x) ** 2
+                # entries of vectors of length 1 have a variance near 1/d: as they are, the divergences would win
+                scale = x.shape[-1] if output == "unit" else 1
+                each = 0.5 * scale * (self.outputs(raw) - x) ** 2
             found = torch.where(self.outputs.where([output], 1), each.flatten(2).sum(2).mean(1), found)
         return found
 
@@ -229,13 +232,32 @@ class HiddenPositivesProgram(Program):
     def finish(self) -> None:
         if self.means is None:
             self.fit_mixture()
+        self.pool = self.virtual_pool()
+
+    @torch.no_grad()  # type: ignore[untyped-decorator]
+    def virtual_pool(self) -> torch.Tensor:
+        """Means and logarithms of variances of both latents of virtual rows [R, POOL, 2(y + o)], for sampling later."""
+        data, streams = self.stack.data, self.stack.streams
+
+        def some(first: torch.Tensor, sizes: torch.Tensor, count: int) -> torch.Tensor:
+            order = streams.permutations("pool", (0, count), sizes, int(sizes.max()))
+            places = torch.arange(count, device=data.device)[None] % sizes[:, None]
+            return data.table[data.rows.gather(1, first + order.gather(1, places))].float()
+
+        none = torch.zeros_like(data.labelled_counts)[:, None]
+        own = some(none, data.labelled_counts, POOL)
+        other = some(data.labelled_counts[:, None], data.row_counts - data.labelled_counts, CANDIDATES)
+        read = self.stack.named("observation_encoder")
+        h_own = read(observed(own, torch.ones(own.shape[:2], device=own.device)))
+        h_other = read(observed(other, torch.zeros(other.shape[:2], device=own.device)))
+        width = self.value("observation_latent")
+        place = nearest(h_own[..., :width], h_other[..., :width])
+        swapped = h_other.gather(1, place[..., None].expand(-1, -1, 2 * width))
+        return torch.cat([self.stack.named("class_encoder")(own), swapped], 2)
 
     def facts(self, run: int) -> dict[str, Any]:
-        return {
-            "output": self.outputs.names[run],
-            "positive_mean": self.means[run, 1].tolist(),
-            "positive_variance": self.variances[run, 1].tolist(),
-        }
+        count = min(POOL, self.stack.data.n_labelled[run])
+        return {"output": self.outputs.names[run], "virtual": self.pool[run, :count].tolist()}
 
 
 def row_shares(stack: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
@@ -317,9 +339,8 @@ class VAEPU(Generates, PULearner):
     ) -> NDArray[np.float64]:
         """Generate n virtual positives that look unlabelled, in the scale of the data.
 
-        Without rows both latents come from their priors, the observation's weighted by the chance of being unlabelled.
-        With ``labelled`` and ``unlabelled`` rows the recipe of training is followed: each virtual row has the class
-        latent of a labelled row and the observation latent of the unlabelled row nearest to it.
+        Each has the class latent of a labelled row and the observation latent of the unlabelled row nearest to it, both
+        drawn around their means: of some training rows, or of the ``labelled`` and ``unlabelled`` rows that are given.
 
         >>> X = np.random.default_rng(0).normal(size=(60, 3))
         >>> options = {"epochs": 2, "pretraining_epochs": 1, "steps_per_epoch": 2, "hidden": (8,), "device": "cpu"}
@@ -332,18 +353,18 @@ class VAEPU(Generates, PULearner):
         rng = generator_of(random_state)
         if (labelled is None) != (unlabelled is None):
             raise InputError("give both labelled and unlabelled rows to generate from, or neither.")
-        latent = self._from_priors(n, rng) if labelled is None else self._from_rows(n, labelled, unlabelled, rng)
+        latent = self._from_pool(n, rng) if labelled is None else self._from_rows(n, labelled, unlabelled, rng)
         return self._decoded("decoder", latent)
 
-    def _from_priors(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        deviation = np.sqrt(self.positive_variance_)
-        h_y = np.array(self.positive_mean_) + deviation * rng.normal(size=(n, self.class_latent))
-        candidates = rng.normal(size=(10 * n, self.observation_latent))
-        with torch.no_grad():
-            told = self.observer_(torch.as_tensor(candidates, dtype=torch.float32)).double().numpy()[:, 0]
-        chance = sigmoid(told, 1) + 1e-12  # of being unlabelled
-        chosen = rng.choice(len(candidates), n, replace=False, p=chance / chance.sum())
-        return np.concatenate([h_y, candidates[chosen]], 1)
+    def _from_pool(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        pool = np.array(self.virtual_)
+        y, o = self.class_latent, self.observation_latent
+        mu_y, s_y, mu_o, s_o = np.split(pool[rng.integers(len(pool), size=n)], [y, 2 * y, 2 * y + o], axis=1)
+        parts = [
+            mu + np.exp(np.clip(s, -WIDEST, WIDEST) / 2) * rng.normal(size=mu.shape)
+            for mu, s in ((mu_y, s_y), (mu_o, s_o))
+        ]
+        return np.concatenate(parts, 1)
 
     def _from_rows(self, n: int, labelled: Any, unlabelled: Any, rng: np.random.Generator) -> NDArray[np.float64]:
         own, other = (

@@ -40,8 +40,8 @@ def draw_pictures(groups: Mapping[str, ArrayLike], *, columns: int = 10, ax: Any
         top += blocks[-1].shape[0]
     whole = np.concatenate(blocks)
     if ax is None:
-        width = 7.0
-        ax = pyplot().subplots(figsize=(width + 1.2, width * whole.shape[0] / whole.shape[1] + 0.2), layout="tight")[1]
+        size = (8.2, 7 * whole.shape[0] / whole.shape[1] + 0.2)
+        ax = pyplot().subplots(figsize=size, layout="constrained")[1]
     if whole.shape[2] == 1:
         ax.imshow(whole[:, :, 0], cmap="gray", vmin=0, vmax=1, interpolation="nearest")
     else:
