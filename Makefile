@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE # without byte code every import is two to three times slower
 WORKERS ?= 2
 
-.PHONY: help install demo test lint types imports browser tests benchmark clean
+.PHONY: help install demo test lint types imports browser tests docs benchmark clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -21,7 +21,7 @@ $(VENV)/.core: $(BIN)/python pyproject.toml constraints/ci.txt
 	touch $@
 
 $(VENV)/.test: $(VENV)/.core
-	$(BIN)/python -m pip install --quiet -e ".[bench,data,plot,sql,test,torch]"
+	$(BIN)/python -m pip install --quiet -e ".[bench,data,docs,plot,sql,test,torch]"
 	touch $@
 
 install: $(VENV)/.test ## make .venv with every extra
@@ -51,6 +51,10 @@ browser: ## find a browser for the tests of the report's pages, or install Debia
 
 tests: $(VENV)/.test browser
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
+
+docs: $(VENV)/.test ## the site, in docs/_build/html
+	$(BIN)/python -m sphinx --fail-on-warning --nitpicky --quiet -b html docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
 
 benchmark: $(VENV)/.test ## speed beside the peers
 	$(BIN)/python benchmarks/tally.py

@@ -11,14 +11,18 @@ import pytest
 from pulens.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md")])
+PAGES = sorted([ROOT / "README.md", *(page for page in ROOT.glob("docs/**/*.md") if "_build" not in page.parts)])
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
 
 
 def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_python_on_the_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_example_files(tmp_path)
@@ -27,7 +31,7 @@ def test_python_on_the_page_runs(page, tmp_path, monkeypatch):
         exec(compile(source, str(page), "exec"), namespace)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_commands_on_the_page_work(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     write_example_files(tmp_path)
@@ -40,7 +44,7 @@ def test_commands_on_the_page_work(page, tmp_path, monkeypatch, capsys):
                 assert shown
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_to_files_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#:]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target
@@ -69,3 +73,16 @@ def test_the_first_screen_of_the_readme_is_what_the_demo_prints(capsys, tmp_path
     shown = blocks(ROOT / "README.md", "text")[0].rstrip("\n").splitlines()
     place = printed.index(shown[0])
     assert printed[place : place + len(shown)] == shown
+
+
+def test_what_the_start_page_quotes_is_what_its_command_prints(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    page = ROOT / "docs" / "start.md"
+    exec(compile(blocks(page, "python")[0], str(page), "exec"), {})
+    assert capsys.readouterr().out == "true precision 0.644, true recall 0.727\n"  # as the page says further down
+    command = next(line for block in blocks(page, "console") for line in block.splitlines() if "evaluate" in line)
+    main(shlex.split(command.removeprefix("$ pulens ")))
+    printed = capsys.readouterr().out.splitlines()
+    for shown in blocks(page, "text")[0].splitlines():
+        assert any(line.startswith(shown) for line in printed), shown

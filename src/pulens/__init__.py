@@ -66,6 +66,7 @@ _ROOMS = {
     "risks",
     "sklearn",
     "synthesis",
+    "testing",
 }
 
 __all__ = [

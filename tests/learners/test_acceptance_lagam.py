@@ -13,18 +13,19 @@ from torch import nn
 
 from pulens.errors import InputError
 from pulens.learners import LaGAM, LaGAMPUOnly, fit_many, load
+from pulens.learners._aside import set_aside
 from pulens.learners._contrast import contrast, group_loss, instance_loss, nearest, same_group
 from pulens.learners._data import Part, StackedRows
 from pulens.learners._groups import grouped
 from pulens.learners._streams import Streams
 from pulens.learners.lagam import WholeBatches
-from pulens.learners.lagam_pu_only import EstimatedSupportProgram, set_aside
+from pulens.learners.lagam_pu_only import EstimatedSupportProgram
 from pulens.risks.disambiguation import class_balanced, kept_share, label_gradient, layer_slopes, support_slope
 from pulens.risks.losses import logistic, sigmoid
 from pulens.scenario import Scenario
 
 CPU = torch.device("cpu")
-SHORT = {"epochs": 3, "warm_up_epochs": 1, "batch_size": 32, "groups": 3, "device": "cpu", "progress": False}
+SHORT = {"epochs": 3, "warm_up_epochs": 1, "batch_size": 32, "groups": 3, "selection": "last", "device": "cpu"}
 
 
 def rows(n=160, seed=0):
@@ -282,7 +283,7 @@ class TestSupport:
 
     def test_the_fitted_and_the_saved_learner_say_what_was_used(self, tmp_path):
         held, known = slice(0, 20), slice(20, 50)
-        learner = LaGAM(random_state=0, selection="proxy_auc", standardise=True, **SHORT)
+        learner = LaGAM(random_state=0, standardise=True, **{**SHORT, "selection": "proxy_auc"})
         learner.fit(
             self.X[50:],
             self.labels[50:],

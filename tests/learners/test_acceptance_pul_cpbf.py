@@ -238,3 +238,30 @@ def test_a_fence_that_no_longer_improves_stops_and_keeps_its_best():
     assert not running[-1]
     stopped = running.index(False)
     assert all(torch.equal(lowest, seen[stopped][1]) for _, lowest in seen[stopped:])
+
+
+def test_an_oracle_that_selects_the_epoch_does_not_stop_the_fence():
+    """Its validation rows carry true classes: the fence is watched on PU rows set aside instead."""
+    X, labels, positive = rows()
+    watched = []
+
+    def watch(program, number, stage):
+        watched.append((program.watched.n_rows[0], program.stack.data.n_rows[0], program.passed.clone()))
+
+    options = {**SHORT, "selection": "oracle", "epochs": 1, "fence_epochs": 4}
+
+    def brackets(truth):
+        watched.clear()
+        validation = [(np.arange(50), truth[:50])]
+        learner = PULCPBF(class_prior=0.5, random_state=0, **options)
+        fit_many([learner], X, [labels[50:]], rows=[np.arange(50, 200)], validation=validation, on_epoch=last)
+        return watched[-1]
+
+    def last(program, number, stage):
+        if stage.name == "training":
+            watch(program, number, stage)
+
+    truth = np.where(positive, 1, -1)
+    first, second = brackets(truth), brackets(-truth)
+    assert first[:2] == (15, 135)
+    assert torch.equal(first[2], second[2])

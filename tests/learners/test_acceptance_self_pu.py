@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -227,11 +229,12 @@ def test_teachers_follow_their_students_and_one_of_them_is_returned():
     positive = rng.random(300) < 0.5
     X = (rng.normal(size=(300, 3)) + np.where(positive, 1, -1)[:, None]).astype(np.float32)
     labels = (positive & (rng.random(300) < 0.4)).astype(int)
-    seen = []
+    seen, scores = [], []
 
     def watch(made, number, stage):
         same = [torch.equal(made.stack.networks[k].flat, made.stack.networks[2 + k].flat) for k in (0, 1)]
         seen.append((number, same, [counts[0] for counts in made.trusted_counts]))
+        scores.append(made.score(SimpleNamespace(table=torch.as_tensor(X), rows=torch.arange(300)[None])))
 
     learner = SelfPU(
         class_prior=0.5,
@@ -253,6 +256,7 @@ def test_teachers_follow_their_students_and_one_of_them_is_returned():
     assert trusted[1] != trusted[3]
     assert trusted[3] == trusted[5]
     assert fitted.chosen_teacher_ in (1, 2)
+    np.testing.assert_allclose(fitted.decision_function(X), scores[-1][0], atol=1e-5)  # what was judged is returned
     assert (fitted.predict(X) == positive).mean() > 0.8
 
 

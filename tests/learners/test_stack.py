@@ -21,9 +21,11 @@ from pulens.learners import (
     VPU,
     CGenPU,
     DistPU,
+    HolisticPU,
     LaGAMPUOnly,
     P3MixC,
     P3MixE,
+    RobustPU,
     SelfPU,
     fit_many,
 )
@@ -51,6 +53,8 @@ SHORT = {
     PULCPBF: {"epochs": 2, "fence_epochs": 3, "batch_size": 16, "levels": 3},
     DistPU: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 32},
     PULDA: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 32, "labelled_batch_size": 8},
+    HolisticPU: {"trend_epochs": 4, "epochs": 2, "batch_size": 8, "views": "noise"},
+    RobustPU: {"pretraining_epochs": 3, "episodes": 2, "batch_size": 32, "pretraining_selection": "proxy_accuracy"},
     P3MixC: {
         "epochs": 3,
         "batch_size": 16,

@@ -12,7 +12,7 @@ import hashlib
 import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -90,7 +90,7 @@ class Run:
         return ALIASES.get(chosen, chosen)
 
     def to_dict(self) -> dict[str, Any]:
-        facts = asdict(self)
+        facts = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return facts | {name: dict(facts[name]) for name in ("parameters", "dataset_options", "settings")}
 
     def __str__(self) -> str:
@@ -174,10 +174,17 @@ def resolved_settings(method: methods.Method, protocol: Protocol, dataset: str) 
         raise InputError(
             f"{method.name}: the benchmark selects epochs by one of {listed(SELECTIONS)}, got {selection!r}."
         )
-    return {name: value if _is_plain(value) else repr(value) for name, value in sorted(settings.items())}
+    for name, value in settings.items():
+        if not _is_plain(value):
+            raise InputError(
+                f"{method.name}: the setting {name!r} must be a plain value or a list of them, got {value!r}."
+            )
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in sorted(settings.items())}
 
 
 def _is_plain(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_is_plain, value))
     return value is None or isinstance(value, str | bool | int | float)
 
 

@@ -15,8 +15,10 @@ import torch
 
 from pulens.benchmark.splits import JudgedRows
 from pulens.errors import PulensError
+from pulens.learners._data import Part, StackedRows
 from pulens.learners._loop import Program, Stage
 from pulens.learners._selection import proxy_accuracy
+from pulens.scenario import Scenario
 
 CRITERIA = ("proxy_accuracy", "proxy_auc", "loss", "oracle_accuracy", "oracle_f1")
 SEEN = ("test_accuracy", "test_f1", "test_auc")
@@ -39,7 +41,8 @@ class Enough(Exception):
 class JudgedStack:
     """Judged rows of every run as padded tensors; masks are false on padding."""
 
-    def __init__(self, parts: Sequence[JudgedRows], offsets: Sequence[int], device: torch.device) -> None:
+    def __init__(self, parts: Sequence[JudgedRows], offsets: Sequence[int], table: torch.Tensor) -> None:
+        device = table.device
         self.sizes = [part.rows.size for part in parts]
         widest = max(self.sizes)
 
@@ -49,7 +52,9 @@ class JudgedStack:
                 found[run, : len(own)] = torch.as_tensor(np.asarray(own))
             return found.to(device)
 
-        self.rows = padded([part.rows + offset for part, offset in zip(parts, offsets, strict=True)], torch.int64)
+        nobody = np.empty(0, np.int64)
+        places = [Part(part.rows + offset, nobody) for part, offset in zip(parts, offsets, strict=True)]
+        self.rows = StackedRows(table, places, Scenario.SINGLE_SET)  # only to be scored
         self.real = padded([np.ones(size, bool) for size in self.sizes], torch.bool)
         self.truth = padded([part.truth for part in parts], torch.bool)
         self.labelled = padded([part.labelled for part in parts], torch.bool)
@@ -139,8 +144,7 @@ class Watch:
             dtype=torch.float32,
             device=self.table.device,
         )
-        network = program.stack.network
-        raw = [network.score(self.table, part.rows) for part in (self.validation, self.test)]
+        raw = [program.score(part.rows) for part in (self.validation, self.test)]
         losses = self._own_losses(program, raw[0])
         validation, test = (scores - cuts[:, None] for scores in raw)
         self.see(number, validation, test, losses)
@@ -224,6 +228,11 @@ class Watch:
             }
             for run, length in enumerate(lengths)
         ]
+
+    def finish(self) -> None:
+        """What the loop does after the last epoch, where patience ended it earlier."""
+        assert self.program is not None
+        self.program.finish()
 
     def found(self, run: int) -> dict[str, Any]:
         """The class prior a run worked with, and what it found besides its parameters."""

@@ -143,3 +143,123 @@ def rates_command(archive: Path, out: str, source: str | None) -> None:
     from pulens.cli._write import write_text
 
     write_text(out, rates_text(read(archive), source or archive.resolve().name))
+
+
+@command.command(name="new-method")
+@click.argument("name")
+@click.option("--folder", type=click.Path(path_type=Path, file_okay=False), default=Path("."), help="Where to write.")
+def new_method_command(name: str, folder: Path) -> None:
+    """Write a commented file for a method of your own, and the tests that every method must pass.
+
+    \b
+    Example:
+      pulens bench new-method mine
+      pytest test_mine.py
+      pulens bench run conventional --methods nnpu,mine.py --datasets spambase --archive results
+    """
+    from pulens.benchmark.new_method import write_method
+
+    method, tests = write_method(name, folder)
+    click.echo(f"Wrote {method} and {tests}. Try: pulens bench run smoke --methods nnpu,{method} --archive results")
+
+
+@command.command(name="judge")
+@click.argument("archive", type=click.Path(path_type=Path))
+@click.option("--prior", type=click.Choice(["known", "estimated", "both"]), default="both", show_default=True)
+@click.option("--json", "json_path", metavar="FILE", help="Every judgement as JSON; - for standard output.")
+def judge_command(archive: Path, prior: str, json_path: str | None) -> None:
+    """How good would evaluation without negatives have been? Estimates and intervals of every run beside the truth."""
+    from pulens.benchmark.archive import read
+    from pulens.benchmark.judgement import coverage, epoch_regret, judge, method_regret
+    from pulens.cli._write import to_json, write_text
+
+    runs = read(archive)
+    if not runs.done:
+        raise InputError(f"{archive} has no finished run.")
+    judged = [row for one in (["known", "estimated"] if prior == "both" else [prior]) for row in judge(runs, prior=one)]
+    tables = {
+        "95% intervals from PU labels of the test rows": coverage(judged),
+        "choosing the epoch (loss of test accuracy against the best epoch)": epoch_regret(runs),
+        "choosing the method (loss of test accuracy against the best method)": method_regret(runs, judged),
+    }
+    if json_path is not None:
+        plain = {title: _without_nan(rows) for title, rows in tables.items()}
+        write_text(json_path, to_json({**plain, "runs": _without_nan(judged)}))
+        return
+    for title, rows in tables.items():
+        click.echo(f"{title}\n{_lines(rows)}\n")
+
+
+def _without_nan(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: None if value != value else value for name, value in row.items()} for row in rows]
+
+
+def _lines(rows: list[dict[str, Any]]) -> str:
+    """Rows of a table in columns that line up."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+
+    def cell(value: Any) -> str:
+        return "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+
+    texts = [names, *([cell(row.get(name)) for name in names] for row in rows)]
+    widths = [max(len(line[place]) for line in texts) for place in range(len(names))]
+    return "\n".join(
+        "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in texts
+    )
+
+
+@command.command(name="report")
+@click.argument("archive", type=click.Path(path_type=Path))
+@click.option("--metric", default="accuracy", show_default=True, help="accuracy, f1, auc, precision, recall, ...")
+@click.option(
+    "--selection",
+    default="own",
+    show_default=True,
+    help="Of the epoch: own (each method's), proxy_accuracy, proxy_auc, loss, last, oracle_accuracy or oracle_f1; "
+    "the oracles read true labels.",
+)
+@click.option("--reference", default="nnpu", show_default=True, help="The method that others are compared with.")
+@click.option("--condition", help="Strategy and label frequency, such as 'S1 0.1'. Default: Table 1's, or most runs'.")
+@click.option("--html", "html_path", metavar="PATH", help="Write the leaderboard as one self-contained page.")
+@click.option("--csv", "csv_path", metavar="PATH", help="Write the table as CSV; - for standard output.")
+@click.option("--latex", "latex_path", metavar="PATH", help="Write the table as LaTeX; - for standard output.")
+@click.option(
+    "--judge",
+    default="300",
+    show_default=True,
+    metavar="RUNS",
+    help="Most runs whose evaluation without negatives is held against the truth; 'all' or 0.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="Show nothing but errors; for scripts that only want files.")
+def report_command(archive: Path, **given: Any) -> None:
+    """Say which methods of an archive are better, how surely, at what cost, and how PU-only evaluation fared.
+
+    \b
+    Examples:
+      pulens bench report results
+      pulens bench report results --metric f1 --selection oracle_f1
+      pulens bench report results --html leaderboard.html --csv table.csv --latex table.tex
+    """
+    from pulens.benchmark.archive import read
+    from pulens.benchmark.leaderboard import board, judged, report_text
+    from pulens.benchmark.leaderboard.page import leaderboard_page
+    from pulens.cli._output import working
+    from pulens.cli._write import write_text
+
+    if given["judge"] != "all" and not given["judge"].isdigit():
+        raise InputError(f"--judge must be a number of runs, 0 or all, got {given['judge']!r}.")
+    most = None if given["judge"] == "all" else int(given["judge"])
+    source = read(archive)
+    chosen = {name: given[name] for name in ("metric", "selection", "reference", "condition")}
+    with working("Reading the archive", quiet=given["quiet"]):
+        found = board(source, **chosen)
+        fared = None if most == 0 else judged.judge_within(source, found.condition, most)
+        page = None if given["html_path"] is None else leaderboard_page(source, found, fared)
+    if page is not None:
+        write_text(given["html_path"], page)
+    if given["csv_path"] is not None:
+        write_text(given["csv_path"], found.csv().rstrip("\n"))
+    if given["latex_path"] is not None:
+        write_text(given["latex_path"], found.latex().rstrip("\n"))
+    if not given["quiet"] and "-" not in (given["csv_path"], given["latex_path"], given["html_path"]):
+        click.echo(report_text(found, source, fared))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import torch
 
-from pulens.errors import PulensError
-
 COSTS = ("squares", "variance")
 
 
@@ -13,22 +11,17 @@ def natural_break(values: torch.Tensor, valid: torch.Tensor, cost: str = "square
     r"""The largest value of the lower group, [R]; the upper group is everything above it.
 
     ``"squares"`` minimises :math:`SSE_1 + SSE_2` (Jenks and Fisher: exact 2-means), ``"variance"`` minimises
-    :math:`SSE_1/n_1 + SSE_2/n_2` (Wang et al. 2023, equation 8). A cut never separates equal values. Sorting and
-    prefix sums: O(n log n).
+    :math:`SSE_1/n_1 + SSE_2/n_2` (Wang et al. 2023, equation 8). A cut never separates equal values: where
+    there is no cut (all values the same) the answer is nan. Sorting and prefix sums: O(n log n).
 
     >>> S = torch.tensor([[-0.10, -0.09, -0.08, -0.07, 0.01, 0.02, 0.10]])
     >>> natural_break(S, torch.ones_like(S, dtype=torch.bool))
     tensor([-0.0700])
     """
-    totals = break_costs(values, valid, cost)
-    ordered, costs = totals
-    best = costs.argmin(1, keepdim=True)
-    if bool(torch.isinf(costs.gather(1, best)).any()):
-        raise PulensError(
-            "the rows cannot be split in two: all their values are the same. Train longer, or with a larger "
-            "learning_rate, so that predictions change."
-        )
-    return ordered.gather(1, best).squeeze(1).to(values.dtype)
+    ordered, costs = break_costs(values, valid, cost)
+    least, best = costs.min(1)
+    found = ordered.gather(1, best[:, None]).squeeze(1)
+    return torch.where(torch.isfinite(least), found, torch.nan).to(values.dtype)
 
 
 def break_costs(values: torch.Tensor, valid: torch.Tensor, cost: str) -> tuple[torch.Tensor, torch.Tensor]:

@@ -76,7 +76,7 @@ class Streams:
         count = int(np.prod(shape))
         lanes = self.bits(purpose, moment, -(-count // 4)).view(torch.int16)[:, :count]
         kept = lanes >= round(dropout * 65536) - 32768
-        return torch.where(kept, 1 / (1 - dropout), 0.0).view(-1, *shape)
+        return (kept * (1 / (1 - dropout))).view(-1, *shape)
 
     def uniform(self, purpose: str, moment: tuple[int, int], shape: tuple[int, ...]) -> torch.Tensor:
         """Numbers in [0, 1) of 24 bits, shape [R, *shape]."""

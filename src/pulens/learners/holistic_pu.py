@@ -8,18 +8,16 @@ scores give pseudo-labels. A fresh classifier then learns from them, with consis
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from pulens.errors import InputError, listed
-from pulens.learners._data import Batch, Drawn
+from pulens.errors import InputError, PulensError, listed
+from pulens.learners._data import Batch, Drawn, StackedRows
 from pulens.learners._estimator import PULearner
 from pulens.learners._loop import Program, Stage
 from pulens.learners._natural_break import COSTS, natural_break
-from pulens.learners._optimiser import Optimiser
 from pulens.learners._views import PictureView, VectorView, Views, usual_views
 from pulens.risks.alignment import cross_entropy
 from pulens.risks.losses import logistic, sigmoid
@@ -28,8 +26,19 @@ from pulens.scenario import Scenario
 
 VIEWS = ("auto", "none", "noise")
 ENDS = ("mixup", "last")
-FEWEST = 3  # predictions that make a trend
+FEWEST = 5  # predictions that make a trend: the first epochs mostly undo the random start
 MIXED_ROWS = 256
+
+
+@dataclass(frozen=True)
+class Capped(Drawn):
+    """As many rows of either kind; an epoch is a pass over the unlabelled ones, at most so many steps."""
+
+    most: int = 512
+
+    def run_steps(self, data: StackedRows) -> list[int]:
+        steps = super().run_steps(data)
+        return steps if self.fixed_steps is not None else [min(self.most, count) for count in steps]
 
 
 def trend_loss(weak: Any, strong: Any, unlabelled: Any, smoothing: Any) -> Any:
@@ -64,13 +73,13 @@ def consistency(weak: Any, strong: Any, confidence: Any, temperature: Any = 1.0)
     return sure * torch.where(weak > 0, logistic(strong, 1), logistic(strong, -1))
 
 
-def falling(step: int, steps: int) -> float:
+def falling(epoch: int, epochs: int) -> float:
     r"""The learning rate's factor :math:`\cos(7 \pi t / 16 T)`.
 
-    >>> [round(falling(step, 2), 6) for step in range(3)]
+    >>> [round(falling(epoch, 2), 6) for epoch in range(3)]
     [1.0, 0.77301, 0.19509]
     """
-    return math.cos(7 * math.pi * step / (16 * steps))
+    return math.cos(7 * math.pi * epoch / (16 * epochs))
 
 
 class TrendProgram(Program):
@@ -89,12 +98,18 @@ class TrendProgram(Program):
             raise InputError(
                 f"trend_epochs must be at least 2, got {self.value('trend_epochs')!r}: one prediction is no trend."
             )
-        size = self.value("batch_size")
-        batches = Drawn({"labelled": size, "unlabelled": size}, fixed_steps=self.value("steps_per_epoch"))
+        sizes = dict.fromkeys(("labelled", "unlabelled"), self.value("batch_size"))
+        batches = Capped(sizes, self.value("steps_per_epoch"), "unlabelled")
+        epochs = self.value("epochs")
         optimiser = self.adam(nesterov=True, decay_weights_only=True)
+
+        def rate(epoch: int) -> float:
+            return falling(min(epoch, epochs), max(epochs, 1))
+
         return [
-            Stage("trend", self.value("trend_epochs"), batches, optimiser, selectable=False, networks=(1,)),
-            Stage("training", self.value("epochs"), batches, optimiser),
+            # the rate falls in both phases as if they had the length of the second
+            Stage("trend", self.value("trend_epochs"), batches, optimiser, rate, selectable=False, networks=(1,)),
+            Stage("training", epochs, batches, optimiser, rate),
         ]
 
     def begin_stage(self, stage: Stage) -> None:
@@ -104,6 +119,7 @@ class TrendProgram(Program):
             self.trajectory = torch.zeros(data.runs, stage.epochs, data.widest, device=data.device)
             self.held_out_losses: list[torch.Tensor] = []
             self.stack.named("average").move_towards(self.stack.named("trend"), 1.0)
+            self.share = self._share_of_a_step(stage)
         else:
             self.is_positive = self._pseudo_labels()
 
@@ -115,14 +131,6 @@ class TrendProgram(Program):
         if kind == "noise" and isinstance(weak, PictureView):
             raise InputError("views='noise' is for vectors; pictures have views='auto' or 'none'.")
         return Views(self.stack.data, weak, strong)
-
-    def step(
-        self, stage: Stage, batch: Batch, optimisers: Sequence[Optimiser], factor: float, moves: torch.Tensor | None
-    ) -> None:
-        # the rate falls from step to step, in both phases as if they had the length of the second
-        steps = self.value("steps_per_epoch")
-        taken, all_steps = self.epoch_in_stage * steps + batch.moment[1], max(1, self.value("epochs")) * steps
-        super().step(stage, batch, optimisers, falling(min(taken, all_steps), all_steps), moves)
 
     def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
         size, number = self.value("batch_size"), stage.networks[0]
@@ -152,7 +160,16 @@ class TrendProgram(Program):
 
     def after_step(self, stage: Stage, batch: Batch) -> None:
         if stage.name == "trend":
-            self.stack.named("average").move_towards(self.stack.named("trend"), 1 - self.value("average_decay"))
+            share = self.share if batch.active is None else self.share * batch.active
+            self.stack.named("average").move_towards(self.stack.named("trend"), share)
+
+    def _share_of_a_step(self, stage: Stage) -> Any:
+        """What a step adds to the average, so that an epoch leaves the wanted share of the old one; [R] or a number."""
+        assert isinstance(stage.batches, Capped)
+        steps, memory = stage.batches.run_steps(self.stack.data), self.value("average_memory")
+        if len(set(steps)) == 1:
+            return 1 - memory ** (1 / steps[0])
+        return 1 - memory ** (1 / torch.tensor(steps, device=self.stack.data.device))
 
     def end_epoch(self, stage: Stage) -> None:
         if stage.name == "trend":
@@ -188,10 +205,15 @@ class TrendProgram(Program):
         data, split, most = self.stack.data, self.value("split"), self._column("largest_trend")
         trends = self._trends()
         cut = natural_break(trends, data.is_unlabelled, split)
+        if bool(torch.isnan(cut).any()):
+            raise PulensError(
+                "the unlabelled rows cannot be split in two: all their predictions drift alike. Scale the features "
+                "(standardise=True) if predictions are all 0 or 1 from the start; else train longer or with a larger "
+                "learning_rate."
+            )
         # a break above zero splits rising rows only: look again without the steepest
-        usual = data.is_unlabelled & ((trends < most) | (cut <= 0)[:, None])
-        usual = torch.where((usual.sum(1) > 1)[:, None], usual, data.is_unlabelled)
-        cut = natural_break(trends, usual, split)
+        again = natural_break(trends, data.is_unlabelled & (trends < most), split)
+        cut = torch.where((cut > 0) & ~torch.isnan(again), again, cut)
         found: torch.Tensor = ((trends > cut[:, None]) & data.is_unlabelled).float()
         return found
 
@@ -209,26 +231,40 @@ class TrendProgram(Program):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class HolisticPU(PULearner):
-    """Holistic-PU: pseudo-labels from the trends of predictions, then training with consistency."""
+    """Holistic-PU: pseudo-labels from how predictions drift while the unlabelled rows are trained as negatives.
+
+    Needs no class prior and gives an estimate: ``unlabelled_prior_`` is the share of pseudo-positives among unlabelled
+    rows, ``estimated_class_prior_`` that in the population. Epochs, batches, momentum and losses are the authors'; the
+    learning rate, the length of an epoch on small tables and the end of the first phase are not (see the fields).
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> positive = np.repeat([True, False], [300, 400])
+    >>> X = rng.normal(size=(700, 2)) + np.where(positive, 1.5, -1.5)[:, None]
+    >>> labels = np.repeat([1, 0], [60, 640])
+    >>> learner = HolisticPU(backbone="linear", learning_rate=0.05, random_state=0).fit(X, labels)
+    >>> bool((learner.predict(X) == positive).mean() > 0.95)
+    True
+    """
 
     selection: str = "last"  #: as the authors do
-    optimiser: str = "sgd"  #: with Nesterov momentum; biases and norms are not decayed
-    trend_epochs: int = 15
+    optimiser: str = "sgd"  #: with Nesterov momentum 0.9; biases and norms are not decayed
+    trend_epochs: int = 15  #: longest first phase
+    trend_end: str = "mixup"  #: end where held-out positives, mixed, have the lowest loss (the paper); or "last"
     epochs: int = 25
-    steps_per_epoch: int = 128
-    batch_size: int = 64
-    learning_rate: float = 3e-3
+    steps_per_epoch: int | None = None  #: None: a pass over the unlabelled rows, but at most the authors' 512 steps
+    batch_size: int = 64  #: rows of either kind
+    learning_rate: float = 5e-3  #: the authors have 0.0005 to 0.002
     weight_decay: float = 5e-4
-    label_smoothing: float = 0.1
-    average_decay: float = 0.996
-    trend_end: str = "mixup"
-    trend: str = "adjacent"
-    split: str = "squares"
-    largest_trend: float = 0.2 / 9
-    confidence: float = 0.9
+    label_smoothing: float = 0.1  #: of labelled rows, in the first phase
+    average_memory: float = 0.6  #: what an epoch leaves of the old average of weights: 0.999 per step of 512
+    trend: str = "adjacent"  #: the authors' score, or "pairwise", the paper's
+    split: str = "squares"  #: the authors' natural break, or "variance", the paper's equation 8
+    largest_trend: float = 0.2 / 9  #: trends from here on are left out when the break lies above zero
+    confidence: float = 0.9  #: of the weak view, for the strong one to follow it
     temperature: float = 1.0
-    views: str = "auto"
-    mirror: bool = False
+    views: str = "auto"  #: weak and strong views of pictures, none of vectors; "noise" for vectors, "none"
+    mirror: bool = False  #: may pictures be flipped left and right? not digits
 
     _program = TrendProgram
 

@@ -107,6 +107,9 @@ class GroupProgram(Program):
     def stages(self) -> list[Stage]:
         size, warm, main = self.value("batch_size"), self.value("warm_up_epochs"), self.value("epochs")
         self.total = warm + main
+        for name in ("step_down", "mixup"):
+            if isinstance(self.value(name), torch.Tensor):
+                raise InputError(f"{name} must be the same in all runs of a stack.")
 
         def factor(epoch: int) -> float:
             passed = sum(epoch >= share * self.total for share in STEPS_DOWN)
@@ -171,10 +174,11 @@ class GroupProgram(Program):
         unit = F.normalize(head(features[:, :, :2].flatten(1, 2), stack.streams, moment), dim=2)
         first, second = unit.view(*real.shape, 2, -1).unbind(2)
         logarithms = contrast(first, second, real, per_run(self.value("temperature"), 2))
-        found = found + instance_loss(logarithms, real)
+        contrastive = instance_loss(logarithms, real)
         if stage.name == "training":
-            found = found + group_loss(logarithms, self.together(batch, real, z[..., 0], first, second), real)
-        return found
+            together = self.together(batch, real, z[..., 0], first, second)
+            contrastive = contrastive + group_loss(logarithms, together, real)
+        return found + self.value("contrast_weight") * contrastive
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def together(
@@ -182,9 +186,10 @@ class GroupProgram(Program):
     ) -> torch.Tensor:
         """Who is pulled together: one latent group and one prediction; later the nearest neighbours too."""
         found = same_group(self.groups.gather(1, batch.positions), z > 0)
-        if self.epoch > self.value("neighbours_after") * self.total:
-            found = found | nearest(weak, strong, real, self.value("neighbours"))
-        return found
+        begun = self.epoch > per_run(self.value("neighbours_after"), 2) * self.total
+        if begun is False:
+            return found
+        return found | (nearest(weak, strong, real, self.value("neighbours")) & begun)
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def refined(
@@ -269,10 +274,11 @@ class LaGAM(PULearner):
     True
     """
 
-    selection: str = "last"  #: as the authors do, and without a class prior
+    selection: str = "proxy_auc"  #: needs no class prior; the authors keep the last epoch
     groups: int = 10  #: clusters; about the number of kinds of things (the authors: 5 on CIFAR-10, 100 on CIFAR-100)
     warm_up_epochs: int = 5  #: labels as given, no groups yet (the authors: 20 of 400)
     epochs: int = 45  #: after the warm-up
+    contrast_weight: float = 0.1  #: of both contrastive losses; the authors, who have pictures: 1
     temperature: float = 0.07  #: of the contrastive losses
     projection_size: int = 128
     neighbours: int = 10  #: nearest views that count as of one group

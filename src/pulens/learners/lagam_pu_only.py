@@ -17,9 +17,9 @@ from typing import Any, ClassVar
 import torch
 
 from pulens.errors import InputError
-from pulens.learners._data import Part, StackedRows
+from pulens.learners._aside import set_aside
+from pulens.learners._data import StackedRows
 from pulens.learners._estimator import PULearner
-from pulens.learners._streams import Streams
 from pulens.learners.lagam import GroupProgram, LaGAM
 
 
@@ -50,27 +50,6 @@ class EstimatedSupportProgram(GroupProgram):
         return f"estimated from {labelled} labelled and {self.support.n_rows[run] - labelled} unlabelled rows"
 
 
-def set_aside(data: StackedRows, share: float, streams: Streams) -> tuple[StackedRows, StackedRows]:
-    """Two parts of every run's rows: a random share of labelled and of unlabelled ones goes to the second."""
-    rows = data.rows.cpu().numpy()
-    parts: tuple[list[Part], list[Part]] = ([], [])
-    for run, rng in enumerate(streams.generators("support", (0, 0))):
-        first, last = data.n_labelled[run], data.n_rows[run]
-        if first < 2 or last - first < 2:
-            raise InputError(
-                f"at least 2 labelled and 2 unlabelled rows are needed to set some aside, got n_samples={last} with "
-                f"{first} labelled."
-            )
-        groups = []
-        for group in (rows[run, :first], rows[run, first:last]):
-            taken = min(max(1, round(share * len(group))), len(group) - 1)
-            mixed = rng.permutation(group)
-            groups.append((mixed[taken:], mixed[:taken]))
-        for part, labelled, unlabelled in zip(parts, *groups, strict=True):
-            part.append(Part(labelled, unlabelled))
-    return StackedRows(data.table, parts[0], data.scenario), StackedRows(data.table, parts[1], data.scenario)
-
-
 @dataclass(kw_only=True, eq=False, repr=False)
 class LaGAMPUOnly(LaGAM):
     """LaGAM whose support loss is estimated from positive and unlabelled rows: no true label, but the class prior.
@@ -79,6 +58,7 @@ class LaGAMPUOnly(LaGAM):
     :class:`LaGAM`; ``true_labels_used_`` is 0.
     """
 
+    selection: str = "proxy_accuracy"
     support_fraction: float = 0.2
 
     _program = EstimatedSupportProgram

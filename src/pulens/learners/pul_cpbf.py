@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from pulens.errors import InputError, PulensError
+from pulens.learners._aside import set_aside
 from pulens.learners._data import Batch, Drawn, StackedRows
 from pulens.learners._estimator import PULearner
 from pulens.learners._loop import Program, Stack, Stage, gradients_of
@@ -128,9 +129,18 @@ class FenceProgram(Program):
             raise InputError(f"loss must be 'logistic' or 'sigmoid', got {self.value('loss')!r}.")
         if self.value("fence") == "shared" and self.value("loss") != "logistic":
             raise InputError("fence='shared' shifts the threshold of one network, which needs loss='logistic'.")
+        self.watched = self.find_watched()
         self.levels = torch.arange(1, levels + 1, device=stack.data.device) / (levels + 1)
         shape = tuple(stack.data.table.shape[1:])
         self.views = Views(stack.data, *usual_views(shape, mirror=self.value("mirror")))
+
+    def find_watched(self) -> StackedRows | None:
+        """PU rows that stop the fence. An oracle's validation rows say who is positive: they must not."""
+        stack = self.stack
+        if self.value("fence_patience") is None or not self.value("selection").startswith("oracle"):
+            return stack.held_out
+        stack.data, watched = set_aside(stack.data, self.value("validation_fraction"), stack.streams)
+        return watched
 
     def stages(self) -> list[Stage]:
         size = self.value("batch_size")
@@ -196,11 +206,11 @@ class FenceProgram(Program):
         self.optimiser.step(gradients_of(total, [fence.network])[0], factor, fence.spread(moves))
 
     def end_epoch(self, stage: Stage) -> None:
-        patience, held_out = self.value("fence_patience"), self.stack.held_out
+        patience = self.value("fence_patience")
         is_due = (self.epoch_in_stage + 1) % LOOK_EVERY == 0 or self.epoch_in_stage + 1 == stage.epochs
         if self.fence is not None and self.fence_runs and patience is not None and is_due:
-            assert held_out is not None
-            self.fence_runs = self.fence.see(held_out, LOSSES[self.value("loss")], patience // LOOK_EVERY)
+            assert self.watched is not None
+            self.fence_runs = self.fence.see(self.watched, LOSSES[self.value("loss")], patience // LOOK_EVERY)
 
     def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
         stack, size = self.stack, self.value("batch_size")
@@ -226,12 +236,14 @@ class FenceProgram(Program):
         return {"bracketed": (counts / counts.sum()).tolist()}
 
 
-def ramp(epoch: int, length: float) -> float:
+def ramp(epoch: int, length: Any) -> Any:
     """From 0 to 1 in so many epochs.
 
     >>> [ramp(epoch, 4) for epoch in (0, 1, 4, 9)]
     [0.0, 0.25, 1.0, 1.0]
     """
+    if isinstance(length, torch.Tensor):
+        return torch.where(epoch >= length, 1.0, epoch / length.clamp(min=1e-9))
     return 1.0 if epoch >= length else epoch / length
 
 

@@ -149,14 +149,30 @@ def _column(value: Any) -> Any:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class RobustPU(PULearner):
-    """Robust-PU: nnPU, then episodes of weighted training in which hard rows are let in little by little."""
+    """Robust-PU: nnPU, then episodes of weighted training in which hard rows are let in little by little.
 
-    pretraining_epochs: int = 40
+    Needs the class prior. The authors trained on one labelled row for every two unlabelled ones; where labelled rows
+    are rarer their recipe drifts towards calling everything negative. Hence by default labelled rows stand for all
+    positives of the population (``labelled_weight``), and the threshold of unlabelled rows stops at 0.3.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> positive = np.repeat([True, False], [300, 400])
+    >>> X = rng.normal(size=(700, 2)) + np.where(positive, 1.5, -1.5)[:, None]
+    >>> labels = np.repeat([1, 0], [60, 640])
+    >>> rates = {"pretraining_learning_rate": 0.05, "learning_rate": 0.01}
+    >>> learner = RobustPU(class_prior=0.375, backbone="linear", random_state=0, **rates).fit(X, labels)
+    >>> bool((learner.predict(X) == positive).mean() > 0.95)
+    True
+    """
+
+    selection: str = "proxy_auc"  #: among episodes; with few held-out positives steadier than the proxy accuracy
+    pretraining_epochs: int = 40  #: the authors have 100 to 400
     pretraining_learning_rate: float = 3e-4
     pretraining_weight_decay: float = 1e-4
-    pretraining_selection: str = "last"
-    episodes: int = 10
-    epochs_per_episode: int = 2
+    pretraining_selection: str = "last"  #: or the criterion that picks the epoch to go on from
+    episodes: int = 10  #: the authors have 100 and stop after 5 without improvement
+    epochs_per_episode: int = 2  #: passes over the rows, with a fresh optimiser
     hardness: str = "logistic"  #: or "sigmoid"
     weights: str = "welsch"  #: how hardness becomes weight: a name of pulens.risks.self_paced.WEIGHTS
     schedule: str = "linear"  #: how thresholds grow: "linear", "convex", "concave", "exponential", "constant"
@@ -164,14 +180,14 @@ class RobustPU(PULearner):
     labelled_start: float = 0.1
     labelled_most: float = 1.0
     unlabelled_start: float = 0.11
-    unlabelled_most: float = 1.0
+    unlabelled_most: float = 0.3  #: the authors have 1
     labelled_temperature: float = 1.0
     unlabelled_temperature: float = 1.3
     labelled_weight: float | None = None  #: None: labelled rows stand for all positives; the authors have 1
     memory: float = 0.0  #: share of a row's old weight that stays from one episode to the next
     restart: bool = False  #: begin every episode with a fresh network
     batch_size: int = 256
-    learning_rate: float = 1e-3
+    learning_rate: float = 1e-4  #: of the episodes; the authors have 1e-4 or, for a small network, 1e-2
     weight_decay: float = 0.0
 
     _program = SelfPacedProgram

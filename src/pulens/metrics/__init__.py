@@ -5,20 +5,39 @@
 recall 0.500
 >>> "roc_auc" in pulens.metrics.names()
 True
+
+Installed packages can bring more, through entry points of the group ``pulens.metrics``; ``measure`` makes a function
+of a :class:`Metric` that no package brings.
 """
 
 from __future__ import annotations
 
-from pulens.catalogue import load_catalogue
+from pulens.catalogue import load_catalogue, load_guests
 from pulens.errors import PulensError, listed, nearest
 from pulens.metrics._function import MetricFunction
-from pulens.metrics._metric import Metric
+from pulens.metrics._metric import Metric, divide
 
-METRICS: dict[str, Metric] = {
-    name: metric for name, (_, metric) in load_catalogue(__name__, __path__, "METRIC").items()
-}
+__all__ = ["METRICS", "Metric", "MetricFunction", "divide", "find", "measure", "names"]
+
+OWN: dict[str, Metric] = {name: metric for name, (_, metric) in load_catalogue(__name__, __path__, "METRIC").items()}
+METRICS: dict[str, Metric] = dict(
+    sorted({**OWN, **load_guests(__name__, Metric, (*OWN, "divide", "find", "measure", "names"))}.items())
+)
 # a metric's file and its public function share a name: the function is what people mean
 globals().update({name: MetricFunction(name, metric) for name, metric in METRICS.items()})
+
+
+def measure(metric: Metric, name: str | None = None) -> MetricFunction:
+    """A metric of your own as a function of labels and scores, without installing anything.
+
+    >>> from pulens.metrics import Metric, divide, measure
+    >>> def false_discovery_rate(table):
+    ...     return divide(table.false_positive, table.predicted_positive)
+    >>> mine = measure(Metric(false_discovery_rate, "Share of the flagged that is negative", higher_is_better=False))
+    >>> print(mine([1, 1, 1, 0, 0, 0], [9, 8, 4, 7, 3, 2], class_prior=0.2, threshold=5))
+    false_discovery_rate 0.600
+    """
+    return MetricFunction(name or metric.compute.__name__, metric)
 
 
 def names() -> tuple[str, ...]:

@@ -22,7 +22,7 @@ class MetricFunction:
         self.name = name
         self.metric = metric
         self.__name__ = name
-        self.__doc__ = f"{metric.summary}.\n\n{metric.compute.__doc__}"
+        self.__doc__ = f"{metric.summary}.\n\n{metric.compute.__doc__ or ''}"
 
     def __call__(
         self,

@@ -8,10 +8,10 @@ from __future__ import annotations
 import pkgutil
 from importlib import import_module
 
-from pulens.errors import PulensError, listed
+from pulens.errors import PulensError, listed, nearest
 from pulens.studies._study import Claim, Outcome, Study, Workbench
 
-__all__ = ["Claim", "Outcome", "Study", "Workbench", "find", "names"]
+__all__ = ["Claim", "Outcome", "Study", "Workbench", "check", "find", "names"]
 
 
 def names() -> tuple[str, ...]:
@@ -20,9 +20,16 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(stem.replace("_", "-") for stem in stems))
 
 
+def check(name: str) -> None:
+    """Refuse a name that no study has, with a list of the names there are."""
+    if name not in names():
+        raise PulensError(
+            f"there is no study {name!r}; the studies are {listed(names(), limit=99)}.{nearest(name, names())}"
+        )
+
+
 def find(name: str) -> Study:
     """A study by name, or an error that lists the names there are."""
-    if name not in names():
-        raise PulensError(f"there is no study {name!r}; the studies are {listed(names(), limit=99)}.")
+    check(name)
     study: Study = import_module(f"{__name__}.{name.replace('-', '_')}").STUDY
     return study

@@ -39,7 +39,7 @@ def one_error(world: LogitMixture, setting: Setting, n: int, rng: np.random.Gene
     prior = world.class_prior
     if setting.fully_labelled:
         _, scores, is_positive = world.draw(1, n, rng)
-        return _labelled_error(scores, is_positive, max(1, math.ceil(round(n ** (1 / 3), 9))))
+        return labelled_calibration_error(scores, is_positive, cube_root_bins(n))
     labelled, unlabelled = setting.labelled(n), setting.unlabelled(n)
     # in the smallest samples the recommended number of bins exceeds what the rows can be divided into
     bins = min(optimal_bins(prior, labelled, unlabelled), int(min(unlabelled, 1e9)))
@@ -63,7 +63,18 @@ def one_error(world: LogitMixture, setting: Setting, n: int, rng: np.random.Gene
     return float(np.abs(positive - promised).sum())
 
 
-def _labelled_error(scores: Floats, is_positive: NDArray[np.bool_], bins: int) -> float:
+def cube_root_bins(rows: int) -> int:
+    """As many bins as section 5.3 takes for fully labelled rows; perfect cubes are decided exactly.
+
+    >>> cube_root_bins(1000), cube_root_bins(10_000)
+    (10, 22)
+    """
+    root: float = rows ** (1 / 3)
+    return max(1, math.ceil(round(root, 9)))
+
+
+def labelled_calibration_error(scores: Floats, is_positive: NDArray[np.bool_], bins: int) -> float:
+    """The calibration error of rows whose classes are all known, in bins of equal mass."""
     ordered = np.sort(scores)
     edges = np.concatenate([[0.0], ordered[(ordered.size * np.arange(1, bins)) // bins - 1], [1.0]])
     place = np.searchsorted(edges[1:-1], scores, side="left")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, sqrt
+from math import inf, isnan, sqrt
 from statistics import fmean, median, stdev
 from typing import Any
 
@@ -36,6 +36,15 @@ def check_metric(metric: str) -> str:
     return metric
 
 
+def is_defined(value: float | None) -> bool:
+    """Whether a run has the metric: precision has nothing to divide by where nothing is called positive.
+
+    >>> is_defined(0.5), is_defined(float("nan")), is_defined(None)
+    (True, False, False)
+    """
+    return value is not None and not isnan(value)
+
+
 def cells_of(rows: Iterable[Mapping[str, Any]], metric: str = "accuracy") -> dict[tuple[str, str], dict[int, float]]:
     """Values by method, data set and seed, of runs under one labelling condition.
 
@@ -56,7 +65,7 @@ def cells_of(rows: Iterable[Mapping[str, Any]], metric: str = "accuracy") -> dic
                 "Choose the runs of one condition first."
             )
         seen[place] = condition
-        if row[metric] is not None:
+        if is_defined(row[metric]):
             found.setdefault(place[:2], {})[row["seed"]] = float(row[metric])
     return found
 

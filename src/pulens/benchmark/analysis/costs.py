@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
-from pulens.benchmark.analysis.cells import check_metric
+from pulens.benchmark.analysis.cells import check_metric, is_defined
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ def costs(rows: Iterable[Mapping[str, Any]], metric: str = "f1") -> list[Cost]:
     check_metric(metric)
     gathered: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
-        if row[metric] is not None and row["seconds"] is not None:
+        if is_defined(row[metric]) and row["seconds"] is not None:
             gathered.setdefault((row["method"], row["dataset"]), []).append(row)
     found = [
         Cost(

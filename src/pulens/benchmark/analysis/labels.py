@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from pulens.benchmark.analysis.cells import Summary, check_metric, summarise
+from pulens.benchmark.analysis.cells import Summary, check_metric, is_defined, summarise
 from pulens.errors import InputError
 
 RANDOM = "S1"  # labels completely at random
@@ -38,7 +38,7 @@ def label_curves(rows: Iterable[Mapping[str, Any]], metric: str = "accuracy") ->
     check_metric(metric)
     values: dict[tuple[str, str], dict[float, list[float]]] = {}
     for row in rows:
-        if row["strategy"] == RANDOM and row[metric] is not None:
+        if row["strategy"] == RANDOM and is_defined(row[metric]):
             own = values.setdefault((row["method"], row["dataset"]), {})
             own.setdefault(row["label_frequency"], []).append(float(row[metric]))
     return [
@@ -70,7 +70,7 @@ def robustness(rows: Iterable[Mapping[str, Any]], metric: str = "f1") -> list[Ro
     check_metric(metric)
     values: dict[tuple[str, str, float, str], list[float]] = {}
     for row in rows:
-        if row[metric] is not None:
+        if is_defined(row[metric]):
             place = row["method"], row["dataset"], row["label_frequency"], row["strategy"] or row["mechanism"]
             values.setdefault(place, []).append(float(row[metric]))
     found = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from math import sqrt
 from statistics import fmean
 
@@ -42,8 +43,12 @@ def critical_difference(methods: int, datasets: int, level: float = 0.05) -> flo
     >>> round(critical_difference(5, 30), 3)
     1.114
     """
-    q = float(stats.studentized_range.ppf(1 - level, methods, np.inf)) / sqrt(2)
-    return q * sqrt(methods * (methods + 1) / (6 * datasets))
+    return _studentised(methods, level) / sqrt(2) * sqrt(methods * (methods + 1) / (6 * datasets))
+
+
+@cache
+def _studentised(methods: int, level: float) -> float:
+    return float(stats.studentized_range.ppf(1 - level, methods, np.inf))
 
 
 def rank(cells: Cells, level: float = 0.05) -> Ranking:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from statistics import fmean
 
 from pulens.benchmark.analysis.cells import Cells, Summary, datasets_of, methods_of, summarise
@@ -19,6 +19,8 @@ SPECIAL = {
     "$": r"\$",
     "{": r"\{",
     "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
 }
 
 
@@ -36,38 +38,68 @@ def ordered(cells: Cells) -> list[str]:
     return sorted(means, key=lambda name: (-means[name], name))
 
 
-def as_csv(cells: Cells, published: Mapping[tuple[str, str], float] | None = None) -> str:
-    """One line per method and data set: n, mean, sd, median, interval, and the published mean where there is one."""
+def as_csv(
+    cells: Cells,
+    published: Mapping[tuple[str, str], float] | None = None,
+    *,
+    about: Mapping[str, str] | None = None,
+    notes: Mapping[str, str] | None = None,
+) -> str:
+    """One line per method and data set: n, mean, sd, median, interval, and the published mean where there is one.
+
+    ``about`` adds columns with one value each, ``notes`` a last column with a remark on methods.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["method", "dataset", "seeds", "mean", "sd", "median", "low", "high", "published"])
+    more = dict(about or {})
+    header = ["method", "dataset", "seeds", "mean", "sd", "median", "low", "high", "published", *more]
+    writer.writerow([*header, *(["note"] if notes is not None else [])])
     for (method, dataset), one in sorted(summaries(cells).items()):
-        numbers = [one.mean, one.sd, one.median, *(one.interval if one.n > 1 else ("", ""))]
-        shown = [f"{value:.6f}" if value != "" else "" for value in numbers]
+        shown = [f"{value:.6f}" for value in (one.mean, one.sd, one.median, *(one.interval if one.n > 1 else ()))]
+        shown += [""] * (5 - len(shown))
         beside = (published or {}).get((method, dataset))
-        writer.writerow([method, dataset, one.n, *shown, "" if beside is None else f"{beside:.4f}"])
+        last = [notes.get(method, "")] if notes is not None else []
+        numbers = [one.n, *shown, "" if beside is None else f"{beside:.4f}"]
+        writer.writerow([method, dataset, *numbers, *more.values(), *last])
     return text.getvalue()
 
 
-def as_latex(cells: Cells, titles: Mapping[str, str], tests: Sequence[Paired] = ()) -> str:
-    """A tabular with the best in bold, the second underlined, and a star where a test calls a method better."""
+def as_latex(
+    cells: Cells,
+    titles: Mapping[str, str],
+    tests: Sequence[Paired] = (),
+    *,
+    marks: Mapping[str, str] | None = None,
+    aside: Container[str] = (),
+) -> str:
+    """A tabular with the best in bold, the second underlined, and a star where a test calls a method better.
+
+    ``marks`` (LaTeX) follow titles; methods ``aside`` stand below a rule and are never the best.
+    """
     datasets, table = datasets_of(cells), summaries(cells)
     starred = {(one.method, one.dataset) for one in tests if one.verdict() == "better"}
     places = {
-        dataset: sorted((name for name in methods_of(cells) if (name, dataset) in table), key=_best(table, dataset))
+        dataset: sorted(
+            (name for name in methods_of(cells) if (name, dataset) in table and name not in aside),
+            key=_best(table, dataset),
+        )
         for dataset in datasets
     }
     lines = [rf"\begin{{tabular}}{{l{'r' * len(datasets)}}}", r"\toprule"]
     lines += [" & ".join(["Method", *map(escaped, datasets)]) + r" \\", r"\midrule"]
-    for name in ordered(cells):
-        found = [escaped(titles.get(name, name))]
+    inside = [name for name in ordered(cells) if name not in aside]
+    outside = [name for name in ordered(cells) if name in aside]
+    for name in (*inside, *outside):
+        if outside and inside and name == outside[0]:
+            lines.append(r"\midrule")
+        found = [escaped(titles.get(name, name)) + (marks or {}).get(name, "")]
         for dataset in datasets:
             one = table.get((name, dataset))
             if one is None:
                 found.append("--")
                 continue
             number = f"{100 * one.mean:.2f}"
-            if places[dataset][0] == name:
+            if places[dataset][:1] == [name]:
                 number = rf"\textbf{{{number}}}"
             elif len(places[dataset]) > 2 and places[dataset][1] == name:
                 number = rf"\underline{{{number}}}"

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import entry_points
 from typing import Any
 
 from pulens.benchmark.datasets._dataset import DataFile, Dataset, LabelledData, Originals
@@ -32,9 +33,12 @@ DATASETS: dict[str, Dataset] = {
 }
 
 
+GROUP = "pulens.datasets"  # entry points by which other packages add theirs: name = "package.module:DATASET"
+
+
 def names() -> tuple[str, ...]:
-    """All data sets, in alphabetical order."""
-    return tuple(DATASETS)
+    """All data sets, in alphabetical order; those of other packages behind."""
+    return (*DATASETS, *sorted({point.name for point in entry_points(group=GROUP)} - set(DATASETS)))
 
 
 def find(name: str) -> Dataset:
@@ -45,8 +49,12 @@ def find(name: str) -> Dataset:
     """
     if name in DATASETS:
         return DATASETS[name]
+    for point in entry_points(group=GROUP):
+        if point.name == name:
+            found: Dataset = point.load()
+            return found
     raise PulensError(
-        f"there is no data set {name!r}; the data sets are {listed(DATASETS, limit=99)}.{nearest(name, DATASETS)}"
+        f"there is no data set {name!r}; the data sets are {listed(names(), limit=99)}.{nearest(name, names())}"
     )
 
 

@@ -138,6 +138,16 @@ const chart = (() => {
     },
   };
 
+  layerSvg.labels = (layer, frame) => {
+    let found = "";
+    for (let i = 0; i < layer.x.length; i++) {
+      const x = frame.px(layer.x[i]);
+      const side = x > frame.left + 0.72 * (frame.right - frame.left) ? ["end", -8] : ["start", 8];
+      found += `<text x="${tidy(x + side[1])}" y="${tidy(frame.py(layer.y[i]) + 4)}" text-anchor="${side[0]}" font-size="11" fill="${layer.colour}">${escapeText(layer.text[i])}</text>`;
+    }
+    return found;
+  };
+
   const swatch = {
     area: (layer, y) =>
       `<rect x="0" y="${y - 9}" width="18" height="10" fill="${layer.colour}" fill-opacity="${Math.min(1, 1.6 * (layer.opacity || 0.25))}"/>`,
@@ -150,6 +160,7 @@ const chart = (() => {
 
   // The whole picture as SVG text, and the frame that turns values into pixels.
   function svg(spec, palette, width, options = {}) {
+    if (spec.paint) return spec.paint(spec, palette, width, options); // pictures without two plain axes
     const size = 12;
     const title = options.title ? 26 : 0;
     const shown = spec.layers.filter((layer) => layer.name);
@@ -182,7 +193,7 @@ const chart = (() => {
         );
       }
     });
-    const across = ticks(x.min, x.max, Math.max(4, Math.floor(inner / 80)));
+    const across = x.ticks || ticks(x.min, x.max, Math.max(4, Math.floor(inner / 80)));
     const up = ticks(y.min, y.max, Math.max(4, Math.floor((frame.bottom - frame.top) / 55)));
     const stepX = across.length > 1 ? across[1] - across[0] : 0;
     const stepY = up.length > 1 ? up[1] - up[0] : 0;
@@ -190,7 +201,7 @@ const chart = (() => {
       const at = tidy(frame.px(value));
       out.push(`<line x1="${at}" x2="${at}" y1="${frame.top}" y2="${frame.bottom}" stroke="${palette.grid}"/>`);
       out.push(
-        `<text x="${at}" y="${frame.bottom + 17}" text-anchor="middle" fill="${palette.soft}">${label(value, stepX)}</text>`,
+        `<text x="${at}" y="${frame.bottom + 17}" text-anchor="middle" fill="${palette.soft}">${x.tell ? escapeText(x.tell(value)) : label(value, stepX)}</text>`,
       );
     }
     for (const value of up) {

@@ -1,0 +1,283 @@
+"""Everything said about the methods of an archive under one condition, for one metric and one way to select epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pulens.benchmark.analysis import bayesian, cells, costs, paired, ranks, tables
+from pulens.benchmark.archive import Archive
+from pulens.benchmark.leaderboard.conditions import Condition, choose, conditions_of
+from pulens.benchmark.published import table_1
+from pulens.errors import InputError, listed, nearest
+
+SELECTIONS = ("own", "proxy_accuracy", "proxy_auc", "loss", "last", "oracle_accuracy", "oracle_f1")
+TRUTH_MARK, SUPPORT_MARK = "†", "‡"
+MARKS = {
+    TRUTH_MARK: "trained with true classes: a ceiling, no competitor",
+    SUPPORT_MARK: "is given a few rows with true labels of both classes, which PU data do not have",
+}
+ROPE = 0.01
+Row = Mapping[str, Any]
+
+
+def uses_oracle(selection: str) -> bool:
+    """Whether a selection reads true validation labels."""
+    return selection.startswith("oracle")
+
+
+def selection_words(selection: str) -> str:
+    """What a selection reads, in words."""
+    if uses_oracle(selection):
+        return f"{selection}: ORACLE, reads TRUE validation labels"
+    return {
+        "own": "own: each method's own criterion, from PU labels",
+        "last": "last: the last epoch, nothing is read",
+    }.get(selection, f"{selection}: from PU labels of validation rows")
+
+
+@dataclass(frozen=True)
+class MethodFacts:
+    """A method as tables show it."""
+
+    name: str
+    title: str
+    family: str
+    uses_truth: bool
+    needs_support: bool
+
+    @property
+    def mark(self) -> str:
+        return TRUTH_MARK * self.uses_truth + SUPPORT_MARK * self.needs_support
+
+    @property
+    def marked(self) -> str:
+        return f"{self.title} {self.mark}".strip()
+
+
+@dataclass(frozen=True)
+class Board:
+    """A table of methods by data sets and what can be concluded from it."""
+
+    condition: Condition
+    metric: str
+    selection: str
+    reference: str | None  # compared with; None where it has no run
+    methods: Mapping[str, MethodFacts]
+    order: tuple[str, ...]  # best mean first, methods that are told the truth last
+    datasets: tuple[str, ...]
+    rows: tuple[Row, ...]
+    cells: cells.Cells
+    undefined: Mapping[tuple[str, str], int]  # runs whose metric has nothing to divide by
+    published: Mapping[tuple[str, str], float]
+    tests: tuple[paired.Paired, ...]
+    wilcoxon: Mapping[str, tuple[int, float, float]]  # data sets, p-value, corrected
+    records: tuple[paired.Record, ...]
+    ranking: ranks.Ranking | None
+    no_ranking_because: str | None
+    beliefs: Mapping[str, bayesian.Belief]
+    notices: tuple[str, ...]
+
+    @property
+    def competing(self) -> cells.Cells:
+        """Cells of methods that are not told the truth."""
+        return {place: own for place, own in self.cells.items() if not self.methods[place[0]].uses_truth}
+
+    @property
+    def verdicts(self) -> dict[tuple[str, str], str]:
+        return {(one.method, one.dataset): one.verdict() for one in self.tests}
+
+    def costs(self) -> list[costs.Cost]:
+        """Costs beside the metric; methods that are told the truth beat nobody."""
+        told = [row for row in self.rows if row["uses_truth"]]
+        competing = [row for row in self.rows if not row["uses_truth"]]
+        aside = [replace(one, is_efficient=False) for one in costs.costs(told, self.metric)]
+        return costs.costs(competing, self.metric) + aside
+
+    def csv(self) -> str:
+        about = {"condition": self.condition.name, "selection": self.selection, "metric": self.metric}
+        return tables.as_csv(self.cells, self.published, about=about, notes=self._notes)
+
+    def latex(self) -> str:
+        marks = {TRUTH_MARK: r"$^\dagger$", SUPPORT_MARK: r"$^\ddagger$"}
+        competing = {name: "".join(marks[one] for one in facts.mark) for name, facts in self.methods.items()}
+        words = [
+            f"{self.metric} in percent, mean and standard deviation over seeds; condition {self.condition.name}",
+            f"epoch selected by {selection_words(self.selection)}",
+            f"best in bold, second underlined (methods trained with true classes aside); * better than "
+            f"{self.reference} by a paired t-test, Holm-corrected",
+            *(f"{marks[mark]}: {text}" for mark, text in MARKS.items()),
+        ]
+        titles = {name: facts.title for name, facts in self.methods.items()}
+        aside = frozenset(name for name, facts in self.methods.items() if facts.uses_truth)
+        text = tables.as_latex(self.cells, titles, self.tests, marks=competing, aside=aside)
+        return "".join(f"% {line}\n" for line in words) + text
+
+    @property
+    def _notes(self) -> dict[str, str]:
+        found = {}
+        for name, facts in self.methods.items():
+            told = ["trained with true classes"] * facts.uses_truth
+            told += ["true support labels"] * facts.needs_support
+            told += ["epoch selected with true validation labels"] * uses_oracle(self.selection)
+            found[name] = "; ".join(told)
+        return found
+
+
+def facts_of(rows: Iterable[Row]) -> dict[str, MethodFacts]:
+    """Facts of every method that occurs."""
+    from pulens.benchmark.methods import find
+
+    found: dict[str, MethodFacts] = {}
+    for row in rows:
+        name = row["method"]
+        if name in found:
+            continue
+        try:
+            needs_support = find(name).needs_support
+        except (InputError, ImportError):  # a method of the user's own, or of a package that is not here
+            needs_support = False
+        found[name] = MethodFacts(
+            name, row["title"] or name, row["family"] or "other", row["uses_truth"], needs_support
+        )
+    return found
+
+
+def check_selection(selection: str) -> str:
+    if selection not in SELECTIONS:
+        raise InputError(
+            f"selection must be one of {listed(SELECTIONS)}, got {selection!r}.{nearest(selection, SELECTIONS)}"
+        )
+    return selection
+
+
+def newest(rows: Iterable[Row]) -> tuple[list[Row], int]:
+    """One run per method, data set and seed, the latest to finish; and how many others there were."""
+    kept: dict[tuple[str, str, int], Row] = {}
+    dropped = 0
+    for row in rows:
+        place = row["method"], row["dataset"], row["seed"]
+        dropped += place in kept
+        if place not in kept or (row["finished"] or "") > (kept[place]["finished"] or ""):
+            kept[place] = row
+    return list(kept.values()), dropped
+
+
+def board(
+    archive: Archive,
+    *,
+    metric: str = "accuracy",
+    selection: str = "own",
+    reference: str = "nnpu",
+    condition: str | None = None,
+) -> Board:
+    """Read an archive under one condition; everything that cannot be said is left empty with a notice.
+
+    >>> import tempfile
+    >>> from pulens.benchmark.archive import read
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     board(read(folder))
+    Traceback (most recent call last):
+    pulens.errors.InputError: the archive has no finished run yet: there is nothing to report.
+    """
+    cells.check_metric(metric)
+    check_selection(selection)
+    chosen = choose(conditions_of(archive.done), condition)
+    mine = [row for row in archive.results(selection) if chosen.holds(row)]
+    if not mine:
+        raise InputError(f"no run under {chosen.name} has the selection {selection!r}; try 'own' or 'last'.")
+    known = {row["method"] for row in archive.done}
+    if reference not in known:
+        if reference != "nnpu":
+            raise InputError(
+                f"--reference {reference!r} has no run here; methods are {listed(sorted(known), limit=40)}."
+            )
+        reference = ""
+    return from_rows(mine, chosen, metric, selection, reference or None)
+
+
+def from_rows(rows: Sequence[Row], condition: Condition, metric: str, selection: str, reference: str | None) -> Board:
+    """The same from rows that have been chosen already."""
+    kept, dropped = newest(rows)
+    facts = facts_of(kept)
+    table = cells.cells_of(kept, metric)
+    undefined: dict[tuple[str, str], int] = {}
+    for row in kept:
+        if not cells.is_defined(row[metric]):
+            place = row["method"], row["dataset"]
+            undefined[place] = undefined.get(place, 0) + 1
+    competing = {place: own for place, own in table.items() if not facts[place[0]].uses_truth}
+    if reference is not None and reference not in cells.methods_of(competing):
+        reference = None
+    notices = []
+    if dropped:
+        notices.append(
+            f"{dropped} runs of the same method, data set and seed with other settings were left out: the newest count."
+        )
+    ordered = tables.ordered(table)
+    ranking, reason = _ranked(competing)
+    if reference is None:
+        notices.append("there is no run of the reference method here: nothing is compared with it.")
+    others = [name for name in cells.methods_of(competing) if name != reference]
+    wilcoxons = {name: paired.wilcoxon(competing, name, reference) for name in others} if reference else {}
+    corrected = dict(zip(wilcoxons, paired.holm([p for _, p in wilcoxons.values()]), strict=True))
+    seeds = [len(own) for own in table.values()]
+    if seeds and min(seeds) < 2:
+        notices.append("some cells have a single seed: they have no spread and no test.")
+    return Board(
+        condition,
+        metric,
+        selection,
+        reference,
+        facts,
+        tuple(sorted(ordered, key=lambda name: (facts[name].uses_truth, ordered.index(name)))),
+        tuple(cells.datasets_of(table)),
+        tuple(kept),
+        table,
+        undefined,
+        published_beside(table) if condition.is_conventional and metric == "accuracy" else {},
+        tuple(paired.against_reference(competing, reference)) if reference else (),
+        {name: (*found, corrected[name]) for name, found in wilcoxons.items()},
+        tuple(paired.win_tie_loss(competing)),
+        ranking,
+        reason,
+        _beliefs(competing, others, reference),
+        tuple(notices),
+    )
+
+
+def _ranked(table: cells.Cells) -> tuple[ranks.Ranking | None, str | None]:
+    try:
+        return ranks.rank(table), None
+    except InputError as error:
+        return None, str(error)
+
+
+def _beliefs(table: cells.Cells, others: Sequence[str], reference: str | None) -> dict[str, bayesian.Belief]:
+    found = {}
+    for name in others if reference else ():
+        try:
+            found[name] = bayesian.compare(table, name, str(reference), ROPE)
+        except InputError:  # too few data sets in common
+            continue
+    return found
+
+
+def published_beside(places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], float]:
+    """Accuracies of paper 004's Table 1 for methods and data sets that it has, as shares.
+
+    >>> published_beside([("dist_pu", "spambase"), ("dist_pu", "digits")])
+    {('dist_pu', 'spambase'): 0.8571}
+    """
+    from pulens.benchmark.methods import plain
+
+    known = table_1()
+    found = {place: known.get((plain(place[0]), place[1])) for place in places}
+    return {place: round(one.accuracy / 100, 6) for place, one in found.items() if one is not None}
+
+
+def selections_of(archive: Archive) -> list[str]:
+    """Selections that some run has, in their usual order."""
+    there = {name for row in archive.done for name in archive._choices[row["key"]]}
+    return [name for name in SELECTIONS if name == "own" or name in there]

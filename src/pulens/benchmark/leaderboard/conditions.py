@@ -1,0 +1,94 @@
+"""Labelling conditions: runs are compared within one, never across."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pulens.errors import InputError, nearest
+
+Row = Mapping[str, Any]
+# what makes another condition besides strategy and label frequency, and how it is written where it varies
+FURTHER = ("parameters", "scenario", "unlabelled", "prior_policy", "rows_used")
+
+
+@dataclass(frozen=True)
+class Condition:
+    """How positives were labelled and what methods were told; runs of one condition may be compared."""
+
+    strategy: str
+    label_frequency: float
+    further: tuple[Any, ...]
+    name: str  # as short as tells it from the archive's others
+    runs: int
+
+    def holds(self, row: Row) -> bool:
+        return _place(row) == (self.strategy, self.label_frequency, self.further)
+
+    @property
+    def is_conventional(self) -> bool:
+        """Whether it is that of paper 004's Table 1: case-control, labels at random, one positive in ten, all rows."""
+        given = dict(zip(FURTHER, self.further, strict=True))
+        is_whole = given["scenario"] == "case-control" and given["rows_used"] is None
+        return self.strategy == "S1" and abs(self.label_frequency - 0.1) < 1e-9 and is_whole
+
+
+def _place(row: Row) -> tuple[str, float, tuple[Any, ...]]:
+    return row["strategy"] or row["mechanism"], row["label_frequency"], tuple(row[name] for name in FURTHER)
+
+
+def conditions_of(rows: Iterable[Row]) -> list[Condition]:
+    """The conditions that occur, in order; each has a name of its own.
+
+    >>> row = dict.fromkeys(FURTHER) | {"strategy": "S1", "label_frequency": 0.1}
+    >>> [one.name for one in conditions_of([row, row | {"label_frequency": 0.5}])]
+    ['S1 0.1', 'S1 0.5']
+    """
+    counted = Counter(_place(row) for row in rows)
+    places = sorted(counted, key=lambda place: (place[0], place[1], tuple(map(str, place[2]))))
+    varies = [len({place[2][at] for place in places}) > 1 for at in range(len(FURTHER))]
+    # S3 always has parameters that S1 lacks: they matter only where one strategy occurs with several
+    if not _vary_within(places, FURTHER.index("parameters")):
+        varies[FURTHER.index("parameters")] = False
+    return [
+        Condition(*place, " ".join([f"{place[0]} {place[1]:g}", *_words(place[2], varies)]), counted[place])
+        for place in places
+    ]
+
+
+def _vary_within(places: Sequence[tuple[str, float, tuple[Any, ...]]], at: int) -> bool:
+    seen: dict[str, set[Any]] = {}
+    for strategy, _, further in places:
+        seen.setdefault(strategy, set()).add(further[at])
+    return any(len(values) > 1 for values in seen.values())
+
+
+def _words(further: tuple[Any, ...], varies: Sequence[bool]) -> list[str]:
+    words = {
+        "parameters": "{}",
+        "scenario": "{}",
+        "unlabelled": "{}",
+        "prior_policy": "prior {}",
+        "rows_used": "{} rows",
+    }
+    found = zip(FURTHER, further, varies, strict=True)
+    return [words[name].format("all" if value is None else value) for name, value, shown in found if shown]
+
+
+def choose(conditions: Sequence[Condition], wanted: str | None) -> Condition:
+    """The condition a user named ("S1 0.1", or "S1" where that is enough); by default Table 1's, or that of most runs."""
+    if not conditions:
+        raise InputError("the archive has no finished run yet: there is nothing to report.")
+    if wanted is None:
+        usual = [one for one in conditions if one.is_conventional]
+        return max(usual or conditions, key=lambda one: one.runs)
+    text = " ".join(wanted.replace(":", " ").replace(",", " ").split()).lower()
+    found = [one for one in conditions if one.name.lower() == text]
+    found = found or [one for one in conditions if one.name.lower().startswith(f"{text} ")]
+    if len(found) != 1:
+        names = [one.name for one in conditions]
+        problem = "names several conditions" if found else "names no condition of this archive"
+        raise InputError(f"--condition {wanted!r} {problem}; they are {', '.join(names)}.{nearest(wanted, names)}")
+    return found[0]

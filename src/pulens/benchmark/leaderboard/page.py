@@ -1,0 +1,107 @@
+"""The leaderboard as one self-contained page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pulens.benchmark.analysis import tables
+from pulens.benchmark.archive import Archive
+from pulens.benchmark.leaderboard.board import MARKS, Board, selection_words, uses_oracle
+from pulens.benchmark.leaderboard.judged import Judged
+from pulens.benchmark.leaderboard.page_data import DETAILED, page_data
+from pulens.report.html import render
+
+SCRIPTS = (
+    *("words.js", "chart.js", "figures.js", "sorting.js", "leaderboard_paint.js", "leaderboard_charts.js"),
+    *("leaderboard.js", "theme.js"),
+)
+
+
+def leaderboard_page(
+    archive: Archive,
+    found: Board,
+    judged: Judged | None = None,
+    *,
+    title: str = "Leaderboard",
+    detailed: int = DETAILED,
+) -> str:
+    """The whole page as text, opening with the given board; ``detailed`` limits the runs it has curves of."""
+    data = page_data(archive, found, detailed)
+    return render(
+        "leaderboard.html.j2",
+        SCRIPTS,
+        data,
+        title=title,
+        board=found,
+        rows=_rows(found),
+        sentence=_sentence(found),
+        oracle=uses_oracle(found.selection),
+        selection=selection_words(found.selection),
+        seeds=len({row["seed"] for row in found.rows}),
+        done=len(archive.done),
+        failed=_failed(archive),
+        failures=len(archive.failed),
+        families=list(dict.fromkeys(one["family"] for one in data["methods"])),
+        data_about=data,
+        marks=MARKS,
+        judged=judged,
+        has_frequencies=len({one["frequency"] for one in data["conditions"] if one["strategy"] == "S1"}) > 1,
+        has_bias=_has_bias(data),
+    )
+
+
+def _has_bias(data: Mapping[str, Any]) -> bool:
+    """Whether some label frequency occurs with random and with biased labels."""
+    seen: dict[float, set[str]] = {}
+    for one in data["conditions"]:
+        seen.setdefault(one["frequency"], set()).add(one["strategy"])
+    return any("S1" in strategies and len(strategies) > 1 for strategies in seen.values())
+
+
+def _rows(found: Board) -> list[dict[str, Any]]:
+    """The table as the page opens: also for readers without scripts."""
+    summaries = tables.summaries(found.cells)
+    return [
+        {
+            "title": found.methods[name].marked,
+            "family": found.methods[name].family,
+            "cells": ["" if (one := summaries.get((name, d))) is None else str(one) for d in found.datasets],
+        }
+        for name in found.order
+    ]
+
+
+def _sentence(found: Board) -> str:
+    """Who leads and whether that means anything."""
+    competing = [name for name in found.order if not found.methods[name].uses_truth]
+    if not competing:
+        return "Only methods that are told the truth have runs here."
+    lead = found.methods[competing[0]].title
+    sets = "one data set" if len(found.datasets) == 1 else f"{len(found.datasets)} data sets"
+    words = f"{lead} has the highest mean {found.metric} over {sets}"
+    ranking = found.ranking
+    if ranking is None:
+        return f"{words}; there is too little to rank methods by."
+    best = ranking.methods[0]
+    together = next((group for group in ranking.groups if best in group), (best,))
+    if best != competing[0]:
+        words += f", {found.methods[best].title} the best mean rank"
+    if len(together) == 1:
+        return f"{words}; its rank stands clear of all others."
+    equal = "one other" if len(together) == 2 else f"{len(together) - 1} others"
+    return (
+        f"{words}; by rank {found.methods[best].title} cannot be told apart from {equal} of {len(competing)} methods."
+    )
+
+
+def _failed(archive: Archive) -> list[dict[str, Any]]:
+    """Failed runs gathered by method, data set and reason."""
+    gathered: dict[tuple[str, str, str], list[int]] = {}
+    for row in archive.failed:
+        place = row["title"] or row["method"], row["dataset"], " ".join((row["reason"] or "no reason given").split())
+        gathered.setdefault(place, []).append(row["seed"])
+    return [
+        {"method": method, "dataset": dataset, "reason": reason[:400], "seeds": sorted(set(seeds)), "runs": len(seeds)}
+        for (method, dataset, reason), seeds in sorted(gathered.items())
+    ]

@@ -1,0 +1,265 @@
+"""What the page knows: tables for every condition, selection and metric, and thinned details of single runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from pulens.benchmark.analysis import bayesian, paired, tables
+from pulens.benchmark.analysis.cells import METRICS, is_defined
+from pulens.benchmark.analysis.failures import KINDS, score_view
+from pulens.benchmark.archive import CURVE, Archive
+from pulens.benchmark.leaderboard.board import ROPE, Board, facts_of, from_rows, selections_of
+from pulens.benchmark.leaderboard.conditions import Condition, conditions_of
+from pulens.benchmark.leaderboard.judged import within
+from pulens.errors import InputError
+
+Row = Mapping[str, Any]
+Json = dict[str, Any]
+DETAILED = 2200  # runs whose curves and densities the page holds
+POINTS = 25  # of a learning curve
+BINS = 24  # of a score density
+SCALE = 100_000  # metrics are sent as whole numbers: a thousandth of a point
+
+
+def page_data(archive: Archive, start: Board, detailed: int = DETAILED) -> Json:
+    """Everything the page's script reads."""
+    facts = facts_of(archive.done)
+    names = sorted(facts, key=lambda name: (facts[name].uses_truth, facts[name].title.lower()))
+    datasets = sorted({row["dataset"] for row in archive.done})
+    conditions = conditions_of(archive.done)
+    selections = selections_of(archive)
+    methods = {name: place for place, name in enumerate(names)}
+    places = {name: place for place, name in enumerate(datasets)}
+    boards = {}
+    for place, condition in enumerate(conditions):
+        for selection in selections:
+            # every selection where the page opens; elsewhere those most asked for, or large archives make large pages
+            is_usual = selection in ("own", "oracle_f1", start.selection)
+            if condition.name != start.condition.name and len(conditions) > 3 and not is_usual:
+                continue
+            rows = [row for row in archive.results(selection) if condition.holds(row)]
+            for metric in METRICS if rows else ():
+                found = _board(start, rows, condition, metric, selection)
+                boards[f"{place}|{selection}|{metric}"] = _board_data(found, methods, places)
+    runs, of = _runs(archive, start, conditions, methods, places, selections, detailed)
+    return {
+        "methods": [
+            {
+                "name": name,
+                "title": facts[name].title,
+                "marked": facts[name].marked,
+                "family": facts[name].family,
+                "truth": facts[name].uses_truth,
+                "support": facts[name].needs_support,
+            }
+            for name in names
+        ],
+        "datasets": datasets,
+        "metrics": list(METRICS),
+        "selections": selections,
+        "conditions": [
+            {"name": one.name, "strategy": one.strategy, "frequency": one.label_frequency, "usual": one.is_conventional}
+            for one in conditions
+        ],
+        "start": {
+            "condition": next(at for at, one in enumerate(conditions) if one.name == start.condition.name),
+            "selection": start.selection,
+            "metric": start.metric,
+        },
+        "reference": None if start.reference is None else methods[start.reference],
+        "rope": ROPE,
+        "scale": SCALE,
+        "kinds": list(KINDS),
+        "boards": boards,
+        "costs": [_costs(archive, one, methods, places) for one in conditions],
+        "published": [
+            [methods[method], places[dataset], _whole(value)]
+            for (method, dataset), value in _published(archive).items()
+        ],
+        "runs": runs,
+        "runs_of": of,
+    }
+
+
+def _board(start: Board, rows: Sequence[Row], condition: Condition, metric: str, selection: str) -> Board:
+    if (condition.name, metric, selection) == (start.condition.name, start.metric, start.selection):
+        return start
+    return from_rows(rows, condition, metric, selection, start.reference)
+
+
+def _board_data(found: Board, methods: Mapping[str, int], datasets: Mapping[str, int]) -> Json:
+    """One table and its tests, as arrays over methods and data sets; null where there is nothing."""
+
+    def grid() -> list[list[Any]]:
+        return [[None] * len(datasets) for _ in methods]
+
+    mean, sd, n, p, beliefs = (grid() for _ in range(5))
+    for (method, dataset), one in tables.summaries(found.cells).items():
+        a, b = methods[method], datasets[dataset]
+        mean[a][b], n[a][b] = _whole(one.mean), one.n
+        sd[a][b] = _whole(one.sd) if one.n > 1 else None
+    for test in found.tests:
+        a, b = methods[test.method], datasets[test.dataset]
+        p[a][b] = _short(test.corrected)
+        values = paired.differences(found.cells, test.method, test.against, test.dataset)
+        if values.size > 1:
+            belief = bayesian.on_one_dataset(values, ROPE)
+            beliefs[a][b] = [_thousandths(belief.better), _thousandths(belief.equal)]
+    over: list[Any] = [None] * len(methods)
+    for name, one in found.beliefs.items():
+        over[methods[name]] = [_thousandths(one.better), _thousandths(one.equal)]
+    wilcoxon: list[Any] = [None] * len(methods)
+    for name, (sets, raw, corrected) in found.wilcoxon.items():
+        wilcoxon[methods[name]] = [sets, _short(raw), _short(corrected)]
+    records: list[Any] = [None] * len(methods)
+    for record in found.records:
+        records[methods[record.method]] = [record.wins, record.ties, record.losses]
+    return {
+        "mean": mean,
+        "sd": sd,
+        "n": n,
+        "undefined": [[methods[a], datasets[b], count] for (a, b), count in found.undefined.items()],
+        "p": p,
+        "belief": beliefs,
+        "over": over,
+        "wilcoxon": wilcoxon,
+        "records": records,
+        "ranking": _ranking(found, methods),
+    }
+
+
+def _ranking(found: Board, methods: Mapping[str, int]) -> Json:
+    if found.ranking is None:
+        return {"why": found.no_ranking_because}
+    ranking = found.ranking
+    place = {name: at for at, name in enumerate(ranking.methods)}
+    return {
+        "methods": [methods[name] for name in ranking.methods],
+        "ranks": [round(value, 4) for value in ranking.ranks],
+        "difference": round(ranking.critical_difference, 4),
+        "groups": [[place[group[0]], place[group[-1]]] for group in ranking.groups],
+        "p": _short(ranking.p_value),
+        "f_p": _short(ranking.iman_davenport_p_value),
+        "datasets": len(ranking.datasets),
+    }
+
+
+def _costs(archive: Archive, condition: Condition, methods: Mapping[str, int], datasets: Mapping[str, int]) -> Json:
+    """Mean seconds and MiB of a run by method and data set; on which devices they were measured."""
+    gathered: dict[tuple[int, int], list[Row]] = {}
+    devices = set()
+    for row in archive.done:
+        if condition.holds(row) and row["seconds"] is not None:
+            gathered.setdefault((methods[row["method"]], datasets[row["dataset"]]), []).append(row)
+            devices.add(str(row["device_name"] or row["device"]))
+    found = []
+    for (method, dataset), rows in sorted(gathered.items()):
+        seconds = float(np.mean([row["seconds"] for row in rows]))
+        memory = [row["stack_peak_memory"] / row["stack_runs"] for row in rows if row["stack_peak_memory"]]
+        found.append([method, dataset, _short(seconds), _short(float(np.mean(memory)) / 2**20) if memory else None])
+    return {"cells": found, "devices": sorted(devices)}
+
+
+def _published(archive: Archive) -> dict[tuple[str, str], float]:
+    from pulens.benchmark.leaderboard.board import published_beside
+
+    return published_beside({(row["method"], row["dataset"]) for row in archive.done})
+
+
+def _runs(
+    archive: Archive,
+    start: Board,
+    conditions: Sequence[Condition],
+    methods: Mapping[str, int],
+    datasets: Mapping[str, int],
+    selections: Sequence[str],
+    most: int,
+) -> tuple[list[Json], int]:
+    """Details of runs: all of the condition where the page opens if they are not too many, then of the others."""
+    ordered = sorted(conditions, key=lambda one: one.name != start.condition.name)
+    found: list[Json] = []
+    for condition in ordered:
+        mine = [row for row in archive.done if condition.holds(row)]
+        room = most - len(found)
+        if room <= 0:
+            break
+        place = next(at for at, one in enumerate(conditions) if one.name == condition.name)
+        for row in mine if len(mine) <= room else within(mine, room):
+            about = {"c": place, "m": methods[row["method"]], "d": datasets[row["dataset"]]}
+            found.append(about | run_detail(archive, row, selections, start.selection))
+    return found, len(archive.done)
+
+
+def run_detail(archive: Archive, row: Row, selections: Sequence[str], selection: str) -> Json:
+    """One run: metrics at every epoch that some selection chose, a thinned curve, and densities of its scores."""
+    key = row["key"]
+    chosen = {name: choice for name in selections if (choice := archive.choice(key, name)) is not None}
+    epochs = sorted({choice["epoch"] for choice in chosen.values()})
+    at = {choice["epoch"]: choice for choice in chosen.values()}
+    found = {
+        "key": key,
+        "s": row["seed"],
+        "epochs": epochs,
+        "values": [[_whole(at[epoch][metric]) for metric in METRICS] for epoch in epochs],
+        "chosen": [epochs.index(chosen[name]["epoch"]) if name in chosen else None for name in selections],
+        "own": row["own_selection"],
+        "trained": row["epochs"],
+        "seconds": _short(row["seconds"]),
+        "curve": _curve(archive, row, epochs),
+    }
+    if row["notices"]:
+        found["notices"] = list(row["notices"])
+    found["density"] = _density(archive, key, selection if selection in chosen else "own")
+    return found
+
+
+def _curve(archive: Archive, row: Row, keep: Sequence[int]) -> Json | None:
+    """At most so many epochs, evenly spaced, and those that were chosen."""
+    curve = archive.curve(row["key"])
+    epochs = curve["epoch"].astype(int)
+    if epochs.size < 2:
+        return None
+    kept = set(np.unique(np.linspace(0, epochs.size - 1, POINTS).round().astype(int)).tolist())
+    kept |= {int(place) for place in np.flatnonzero(np.isin(epochs, list(keep)))}
+    places = sorted(kept)
+    criterion = row["own_selection"] if row["own_selection"] in CURVE else "proxy_accuracy"
+    return {
+        "epoch": [int(epochs[place]) for place in places],
+        "name": criterion,
+        "criterion": [_short(curve[criterion][place], 4) for place in places],
+        "accuracy": [_thousandths(curve["test_accuracy"][place]) for place in places],
+        "f1": [_thousandths(curve["test_f1"][place]) for place in places],
+    }
+
+
+def _density(archive: Archive, key: str, selection: str) -> Json | None:
+    try:
+        view = score_view(archive, key, selection, BINS)
+    except InputError:  # scores that were not finite have no tally
+        return None
+    return {
+        "low": _short(float(view.edges[0]), 4),
+        "high": _short(float(view.edges[-1]), 4),
+        "shares": [[_thousandths(x) for x in view.counts[kind] / max(view.counts[kind].sum(), 1)] for kind in KINDS],
+        "above": [_thousandths(view.above[kind]) for kind in KINDS],
+        "quartiles": [[_short(value) for value in view.quartiles[kind]] for kind in KINDS],
+        "overlap": _thousandths(view.overlap),
+    }
+
+
+def _whole(value: float | None) -> int | None:
+    return round(SCALE * value) if value is not None and is_defined(value) else None
+
+
+def _thousandths(value: float) -> int | None:
+    return round(1000 * float(value)) if math.isfinite(value) else None
+
+
+def _short(value: float | None, digits: int = 3) -> float | None:
+    if value is None or not math.isfinite(value):
+        return None
+    return float(f"{value:.{digits}g}")

@@ -1,0 +1,408 @@
+"use strict";
+// The leaderboard: what is shown, which marks, whose runs. Every name is written as text, never as markup.
+const page = (() => {
+  const raw = JSON.parse(document.getElementById("page-data").textContent);
+  const $ = (selector) => document.querySelector(selector);
+  const $$ = (selector) => [...document.querySelectorAll(selector)];
+  const MOST_DRAWN = 8;
+  const LEVEL = 0.05;
+  const state = {
+    condition: raw.start.condition,
+    selection: raw.start.selection,
+    metric: raw.start.metric,
+    test: "t",
+    find: "",
+    hiddenFamilies: new Set(),
+    hiddenDatasets: new Set(),
+    published: false,
+    spread: true,
+    where: "all",
+    cost: "seconds",
+    frequency: null,
+    drawn: null,
+    cell: null,
+    run: null,
+  };
+
+  const boardOf = (condition = state.condition, metric = state.metric) =>
+    raw.boards[`${condition}|${state.selection}|${metric}`];
+  const datasets = () => raw.datasets.map((_, place) => place).filter((place) => !state.hiddenDatasets.has(place));
+  const methods = () =>
+    raw.methods
+      .map((_, place) => place)
+      .filter(
+        (m) =>
+          !state.hiddenFamilies.has(raw.methods[m].family) &&
+          `${raw.methods[m].title} ${raw.methods[m].name}`.toLowerCase().includes(state.find.toLowerCase()),
+      );
+  const mean = (numbers) =>
+    numbers.length ? numbers.reduce((total, value) => total + value, 0) / numbers.length : NaN;
+
+  // A method's metric: on the data set of the charts, or its mean over those shown, if it has all of them.
+  function value(m, metric, condition = state.condition, place = state.where) {
+    const board = boardOf(condition, metric);
+    if (!board) return NaN;
+    if (place !== "all") return board.mean[m][place] === null ? NaN : board.mean[m][place] / raw.scale;
+    const there = datasets().filter((d) => board.mean.some((row) => row[d] !== null));
+    if (!there.length || there.some((d) => board.mean[m][d] === null)) return NaN;
+    return mean(there.map((d) => board.mean[m][d])) / raw.scale;
+  }
+
+  function cost(m, kind) {
+    const column = kind === "seconds" ? 2 : 3;
+    const wanted = state.where === "all" ? datasets() : [state.where];
+    const own = raw.costs[state.condition].cells.filter((one) => one[0] === m && wanted.includes(one[1]));
+    return mean(own.map((one) => one[column]).filter((number) => number !== null));
+  }
+
+  function drawn() {
+    const shown = methods();
+    if (state.drawn) return [...state.drawn].filter((m) => shown.includes(m));
+    const ranked = shown
+      .filter((m) => Number.isFinite(value(m, state.metric)))
+      .sort((a, b) => value(b, state.metric) - value(a, state.metric));
+    const first = ranked.slice(0, 4);
+    if (raw.reference !== null && ranked.includes(raw.reference) && !first.includes(raw.reference)) first.push(raw.reference);
+    return first;
+  }
+
+  const ask = { board: () => boardOf(), methods, value, cost, drawn, run: () => state.run };
+  const { builders, percent, pretty } = leaderboardCharts(raw, state, ask);
+
+  const make = (name, text, more = {}) => Object.assign(document.createElement(name), { textContent: text, ...more });
+
+  function headings(table, names) {
+    const row = document.createElement("tr");
+    for (const [text, kind] of names) row.append(Object.assign(make("th", text), { scope: "col", className: kind || "" }));
+    table.tHead.replaceChildren(row);
+    sorting.ready(table);
+  }
+
+  function methodCell(m) {
+    const cell = document.createElement("td");
+    const name = make("bdi", raw.methods[m].title);
+    cell.append(name);
+    cell.dataset.value = raw.methods[m].title;
+    if (raw.methods[m].truth) cell.append(" ", make("span", "† true classes", { className: "badge" }));
+    if (raw.methods[m].support) cell.append(" ", make("span", "‡ true support labels", { className: "badge" }));
+    cell.append(make("span", raw.methods[m].family, { className: "family" }));
+    return cell;
+  }
+
+  // "better", "worse" or "" against the reference, and the words for it
+  function verdict(board, m, d) {
+    if (raw.reference === null || m === raw.reference) return ["", ""];
+    const against = raw.methods[raw.reference].title;
+    if (state.test === "t" && d !== null) {
+      const p = board.p[m][d];
+      if (p === null || p >= LEVEL) return ["", p === null ? "" : `p = ${p} against ${against}`];
+      const ahead = board.mean[m][d] > board.mean[raw.reference][d];
+      return [ahead ? "better" : "worse", `p = ${p} (Holm) against ${against}`];
+    }
+    if (state.test === "wilcoxon" && d === null && board.wilcoxon[m]) {
+      const [sets, , p] = board.wilcoxon[m];
+      if (p === null || p >= LEVEL) return ["", p === null ? "" : `p = ${p} over ${sets} data sets`];
+      const ahead = value(m, state.metric, state.condition, "all") > value(raw.reference, state.metric, state.condition, "all");
+      return [ahead ? "better" : "worse", `p = ${p} (Holm) over ${sets} data sets, against ${against}`];
+    }
+    return ["", ""];
+  }
+
+  function mark(cell, [kind, told]) {
+    if (kind)
+      cell.append(
+        Object.assign(make("span", kind === "better" ? " ▲" : " ▼", { className: `sign ${kind}`, title: told }), {
+          ariaLabel: `${kind}: ${told}`,
+        }),
+      );
+  }
+
+  function drawBoard() {
+    const table = $("#board");
+    const board = boardOf();
+    const columns = datasets();
+    const published = new Map();
+    const canPublish = raw.conditions[state.condition].usual && state.metric === "accuracy" && raw.published.length > 0;
+    if (state.published && canPublish) for (const [m, d, figure] of raw.published) published.set(`${m}|${d}`, figure);
+    headings(table, [["method"], ...columns.map((d) => [raw.datasets[d]]), ["mean"]]);
+    const rows = [];
+    const few = new Map((board ? board.undefined : []).map(([m, d, count]) => [`${m}|${d}`, count]));
+    const shown = board ? methods().filter((m) => columns.some((d) => board.mean[m][d] !== null)) : [];
+    const best = new Map();
+    for (const d of columns) {
+      const order = shown
+        .filter((m) => !raw.methods[m].truth && board.mean[m][d] !== null)
+        .sort((a, b) => board.mean[b][d] - board.mean[a][d]);
+      order.slice(0, 2).forEach((m, place) => best.set(`${m}|${d}`, place ? "second" : "first"));
+    }
+    for (const m of shown) {
+      const row = document.createElement("tr");
+      row.dataset.method = raw.methods[m].name;
+      if (raw.methods[m].truth) row.className = "told";
+      row.append(methodCell(m));
+      for (const d of columns) {
+        const cell = document.createElement("td");
+        const whole = board.mean[m][d];
+        if (whole === null) cell.textContent = "–";
+        else {
+          cell.dataset.value = String(whole / raw.scale);
+          const button = make("button", percent(whole / raw.scale), { type: "button", className: `cell ${best.get(`${m}|${d}`) || ""}` });
+          button.setAttribute("aria-label", `${raw.methods[m].title} on ${raw.datasets[d]}: ${percent(whole / raw.scale)}. Show runs`);
+          if (state.spread && board.sd[m][d] !== null)
+            button.append(make("span", ` ± ${percent(board.sd[m][d] / raw.scale)}`, { className: "spread" }));
+          if (few.has(`${m}|${d}`)) button.append(make("span", "?", { title: `undefined in ${few.get(`${m}|${d}`)} runs` }));
+          button.addEventListener("click", () => showRuns(m, d));
+          cell.append(button);
+          mark(cell, verdict(board, m, d));
+          if (published.has(`${m}|${d}`))
+            cell.append(make("span", `published ${percent(published.get(`${m}|${d}`) / raw.scale)}`, { className: "published" }));
+        }
+        row.append(cell);
+      }
+      const all = value(m, state.metric, state.condition, "all");
+      const cell = make("td", percent(all), { className: "value" });
+      mark(cell, verdict(board, m, null));
+      row.append(cell);
+      rows.push(row);
+    }
+    table.tBodies[0].replaceChildren(...rows);
+    table.classList.toggle("oracle-table", state.selection.startsWith("oracle"));
+    if (!table.dataset.sorted) table.dataset.sorted = `${columns.length + 1}d`;
+    sorting.again(table);
+    $("#oracle-warning").hidden = !state.selection.startsWith("oracle");
+    $("[data-also=published]").hidden = !canPublish;
+    const against = raw.reference === null ? "" : raw.methods[raw.reference].title;
+    $("#legend").textContent = !board
+      ? "The page holds no runs of this choice of condition and selection: choose own or oracle f1."
+      : raw.reference === null || state.test === "none"
+        ? "No significance marks."
+        : state.test === "t"
+          ? `▲ ▼: better or worse than ${against} on that data set (paired t-test over seeds, Holm over methods, level 0.05). Bold: best; underlined: second; methods told the truth aside. Tests are over all methods and seeds, whatever is shown.`
+          : `▲ ▼ at the mean: better or worse than ${against} over data sets (Wilcoxon signed-rank, Holm over methods, level 0.05). Below 6 data sets it can never be significant.`;
+  }
+
+  function drawCompared() {
+    const board = boardOf();
+    const table = $("#compared");
+    const against = raw.reference === null ? "the reference" : raw.methods[raw.reference].title;
+    headings(table, [["method"], ["mean rank"], ["wins"], ["ties"], ["losses"], [`chance better than ${against}`], ["practically equal"], ["worse"], ["Wilcoxon p (Holm)"]]);
+    const ranked = new Map();
+    if (board && !board.ranking.why) board.ranking.methods.forEach((m, k) => ranked.set(m, board.ranking.ranks[k]));
+    const rows = (board ? methods() : [])
+      .filter((m) => board.records[m])
+      .sort((a, b) => (ranked.get(a) ?? 99) - (ranked.get(b) ?? 99))
+      .map((m) => {
+        const row = document.createElement("tr");
+        row.dataset.method = raw.methods[m].name;
+        row.append(methodCell(m));
+        const put = (name, text) => {
+          const cell = make("td", text);
+          cell.dataset.name = name;
+          row.append(cell);
+        };
+        put("mean rank", ranked.has(m) ? ranked.get(m).toFixed(2) : "–");
+        board.records[m].forEach((count, k) => put(["wins", "ties", "losses"][k], String(count)));
+        const over = board.over[m];
+        const chances = over ? [over[0], over[1], Math.max(0, 1000 - over[0] - over[1])] : [null, null, null];
+        chances.forEach((share, k) => put(["better", "equal", "worse"][k], share === null ? "–" : (share / 1000).toFixed(2)));
+        const p = board.wilcoxon[m] ? board.wilcoxon[m][2] : null;
+        put("Wilcoxon p", p === null ? "–" : p < 0.001 ? "<0.001" : p.toFixed(3));
+        return row;
+      });
+    table.tBodies[0].replaceChildren(...rows);
+    sorting.again(table);
+    const ranking = board && board.ranking;
+    $("#ranks-note").textContent = !ranking
+      ? ""
+      : ranking.why
+        ? `No ranks: ${ranking.why}`
+        : `Wins, ties and losses: every pair of methods on every data set, paired t-test with Holm. Ranks over ${ranking.datasets} data sets that all ranked methods have: Friedman p = ${ranking.p}, Iman-Davenport p = ${ranking.f_p}.${ranking.datasets < 5 ? " So few data sets tell hardly anything apart." : ""}`;
+  }
+
+  function drawChoices() {
+    const holder = $("#drawn");
+    const now = drawn();
+    for (const old of [...holder.querySelectorAll("button")]) old.remove();
+    for (const m of methods()) {
+      const chip = make("button", raw.methods[m].marked, { type: "button" });
+      chip.setAttribute("aria-pressed", String(now.includes(m)));
+      chip.addEventListener("click", () => {
+        const next = new Set(drawn());
+        if (next.has(m)) next.delete(m);
+        else if (next.size < MOST_DRAWN) next.add(m);
+        state.drawn = next;
+        refresh();
+      });
+      holder.append(chip);
+    }
+  }
+
+  function showRuns(m, d) {
+    state.cell = [m, d];
+    state.run = raw.runs.find((run) => run.c === state.condition && run.m === m && run.d === d) || null;
+    refresh();
+    const section = $("#runs");
+    section.scrollIntoView({ block: "start" });
+    section.focus({ preventScroll: true });
+  }
+
+  function drawRuns() {
+    const section = $("#runs");
+    section.hidden = state.cell === null;
+    if (state.cell === null) return;
+    const [m, d] = state.cell;
+    const mine = raw.runs.filter((run) => run.c === state.condition && run.m === m && run.d === d);
+    if (!mine.includes(state.run)) state.run = mine[0] || null;
+    $("#h-runs").textContent = `${raw.methods[m].marked} on ${raw.datasets[d]}`;
+    $("#runs-note").textContent = `Condition ${raw.conditions[state.condition].name}, epochs selected by ${state.selection.replace(/_/g, " ")}${state.selection.startsWith("oracle") ? " (ORACLE: reads true validation labels)" : ""}. ${mine.length ? "Press a seed to draw its run." : `This page holds ${raw.runs.length} of ${raw.runs_of} runs, and none of these: write one for this condition with --condition.`}`;
+    const table = $("#seeds");
+    headings(table, [["seed"], ["epoch"], ["of"], ...raw.metrics.map((name) => [pretty(name)]), ["seconds"], ["key", "words"]]);
+    const which = raw.selections.indexOf(state.selection);
+    const rows = mine.map((run) => {
+      const row = document.createElement("tr");
+      if (run === state.run) row.className = "picked";
+      const place = run.chosen[which];
+      const there = place !== null && place !== undefined;
+      const first = document.createElement("td");
+      const button = make("button", String(run.s), { type: "button", className: "cell" });
+      button.setAttribute("aria-pressed", String(run === state.run));
+      button.addEventListener("click", () => {
+        state.run = run;
+        refresh();
+      });
+      first.append(button);
+      row.append(first, make("td", there ? String(run.epochs[place]) : "–"), make("td", String(run.trained)));
+      raw.metrics.forEach((_, k) => {
+        const whole = there ? run.values[place][k] : null;
+        row.append(make("td", whole === null ? "–" : percent(whole / raw.scale)));
+      });
+      row.append(make("td", run.seconds === null ? "–" : String(run.seconds)), make("td", run.key, { className: "words soft" }));
+      return row;
+    });
+    table.tBodies[0].replaceChildren(...rows);
+    sorting.again(table);
+    const run = state.run;
+    const told = [];
+    if (run && run.density) {
+      const { above, overlap } = run.density;
+      told.push(
+        `Called positive: ${raw.kinds.map((kind, k) => `${above[k] === null ? "–" : (above[k] / 10).toFixed(1)}% of ${kind}`).join(", ")} rows.`,
+        overlap > 0
+          ? `The middle halves of hidden positives and negatives overlap (${(overlap / 10).toFixed(0)}% of the narrower): no threshold tells them apart well.`
+          : "The middle halves of hidden positives and negatives do not overlap.",
+      );
+    }
+    if (run && run.notices) told.push(...run.notices);
+    $("#run-words").textContent = told.join(" ");
+    for (const one of figures.all) if (section.contains(one.figure)) one.measure();
+  }
+
+  function press(selector, isOn) {
+    for (const chip of $$(selector)) chip.setAttribute("aria-pressed", String(isOn(chip.dataset)));
+  }
+
+  function refresh() {
+    for (const name of ["metric", "selection", "condition"]) $(`#${name}`).value = String(state[name]);
+    $("#where").value = String(state.where);
+    press("[data-test]", (data) => data.test === state.test);
+    press("[data-family]", (data) => !state.hiddenFamilies.has(data.family));
+    press("[data-dataset]", (data) => !state.hiddenDatasets.has(Number(data.dataset)));
+    press("[data-also]", (data) => state[data.also]);
+    press("[data-cost]", (data) => data.cost === state.cost);
+    press("[data-frequency]", (data) => Number(data.frequency) === state.frequency);
+    drawBoard();
+    drawCompared();
+    drawChoices();
+    drawRuns();
+    const { devices } = raw.costs[state.condition];
+    $("#devices").textContent = `Seconds are a run's share of its stack's training, memory the stack's peak over its runs; measured on ${devices.join(", ")}.${devices.length > 1 ? " Costs on different devices are not comparable." : ""}`;
+    figures.drawAll();
+    const kept = new URLSearchParams({ metric: state.metric, selection: state.selection, condition: raw.conditions[state.condition].name });
+    if (state.run && state.cell) kept.set("run", state.run.key);
+    history.replaceState(null, "", `#${kept}`);
+  }
+
+  function toggle(set, item) {
+    if (set.has(item)) set.delete(item);
+    else set.add(item);
+  }
+
+  function listen() {
+    for (const name of ["metric", "selection"])
+      $(`#${name}`).addEventListener("change", (event) => {
+        state[name] = event.target.value;
+        refresh();
+      });
+    $("#condition").addEventListener("change", (event) => {
+      state.condition = Number(event.target.value);
+      refresh();
+    });
+    $("#where").addEventListener("change", (event) => {
+      state.where = event.target.value === "all" ? "all" : Number(event.target.value);
+      refresh();
+    });
+    $("#find").addEventListener("input", (event) => {
+      state.find = event.target.value.trim();
+      refresh();
+    });
+    $("#close-runs").addEventListener("click", () => {
+      state.cell = null;
+      refresh();
+      $("#board").scrollIntoView({ block: "nearest" });
+    });
+    const chips = (selector, act) => {
+      for (const chip of $$(selector))
+        chip.addEventListener("click", () => {
+          act(chip.dataset);
+          refresh();
+        });
+    };
+    chips("[data-test]", (data) => (state.test = data.test));
+    chips("[data-family]", (data) => toggle(state.hiddenFamilies, data.family));
+    chips("[data-dataset]", (data) => {
+      toggle(state.hiddenDatasets, Number(data.dataset));
+      delete $("#board").dataset.sorted; // columns have moved
+    });
+    chips("[data-also]", (data) => (state[data.also] = !state[data.also]));
+    chips("[data-cost]", (data) => (state.cost = data.cost));
+    chips("[data-frequency]", (data) => (state.frequency = Number(data.frequency)));
+  }
+
+  // Label frequencies that occur with random and with biased labels.
+  function offerFrequencies() {
+    const holder = $("#frequencies");
+    if (!holder) return;
+    const seen = new Map();
+    for (const one of raw.conditions) seen.set(one.frequency, [...(seen.get(one.frequency) || []), one.strategy]);
+    const useful = [...seen].filter(([, strategies]) => strategies.includes("S1") && new Set(strategies).size > 1);
+    for (const [frequency] of useful) {
+      const chip = make("button", `label frequency ${frequency}`, { type: "button" });
+      chip.dataset.frequency = String(frequency);
+      holder.append(chip);
+    }
+    state.frequency = useful.length ? useful[0][0] : null;
+  }
+
+  function fromAddress() {
+    const kept = new URLSearchParams(location.hash.slice(1));
+    if (raw.metrics.includes(kept.get("metric"))) state.metric = kept.get("metric");
+    if (raw.selections.includes(kept.get("selection"))) state.selection = kept.get("selection");
+    const condition = raw.conditions.findIndex((one) => one.name === kept.get("condition"));
+    if (condition >= 0) state.condition = condition;
+    const run = raw.runs.find((one) => one.key === kept.get("run"));
+    if (run) {
+      state.run = run;
+      state.condition = run.c;
+      state.cell = [run.m, run.d];
+    }
+  }
+
+  offerFrequencies();
+  listen();
+  fromAddress();
+  for (const figure of $$("figure[data-chart]")) figures.mount(figure, builders[figure.dataset.chart]);
+  $("#runs").hidden = state.cell === null;
+  for (const one of figures.all) one.measure();
+  refresh();
+  return { raw, state, value };
+})();

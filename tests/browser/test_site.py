@@ -1,0 +1,152 @@
+"""The documentation site builds without a warning, leads nowhere into the void, and can be read on a phone."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+import pulens
+from pulens.cli import COMMANDS
+from pulens.metrics import METRICS
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+pytestmark = pytest.mark.xdist_group("site")  # built once
+
+
+class Reader(HTMLParser):
+    """What a page offers to link to, where it leads, and what it loads."""
+
+    def __init__(self, page: Path):
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.labels: list[str] = []
+        self.feed(page.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        given = {name: value or "" for name, value in attrs}
+        self.anchors |= {given[name] for name in ("id", "name") if name in given}
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        elif tag in ("script", "img", "source") and "src" in given:
+            self.loads.append(given["src"])
+        elif tag == "link" and given.get("rel") in ("stylesheet", "icon", "preload"):
+            self.loads.append(given["href"])
+        elif tag == "svg" and given.get("class") == "picture":
+            self.labels.append(given.get("aria-label", ""))
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory) -> Path:
+    """The site, built as ``make docs`` builds it."""
+    pytest.importorskip("sphinx", reason="the site needs pulens[docs]")
+    out = tmp_path_factory.mktemp("site") / "html"
+    command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--nitpicky", "--quiet", "-b", "html"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    built = subprocess.run(
+        [*command, "-d", str(out.with_name("doctrees")), str(DOCS), str(out)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert built.returncode == 0, built.stderr
+    assert not built.stderr, built.stderr
+    return out
+
+
+@pytest.fixture(scope="session")
+def pages(site) -> dict[Path, Reader]:
+    return {page: Reader(page) for page in sorted(site.rglob("*.html"))}
+
+
+def test_make_docs_builds_it_with_warnings_as_errors():
+    assert "-m sphinx --fail-on-warning --nitpicky" in (ROOT / "Makefile").read_text()
+
+
+def test_links_inside_the_site_lead_to_a_page_and_a_place_on_it(pages):
+    dead = []
+    for page, found in pages.items():
+        for link in found.links:
+            target = urlsplit(link)
+            if target.scheme or target.netloc:
+                assert target.scheme in ("https", "mailto"), f"{page.name}: {link}"
+                continue
+            place = (page.parent / unquote(target.path)).resolve() if target.path else page
+            if not place.is_file():
+                dead.append(f"{page.name}: {link}: no such page")
+            elif target.fragment and place in pages and unquote(target.fragment) not in pages[place].anchors:
+                dead.append(f"{page.name}: {link}: no such place")
+    assert not dead, "\n".join(dead[:20])
+
+
+def test_every_page_can_be_reached_from_the_first(site, pages):
+    reached, ahead = set(), [site / "index.html"]
+    while ahead:
+        page = ahead.pop()
+        if page in reached or page not in pages:
+            continue
+        reached.add(page)
+        paths = [urlsplit(link).path for link in pages[page].links if not urlsplit(link).netloc]
+        ahead += [(page.parent / unquote(path)).resolve() for path in paths if path.endswith(".html")]
+    written = {
+        site / page.relative_to(DOCS).with_suffix(".html") for page in DOCS.rglob("*.md") if "_build" not in page.parts
+    }
+    assert written <= reached, sorted(written - reached)
+
+
+def test_nothing_is_loaded_from_the_network(site, pages):
+    for page, found in pages.items():
+        for source in found.loads:
+            if source.startswith("data:"):
+                continue
+            assert not urlsplit(source).netloc, f"{page.name} loads {source}"
+            assert (page.parent / unquote(urlsplit(source).path)).is_file(), (
+                f"{page.name} loads {source}, which is not there"
+            )
+    for style in (site / "_static").rglob("*.css"):
+        assert not re.search(r"(@import|url\()\s*['\"]?https?:", style.read_text(encoding="utf-8")), style.name
+
+
+def test_every_picture_is_shown_and_described(pages):
+    described = [label for found in pages.values() for label in found.labels]
+    assert all(len(label) > 40 for label in described), described
+    used = "\n".join(page.read_text(encoding="utf-8") for page in DOCS.rglob("*.md"))
+    for script in (DOCS / "pictures").glob("*.py"):
+        assert script.stem == "worlds" or f"{{picture}} {script.stem}\n" in used, f"{script.stem} is on no page"
+
+
+def test_the_reference_has_every_public_name(site, pages):
+    offered = {anchor for found in pages.values() for anchor in found.anchors}
+    missing = [name for name in pulens.__all__ if not name.startswith("_") and f"pulens.{name}" not in offered]
+    missing += [name for name in pulens.learners.__all__ if f"pulens.learners.{name}" not in offered]
+    missing += [name for name in METRICS if f"metric-{name.replace('_', '-')}" not in offered]
+    missing += [name for name in COMMANDS if f"pulens-{name}" not in offered]
+    assert not missing
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+@pytest.mark.parametrize("name", ["index", "start", "ideas/random_labels", "calibration", "api/metrics"])
+def test_a_page_can_be_read_on_a_phone(chromium, site, name, look):
+    context = chromium.new_context(viewport={"width": 390, "height": 844}, color_scheme=look)
+    page = context.new_page()
+    said, asked = [], []
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"file://{site}/{name}.html")
+    if name == "calibration":
+        page.wait_for_selector("mjx-container")  # formulas are set without the network
+    wider = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    context.close()
+    assert wider <= 0, "the page scrolls sideways"
+    assert not said
+    assert all(url.startswith(("file:", "data:")) for url in asked), asked

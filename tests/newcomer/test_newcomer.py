@@ -1,0 +1,79 @@
+"""A newcomer who follows only the pages gets there, in a clean virtual environment."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.xdist_group("newcomer")  # one environment for all
+
+
+def said_by(said: dict[str, str], *words: str) -> str:
+    """What the command with these words printed."""
+    found = [output for command, output in said.items() if all(word in command for word in words)]
+    assert found, f"no command with {words} on the page"
+    return found[0]
+
+
+def test_the_installed_package_is_the_one_of_this_checkout(newcomer, started):
+    where = newcomer.call(["python", "-c", "import pulens; print(pulens.__file__)"], started[0])
+    assert Path(where.strip()).is_relative_to(newcomer.place)
+
+
+def test_evaluates_a_csv(started):
+    shown = said_by(started[1], "pulens evaluate", "--threshold 0.5")
+    assert "precision                      0.620   0.379 to 0.895         0.244" in shown
+
+
+def test_gets_a_report(started):
+    page = (started[0] / "report.html").read_text(encoding="utf-8")
+    assert "<title>" in page
+    assert "default-src 'none'" in page
+
+
+def test_compares_two_models(started):
+    assert "verdict: model_a is better than model_b" in said_by(started[1], "pulens compare")
+
+
+def test_estimates_a_prior(started):
+    shown = said_by(started[1], "pulens prior")
+    assert "class prior 0.18" in shown
+    assert "feasible" in shown
+
+
+def test_calibrates(started):
+    assert "calibration error" in said_by(started[1], "pulens calibrate")
+    with (started[0] / "mapped.csv").open() as file:
+        rows = list(csv.reader(file))
+    assert len(rows) == 3001
+
+
+def test_trains_nnpu(newcomer, started):
+    folder = newcomer.place / "train"
+    folder.mkdir()
+    shutil.copy(started[0] / "scores.csv", folder)
+    said = newcomer.follow("have/model_to_train.md", folder)
+    assert float(said["python 1"].removeprefix("accuracy ")) > 0.9
+    assert (folder / "model").is_dir()
+    assert said_by(said, "pulens score model")
+
+
+def test_runs_the_smoke_benchmark(newcomer, started):
+    folder = newcomer.place / "bench"
+    folder.mkdir()
+    said = newcomer.follow("have/method.md", folder)
+    assert "20 of 20 runs done" in said_by(said, "pulens bench run smoke")
+    assert list((folder / "results" / "runs").glob("*.parquet"))
+
+
+def test_adds_a_metric(newcomer, started):
+    folder = newcomer.place / "metric"
+    folder.mkdir()
+    shutil.copy(started[0] / "scores.csv", folder)
+    said = newcomer.follow("own_metric.md", folder)
+    assert said["python 1"].startswith("false_discovery_rate 0.")
+    line = next(line for line in said_by(said, "pulens evaluate").splitlines() if "false_discovery_rate" in line)
+    assert "0.380" in line  # one minus the precision of the start page, at the middle of its range
