@@ -18,7 +18,8 @@ from pulens.cli import main
 SHORT = {
     **dict.fromkeys(("epochs", "warm_up_epochs", "pretraining_steps", "pretraining_epochs", "epochs_per_episode"), 1),
     **dict.fromkeys(("fence_epochs", "steps_per_epoch"), 2),
-    "trend_epochs": 3, "n_estimators": 3,
+    "trend_epochs": 3,
+    "n_estimators": 3,
 }
 
 

@@ -74,16 +74,17 @@ def test_an_unknown_protocol_lists_those_there_are():
 
 @pytest.mark.parametrize("name", shipped())
 def test_shipped_protocols_expand(name):
-    plan = expand(load_protocol(name))
-    assert len({run.key for run in plan.runs}) == len(plan.runs)
+    plan = expand(load_protocol(name, seeds=[2]))
+    assert len({run.key for run in plan.runs}) == len(plan.runs) > 0
 
 
 def test_the_full_protocol_is_the_study_of_paper_004():
     """18 methods x 8 data sets x 20 conditions, each with ten seeds; methods not there yet are counted as missing."""
-    plan = expand(load_protocol("full"))
+    plan = expand(load_protocol("full", seeds=[2]))
     competing = [name for name in methods.everything() if name not in methods.REFERENCES]
     assert len(competing) + len(methods.missing()) == 18
-    assert len(plan.runs) == 10 * 20 * 8 * (len(competing) + 2)
+    assert len(plan.runs) == 20 * 8 * (len(competing) + 2)
+    assert load_protocol("full").seeds == (2, 25, 42, 52, 99, 103, 250, 666, 777, 2026)
 
 
 def test_protocols_share_the_runs_they_have_in_common():

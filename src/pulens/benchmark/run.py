@@ -160,6 +160,8 @@ def run_plan(plan: Plan, folder: str | Path, options: Options = Options(), *, wa
     store.remember(plan)
     budget, on_cpu = budget_of(options.device, options.jobs)
     packed = stacks(plan.runs, lambda group: options.most or most_runs(group, budget, on_cpu))
+    order = {name: place for place, name in enumerate(dict.fromkeys(run.dataset for run in plan.runs))}
+    packed.sort(key=lambda stack: order[stack[0].dataset])  # a worker then loads a data set once
     queue = Queue(store, plan, packed, options)
     last = [0.0]
 

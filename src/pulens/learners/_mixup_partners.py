@@ -205,10 +205,10 @@ class PartnerLearner(PULearner):
     labelled_weight: float = 1.0
     unlabelled_weight: float = 1.0
     entropy_weight: float = 0.1
-    epochs: int = 40
+    epochs: int = 20
     steps_per_epoch: int | None = 20  #: None: one pass over the unlabelled rows
     batch_size: int = 256  #: labelled rows in a step, and as many unlabelled ones
     learning_rate: float = 2e-4
     weight_decay: float = 1e-6
-    halve_every: int = 4  #: epochs after which the learning rate is halved
+    halve_every: int = 2  #: epochs after which the learning rate is halved
     halvings: int = 5  #: how often it is

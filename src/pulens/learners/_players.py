@@ -25,7 +25,19 @@ def dense(
         layers += [nn.Linear(width, wider), nn.LeakyReLU(slope) if slope else nn.ReLU()]
         layers += [nn.Dropout(dropout)] if dropout else []
         width = wider
-    return nn.Sequential(*layers, nn.Linear(width, outputs))
+    return balanced(nn.Sequential(*layers, nn.Linear(width, outputs)))
+
+
+def balanced(network: nn.Sequential) -> nn.Sequential:
+    """Dense layers that keep the spread of what they read (Glorot and Bengio 2010), and biases of zero.
+
+    PyTorch's own start shrinks it with every layer: a generator would draw the same row from every noise vector.
+    """
+    for module in network.modules():
+        if isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
+            nn.init.zeros_(module.bias)
+    return network
 
 
 def generator(latent: int, row_shape: tuple[int, ...], hidden: Sequence[int], *, slope: float = 0.0) -> nn.Sequential:

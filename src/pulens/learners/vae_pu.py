@@ -185,7 +185,9 @@ class HiddenPositivesProgram(Program):
             elif output == "tanh":  # tanh(raw) is 2 sigmoid(2 raw) - 1
                 each = F.binary_cross_entropy_with_logits(2 * raw, (x + 1) / 2, reduction="none")
             else:
-                each = 0.5 * (self.outputs(raw) - x) ** 2
+                # entries of vectors of length 1 have a variance near 1/d: as they are, the divergences would win
+                scale = x.shape[-1] if output == "unit" else 1
+                each = 0.5 * scale * (self.outputs(raw) - x) ** 2
             found = torch.where(self.outputs.where([output], 1), each.flatten(2).sum(2).mean(1), found)
         return found
 
