@@ -45,7 +45,7 @@ setting = {"class_prior": scratched.mean(), "scenario": "single-set", "threshold
 evaluation = pulens.evaluate(by_inspector.astype(int), scores, **setting)
 true_recall = (scores[scratched] >= 0.4).mean()
 recall = evaluation.estimates["recall"]
-print(f"the inspector's {by_inspector.sum()} labels say: {recall}; the truth is {true_recall:.3f}, outside the interval")
+print(f"the inspector's {by_inspector.sum()} labels say: {recall}; truth {true_recall:.3f}, outside the interval")
 
 print("\nwhat if strong scratches were found more often?")
 for factor in (2, 5):

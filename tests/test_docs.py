@@ -86,3 +86,14 @@ def test_what_the_start_page_quotes_is_what_its_command_prints(capsys, tmp_path,
     printed = capsys.readouterr().out.splitlines()
     for shown in blocks(page, "text")[0].splitlines():
         assert any(line.startswith(shown) for line in printed), shown
+
+
+def test_the_page_on_choosing_repeats_what_the_page_on_learners_measured():
+    def measured(page: str) -> dict[str, list[str]]:
+        lines = (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()
+        table = lines[next(place for place, line in enumerate(lines) if line.startswith("| | Spambase")) + 2 :]
+        rows = [line.strip("|").split("|") for line in table[: next(i for i, line in enumerate(table) if not line)]]
+        return {row[0].strip(): [(re.findall(r"[\d.]+", cell) or [""])[0] for cell in row[1:]] for row in rows}
+
+    learners, choosing = measured("learners.md"), measured("choosing.md")
+    assert {name: row for name, row in choosing.items() if name in learners} == learners

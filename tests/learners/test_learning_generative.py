@@ -98,15 +98,15 @@ def data(request):
 
 def test_pan_beats_taking_unlabelled_for_negative(data):
     found = balanced_accuracy(PAN, data, epochs=20, learning_rate=1e-3)
-    assert found > data.naive + 0.1
+    assert found > data.naive + 0.05
 
 
 def test_cgenpu_beats_taking_unlabelled_for_negative(data):
     found = balanced_accuracy(CGenPU, data, epochs=10, steps_per_epoch=30, batch_size=64, learning_rate=1e-3)
-    assert found > data.naive + 0.1
+    assert found > data.naive + 0.05
 
 
 def test_vae_pu_beats_taking_unlabelled_for_negative(data):
     options = {"epochs": 32, "pretraining_epochs": 3, "steps_per_epoch": 10, "hidden": (64, 64), "batch_size": 128}
     found = balanced_accuracy(VAEPU, data, learning_rate=1e-3, **options)
-    assert found > data.naive + 0.1
+    assert found > data.naive + 0.05

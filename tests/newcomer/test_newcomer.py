@@ -67,6 +67,7 @@ def test_runs_the_smoke_benchmark(newcomer, started):
     said = newcomer.follow("have/method.md", folder)
     assert "20 of 20 runs done" in said_by(said, "pulens bench run smoke")
     assert list((folder / "results" / "runs").glob("*.parquet"))
+    assert "mine" in said_by(said, "pulens bench report results")
 
 
 def test_adds_a_metric(newcomer, started):

@@ -21,7 +21,7 @@ SHAPES = {
     "spambase": (57,),
 }
 COPIES = 10  # of every parameter: value, gradient twice, two moments, what an update needs, a second network's share
-PASSES = 4  # of every activation: kept for the gradient, the gradient, a mixed batch
+PASSES = 2  # of every activation of twice a batch: kept for the gradient, and the gradient
 ROW_BYTES = 96  # per row and run: places, masks, orders, pseudo-labels, kept scores
 MOST, MOST_ON_CPU = 512, 10
 CPU_BUDGET = 2 << 30
@@ -37,7 +37,7 @@ def run_bytes(run: Run) -> int:
     parameters, activations = network_size(run.backbone, row_shape(run))
     batch = 2 * int(run.settings.get("batch_size", 256))
     if "pretraining_steps" in run.settings:
-        batch = max(batch, min(WHOLE_TABLE, facts.rows))
+        batch = max(batch, min(WHOLE_TABLE // max(1, _size(row_shape(run)) // 512), facts.rows))
     own_table = 4 * facts.rows * _size(row_shape(run)) if run.standardise else 0
     return 4 * (COPIES * parameters + PASSES * batch * activations) + ROW_BYTES * facts.rows + own_table
 

@@ -56,11 +56,12 @@ class LabellingBiasProgram(Program):
         self.expected = expected_class(h, eta, data.is_labelled.float())
 
     def gradients(self, stage: Stage, batch: Batch) -> list[torch.Tensor]:
-        if stage.name == "EM" or batch.x.shape[1] <= CHUNK:
+        rows = CHUNK // max(1, batch.x[0, 0].numel() // 512)  # fewer pictures than table rows; as many alone as stacked
+        if stage.name == "EM" or batch.x.shape[1] <= rows:
             return super().gradients(stage, batch)
         total: list[torch.Tensor] = []
-        for start in range(0, batch.x.shape[1], CHUNK):  # the whole table at once may not fit
-            part = slice(start, start + CHUNK)
+        for start in range(0, batch.x.shape[1], rows):  # the whole table at once may not fit
+            part = slice(start, start + rows)
             piece = Batch(
                 batch.positions[:, part],
                 batch.x[:, part],
