@@ -131,7 +131,7 @@ def stacked_against_one_at_a_time(given: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--stack", type=int, default=2, help="runs per stack of the Spambase job")
+    parser.add_argument("--stack", type=int, default=1, help="runs per stack of the Spambase job")
     parser.add_argument("--tables", nargs="+", help="data sets of the second part")
     parser.add_argument("--methods", nargs="+", help="of the second part; default: all that stack")
     parser.add_argument("--seeds", type=int, default=10)
