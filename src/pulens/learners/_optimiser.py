@@ -45,6 +45,10 @@ class Optimiser:
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def step(self, gradient: torch.Tensor, factor: float = 1.0, active: torch.Tensor | None = None) -> None:
         """One update; ``factor`` scales the learning rate, ``active`` [R] says which runs move."""
+        if active is not None and self.network.runs == 1 and self.network.device.type == "cpu":
+            if not bool(active):  # one run alone sits a step out for free; asking a GPU would mean waiting for it
+                return
+            active = None
         settings, flat = self.settings, self.network.flat
         rate, decay = self._rate, self._decay
         if settings.kind == "adamw":
