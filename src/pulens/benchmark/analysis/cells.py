@@ -106,14 +106,20 @@ def datasets_of(cells: Cells) -> list[str]:
 
 
 def complete(cells: Cells) -> tuple[list[str], list[str]]:
-    """The largest table without holes that keeps every data set some method lacks out last.
+    """A large table without holes: ranks compare methods on the same data sets only.
 
-    Ranks compare methods on the same data sets only. Methods that miss more than half of the data sets are left out,
-    then data sets that one of the remaining methods misses.
+    Whatever misses the largest share of its cells, a method or a data set, goes first, until nothing is missing.
 
     >>> complete({("a", "x"): {1: 0.5}, ("a", "y"): {1: 0.5}, ("a", "z"): {1: 0.5}, ("b", "x"): {1: 0.4}})
     (['a'], ['x', 'y', 'z'])
     """
-    datasets = datasets_of(cells)
-    kept = [name for name in methods_of(cells) if 2 * sum((name, one) in cells for one in datasets) > len(datasets)]
-    return kept, [one for one in datasets if all((name, one) in cells for name in kept)]
+    methods, datasets = methods_of(cells), datasets_of(cells)
+    while True:
+        lacking = {
+            ("method", name): sum((name, one) not in cells for one in datasets) / len(datasets) for name in methods
+        }
+        lacking |= {("set", one): sum((name, one) not in cells for name in methods) / len(methods) for one in datasets}
+        worst = max(lacking, key=lambda place: (lacking[place], place))
+        if not lacking[worst]:
+            return methods, datasets
+        (methods if worst[0] == "method" else datasets).remove(worst[1])

@@ -30,12 +30,22 @@ def summaries(cells: Cells) -> dict[tuple[str, str], Summary]:
 
 
 def ordered(cells: Cells) -> list[str]:
-    """Methods by their mean over the data sets they have, best first."""
-    means = {
-        name: fmean(fmean(values.values()) for (method, _), values in cells.items() if method == name)
+    """Methods by how far they are, on average, above the mean of all methods on the same data set; best first.
+
+    A method that was not tried on the hard data sets must not lead for that.
+
+    >>> ordered({("a", "easy"): {1: 0.9}, ("b", "easy"): {1: 0.95}, ("b", "hard"): {1: 0.6}, ("a", "hard"): {1: 0.5}})
+    ['b', 'a']
+    """
+    means = {place: fmean(values.values()) for place, values in cells.items()}
+    usual = {
+        dataset: fmean(mean for (_, other), mean in means.items() if other == dataset) for dataset in datasets_of(cells)
+    }
+    leads = {
+        name: fmean(mean - usual[dataset] for (method, dataset), mean in means.items() if method == name)
         for name in methods_of(cells)
     }
-    return sorted(means, key=lambda name: (-means[name], name))
+    return sorted(leads, key=lambda name: (-leads[name], name))
 
 
 def as_csv(

@@ -80,6 +80,8 @@ def _sentence(found: Board) -> str:
     lead = found.methods[competing[0]].title
     sets = "one data set" if len(found.datasets) == 1 else f"{len(found.datasets)} data sets"
     words = f"{lead} has the highest mean {found.metric} over {sets}"
+    if any((competing[0], one) not in found.cells for one in found.datasets):
+        words = f"{lead} is furthest above the average {found.metric} of the data sets it was run on"
     ranking = found.ranking
     if ranking is None:
         return f"{words}; there is too little to rank methods by."

@@ -65,7 +65,7 @@ def _table(found: Board) -> list[str]:
                 sign = SIGNS[verdicts.get((name, dataset), "tie")]
                 few = "?" if found.undefined.get((name, dataset)) else ""
                 shown.append(f"{'–' if one is None else f'{one}{few} {sign}':>{wide}}")
-            mean = f"{100 * _mean(found, name):>9.2f}" if is_last else ""
+            mean = f"{_mean(found, name):>9}" if is_last else ""
             lines.append(f"{found.methods[name].marked:<{names}}" + "".join(shown) + mean)
             beside = [found.published.get((name, dataset)) for dataset in block]
             if any(value is not None for value in beside):
@@ -83,8 +83,10 @@ def _named(found: Board, name: str) -> str:
     return f"{f'{title} {facts.mark}'.strip():<34}"
 
 
-def _mean(found: Board, name: str) -> float:
-    return fmean(fmean(own.values()) for (method, _), own in found.cells.items() if method == name)
+def _mean(found: Board, name: str) -> str:
+    """In percent, for methods with a value on every data set: other means would compare different things."""
+    means = [fmean(own.values()) for (method, _), own in found.cells.items() if method == name]
+    return f"{100 * fmean(means):.2f}" if len(means) == len(found.datasets) else "–"
 
 
 def _legend(found: Board) -> list[str]:
