@@ -179,7 +179,7 @@ def test_episodes_compete_among_themselves_and_not_with_pre_training():
     assert RobustPU(episodes=1, **QUICK).fit(X, labels).pretraining_epoch_ == 10
 
 
-def test_the_oracle_judges_pre_training_too_where_it_was_asked_for():
+def test_pre_training_is_judged_on_pu_rows_also_where_an_oracle_selects():
     X, labels, positive = gaussians()
     other, truth = gaussians(1)[0][150:], np.where(gaussians(1)[2], 1, -1)
     options = {**QUICK, "episodes": 2, "selection": "oracle", "pretraining_selection": "proxy_accuracy"}

@@ -19,6 +19,7 @@ from pulens import backbones
 from pulens.errors import AssumptionError, InputError, listed
 from pulens.inputs.arrays import plain_values
 from pulens.inputs.columns import LabelCoding
+from pulens.learners._aside import set_aside
 from pulens.learners._data import Part, StackedRows
 from pulens.learners._loop import EpochHook, Program, Stack, train
 from pulens.learners._network import CONVOLUTIONS, StackedNetwork, built
@@ -268,6 +269,11 @@ def fit_many(
         if oracle:  # rows keep their order in _positives_first, positives first
             truths = [np.sort(truth)[::-1] for truth in truths]
     streams = Streams(seeds, device)
+    watched = kept_out
+    if oracle:  # validation rows then carry true classes, which nothing but the selection may read
+        watched = None
+        if first._program.needs_held_out_rows(first):
+            data, watched = set_aside(data, first.validation_fraction, streams)
     shape = first.row_shape_
     backbone = _builder(first.backbone, shape)
     builders = first._program.builders(first, shape, backbone)
@@ -292,7 +298,7 @@ def fit_many(
     if support is not None:
         known = StackedRows(table, [_positives_first(pair, type(first).__name__) for pair in support], scenario)
     settings = _settings(learners, device)
-    stack = Stack(data, streams, networks, numbers, settings, kept_out, priors, known, backbone)
+    stack = Stack(data, streams, networks, numbers, settings, watched, priors, known, backbone)
     program = first._program(stack)
     criterion = None
     if selection != "last":

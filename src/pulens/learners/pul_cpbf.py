@@ -14,7 +14,6 @@ from typing import Any
 import torch
 
 from pulens.errors import InputError, PulensError
-from pulens.learners._aside import set_aside
 from pulens.learners._data import Batch, Drawn, StackedRows
 from pulens.learners._estimator import PULearner
 from pulens.learners._loop import Program, Stack, Stage, gradients_of
@@ -129,18 +128,10 @@ class FenceProgram(Program):
             raise InputError(f"loss must be 'logistic' or 'sigmoid', got {self.value('loss')!r}.")
         if self.value("fence") == "shared" and self.value("loss") != "logistic":
             raise InputError("fence='shared' shifts the threshold of one network, which needs loss='logistic'.")
-        self.watched = self.find_watched()
+        self.watched = stack.held_out
         self.levels = torch.arange(1, levels + 1, device=stack.data.device) / (levels + 1)
         shape = tuple(stack.data.table.shape[1:])
         self.views = Views(stack.data, *usual_views(shape, mirror=self.value("mirror")))
-
-    def find_watched(self) -> StackedRows | None:
-        """PU rows that stop the fence. An oracle's validation rows say who is positive: they must not."""
-        stack = self.stack
-        if self.value("fence_patience") is None or not self.value("selection").startswith("oracle"):
-            return stack.held_out
-        stack.data, watched = set_aside(stack.data, self.value("validation_fraction"), stack.streams)
-        return watched
 
     def stages(self) -> list[Stage]:
         size = self.value("batch_size")

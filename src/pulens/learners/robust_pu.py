@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
 
 from pulens.errors import InputError, listed
@@ -78,10 +77,6 @@ class SelfPacedProgram(RiskProgram):
         name, held_out = check_selection(self.value("pretraining_selection")), self.stack.held_out
         if name == "last" or held_out is None:
             return None
-        if self.value("selection").startswith("oracle"):  # the held-out rows then are of known class
-            own = zip(held_out.n_rows, held_out.n_labelled, strict=True)
-            truths = [np.arange(rows) < positives for rows, positives in own]
-            return Selection(self.value("selection"), held_out, self.stack.class_priors, truths)
         return Selection(name, held_out, self.stack.class_priors)
 
     def end_epoch(self, stage: Stage) -> None:
