@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from importlib import resources
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -44,15 +46,42 @@ class Forecast:
     device: str
 
 
+def shares(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """How much of a device each stack had, by the moment it started: stacks at work together have equal parts of it.
+
+    >>> at = ["2026-01-01T00:00:00+00:00", "2026-01-01T00:00:10+00:00", "2026-01-01T00:00:20+00:00"]
+    >>> shares([{"started": at[0], "finished": at[2]}, {"started": at[1], "finished": at[2]}])[at[0]]
+    0.75
+    """
+    spans: dict[str, tuple[float, float]] = {}  # the runs of a stack start together and are written down in turn
+    for row in rows:
+        first, last = (datetime.fromisoformat(row[name]).timestamp() for name in ("started", "finished"))
+        spans[row["started"]] = first, max(last, spans.get(row["started"], (first, last))[1])
+    ends = sorted({end for span in spans.values() for end in span})
+    pieces = [(a, b, sum(first <= a and b <= last for first, last in spans.values())) for a, b in pairwise(ends)]
+    found = {}
+    for started, (first, last) in spans.items():
+        own = sum((b - a) / busy for a, b, busy in pieces if first <= a and b <= last)
+        found[started] = own / (last - first) if last > first else 1.0
+    return found
+
+
 def measured_rates(archive: Archive) -> list[Rate]:
-    """Rates of an archive: the median over the stacks of each method and data set."""
+    """Rates of an archive: the median over the stacks of each method and data set.
+
+    A GPU is shared by the stacks that run on it together, so a stack's seconds count by its part of the device.
+    """
+    parts = shares([row for row in archive.done if str(row["device"]).startswith("cuda")])
     cells: dict[tuple[str, str, str, str], list[Mapping[str, Any]]] = {}
     for row in archive.done:
         device = row["device_name"] if str(row["device"]).startswith("cuda") else "cpu"
         cells.setdefault((row["method"], row["dataset"], row["kind"], device), []).append(row)
     found = []
     for (method, dataset, kind, device), rows in sorted(cells.items()):
-        whole = [(row["stack_seconds"] + row["stack_watching_seconds"]) / row["stack_runs"] for row in rows]
+        whole = [
+            parts.get(row["started"], 1.0) * (row["stack_seconds"] + row["stack_watching_seconds"]) / row["stack_runs"]
+            for row in rows
+        ]
         memory = [row["stack_peak_memory"] / row["stack_runs"] for row in rows]
         sizes = [row["stack_runs"] for row in rows]
         found.append(
