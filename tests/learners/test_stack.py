@@ -161,12 +161,16 @@ def test_a_run_that_stops_early_leaves_the_others_alone():
     assert_same_runs(lambda run: NNPU(random_state=run, learning_rate=rates[run], **options), X, [labels] * 4, chosen)
 
 
-def test_the_same_seed_twice_gives_identical_bits():
+@pytest.mark.parametrize("learner", SHORT, ids=lambda learner: learner.__name__)
+def test_the_same_seed_twice_gives_identical_bits(learner):
     X, labels = rows()
-    options = {"class_prior": 0.5, "random_state": 3, "epochs": 3, "device": "cpu"}
-    first, second = (DistPU(warm_up_epochs=2, **options).fit(X, labels).decision_function(X) for _ in range(2))
+    prior = {"class_prior": 0.5} if learner._program.needs_class_prior else {}
+    options = {"backbone": small, "device": "cpu", **prior, **SHORT[learner]}
+    first, second, other = (
+        learner(random_state=seed, **options).fit(X, labels).decision_function(X) for seed in (3, 3, 4)
+    )
     np.testing.assert_array_equal(first, second)
-    assert (first != NNPU(**{**options, "random_state": 4}).fit(X, labels).decision_function(X)).any()
+    assert (first != other).any()
 
 
 def test_global_generators_are_left_alone():
