@@ -228,24 +228,6 @@ def test_an_epoch_is_a_pass_over_the_unlabelled_rows_but_at_least_the_authors_tw
         assert len(set(seen.tolist())) == steps * 32
 
 
-def test_labels_can_be_corrected_only_where_unlabelled_rows_weigh_less():
-    """A region of sure positives, labelled and unlabelled alike: its best chance must reach ``certain``."""
-    prior = 0.5
-
-    def chance(learner, **changes):
-        made = program(learner, [0.0, 0.0], 1, entropy_weight=0.0, **changes)
-        z = torch.linspace(-3, 3, 6001, dtype=torch.float64)[:, None].expand(-1, 2)
-        labelled, unlabelled = cross_entropy(z, torch.tensor([1.0, 0.0], dtype=torch.float64)).T
-        # of the unlabelled rows only this share lies there
-        cost = made.value("labelled_weight") * labelled + made.value("unlabelled_weight") * prior * unlabelled
-        return torch.sigmoid(z[cost.argmin(), 0]).item()
-
-    assert chance(P3MixC) == pytest.approx(1 / (1 + 0.5 * prior), abs=1e-3)
-    assert chance(P3MixC) >= 0.8
-    assert chance(P3MixC, unlabelled_weight=1.0) == pytest.approx(1 / (1 + prior), abs=1e-3)
-    assert chance(P3MixC, unlabelled_weight=1.0) < 0.7
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
