@@ -20,8 +20,8 @@ class P3MixC(PartnerLearner):
     completely at random.
 
     Before any correction the chance of a sure positive is :math:`1/(1 + \pi w_U/w_P)`: with equal weights far below
-    ``certain`` unless positives are rare, so that hardly a label is ever corrected. Hence :math:`w_U = 1/2`, as in paper
-    004; it moves the cut at zero to where a row is positive with a chance of :math:`\pi/2` before correction.
+    ``certain`` unless positives are rare, so that hardly a label is ever corrected. Hence :math:`w_U = 1/2`, as in
+    paper 004; it moves the cut at zero to where a row is positive with a chance of :math:`\pi/2` before correction.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
