@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
-from pulens.learners import PUET, ElkanNoto, NaiveClassifier, OracleClassifier, PUBagging, WeightedElkanNoto
+from pulens.learners import (
+    PUET,
+    ElkanNoto,
+    KernelPUSB,
+    NaiveClassifier,
+    OracleClassifier,
+    PUBagging,
+    WeightedElkanNoto,
+)
 
 # Labels are 1 and 0; another coding must be declared, never guessed. These checks use 1 and 2, or words.
 OTHER_LABELS = {
@@ -30,6 +38,8 @@ LEARNERS = [
     WeightedElkanNoto(),
     PUBagging(n_estimators=2),
     NaiveClassifier(),
+    KernelPUSB(class_prior=0.5, bandwidths=(1.0, 5.0), penalties=(0.01, 0.1)),
+    KernelPUSB(class_prior=0.5, ranking="density-ratio"),
     ToldOracle(),
 ]
 
