@@ -54,7 +54,7 @@ class StackedNetwork:
         kept = [dict(module.named_buffers()) for module in modules]
         self.buffers = {key: torch.stack([state[key] for state in kept]).to(device) for key in kept[0]}
         self.forward: Callable[..., torch.Tensor] = self._chain if self.steps is not None else self._mapped
-        self._is_compiled = compiled
+        self.is_compiled = compiled
         if compiled:
             self.forward = torch.compile(self.forward)
 
@@ -193,7 +193,7 @@ class StackedNetwork:
     def _drops_next(self, number: int, end: int | None) -> bool:
         """Whether a layer is a ReLU between a stack's dense layer, which nothing else reads, and a dropout."""
         assert self.steps is not None
-        if self.runs == 1 or not 0 < number < len(self.steps) - 1 or number + 1 == end or self._is_compiled:
+        if self.runs == 1 or not 0 < number < len(self.steps) - 1 or number + 1 == end or self.is_compiled:
             return False
         before, here, behind = (self.steps[place][1] for place in (number - 1, number, number + 1))
         return type(before) is nn.Linear and type(here) is nn.ReLU and type(behind) is nn.Dropout and behind.p > 0

@@ -8,8 +8,9 @@ the same run sees alone, and no draw depends on how many were made before. The f
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -42,6 +43,64 @@ def mix_tensor(words: torch.Tensor) -> torch.Tensor:
     return words
 
 
+def salt_of(purpose: str, moment: tuple[int, int]) -> int:
+    """What a draw adds to a run's key."""
+    return mix(mix(zlib.crc32(purpose.encode()) * GOLDEN + moment[0]) + moment[1] * GOLDEN)
+
+
+class Slots:
+    """Salts of a recorded step, one place per draw in the order of asking; they are written before every replay.
+
+    A moment that belongs to the step itself (or to a further pass of it) moves on with the step, any other stays.
+    """
+
+    MOST: ClassVar[int] = 64
+    PASS: ClassVar[int] = 1 << 20  # what sets a further pass of a step apart
+
+    def __init__(self, values: torch.Tensor, moment: tuple[int, int]) -> None:
+        self.values, self.moment = values, moment
+        self.asked: list[tuple[str, tuple[int, int], bool]] = []
+        self.next = 0
+
+    @property
+    def count(self) -> int:
+        return len(self.asked)
+
+    def take(self, purpose: str, moment: tuple[int, int]) -> torch.Tensor:
+        """The place of the next draw."""
+        place, self.next = self.next, self.next + 1
+        if place == len(self.asked):
+            if place == self.MOST:
+                raise RuntimeError(f"a step draws more than {self.MOST} times")
+            further = moment[1] - self.moment[1]
+            moves = moment[0] == self.moment[0] and further >= 0 and further % self.PASS == 0
+            self.asked.append((purpose, (0, further) if moves else moment, moves))
+        return self.values[place]
+
+    def salts(self, moments: Sequence[tuple[int, int]]) -> Any:
+        """What belongs into the places at given moments: [moments, count]."""
+        found = np.empty((len(moments), self.count), np.int64)
+        for place, (purpose, moment, moves) in enumerate(self.asked):
+            for row, (epoch, step) in enumerate(moments):
+                at = (epoch, step + moment[1]) if moves else moment
+                found[row, place] = signed(salt_of(purpose, at))
+        return found
+
+
+_slots: Slots | None = None  # set while a step is being recorded
+
+
+@contextmanager
+def drawing_from(slots: Slots) -> Iterator[None]:
+    """Every draw takes its salt from a place in memory instead of a number."""
+    global _slots
+    before, _slots, slots.next = _slots, slots, 0
+    try:
+        yield
+    finally:
+        _slots = before
+
+
 class Streams:
     """Random bits, permutations and masks for R runs, each from its own seed."""
 
@@ -53,8 +112,8 @@ class Streams:
 
     def bits(self, purpose: str, moment: tuple[int, int], count: int) -> torch.Tensor:
         """Random words [R, count]."""
-        salt = mix(mix(zlib.crc32(purpose.encode()) * GOLDEN + moment[0]) + moment[1] * GOLDEN)
-        base = mix_tensor(self._keys ^ signed(salt))
+        salt = signed(salt_of(purpose, moment)) if _slots is None else _slots.take(purpose, moment)
+        base = mix_tensor(self._keys ^ salt)
         counted = self._counted(count)[:count]
         if self.device.type != "cpu":
             return mix_tensor(base[:, None] + counted)
