@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import median
 
 from pulens.benchmark.analysis.cells import Summary
-from pulens.benchmark.methods import DISAMBIGUATION, GENERATIVE, RISK
+from pulens.benchmark.methods import DISAMBIGUATION, GENERATIVE, REFERENCE, RISK
 from pulens.studies._bench import Runs, claim, lacking, mean, runs, verdicts
 from pulens.studies._study import Claim, Outcome, Study, Workbench
 
@@ -139,22 +139,37 @@ def _unstable(found: Runs, curves: Curves) -> Claim:
 
 
 def draw(found: Runs, curves: Curves, path: Path) -> Path:
-    """A panel per data set, a line per method."""
+    """A row per data set, a column per family of methods, a line per method; the references in every panel."""
     from pulens.plots._matplotlib import pyplot
 
     plt = pyplot()
     datasets = sorted({dataset for _, dataset in curves})
+    there = {found.families[method] for method, _ in curves}
+    families = [family for family in (RISK, DISAMBIGUATION, GENERATIVE) if family in there] or [REFERENCE]
     figure, axes = plt.subplots(
-        1, len(datasets), figsize=(1 + 4 * len(datasets), 4.5), squeeze=False, layout="constrained"
+        len(datasets),
+        len(families),
+        figsize=(1 + 3.4 * len(families), 0.6 + 3.3 * len(datasets)),
+        squeeze=False,
+        sharey="row",
+        layout="constrained",
     )
-    for ax, dataset in zip(axes[0], datasets, strict=True):
-        for (method, where), own in sorted(curves.items()):
-            if where == dataset:
-                style = "--" if method in found.told else "-"
-                values = [100 * one.mean for one in own.values()]
-                ax.plot(list(own), values, style, marker="o", markersize=3, label=found.titles[method])
-        ax.set(title=dataset, xlabel="label frequency", ylabel="accuracy in percent", xscale="log")
-    axes[0, 0].legend(fontsize="x-small")
+    for row, dataset in zip(axes, datasets, strict=True):
+        mine = {method: own for (method, where), own in sorted(curves.items()) if where == dataset}
+        for ax, family in zip(row, families, strict=True):
+            ax.set(xscale="log", xlabel="label frequency", title=f"{dataset}: {family}")
+            ax.grid(alpha=0.25)
+            shown = [method for method in mine if found.families[method] == family]
+            references = [method for method in mine if found.families[method] == REFERENCE and method not in shown]
+            for method in [*shown, *references]:
+                grey = {"color": "0.4", "linestyle": "--" if method in found.told else ":"}
+                look = grey if method in references else {"marker": "o", "markersize": 3}
+                values = [100 * one.mean for one in mine[method].values()]
+                ax.plot(list(mine[method]), values, label=found.titles[method], **look)
+            ax.set_visible(bool(shown))
+            if shown:
+                ax.legend(fontsize="x-small")
+        row[0].set_ylabel("accuracy in percent")
     figure.savefig(path, dpi=150)
     plt.close(figure)
     return path

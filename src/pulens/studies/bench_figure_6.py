@@ -136,24 +136,33 @@ def _plentiful(found: Runs, scores: Scores) -> Claim:
 
 
 def draw(found: Runs, scores: Scores, dataset: str, path: Path) -> Path:
-    """As published: bars with few labels, marks with many."""
+    """A line per method, best first: full marks with few labels, hollow ones with many."""
     from pulens.plots._matplotlib import pyplot
 
     plt = pyplot()
-    names = sorted({method for method, _, _ in scores})
+
+    def known(name: str) -> float:
+        values = [one.mean for (method, _, frequency), one in scores.items() if method == name and frequency == LOW]
+        return mean(values) if values else 0.0
+
+    names = sorted({method for method, _, _ in scores}, key=known)
     strategies = (RANDOM, *BIASED)
-    figure, ax = plt.subplots(figsize=(2 + 1.1 * len(names), 4.5), layout="constrained")
+    figure, ax = plt.subplots(figsize=(8, 1.2 + 0.32 * len(names)), layout="constrained")
     for place, strategy in enumerate(strategies):
-        at = [k + (place - 1.5) * 0.2 for k in range(len(names))]
-        for frequency, shape in ((LOW, "bars"), (HIGH, "marks")):
-            known = [scores.get((name, strategy, frequency)) for name in names]
-            values = [float("nan") if one is None else 100 * one.mean for one in known]
-            if shape == "bars":
-                ax.bar(at, values, 0.18, color=f"C{place}", alpha=0.6, label=f"{strategy}, c = {frequency:g}")
-            else:
-                ax.plot(at, values, "_", color=f"C{place}", markersize=12, markeredgewidth=2)
-    ax.set(xticks=range(len(names)), ylabel="F1 in percent", title=f"{dataset}; dashes: c = {HIGH:g}")
-    ax.set_xticklabels([found.titles[name] for name in names], rotation=30, ha="right")
+        for frequency, filled in ((LOW, True), (HIGH, False)):
+            places = [k for k, name in enumerate(names) if (name, strategy, frequency) in scores]
+            ax.plot(
+                [100 * scores[names[k], strategy, frequency].mean for k in places],
+                [k + (1.5 - place) * 0.16 for k in places],
+                "osD^"[place],
+                color=f"C{place}",
+                markersize=5,
+                markerfacecolor=f"C{place}" if filled else "none",
+                label=f"{strategy}, c = {frequency:g}",
+            )
+    ax.set(yticks=range(len(names)), xlabel="F1 in percent", title=dataset)
+    ax.set_yticklabels([found.titles[name] for name in names])
+    ax.grid(axis="y", alpha=0.25)
     ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
     figure.savefig(path, dpi=150)
     plt.close(figure)
