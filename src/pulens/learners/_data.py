@@ -96,7 +96,8 @@ def take(data: StackedRows, positions: torch.Tensor, moment: tuple[int, int], ac
     labelled, unlabelled, population = (
         mask.gather(1, positions).float() for mask in (data.is_labelled, data.is_unlabelled, data.is_population)
     )
-    return Batch(positions, data.table[rows].float(), labelled, unlabelled, population, moment, active, padded)
+    x = data.table.index_select(0, rows.view(-1)).view(*rows.shape, *data.table.shape[1:])
+    return Batch(positions, x.float(), labelled, unlabelled, population, moment, active, padded)
 
 
 @dataclass(frozen=True)

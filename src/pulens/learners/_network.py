@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from pulens.errors import PulensError
-from pulens.learners import _layers
+from pulens.learners import _dense_chain, _layers
 from pulens.learners._streams import Streams
 
 Moment = tuple[int, int]
@@ -54,9 +54,15 @@ class StackedNetwork:
         kept = [dict(module.named_buffers()) for module in modules]
         self.buffers = {key: torch.stack([state[key] for state in kept]).to(device) for key in kept[0]}
         self.forward: Callable[..., torch.Tensor] = self._chain if self.steps is not None else self._mapped
+        layers = _dense_chain.dense_layers(self.steps) if self._runs_by_hand(compiled) else None
+        self._dense = _dense_chain.DenseChain(layers, name, self.parameters) if layers else None
         self._is_compiled = compiled
         if compiled:
             self.forward = torch.compile(self.forward)
+
+    def _runs_by_hand(self, compiled: bool) -> bool:
+        """Where chains of dense layers have kernels of their own; derivatives of gradients still need the others."""
+        return self.device.type == "cpu" and self.precision == "float32" and not compiled
 
     def _views(self, flat: torch.Tensor, *, leaves: bool) -> dict[str, torch.Tensor]:
         found, start = {}, 0
@@ -81,6 +87,9 @@ class StackedNetwork:
 
         A network with one output per row gives logits [R, rows], any other [R, rows, ...].
         """
+        if self._dense is not None and (streams is not None or not torch.is_grad_enabled()):
+            outputs = self._dense.score(x) if streams is None else self._dense(x, streams, moment)
+            return outputs.squeeze(2) if outputs.shape[2] == 1 else outputs
         with self._mixed():
             outputs = self.forward(x, streams, moment)
         return outputs.float()

@@ -11,6 +11,7 @@ from pulens.learners._network import StackedNetwork
 
 KINDS = ("adam", "adamw", "sgd")
 PIECE = 1 << 18  # numbers of each kind that stay in a CPU's cache together
+_FUSED: dict[str, Any] = {"adam": getattr(torch, "_fused_adam_", None), "adamw": getattr(torch, "_fused_adamw_", None)}
 PerRun = Any  # a number, or a tensor with one number per run
 
 
@@ -51,6 +52,10 @@ class Optimiser:
             active = None
         settings, flat = self.settings, self.network.flat
         rate, decay = self._rate, self._decay
+        if active is None and self._taken_by_run is None and self._is_one_pass():
+            self.taken += 1
+            self._one_pass(gradient, rate * factor)
+            return
         if settings.kind == "adamw":
             shrink = 1 - rate * factor * decay
             flat.mul_(shrink if active is None else torch.where(self._laid_out(active), shrink, 1.0))
@@ -92,6 +97,32 @@ class Optimiser:
                 flat[part].addcmul_(root.reciprocal_().mul_(first), rate[part], value=scale)
             else:
                 flat[part].addcdiv_(first, root, value=rate * scale)
+
+    def _is_one_pass(self) -> bool:
+        """Whether torch has a kernel that reads and writes everything once: on a CPU, all runs alike."""
+        if self.second is None or self.network.device.type != "cpu" or _FUSED.get(self.settings.kind) is None:
+            return False
+        return not isinstance(self._rate, torch.Tensor) and not isinstance(self._decay, torch.Tensor)
+
+    def _one_pass(self, gradient: torch.Tensor, rate: float) -> None:
+        """The arithmetic of :meth:`_adam`, decay included, but for the order of roundings."""
+        settings = self.settings
+        b1, b2 = settings.betas
+        _FUSED[settings.kind](
+            [self.network.flat],
+            [gradient],
+            [self.first],
+            [self.second],
+            [],
+            [torch.tensor(float(self.taken))],
+            lr=rate,
+            beta1=b1,
+            beta2=b2,
+            weight_decay=self._decay,
+            eps=settings.epsilon,
+            amsgrad=False,
+            maximize=False,
+        )
 
     def _masked(self, gradient: torch.Tensor, rate: PerRun, factor: float, active: torch.Tensor | None) -> None:
         """The same arithmetic with one step count per run."""

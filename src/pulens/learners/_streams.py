@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 GOLDEN = 0x9E3779B97F4A7C15
 FIRST, SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -42,26 +43,38 @@ def mix_tensor(words: torch.Tensor) -> torch.Tensor:
     return words
 
 
+def mix_array(words: NDArray[np.uint64]) -> None:
+    """The finaliser on unsigned words, in place; on a CPU numpy is twice as fast at this as torch."""
+    shifted = np.empty_like(words)
+    for shift, factor in ((30, FIRST), (27, SECOND), (31, None)):
+        words ^= np.right_shift(words, np.uint64(shift), out=shifted)
+        if factor is not None:
+            words *= np.uint64(factor)
+
+
 class Streams:
     """Random bits, permutations and masks for R runs, each from its own seed."""
 
     def __init__(self, seeds: Sequence[int], device: torch.device) -> None:
         self.seeds = tuple(int(seed) for seed in seeds)
         self.device = device
-        self._keys = torch.tensor([signed(mix(seed * GOLDEN + 1)) for seed in self.seeds], device=device)
+        self._words = [mix(seed * GOLDEN + 1) for seed in self.seeds]
+        self._keys = torch.tensor([signed(word) for word in self._words], device=device)
         self._places: dict[int, torch.Tensor] = {}
 
     def bits(self, purpose: str, moment: tuple[int, int], count: int) -> torch.Tensor:
         """Random words [R, count]."""
-        salt = mix(mix(zlib.crc32(purpose.encode()) * GOLDEN + moment[0]) + moment[1] * GOLDEN)
-        base = mix_tensor(self._keys ^ signed(salt))
-        counted = self._counted(count)[:count]
-        if self.device.type != "cpu":
-            return mix_tensor(base[:, None] + counted)
-        found = torch.empty(len(base), count, dtype=torch.int64)
-        for row, first in zip(found, base, strict=True):  # a run's words stay in the cache
-            mix_tensor(torch.add(counted, first, out=row))
-        return found
+        if self.device.type == "cpu":
+            return torch.stack([self.bits_of(run, purpose, moment, count) for run in range(len(self.seeds))])
+        base = mix_tensor(self._keys ^ signed(_salt(purpose, moment)))
+        return mix_tensor(base[:, None] + self._counted(count)[:count])
+
+    def bits_of(self, run: int, purpose: str, moment: tuple[int, int], count: int) -> torch.Tensor:
+        """One run's random words [count], on the CPU."""
+        base = np.uint64(mix(self._words[run] ^ _salt(purpose, moment)))
+        words = np.add(self._counted(count).numpy()[:count].view(np.uint64), base)
+        mix_array(words)
+        return torch.from_numpy(words.view(np.int64))
 
     def _counted(self, count: int) -> torch.Tensor:
         """Multiples of the golden ratio, kept for the next draw."""
@@ -74,9 +87,16 @@ class Streams:
     def keep(self, purpose: str, moment: tuple[int, int], shape: tuple[int, ...], dropout: float) -> torch.Tensor:
         """1 / (1 - dropout) with probability 1 - dropout (to 1/65536), else 0; shape [R, *shape], four to a word."""
         count = int(np.prod(shape))
+        if self.device.type == "cpu":
+            kept = torch.stack([self.kept_of(run, purpose, moment, count, dropout) for run in range(len(self.seeds))])
+            return kept.float().mul_(1 / (1 - dropout)).view(-1, *shape)
         lanes = self.bits(purpose, moment, -(-count // 4)).view(torch.int16)[:, :count]
-        kept = lanes >= round(dropout * 65536) - 32768
-        return (kept * (1 / (1 - dropout))).view(-1, *shape)
+        return ((lanes >= _lowest_kept(dropout)) * (1 / (1 - dropout))).view(-1, *shape)
+
+    def kept_of(self, run: int, purpose: str, moment: tuple[int, int], count: int, dropout: float) -> torch.Tensor:
+        """What :meth:`keep` keeps for one run, as 1 and 0 of eight bits [count]: torch is slow at booleans on a CPU."""
+        lanes = self.bits_of(run, purpose, moment, -(-count // 4)).numpy().view(np.int16)[:count]
+        return torch.from_numpy((lanes >= _lowest_kept(dropout)).view(np.int8))
 
     def uniform(self, purpose: str, moment: tuple[int, int], shape: tuple[int, ...]) -> torch.Tensor:
         """Numbers in [0, 1) of 24 bits, shape [R, *shape]."""
@@ -111,3 +131,13 @@ class Streams:
         generators = self.generators(purpose, (epoch, 0))
         drawn = [rng.beta(value, value, steps) for rng, value in zip(generators, own, strict=True)]
         return torch.as_tensor(np.stack(drawn, 1).astype(np.float32), device=self.device)
+
+
+def _salt(purpose: str, moment: tuple[int, int]) -> int:
+    """What sets the draws of a purpose and moment apart from all others."""
+    return mix(mix(zlib.crc32(purpose.encode()) * GOLDEN + moment[0]) + moment[1] * GOLDEN)
+
+
+def _lowest_kept(dropout: float) -> int:
+    """The smallest 16-bit lane that survives."""
+    return round(dropout * 65536) - 32768
