@@ -90,14 +90,25 @@ class Batch:
     is_padded: bool = False
 
 
+class Lookup:
+    """Rows and masks at the positions of many steps, looked up at once; a step is a slice of them."""
+
+    def __init__(self, data: StackedRows, positions: torch.Tensor) -> None:
+        masks = (data.is_labelled, data.is_unlabelled, data.is_population)
+        self.table, self.positions, self.rows = data.table, positions, data.rows.gather(1, positions)
+        self.masks = [mask.gather(1, positions).float() for mask in masks]
+
+    def step(self, part: slice, moment: tuple[int, int], active: Any, padded: bool) -> Batch:
+        """Positions ``part`` as a batch; the rows of the table are copied here, not before."""
+        rows = self.rows[:, part]
+        x = self.table.index_select(0, rows.reshape(-1)).view(*rows.shape, *self.table.shape[1:])
+        masks = (mask[:, part] for mask in self.masks)
+        return Batch(self.positions[:, part], x.float(), *masks, moment, active, padded)
+
+
 def take(data: StackedRows, positions: torch.Tensor, moment: tuple[int, int], active: Any, padded: bool) -> Batch:
     """Look up everything a step needs at given positions."""
-    rows = data.rows.gather(1, positions)
-    labelled, unlabelled, population = (
-        mask.gather(1, positions).float() for mask in (data.is_labelled, data.is_unlabelled, data.is_population)
-    )
-    x = data.table.index_select(0, rows.view(-1)).view(*rows.shape, *data.table.shape[1:])
-    return Batch(positions, x.float(), labelled, unlabelled, population, moment, active, padded)
+    return Lookup(data, positions).step(slice(None), moment, active, padded)
 
 
 @dataclass(frozen=True)
@@ -126,10 +137,11 @@ class Pooled:
         if self.skip_without_labelled:
             active = active & (counted > 0)
         everyone = bool(active.all())  # the one wait for the device in an epoch
+        lookup = Lookup(data, order)
         for step in range(steps):
             moves = None if everyone else active[:, step]
-            chosen = order[:, step * self.size : (step + 1) * self.size]
-            yield take(data, chosen, (epoch, step), moves, not data.is_even)
+            part = slice(step * self.size, (step + 1) * self.size)
+            yield lookup.step(part, (epoch, step), moves, not data.is_even)
 
 
 @dataclass(frozen=True)
@@ -184,12 +196,12 @@ class Drawn:
         orders = [_sequence(data, streams, epoch, group, size * steps) for group, size in self.sizes.items()]
         limits = torch.tensor(own_steps, device=data.device)
         uneven = len(set(own_steps)) > 1
+        total = sum(self.sizes.values())
+        in_turn = [order.view(data.runs, steps, size) for order, size in zip(orders, self.sizes.values(), strict=True)]
+        lookup = Lookup(data, torch.cat(in_turn, 2).flatten(1))
         for step in range(steps):
-            parts = [
-                order[:, step * size : (step + 1) * size]
-                for order, size in zip(orders, self.sizes.values(), strict=True)
-            ]
-            yield take(data, torch.cat(parts, 1), (epoch, step), step < limits if uneven else None, False)
+            part = slice(step * total, (step + 1) * total)
+            yield lookup.step(part, (epoch, step), step < limits if uneven else None, False)
 
 
 def _sequence(data: StackedRows, streams: Streams, epoch: int, group: str, length: int) -> torch.Tensor:

@@ -63,46 +63,48 @@ def dense_layers(steps: Sequence[tuple[str, nn.Module]] | None) -> list[Layer] |
 
 
 class _Workspace:
-    """Activations of one pass, [R, rows, width] per layer."""
+    """Activations of one pass, [R, rows, width] for every layer but the last."""
 
     def __init__(self, runs: int, rows: int, layers: Sequence[Layer]) -> None:
-        self.rows = rows
-        self.kept = [torch.empty(runs, rows, layer.width) for layer in layers]
+        self.runs, self.rows = runs, rows
+        self.kept = [torch.empty(runs, rows, layer.width) for layer in layers[:-1]]
+        self._views: dict[int, list[list[torch.Tensor]]] = {}
+
+    def views(self, rows: int) -> list[list[torch.Tensor]]:
+        """Every run's activations of so many rows; a tenth of a small step would go into making them anew."""
+        if rows not in self._views:
+            self._views = dict(list(self._views.items())[-1:])  # full batches and the last short one
+            self._views[rows] = [[kept[run, :rows] for kept in self.kept] for run in range(self.runs)]
+        return self._views[rows]
 
 
 class _Lease:
     """A workspace in use; it goes back when the graph that holds it is gone."""
 
     def __init__(self, chain: DenseChain, rows: int) -> None:
-        self.chain, self.rows, self.workspace = chain, rows, chain._workspace(rows)
+        self.chain, self.workspace = chain, chain.workspace(rows)
+        self.views = self.workspace.views(rows)
 
     def __del__(self) -> None:
         if len(self.chain.spare) < SPARE:
             self.chain.spare.append(self.workspace)
 
-    def of(self, run: int) -> list[torch.Tensor]:
-        """A run's activations."""
-        return [kept[run, : self.rows] for kept in self.workspace.kept]
-
 
 class DenseChain:
-    """Passes through R dense networks of one architecture."""
+    """Passes through R dense networks of one architecture; ``parameters`` lie one behind the other in one vector."""
 
     def __init__(self, layers: list[Layer], name: str, parameters: dict[str, torch.Tensor]) -> None:
-        self.layers, self.name = layers, name
-        self.runs = parameters[layers[0].weight].shape[0]
-        self.names = list(parameters)  # the order in which gradients are laid out
-        self.parameters = parameters
+        self.layers, self.name, self.parameters = layers, name, tuple(parameters.values())
+        self.runs = self.parameters[0].shape[0]
+        self.size = sum(own.numel() for own in self.parameters)
         self.spare: list[_Workspace] = []
         self._scratch = threading.local()
-        self._own = [
-            [(parameters[layer.weight].detach()[run], parameters[layer.bias].detach()[run]) for layer in layers]
-            for run in range(self.runs)
-        ]
+        own = {key: value.detach() for key, value in parameters.items()}
+        self._own = [[(own[layer.weight][run], own[layer.bias][run]) for layer in layers] for run in range(self.runs)]
 
     def __call__(self, x: torch.Tensor, streams: Streams, moment: Moment) -> torch.Tensor:
-        """Outputs [R, rows, width] of inputs [R, rows, ...] in training mode, differentiable once."""
-        found: torch.Tensor = _Passes.apply(self, streams, moment, x.flatten(2), *self.parameters.values())  # type: ignore[no-untyped-call]
+        """Outputs [R, rows, width] of inputs [R, rows, ...] in training mode; they can be differentiated once."""
+        found: torch.Tensor = _Pass.apply(self, streams, moment, x.flatten(2), *self.parameters)  # type: ignore[no-untyped-call]
         return found
 
     def score(self, x: torch.Tensor) -> torch.Tensor:
@@ -122,11 +124,15 @@ class DenseChain:
         each_run(one, self.runs)
         return found
 
-    def _workspace(self, rows: int) -> _Workspace:
+    def workspace(self, rows: int) -> _Workspace:
         for place, workspace in enumerate(self.spare):
             if workspace.rows >= rows:
                 return self.spare.pop(place)
         return _Workspace(self.runs, rows, self.layers)
+
+    def laid_out(self, flat: torch.Tensor, run: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """A run's weights and biases in a vector laid out as the parameters are."""
+        return [(_at(flat, weight), _at(flat, bias)) for weight, bias in self._own[run]]
 
     def _room(self, place: int, rows: int) -> torch.Tensor:
         """Memory of this thread for [rows, width of a layer], overwritten by the next call."""
@@ -155,17 +161,18 @@ class DenseChain:
         x: torch.Tensor,
         wrote: list[torch.Tensor],
         slope: torch.Tensor,
-        into: dict[str, torch.Tensor],
+        flat: torch.Tensor,
         at_inputs: torch.Tensor | None,
     ) -> None:
-        """One run's gradients, given that of its outputs, into ``into`` and, where asked for, ``at_inputs``."""
+        """One run's gradients, given that of its outputs, into ``flat`` and, where asked for, ``at_inputs``."""
+        into = self.laid_out(flat, run)
         for place in reversed(range(len(self.layers))):
             layer, weight = self.layers[place], self._own[run][place][0]
             if layer.has_relu:
                 torch.ops.aten.threshold_backward.grad_input(slope, wrote[place], 0, grad_input=slope)
             read, factor = (wrote[place - 1], self.layers[place - 1].factor) if place else (x, 1.0)
-            _transposed_product(slope, read, factor, into[layer.weight][run])
-            torch.sum(slope, 0, out=into[layer.bias][run])
+            _transposed_product(slope, read, factor, into[place][0])
+            torch.sum(slope, 0, out=into[place][1])
             below = self._room(place - 1, len(slope)) if place else at_inputs
             if below is not None:
                 torch.addmm(below, slope, weight, beta=0, alpha=factor, out=below)
@@ -182,46 +189,52 @@ def _transposed_product(slope: torch.Tensor, read: torch.Tensor, factor: float, 
         torch.addmm(out, slope.t(), read, beta=0, alpha=factor, out=out)
 
 
+def _at(flat: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
+    """The place in a vector that ``like`` has in its own."""
+    return flat.as_strided(like.shape, like.stride(), like.storage_offset())
+
+
 def joined(parts: Sequence[torch.Tensor]) -> torch.Tensor:
-    """Tensors one after the other as one vector; without a copy where memory holds them so already."""
-    first, end = parts[0], parts[0].data_ptr()
-    for part in parts:
-        if part.data_ptr() != end or not part.is_contiguous():
-            return torch.cat([one.reshape(-1) for one in parts])
-        end += part.numel() * part.element_size()
-    whole = first.untyped_storage()
-    total = sum(part.numel() for part in parts)
-    if whole.nbytes() < (first.storage_offset() + total) * first.element_size():  # neighbours by chance
-        return torch.cat([one.reshape(-1) for one in parts])
-    return first.as_strided((total,), (1,))
+    """Tensors one behind the other as one vector; without a copy where they are the whole of one already."""
+    whole = parts[0]._base
+    if whole is not None and whole.dim() == 1 and whole.numel() == sum(part.numel() for part in parts):
+        place = 0
+        for part in parts:
+            if part._base is not whole or part.storage_offset() != place or not part.is_contiguous():
+                break
+            place += part.numel()
+        else:
+            return whole
+    return torch.cat([part.reshape(-1) for part in parts])
 
 
-class _Passes(torch.autograd.Function):
-    """The chain as one operation."""
+class _Pass(torch.autograd.Function):
+    """A pass in training mode as one operation."""
 
     @staticmethod
     def forward(  # type: ignore[override]
         ctx: Any, chain: DenseChain, streams: Streams, moment: Moment, x: torch.Tensor, *parameters: torch.Tensor
     ) -> torch.Tensor:
         lease = _Lease(chain, x.shape[1])
-        each_run(lambda run: chain.forward(run, x[run], lease.of(run), streams, moment), chain.runs)
+        found = torch.empty(*x.shape[:2], chain.layers[-1].width)
+        each_run(lambda run: chain.forward(run, x[run], [*lease.views[run], found[run]], streams, moment), chain.runs)
         ctx.chain, ctx.lease = chain, lease
-        ctx.save_for_backward(x, *parameters)  # so that a parameter changed in between is noticed
-        return lease.workspace.kept[-1][:, : x.shape[1]].clone()
+        ctx.save_for_backward(x, found, parameters[0])  # so that a change in between is noticed
+        return found
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, slopes: torch.Tensor) -> Any:  # type: ignore[override]
         chain: DenseChain = ctx.chain
-        x, *parameters = ctx.saved_tensors
-        flat = torch.empty(sum(own.numel() for own in parameters))
-        parts = flat.split([own.numel() for own in parameters])
-        into = {name: part.view_as(own) for name, part, own in zip(chain.names, parts, parameters, strict=True)}
+        x, found, _ = ctx.saved_tensors
+        flat = torch.empty(chain.size)
         at_inputs = torch.empty_like(x) if ctx.needs_input_grad[3] else None
+        if chain.layers[-1].has_relu:
+            slopes = slopes.clone()  # it is overwritten
 
         def one(run: int) -> None:
             own = None if at_inputs is None else at_inputs[run]
-            chain.backward(run, x[run], ctx.lease.of(run), slopes[run].clone(), into, own)
+            chain.backward(run, x[run], [*ctx.lease.views[run], found[run]], slopes[run], flat, own)
 
         each_run(one, chain.runs)
-        return None, None, None, at_inputs, *into.values()
+        return None, None, None, at_inputs, *(_at(flat, own) for own in chain.parameters)
