@@ -102,8 +102,8 @@ class Lookup:
         """Positions ``part`` as a batch; the rows of the table are copied here, not before."""
         rows = self.rows[:, part]
         x = self.table.index_select(0, rows.reshape(-1)).view(*rows.shape, *self.table.shape[1:])
-        masks = (mask[:, part] for mask in self.masks)
-        return Batch(self.positions[:, part], x.float(), *masks, moment, active, padded)
+        labelled, unlabelled, population = (mask[:, part] for mask in self.masks)
+        return Batch(self.positions[:, part], x.float(), labelled, unlabelled, population, moment, active, padded)
 
 
 def take(data: StackedRows, positions: torch.Tensor, moment: tuple[int, int], active: Any, padded: bool) -> Batch:

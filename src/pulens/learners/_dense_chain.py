@@ -22,6 +22,7 @@ from pulens.learners._streams import Streams
 
 Moment = tuple[int, int]
 SCORED_ROWS = 1024  # rows whose activations a core's cache holds
+WORTHWHILE = 1 << 14  # parameters of a run above which a stack gains by going run by run
 SPARE = 3  # workspaces kept for the next steps: passes of one step, and its last short batch
 
 
@@ -59,7 +60,20 @@ def dense_layers(steps: Sequence[tuple[str, nn.Module]] | None) -> list[Layer] |
         elif not (kind is nn.Flatten and place == 0):
             return None
         follows = kind
-    return found or None
+    if not found or found[-1].dropout:  # a dropout's factor goes into the product behind it
+        return None
+    return found
+
+
+def dense_chain(
+    steps: Sequence[tuple[str, nn.Module]] | None, name: str, parameters: dict[str, torch.Tensor]
+) -> DenseChain | None:
+    """The kernels for a stack of networks, or ``None`` where one batched product per layer is the better way."""
+    layers = dense_layers(steps)
+    if layers is None or len(layers) == 1:
+        return None
+    chain = DenseChain(layers, name, parameters)
+    return chain if chain.runs == 1 or chain.size >= chain.runs * WORTHWHILE else None
 
 
 class _Workspace:
@@ -104,7 +118,7 @@ class DenseChain:
 
     def __call__(self, x: torch.Tensor, streams: Streams, moment: Moment) -> torch.Tensor:
         """Outputs [R, rows, width] of inputs [R, rows, ...] in training mode; they can be differentiated once."""
-        found: torch.Tensor = _Pass.apply(self, streams, moment, x.flatten(2), *self.parameters)  # type: ignore[no-untyped-call]
+        found: torch.Tensor = _Pass.apply(self, streams, moment, x.flatten(2), *self.parameters)
         return found
 
     def score(self, x: torch.Tensor) -> torch.Tensor:
@@ -136,7 +150,7 @@ class DenseChain:
 
     def _room(self, place: int, rows: int) -> torch.Tensor:
         """Memory of this thread for [rows, width of a layer], overwritten by the next call."""
-        rooms: dict[int, torch.Tensor] = self._scratch.__dict__
+        rooms: dict[str, torch.Tensor] = self._scratch.__dict__
         key = str(place)
         if key not in rooms or len(rooms[key]) < rows:
             rooms[key] = torch.empty(rows, self.layers[place].width)
@@ -208,11 +222,11 @@ def joined(parts: Sequence[torch.Tensor]) -> torch.Tensor:
     return torch.cat([part.reshape(-1) for part in parts])
 
 
-class _Pass(torch.autograd.Function):
+class _Pass(torch.autograd.Function):  # type: ignore[misc]
     """A pass in training mode as one operation."""
 
     @staticmethod
-    def forward(  # type: ignore[override]
+    def forward(
         ctx: Any, chain: DenseChain, streams: Streams, moment: Moment, x: torch.Tensor, *parameters: torch.Tensor
     ) -> torch.Tensor:
         lease = _Lease(chain, x.shape[1])
@@ -223,8 +237,8 @@ class _Pass(torch.autograd.Function):
         return found
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, slopes: torch.Tensor) -> Any:  # type: ignore[override]
+    @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, slopes: torch.Tensor) -> Any:
         chain: DenseChain = ctx.chain
         x, found, _ = ctx.saved_tensors
         flat = torch.empty(chain.size)

@@ -54,15 +54,11 @@ class StackedNetwork:
         kept = [dict(module.named_buffers()) for module in modules]
         self.buffers = {key: torch.stack([state[key] for state in kept]).to(device) for key in kept[0]}
         self.forward: Callable[..., torch.Tensor] = self._chain if self.steps is not None else self._mapped
-        layers = _dense_chain.dense_layers(self.steps) if self._runs_by_hand(compiled) else None
-        self._dense = _dense_chain.DenseChain(layers, name, self.parameters) if layers else None
+        by_hand = device.type == "cpu" and precision == "float32" and not compiled
+        self._dense = _dense_chain.dense_chain(self.steps, name, self.parameters) if by_hand else None
         self._is_compiled = compiled
         if compiled:
             self.forward = torch.compile(self.forward)
-
-    def _runs_by_hand(self, compiled: bool) -> bool:
-        """Where chains of dense layers have kernels of their own; derivatives of gradients still need the others."""
-        return self.device.type == "cpu" and self.precision == "float32" and not compiled
 
     def _views(self, flat: torch.Tensor, *, leaves: bool) -> dict[str, torch.Tensor]:
         found, start = {}, 0
@@ -87,6 +83,7 @@ class StackedNetwork:
 
         A network with one output per row gives logits [R, rows], any other [R, rows, ...].
         """
+        # derivatives of gradients are asked for in evaluation mode only, and those need torch's own
         if self._dense is not None and (streams is not None or not torch.is_grad_enabled()):
             outputs = self._dense.score(x) if streams is None else self._dense(x, streams, moment)
             return outputs.squeeze(2) if outputs.shape[2] == 1 else outputs

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from threading import Barrier
 
 import torch
 
@@ -22,10 +23,15 @@ def each_run(work: Callable[[int], None], runs: int) -> None:
             for run in range(runs):
                 work(run)
         return
-    waiting = iter(range(runs))  # whoever is free takes the next
-    tasks = [_pool(cores).submit(_take_turns, work, waiting) for _ in range(min(cores, runs))]
+    pool, waiting = _pool(cores), iter(range(runs))  # whoever is free takes the next
+    torch.set_num_threads(1)  # MKL has one number for all threads
+    try:
+        tasks = [pool.submit(_take_turns, work, waiting) for _ in range(min(cores, runs))]
+        wait(tasks)
+    finally:
+        torch.set_num_threads(cores)
     for task in tasks:
-        task.result()
+        task.result()  # what went wrong there is raised here
 
 
 def _take_turns(work: Callable[[int], None], waiting: Iterator[int]) -> None:
@@ -35,13 +41,14 @@ def _take_turns(work: Callable[[int], None], waiting: Iterator[int]) -> None:
 
 
 def _pool(cores: int) -> ThreadPoolExecutor:
-    """Threads that compute on one core each; the caller's own number of threads stays."""
+    """Threads that compute on one core each."""
     if cores not in _pools:
+        everyone = Barrier(cores)
         _pools[cores] = ThreadPoolExecutor(cores, "pulens-runs", torch.set_num_threads, (1,))
-        for task in [_pools[cores].submit(int) for _ in range(cores)]:
+        for task in [_pools[cores].submit(everyone.wait) for _ in range(cores)]:  # all of them start now
             task.result()
-        torch.set_num_threads(cores)
     return _pools[cores]
 
 
-os.register_at_fork(after_in_child=_pools.clear)  # threads do not survive a fork
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pools.clear)  # threads do not survive a fork
