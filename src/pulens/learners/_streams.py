@@ -94,7 +94,6 @@ class Streams:
             self._places[size] = torch.arange(1, size + 1, device=self.device) * signed(GOLDEN)
         return self._places[size]
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
     def keep(self, purpose: str, moment: tuple[int, int], shape: tuple[int, ...], dropout: float) -> torch.Tensor:
         """1 / (1 - dropout) with probability 1 - dropout (to 1/65536), else 0; shape [R, *shape], four to a word."""
         count = int(np.prod(shape))
