@@ -10,12 +10,15 @@ start, data, every criterion and the test rows after every epoch, tallies and th
 
 The second runs the same plan twice: as stacks, several processes sharing the device; and one run at a time. The latter
 is timed on a sample (the first seed of every method and data set) and multiplied by the number of seeds, which is said;
-``--all`` times every run. ``--share 0.2`` shortens all trainings alike.
+``--all`` times every run. On a GPU single runs are timed twice: with steps launched one by one, which is how networks
+are usually trained, and with recorded steps, which is all that a single run can gain here. ``--share 0.2`` shortens all
+trainings alike.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import statistics
 import tempfile
@@ -104,28 +107,33 @@ def stacked_against_one_at_a_time(given: argparse.Namespace) -> None:
         moments = [datetime.fromisoformat(row[name]) for row in archive.done for name in ("started", "finished")]
         together = (max(moments) - min(moments)).total_seconds()
     done = {(row["method"], row["dataset"]) for row in archive.done}
-    alone, timed, sample = 0.0, 0, plan.runs if given.all else [run for run in plan.runs if run.seed == SEEDS[0]]
-    warm = True
+    sample = plan.runs if given.all else [run for run in plan.runs if run.seed == SEEDS[0]]
+    sample = [run for run in sample if (run.method, run.dataset) in done]
+    train(sample[:1], given.device)  # the first run pays for the device's start
+    ways = {"step by step": "0", "recorded": "1"} if given.device.startswith("cuda") else {"": "1"}
+    alone = dict.fromkeys(ways, 0.0)
     for run in sample:
-        if (run.method, run.dataset) not in done:
-            continue
-        if warm:
-            train([run], given.device)  # the first run pays for the device's start
-            warm = False
-        started = time.perf_counter()
-        train([run], given.device)
-        seconds = time.perf_counter() - started
-        alone += seconds * (1 if given.all else given.seeds)
-        timed += 1
-        print(f"  alone {run.method:<16} {run.dataset:<14} {seconds:8.2f} s", flush=True)
+        line = f"  alone {run.method:<16} {run.dataset:<14}"
+        for way, switch in ways.items():
+            os.environ["PULENS_CUDA_GRAPHS"] = switch
+            started = time.perf_counter()
+            train([run], given.device)
+            seconds = time.perf_counter() - started
+            alone[way] += seconds * (1 if given.all else given.seeds)
+            line += f" {seconds:8.2f} s {way}"
+        print(line, flush=True)
     for line in failed:
         print(f"failed, on both sides left out: {line}")
     rate = f"{60 * summary.done / together:.1f} runs a minute"
     print(f"stacked, {given.jobs} processes: {summary.done} runs in {together:.1f} s, {rate}")
     print(f"  ({summary.seconds:.1f} s with the start of processes)")
-    how = "all timed" if given.all else f"{timed} timed, times {given.seeds} seeds"
-    print(f"one at a time: {summary.done} runs in {alone:.1f} s ({how}), {60 * summary.done / alone:.1f} runs a minute")
-    print(f"{alone / together:.1f} times faster ({alone / summary.seconds:.1f} with the start of processes)")
+    how = "all timed" if given.all else f"{len(sample)} timed, times {given.seeds} seeds"
+    for way, total in alone.items():
+        print(f"one at a time, {way}: {summary.done} runs in {total:.1f} s ({how})")
+        print(
+            f"  {60 * summary.done / total:.1f} runs a minute; stacks are {total / together:.1f} times faster", end=" "
+        )
+        print(f"({total / summary.seconds:.1f} with the start of processes)")
 
 
 def main() -> None:

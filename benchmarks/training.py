@@ -51,10 +51,12 @@ def epoch_seconds(
     epochs: int = 3,
     clock=time.perf_counter,
     each=None,
+    recorded: bool = True,
     **options,
 ) -> float:
     """Median seconds per epoch of a stack, the first epoch (warm-up) left out."""
     marks: list[float] = []
+    os.environ["PULENS_CUDA_GRAPHS"] = "1" if recorded else "0"
 
     def mark(program, number, stage):
         if each is not None:
@@ -84,22 +86,32 @@ def stacks(device: str, heights: list[int], names: list[str], found: dict) -> No
             for way in ways if runs > 1 else ("grouped",):
                 if way == "each" and runs > 10:
                     continue
-                for precision in ("float32",) if device == "cpu" else ("float32", "tf32"):
+                kinds = (
+                    [("float32", False)] if device == "cpu" else [("float32", False), ("float32", True), ("tf32", True)]
+                )
+                for precision, recorded in kinds:
                     try:
                         spent = epoch_seconds(
-                            runs, X, labels, device, backbone=backbone, precision=precision, convolution=way
+                            runs,
+                            X,
+                            labels,
+                            device,
+                            backbone=backbone,
+                            precision=precision,
+                            convolution=way,
+                            recorded=recorded,
                         )
                     except torch.OutOfMemoryError:
                         print(f"  {name:<10} R = {runs:<4} {way:<8} {precision}: out of memory")
                         continue
                     each = spent * part / runs
-                    if runs == 1 and precision == "float32":
+                    if runs == 1 and precision == "float32" and not recorded:
                         alone = each
                     assert alone is not None
                     label = f"{backbone} {way}" if backbone == "lenet" and runs > 1 else backbone
                     print(
-                        f"  {name:<10} {label:<15} R = {runs:<4} {precision:<8} {each:.5f} s   "
-                        f"{alone / each:6.1f} times cheaper than R = 1 in float32",
+                        f"  {name:<10} {label:<15} R = {runs:<4} {precision:<8} {'recorded' if recorded else '':<8} "
+                        f"{each:.5f} s   {alone / each:6.1f} times cheaper than R = 1 in float32, step by step",
                         flush=True,
                     )
                     found.setdefault("stacks", []).append(
@@ -108,6 +120,7 @@ def stacks(device: str, heights: list[int], names: list[str], found: dict) -> No
                             "way": label,
                             "runs": runs,
                             "precision": precision,
+                            "recorded": recorded,
                             "seconds": each,
                             "ratio": alone / each,
                         }
@@ -157,13 +170,17 @@ def cifar(device: str, found: dict) -> None:
     print(f"\nCIFAR network on {device}, {len(X):,} rows, batch 256, nnPU: seconds per epoch")
     from pulens.learners import _loop, _network
 
-    # precision, channels last, compiled, tried kernels
-    kinds = [("float32", False, False, False), ("float32", False, False, True), ("tf32", False, False, True)]
-    kinds += [("bfloat16", False, False, True), ("bfloat16", True, False, True)]
+    # precision, channels last, compiled, tried kernels, recorded
+    kinds = [("float32", False, False, False, False), ("float32", False, False, True, False)]
+    kinds += [("tf32", False, False, True, False), ("bfloat16", False, False, True, False)]
+    kinds += [("bfloat16", True, False, True, False)]
     if device == "cuda":
-        kinds += [("tf32", False, True, True), ("bfloat16", True, True, True)]
+        kinds += [("tf32", False, True, True, False), ("bfloat16", True, True, True, False)]
+        kinds += [
+            (precision, precision == "bfloat16", False, True, True) for precision in ("float32", "tf32", "bfloat16")
+        ]
     before, plain, fastest = None, _network.StackedNetwork.__init__, _loop._determinism
-    for precision, channels_last, compiled, tried in kinds:
+    for precision, channels_last, compiled, tried, recorded in kinds:
 
         def init(self, *given, channels_last=channels_last, **named):
             plain(self, *given, **named)
@@ -175,7 +192,15 @@ def cifar(device: str, found: dict) -> None:
         torch.backends.cudnn.allow_tf32 = precision != "float32"
         try:
             spent = epoch_seconds(
-                1, X, labels, device, backbone=backbone, precision=precision, compile=compiled, epochs=2
+                1,
+                X,
+                labels,
+                device,
+                backbone=backbone,
+                precision=precision,
+                compile=compiled,
+                recorded=recorded,
+                epochs=2,
             )
         except Exception as error:  # a machine without a compiler still shows the rest
             print(f"  {precision:<9} compile={compiled}: {type(error).__name__}: {str(error)[:100]}")
@@ -184,7 +209,7 @@ def cifar(device: str, found: dict) -> None:
             torch.backends.cudnn.allow_tf32 = allowed
             _network.StackedNetwork.__init__, _loop._determinism = plain, fastest
         before = before or spent
-        words = {"tried kernels": tried, "channels last": channels_last, "compiled": compiled}
+        words = {"tried kernels": tried, "channels last": channels_last, "compiled": compiled, "recorded": recorded}
         what = ", ".join([precision, *(word for word, wanted in words.items() if wanted)])
         print(f"  {what:<50} {spent:8.2f} s   {before / spent:5.2f} times faster than float32", flush=True)
         found.setdefault("cifar", []).append({"what": what, "seconds": spent, "ratio": before / spent})

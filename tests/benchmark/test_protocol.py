@@ -88,8 +88,30 @@ def test_the_full_protocol_is_the_study_of_paper_004():
 
 
 def test_protocols_share_the_runs_they_have_in_common():
-    conventional, full = (expand(load_protocol(name, methods=["nnpu"])) for name in ("conventional", "full"))
-    assert {run.key for run in conventional.runs} < {run.key for run in full.runs}
+    names = ("conventional", "label-frequency", "selection-bias", "full")
+    conventional, frequency, bias, full = ({run.key for run in expand(load_protocol(name)).runs} for name in names)
+    assert conventional < frequency < full  # with every method's own settings
+    assert frequency | bias == full
+
+
+def test_a_protocol_can_extend_a_shipped_one():
+    mine = parse_protocol("extends: conventional\nname: mine\nseeds: [1]\nsettings: {}\n", "mine.yaml")
+    base = load_protocol("conventional")
+    assert (mine.name, mine.seeds, mine.settings) == ("mine", (1,), {})
+    assert (mine.datasets, mine.conditions, mine.standardise) == (base.datasets, base.conditions, base.standardise)
+    with pytest.raises(InputError, match=r"line 1: extends names a shipped protocol .* Did you mean 'conventional'"):
+        parse_protocol("extends: conventionel\nname: mine\n", "mine.yaml")
+
+
+def test_a_data_set_can_have_a_precision_of_its_own():
+    plan = expand(load_protocol("conventional", methods=["nnpu", "puet"], datasets=["cifar10", "spambase"]))
+    found = {(run.method, run.dataset): run.precision for run in plan.runs}
+    assert found == {
+        ("nnpu", "cifar10"): "bfloat16",
+        ("puet", "cifar10"): "float32",
+        ("nnpu", "spambase"): "float32",
+        ("puet", "spambase"): "float32",
+    }
 
 
 def test_keys_change_with_everything_that_decides_a_result():

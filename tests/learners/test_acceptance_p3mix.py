@@ -12,7 +12,7 @@ from torch import nn
 from pulens import backbones
 from pulens.errors import InputError
 from pulens.learners import P3MixC, P3MixE
-from pulens.learners._data import Batch, Part, StackedRows, take
+from pulens.learners._data import Batch, Draw, Part, StackedRows
 from pulens.learners._mixup_partners import LIMIT, between, blend, mixed_forward, mixing_place
 from pulens.learners._network import StackedNetwork
 from pulens.learners._streams import Streams
@@ -59,7 +59,7 @@ def program(learner, scores, n_labelled, **changes):
 
 
 def everything(made) -> Batch:
-    return take(made.stack.data, made.stack.data.places, (9, 0), None, False)
+    return Draw(made.stack.data.places, (9, 0)).batch(made.stack.data)
 
 
 def test_entropy_and_the_pool_of_the_most_uncertain_positives():

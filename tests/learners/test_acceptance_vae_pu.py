@@ -10,6 +10,7 @@ from torch import nn
 from pulens.errors import InputError
 from pulens.learners import VAEPU, fit_many, load
 from pulens.learners._gaussians import fit_two, log_density, positive_last
+from pulens.learners._output import Outputs
 from pulens.learners.vae_pu import AUTOENCODER, CLASSIFIER, DISCRIMINATOR, nearest, phase_ends
 from pulens.risks.correction import corrected
 from pulens.risks.losses import sigmoid
@@ -181,7 +182,7 @@ def test_reconstruction_fits_the_range_of_the_data():
     close(program.reconstruction(raw, x), (0.5 * (raw - x) ** 2).sum(2).mean(1), 1e-6)
     cross = nn.functional.binary_cross_entropy(torch.sigmoid(raw), x, reduction="none").sum(2).mean(1)
     for output, target, values in (("sigmoid", x, raw), ("tanh", 2 * x - 1, raw / 2)):
-        program.outputs.names, program.outputs.different = [output], [output]
+        program.outputs = Outputs(output, program.stack.data)
         close(program.reconstruction(values, target), cross, 1e-5)
 
 

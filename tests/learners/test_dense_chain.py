@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from pulens.learners import _dense_chain, _optimiser, _streams
+from pulens.learners import _dense_chain, _streams
 from pulens.learners._dense_chain import dense_layers, joined
 from pulens.learners._layers import plan
 from pulens.learners._loop import gradients_of
@@ -186,7 +186,7 @@ def test_one_pass_over_the_parameters_gives_the_plain_step(kind, monkeypatch):
     found = []
     for fused in (True, False):
         if not fused:
-            monkeypatch.setattr(_optimiser, "_FUSED", {})
+            monkeypatch.setattr(Optimiser, "_fused", lambda *given: False)
         network = StackedNetwork(narrow_first, [1, 2], CPU)
         optimiser, generator = Optimiser(network, settings), torch.Generator().manual_seed(0)
         for step in range(6):
@@ -202,7 +202,7 @@ def test_one_pass_over_the_parameters_gives_the_plain_step(kind, monkeypatch):
 def test_words_on_a_cpu_are_those_of_every_device(count):
     streams = Streams([3, 2**63 + 11], CPU)
     found = streams.bits("purpose", (4, 5), count)
-    base = torch.tensor([signed(mix(word ^ _streams._salt("purpose", (4, 5)))) for word in streams._words])
+    base = torch.tensor([signed(mix(word ^ _streams.salt_of("purpose", (4, 5)))) for word in streams._words])
     assert torch.equal(found, mix_tensor(base[:, None] + torch.arange(1, count + 1) * signed(GOLDEN)))
     lanes = found.view(torch.int16)
     for dropout in (0.0, 0.3, 0.999):

@@ -137,7 +137,7 @@ def expand(protocol: Protocol) -> Plan:
                                 validation_share=protocol.validation_share,
                                 test_share=protocol.test_share,
                                 standardise=_standardise(protocol, dataset),
-                                precision=protocol.precision if method.is_network else "float32",
+                                precision=_precision(method, protocol, dataset),
                                 tally_bins=protocol.tally_bins,
                                 rows=protocol.rows,
                                 parameters=condition.parameters,
@@ -197,6 +197,10 @@ def _backbone(method: methods.Method, protocol: Protocol, dataset: str) -> str:
             f"which network reads the pictures of {dataset!r}? Say so in the protocol: backbones: {{{dataset}: lenet}}."
         )
     return chosen or "mlp"
+
+
+def _precision(method: methods.Method, protocol: Protocol, dataset: str) -> str:
+    return protocol.precisions.get(dataset, protocol.precision) if method.is_network else "float32"
 
 
 def _standardise(protocol: Protocol, dataset: str) -> bool:

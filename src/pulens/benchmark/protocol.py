@@ -69,6 +69,9 @@ class Condition(_Strict):
     parameters: dict[str, float] = {}  # of the mechanisms, such as offset: 1.5
 
 
+Precision = Literal["float32", "tf32", "bfloat16"]
+
+
 class Protocol(_Strict):
     """What a protocol file says. See docs/benchmark.md for the meaning of each key."""
 
@@ -85,7 +88,8 @@ class Protocol(_Strict):
     validation_share: Share = 0.1
     test_share: Share = 0.2
     standardise: bool = False  # every table, not only those whose data set asks for it
-    precision: Literal["float32", "tf32", "bfloat16"] = "float32"
+    precision: Precision = "float32"
+    precisions: dict[DatasetName, Precision] = {}  # where a data set's networks want another
     backbones: dict[DatasetName, Annotated[str, AfterValidator(_backbone)]] = {}
     dataset_options: dict[DatasetName, dict[str, Any]] = {}
     rows: Annotated[int, Field(ge=50)] | None = None  # use so many rows of every data set: for trying things out
@@ -141,6 +145,7 @@ def parse_protocol(text: str, where: str, changes: Mapping[str, Any] | None = No
         raise InputError(
             f"{where}: a protocol is a mapping with keys such as {listed(Protocol.model_fields, limit=6)}."
         )
+    values = _extended(values, node, where)
     values |= {name: value for name, value in (changes or {}).items() if value is not None}
     try:
         protocol = Protocol(**values)
@@ -151,6 +156,21 @@ def parse_protocol(text: str, where: str, changes: Mapping[str, Any] | None = No
     _check_settings(protocol, node, where)
     _check_combinations(protocol, node, where)
     return protocol
+
+
+def _extended(values: dict[str, Any], node: Any, where: str) -> dict[str, Any]:
+    """A protocol that extends a shipped one has its keys, where it does not say otherwise."""
+    base = values.pop("extends", None)
+    if base is None:
+        return values
+    if base not in shipped():
+        line = _line(node, ("extends",))
+        raise InputError(
+            f"{where}, line {line}: extends names a shipped protocol ({listed(shipped())}), got {base!r}."
+            f"{nearest(str(base), shipped())}"
+        )
+    text = (resources.files("pulens.benchmark") / "protocols" / f"{base}.yaml").read_text(encoding="utf-8")
+    return _extended(yaml.safe_load(text), None, f"protocol {base}") | values
 
 
 def _words(error: ValidationError, node: Any, where: str) -> str:

@@ -18,6 +18,8 @@ class ClassifyingProgram(Program):
     """Logistic loss, the first kind of rows against the second."""
 
     needs_class_prior = False
+    recordable = True
+    same_steps = True
 
     def stages(self) -> list[Stage]:
         batches = Pooled(self.value("batch_size"), skip_without_labelled=False)

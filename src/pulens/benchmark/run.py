@@ -14,6 +14,7 @@ from pulens.benchmark.archive import LOCK, Store
 from pulens.benchmark.claims import Claims
 from pulens.benchmark.memory import budget_of, most_runs
 from pulens.benchmark.plan import Plan, Run, stacks
+from pulens.benchmark.rates import forecast, load_rates
 from pulens.benchmark.training import Row
 from pulens.benchmark.work import do
 from pulens.errors import InputError
@@ -162,6 +163,8 @@ def run_plan(plan: Plan, folder: str | Path, options: Options = Options(), *, wa
     packed = stacks(plan.runs, lambda group: options.most or most_runs(group, budget, on_cpu))
     order = {name: place for place, name in enumerate(dict.fromkeys(run.dataset for run in plan.runs))}
     packed.sort(key=lambda stack: order[stack[0].dataset])  # a worker then loads a data set once
+    if options.jobs > 1 or options.ray is not None:
+        packed = longest_first(packed, on_cpu)
     queue = Queue(store, plan, packed, options)
     last = [0.0]
 
@@ -178,6 +181,18 @@ def run_plan(plan: Plan, folder: str | Path, options: Options = Options(), *, wa
     if watch is not None:
         watch(finished, failures)
     return Summary(len(plan.runs), finished - failures, failures, queue.added, time.monotonic() - begun)
+
+
+def longest_first(packed: Sequence[tuple[Run, ...]], on_cpu: bool) -> list[tuple[Run, ...]]:
+    """Stacks by what they will take as far as rates were measured, so that workers end together; unknown ones first."""
+    rates = [rate for rate in load_rates()[1] if (rate.device == "cpu") == on_cpu]
+    devices = sorted({rate.device for rate in rates})
+
+    def seconds(stack: tuple[Run, ...]) -> float:
+        found = forecast(stack, rates, devices[0]) if devices else None
+        return found.seconds if found is not None and not found.unknown else float("inf")
+
+    return sorted(packed, key=seconds, reverse=True)
 
 
 def executor(options: Options) -> Executor:

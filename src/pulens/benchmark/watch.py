@@ -204,11 +204,9 @@ class Watch:
         """The method's own validation loss, where it has one."""
         if not self.has_loss:
             return None
+        here, labelled, population = scores.cpu(), self.validation.labelled.cpu(), self.population.cpu()
         try:
-            found = [
-                program.own_loss(scores[run][self.validation.labelled[run]], scores[run][self.population[run]])
-                for run in range(self.runs)
-            ]
+            found = [program.own_loss(here[run][labelled[run]], here[run][population[run]]) for run in range(self.runs)]
         except PulensError:
             self.has_loss = False
             return None

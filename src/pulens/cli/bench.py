@@ -44,6 +44,7 @@ def _plan(protocol: str, given: dict[str, Any]) -> Any:
         datasets=_several(given["datasets"]) or None,
         seeds=[int(seed) for seed in seeds] or None,
         precision=given.get("precision"),
+        precisions={} if given.get("precision") else None,
         standardise=given.get("standardise") or None,
     )
     return expand(loaded)

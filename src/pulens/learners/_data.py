@@ -88,31 +88,66 @@ class Batch:
     moment: tuple[int, int]
     active: torch.Tensor | None  # [R]; None when every run takes this step
     is_padded: bool = False
+    step: torch.Tensor | None = None  # [1], the number of the step where a recording must look it up anew each time
 
+    def now(self, values: torch.Tensor) -> torch.Tensor:
+        """This step's entry of what has one for every step of the epoch."""
+        return values[self.moment[1]] if self.step is None else values.index_select(0, self.step)[0]
 
-class Lookup:
-    """Rows and masks at the positions of many steps, looked up at once; a step is a slice of them."""
-
-    def __init__(self, data: StackedRows, positions: torch.Tensor) -> None:
-        masks = (data.is_labelled, data.is_unlabelled, data.is_population)
-        self.table, self.positions, self.rows = data.table, positions, data.rows.gather(1, positions)
-        self.masks = [mask.gather(1, positions).float() for mask in masks]
-
-    def step(self, part: slice, moment: tuple[int, int], active: Any, padded: bool) -> Batch:
-        """Positions ``part`` as a batch; the rows of the table are copied here, not before."""
-        rows = self.rows[:, part]
-        x = self.table.index_select(0, rows.reshape(-1)).view(*rows.shape, *self.table.shape[1:])
-        labelled, unlabelled, population = (mask[:, part] for mask in self.masks)
-        return Batch(self.positions[:, part], x.float(), labelled, unlabelled, population, moment, active, padded)
-
-
-def take(data: StackedRows, positions: torch.Tensor, moment: tuple[int, int], active: Any, padded: bool) -> Batch:
-    """Look up everything a step needs at given positions."""
-    return Lookup(data, positions).step(slice(None), moment, active, padded)
+    def now_slice(self, values: torch.Tensor, size: int) -> torch.Tensor:
+        """This step's columns of [R, steps * size]."""
+        if self.step is None:
+            return values[:, self.moment[1] * size : (self.moment[1] + 1) * size]
+        return values.index_select(1, self.step * size + torch.arange(size, device=values.device))
 
 
 @dataclass(frozen=True)
-class Pooled:
+class Draw:
+    """Which rows a step takes, before they are looked up: small enough to hold those of an epoch."""
+
+    positions: torch.Tensor  # [R, b]
+    moment: tuple[int, int]
+    active: torch.Tensor | None = None
+    is_padded: bool = False
+    valid: torch.Tensor | None = None  # [R, b], 1 where a row is real; None where the masks of the data say so
+    step: torch.Tensor | None = None
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """Draws of one kind run through the same operations."""
+        return tuple(self.positions.shape), self.active is None, self.valid is None, self.is_padded
+
+    def batch(self, data: StackedRows) -> Batch:
+        """Look up everything the step needs."""
+        rows = data.rows.gather(1, self.positions)
+        labelled, unlabelled, population = (
+            mask.gather(1, self.positions).float()
+            for mask in (data.is_labelled, data.is_unlabelled, data.is_population)
+        )
+        if self.valid is not None:
+            labelled, unlabelled, population = (mask * self.valid for mask in (labelled, unlabelled, population))
+        x = data.table.index_select(0, rows.view(-1)).view(*rows.shape, *data.table.shape[1:]).float()
+        return Batch(
+            self.positions, x, labelled, unlabelled, population, self.moment, self.active, self.is_padded, self.step
+        )
+
+
+class Batches:
+    """A way to draw the batches of an epoch."""
+
+    def steps(self, data: StackedRows) -> int:
+        raise NotImplementedError
+
+    def draws(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[Draw]:
+        raise NotImplementedError
+
+    def epoch(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[Batch]:
+        for draw in self.draws(data, streams, epoch):
+            yield draw.batch(data)
+
+
+@dataclass(frozen=True)
+class Pooled(Batches):
     """Shuffle labelled and unlabelled rows together; the last short batch is kept.
 
     A step without a labelled row says nothing about positives: the run sits it out.
@@ -124,7 +159,7 @@ class Pooled:
     def steps(self, data: StackedRows) -> int:
         return -(-data.widest // self.size)
 
-    def epoch(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[Batch]:
+    def draws(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[Draw]:
         steps = self.steps(data)
         order = data.places.expand(data.runs, -1)  # all rows in one batch: their order does not matter
         if steps > 1:
@@ -137,15 +172,14 @@ class Pooled:
         if self.skip_without_labelled:
             active = active & (counted > 0)
         everyone = bool(active.all())  # the one wait for the device in an epoch
-        lookup = Lookup(data, order)
         for step in range(steps):
             moves = None if everyone else active[:, step]
-            part = slice(step * self.size, (step + 1) * self.size)
-            yield lookup.step(part, (epoch, step), moves, not data.is_even)
+            chosen = order[:, step * self.size : (step + 1) * self.size]
+            yield Draw(chosen, (epoch, step), moves, not data.is_even)
 
 
 @dataclass(frozen=True)
-class Subsets:
+class Subsets(Batches):
     """A random share of each run's rows, drawn afresh for every step."""
 
     share: float
@@ -154,23 +188,20 @@ class Subsets:
     def steps(self, data: StackedRows) -> int:
         return self.times
 
-    def epoch(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[Batch]:
+    def draws(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[Draw]:
         sizes = torch.tensor([max(1, int(self.share * count)) for count in data.n_rows], device=data.device)
         widest = max(1, int(self.share * data.widest))
-        outside = torch.arange(widest, device=data.device)[None] >= sizes[:, None]
+        inside = (torch.arange(widest, device=data.device)[None] < sizes[:, None]).float()
+        valid = None if data.is_even else inside
         for step in range(self.times):
             order = data.places.expand(data.runs, -1)
             if self.share < 1:
                 order = streams.permutations("subset", (epoch, step), data.row_counts, data.widest)[:, :widest]
-            batch = take(data, order, (epoch, step), None, not data.is_even)
-            if not data.is_even:
-                for mask in (batch.labelled, batch.unlabelled, batch.population):
-                    mask.masked_fill_(outside, 0.0)
-            yield batch
+            yield Draw(order, (epoch, step), None, not data.is_even, valid)
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Drawn(Batches):
     """Fixed numbers of rows per group and step, each group in an endless sequence of fresh shuffles.
 
     ``steps`` fixes the length of an epoch; otherwise it is one pass over the group ``passes_over``.
@@ -190,18 +221,18 @@ class Drawn:
     def steps(self, data: StackedRows) -> int:
         return max(self.run_steps(data))
 
-    def epoch(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[Batch]:
+    def draws(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[Draw]:
         own_steps = self.run_steps(data)
         steps = max(own_steps)
         orders = [_sequence(data, streams, epoch, group, size * steps) for group, size in self.sizes.items()]
         limits = torch.tensor(own_steps, device=data.device)
         uneven = len(set(own_steps)) > 1
-        total = sum(self.sizes.values())
-        in_turn = [order.view(data.runs, steps, size) for order, size in zip(orders, self.sizes.values(), strict=True)]
-        lookup = Lookup(data, torch.cat(in_turn, 2).flatten(1))
         for step in range(steps):
-            part = slice(step * total, (step + 1) * total)
-            yield lookup.step(part, (epoch, step), step < limits if uneven else None, False)
+            parts = [
+                order[:, step * size : (step + 1) * size]
+                for order, size in zip(orders, self.sizes.values(), strict=True)
+            ]
+            yield Draw(torch.cat(parts, 1), (epoch, step), step < limits if uneven else None)
 
 
 def _sequence(data: StackedRows, streams: Streams, epoch: int, group: str, length: int) -> torch.Tensor:

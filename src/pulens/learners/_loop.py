@@ -11,28 +11,21 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch import nn
 
 from pulens.errors import PulensError
-from pulens.learners._data import Batch, StackedRows
+from pulens.learners._data import Batch, Batches, StackedRows
 from pulens.learners._dense_chain import joined
 from pulens.learners._network import StackedNetwork
 from pulens.learners._optimiser import Optimiser, OptimiserSettings
+from pulens.learners._recording import Graphs, Recorder, is_wanted
 from pulens.learners._streams import Streams
 
 Builder = Callable[[], nn.Module]
-
-
-class Batches(Protocol):
-    """A way to draw the batches of an epoch."""
-
-    def steps(self, data: StackedRows) -> int: ...
-
-    def epoch(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[Batch]: ...
 
 
 @dataclass(frozen=True)
@@ -82,9 +75,9 @@ class Stack:
         return self.data.runs
 
     def population_scores(self) -> list[torch.Tensor]:
-        """Evaluation-mode logits of every run's population rows."""
-        scores = self.network.score(self.data.table, self.data.rows)
-        return [row[mask] for row, mask in zip(scores, self.data.is_population, strict=True)]
+        """Evaluation-mode logits of every run's population rows, on the CPU: one wait for the device for all runs."""
+        scores = self.network.score(self.data.table, self.data.rows).cpu()
+        return [row[mask] for row, mask in zip(scores, self.data.is_population.cpu(), strict=True)]
 
     def logits(self, batch: Batch, x: torch.Tensor | None = None, *, network: int = 0, again: int = 0) -> torch.Tensor:
         """Training-mode logits of a batch; ``again`` sets a further pass of the same step apart, for its dropout."""
@@ -99,6 +92,10 @@ class Program:
     needs_class_prior = True
     network_names: tuple[str, ...] = ("network",)
     kept: ClassVar[tuple[str, ...]] = ()  # auxiliary networks that stay with the fitted learner, as ``name_``
+    # may a step be recorded and replayed? It must then ask nothing of the host: no branch on a value, no counter of its
+    # own, and what it remembers from step to step is changed in place
+    recordable: ClassVar[bool] = False
+    same_steps: ClassVar[bool] = False  # are recorded steps the same in all epochs of a stage?
 
     @classmethod
     def builders(cls, learner: Any, row_shape: tuple[int, ...], backbone: Builder) -> dict[str, Builder]:
@@ -160,6 +157,18 @@ class Program:
         """Whether training itself reads held-out rows, besides any selection."""
         return False
 
+    def recorded_for(self, stage: Stage) -> Any:
+        """A recorded step holds as long as this stays the same: usually for an epoch."""
+        return None if self.same_steps else self.epoch_in_stage
+
+    def hold(self, name: str, values: torch.Tensor) -> None:
+        """Set an attribute, in place where it has that shape already: a recorded step then reads the new values."""
+        there = getattr(self, name, None)
+        if there is not None and there.shape == values.shape:
+            there.copy_(values)
+        else:
+            setattr(self, name, values)
+
     def value(self, name: str) -> Any:
         """A setting: a number, or a tensor [R] where runs differ."""
         return self.stack.settings[name]
@@ -220,6 +229,7 @@ def train(
     on_epoch: EpochHook | None = None,
     progress: bool = False,
     deterministic: bool = False,
+    recorder: Recorder | None = None,
 ) -> Report:
     """Run every stage; with a criterion keep each run's best epoch, higher being better.
 
@@ -227,6 +237,7 @@ def train(
     """
     stack = program.stack
     stages = program.stages()
+    recorder = recorder or Recorder(program, Graphs if is_wanted(program) else None)
     watch = _Watch(stack, patience) if criterion is not None else None
     report = Report(best_epoch=[-1] * stack.runs)
     total = sum(stage.epochs for stage in stages)
@@ -247,12 +258,7 @@ def train(
                 program.begin_epoch(stage, number)
                 factor = stage.schedule(epoch)
                 running = None if watch is None or watch.everyone else watch.active
-                for batch in stage.batches.epoch(stack.data, stack.streams, number):
-                    moves = batch.active if running is None else running
-                    if running is not None and batch.active is not None:
-                        moves = running & batch.active
-                    program.step(stage, batch, optimisers, factor, moves)
-                    program.after_step(stage, batch)
+                recorder.epoch(stage, optimisers, factor, running, number)
                 program.end_epoch(stage)
                 number += 1
                 if watch is not None and stage.selectable:

@@ -81,6 +81,7 @@ class PartnerProgram(Program):
     """An epoch is a fixed number of steps; warm epochs mix at random, later ones by the heuristic."""
 
     needs_class_prior = False
+    recordable = True
     relabels = False  # are unlabelled rows that look surely positive taken for positives in a step?
 
     def __init__(self, stack: Stack) -> None:
@@ -159,7 +160,7 @@ class PartnerProgram(Program):
 
     def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
         x, partner, target = self.partners(batch)
-        share = self.shares[batch.moment[1]]
+        share = batch.now(self.shares)
         z = mixed_forward(self.stack.network, x, partner, share, self.place, self.stack.streams, batch.moment)
         z = clamp(z, LIMIT)
         return self.objective(z, blend(target, partner, share)) + self.further(z, batch, partner, share)

@@ -13,7 +13,7 @@ from torch import nn
 
 from pulens.errors import PulensError
 from pulens.learners import _dense_chain, _layers
-from pulens.learners._streams import Streams
+from pulens.learners._streams import Streams, is_recording
 
 Moment = tuple[int, int]
 CONVOLUTIONS = ("grouped", "each", "patches")
@@ -56,7 +56,7 @@ class StackedNetwork:
         self.forward: Callable[..., torch.Tensor] = self._chain if self.steps is not None else self._mapped
         by_hand = device.type == "cpu" and precision == "float32" and not compiled
         self._dense = _dense_chain.dense_chain(self.steps, name, self.parameters) if by_hand else None
-        self._is_compiled = compiled
+        self.is_compiled = compiled
         self._keep: Callable[..., torch.Tensor] = Streams.keep
         if compiled:
             self.forward = torch.compile(self.forward)
@@ -86,7 +86,7 @@ class StackedNetwork:
         A network with one output per row gives logits [R, rows], any other [R, rows, ...].
         """
         # derivatives of gradients are asked for in evaluation mode only, and those need torch's own
-        if self._dense is not None and (streams is not None or not torch.is_grad_enabled()):
+        if self._dense is not None and (streams is not None or not torch.is_grad_enabled()) and not is_recording():
             outputs = self._dense.score(x) if streams is None else self._dense(x, streams, moment)
             return outputs.squeeze(2) if outputs.shape[2] == 1 else outputs
         with self._mixed():
@@ -201,7 +201,7 @@ class StackedNetwork:
     def _drops_next(self, number: int, end: int | None) -> bool:
         """Whether a layer is a ReLU between a stack's dense layer, which nothing else reads, and a dropout."""
         assert self.steps is not None
-        if self.runs == 1 or not 0 < number < len(self.steps) - 1 or number + 1 == end or self._is_compiled:
+        if self.runs == 1 or not 0 < number < len(self.steps) - 1 or number + 1 == end or self.is_compiled:
             return False
         before, here, behind = (self.steps[place][1] for place in (number - 1, number, number + 1))
         return type(before) is nn.Linear and type(here) is nn.ReLU and type(behind) is nn.Dropout and behind.p > 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import torch
@@ -10,8 +11,9 @@ import torch
 from pulens.learners._network import StackedNetwork
 
 KINDS = ("adam", "adamw", "sgd")
+IN_MEMORY = ("cuda",)  # devices where counts and factors are tensors, so that a recorded step finds today's
 PIECE = 1 << 18  # numbers of each kind that stay in a CPU's cache together
-_FUSED: dict[str, Any] = {"adam": getattr(torch, "_fused_adam_", None), "adamw": getattr(torch, "_fused_adamw_", None)}
+NUMBERS = count()
 PerRun = Any  # a number, or a tensor with one number per run
 
 
@@ -34,6 +36,7 @@ class Optimiser:
 
     def __init__(self, network: StackedNetwork, settings: OptimiserSettings) -> None:
         self.network, self.settings = network, settings
+        self.number = next(NUMBERS)  # never used twice, other than an address
         self.first = torch.zeros_like(network.flat)
         self.second = torch.zeros_like(network.flat) if settings.kind != "sgd" else None
         self.taken = 0
@@ -42,9 +45,24 @@ class Optimiser:
         self._decay = self._laid_out(settings.weight_decay)
         if settings.decay_weights_only:
             self._decay = self._decay * self._is_weight()
+        self._in_memory = network.device.type in IN_MEMORY
+        self._steps = torch.zeros((), device=network.device)
+        self._factor = torch.ones((), device=network.device)
+        self._written = 1.0  # what the factor in memory is
+
+    @property
+    def is_by_run(self) -> bool:
+        """Whether runs have taken different numbers of steps."""
+        return self._taken_by_run is not None
+
+    def prepare(self, factor: float) -> None:
+        """Write the factor of the learning rate into memory, for steps that are replayed."""
+        if self._in_memory and factor != self._written:
+            self._factor.fill_(factor)
+            self._written = factor
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
-    def step(self, gradient: torch.Tensor, factor: float = 1.0, active: torch.Tensor | None = None) -> None:
+    def step(self, gradient: torch.Tensor, factor: Any = 1.0, active: torch.Tensor | None = None) -> None:
         """One update; ``factor`` scales the learning rate, ``active`` [R] says which runs move."""
         if active is not None and self.network.runs == 1 and self.network.device.type == "cpu":
             if not bool(active):  # one run alone sits a step out for free; asking a GPU would mean waiting for it
@@ -52,22 +70,48 @@ class Optimiser:
             active = None
         settings, flat = self.settings, self.network.flat
         rate, decay = self._rate, self._decay
-        if active is None and self._taken_by_run is None and self._is_one_pass():
-            self.taken += 1
-            self._one_pass(gradient, rate * factor)
+        if self._in_memory:
+            self.prepare(factor)
+            factor = self._factor
+        if active is None and not self.is_by_run and self._fused(gradient, factor):
             return
         if settings.kind == "adamw":
             shrink = 1 - rate * factor * decay
             flat.mul_(shrink if active is None else torch.where(self._laid_out(active), shrink, 1.0))
         elif isinstance(decay, torch.Tensor) or decay:
             gradient = gradient + decay * flat
-        if active is None and self._taken_by_run is None:
+        if active is None and self._taken_by_run is None and not (self._in_memory and settings.kind != "sgd"):
             self.taken += 1
             self._plain(gradient, rate, factor)
         else:
             self._masked(gradient, rate, factor, active)
 
-    def _plain(self, gradient: torch.Tensor, rate: PerRun, factor: float) -> None:
+    def _fused(self, gradient: torch.Tensor, factor: Any) -> bool:
+        """Adam as one kernel that reads and writes everything once, where all runs share their rates."""
+        settings = self.settings
+        if settings.kind == "sgd" or isinstance(self._rate, torch.Tensor) or isinstance(self._decay, torch.Tensor):
+            return False
+        self._steps += 1
+        self.taken += 1
+        update = torch._fused_adamw_ if settings.kind == "adamw" else torch._fused_adam_
+        update(
+            [self.network.flat],
+            [gradient],
+            [self.first],
+            [self.second],
+            [],
+            [self._steps],
+            lr=factor * self._rate,
+            beta1=settings.betas[0],
+            beta2=settings.betas[1],
+            weight_decay=self._decay,
+            eps=settings.epsilon,
+            amsgrad=False,
+            maximize=False,
+        )
+        return True
+
+    def _plain(self, gradient: torch.Tensor, rate: PerRun, factor: Any) -> None:
         settings, flat = self.settings, self.network.flat
         if settings.kind == "sgd":
             self.first.mul_(settings.momentum).add_(gradient)
@@ -75,8 +119,8 @@ class Optimiser:
         else:
             self._adam(gradient, rate, factor)
             return
-        if isinstance(rate, torch.Tensor):
-            flat.addcmul_(direction, rate, value=scale)
+        if isinstance(rate * scale, torch.Tensor):
+            flat.add_(direction * (rate * scale))
         else:
             flat.add_(direction, alpha=rate * scale)
 
@@ -98,37 +142,12 @@ class Optimiser:
             else:
                 flat[part].addcdiv_(first, root, value=rate * scale)
 
-    def _is_one_pass(self) -> bool:
-        """Whether torch has a kernel that reads and writes everything once: on a CPU, all runs alike."""
-        if self.second is None or self.network.device.type != "cpu" or _FUSED.get(self.settings.kind) is None:
-            return False
-        return not isinstance(self._rate, torch.Tensor) and not isinstance(self._decay, torch.Tensor)
-
-    def _one_pass(self, gradient: torch.Tensor, rate: float) -> None:
-        """The arithmetic of :meth:`_adam`, decay included, but for the order of roundings."""
-        settings = self.settings
-        b1, b2 = settings.betas
-        _FUSED[settings.kind](
-            [self.network.flat],
-            [gradient],
-            [self.first],
-            [self.second],
-            [],
-            [torch.tensor(float(self.taken))],
-            lr=rate,
-            beta1=b1,
-            beta2=b2,
-            weight_decay=self._decay,
-            eps=settings.epsilon,
-            amsgrad=False,
-            maximize=False,
-        )
-
-    def _masked(self, gradient: torch.Tensor, rate: PerRun, factor: float, active: torch.Tensor | None) -> None:
+    def _masked(self, gradient: torch.Tensor, rate: PerRun, factor: Any, active: torch.Tensor | None) -> None:
         """The same arithmetic with one step count per run."""
         settings, network = self.settings, self.network
         if self._taken_by_run is None:
-            self._taken_by_run = torch.full((network.runs,), float(self.taken), device=network.device)
+            taken = self._steps if self._in_memory else torch.tensor(float(self.taken), device=network.device)
+            self._taken_by_run = taken.expand(network.runs).clone()
         moves = torch.ones(network.runs, dtype=torch.bool, device=network.device) if active is None else active
         self._taken_by_run += moves
         weight = network.spread(moves.float())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 import torch.nn.functional as F
 
@@ -57,16 +55,17 @@ class Outputs:
                 output_for(data.table[rows[:count]]) for rows, count in zip(data.rows, data.n_rows, strict=True)
             ]
         self.different = sorted(set(self.names))
-        self.device = data.device
+        self._chosen = {
+            name: torch.tensor([own == name for own in self.names], device=data.device) for name in self.different
+        }
 
-    def where(self, names: Sequence[str], dimensions: int) -> torch.Tensor:
-        """Which runs have one of these outputs, shaped [R, 1, ...] to stand beside a tensor of so many dimensions."""
-        chosen = torch.tensor([name in names for name in self.names], device=self.device)
-        return chosen.view(-1, *[1] * (dimensions - 1))
+    def where(self, name: str, dimensions: int) -> torch.Tensor:
+        """Which runs have this output, shaped [R, 1, ...] to stand beside a tensor of so many dimensions."""
+        return self._chosen[name].view(-1, *[1] * (dimensions - 1))
 
     def __call__(self, raw: torch.Tensor) -> torch.Tensor:
         """Raw values [R, rows, ...] as rows."""
         found = shaped(raw, self.different[0])
         for name in self.different[1:]:
-            found = torch.where(self.where([name], raw.dim()), shaped(raw, name), found)
+            found = torch.where(self.where(name, raw.dim()), shaped(raw, name), found)
         return found

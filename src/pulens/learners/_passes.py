@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 import torch
 
-from pulens.learners._data import Batch, StackedRows, take
+from pulens.learners._data import Batch, Batches, Draw, StackedRows
 from pulens.learners._streams import Streams
 
 MOST_STEPS = 1 << 17  # of a pass
@@ -32,6 +33,23 @@ class PassBatch(Batch):
     valid: torch.Tensor | None = None
 
 
+@dataclass(frozen=True)
+class PassDraw(Draw):
+    """A draw that knows whose it is."""
+
+    student: int = 0
+    is_trusted: bool = False
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        return (*super().kind, self.student, self.is_trusted)
+
+    def batch(self, data: StackedRows) -> PassBatch:
+        found = super().batch(data)
+        own = {field.name: getattr(found, field.name) for field in fields(found)}
+        return PassBatch(**own, student=self.student, is_trusted=self.is_trusted, valid=self.valid)
+
+
 def spread_order(data: StackedRows, streams: Streams, purpose: str, epoch: int, rows: torch.Tensor) -> torch.Tensor:
     """Positions [R, widest]: the given rows first, shuffled, labelled ones at even distances among the others."""
     shuffled = streams.permutations(purpose, (epoch, 0), data.row_counts, data.widest)
@@ -44,7 +62,7 @@ def spread_order(data: StackedRows, streams: Streams, purpose: str, epoch: int, 
 
 
 @dataclass(frozen=True)
-class Passes:
+class Passes(Batches):
     """One pass after the other; ``plan`` says which, anew at every epoch."""
 
     size: int
@@ -53,7 +71,7 @@ class Passes:
     def steps(self, data: StackedRows) -> int:
         return sum(-(-max(part.counts) // self.size) for part in self.plan())
 
-    def epoch(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[PassBatch]:
+    def draws(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[Draw]:
         for part in self.plan():
             # steps are counted within a pass: how long the passes of other runs are must not change what is drawn
             first = (2 * part.student + part.is_trusted) * MOST_STEPS
@@ -68,18 +86,14 @@ class Passes:
             for number, (chosen, own) in enumerate(
                 zip(order.split(self.size, 1), real.split(self.size, 1), strict=True)
             ):
-                moves, valid = None if everyone else active[:, number], own.float()
-                found = take(data, chosen, (epoch, first + number), moves, not data.is_even)
-                yield PassBatch(
-                    found.positions,
-                    found.x,
-                    found.labelled * valid,
-                    found.unlabelled * valid,
-                    found.population * valid,
-                    found.moment,
-                    found.active,
-                    found.is_padded,
-                    part.student,
-                    part.is_trusted,
-                    valid,
+                moves = None if everyone else active[:, number]
+                moment = (epoch, first + number)
+                yield PassDraw(
+                    chosen,
+                    moment,
+                    moves,
+                    not data.is_even,
+                    own.float(),
+                    student=part.student,
+                    is_trusted=part.is_trusted,
                 )

@@ -64,8 +64,8 @@ def solarise(x: torch.Tensor, threshold: torch.Tensor) -> torch.Tensor:
 def grey(x: torch.Tensor) -> torch.Tensor:
     """Brightness as the eye weighs red, green and blue; a plain mean of other channels."""
     if x.shape[1] == 3:
-        weights = torch.tensor(LUMA, device=x.device, dtype=x.dtype)
-        return (x * weights[:, None, None]).sum(1, keepdim=True)
+        red, green, blue = x.split(1, 1)
+        return LUMA[0] * red + LUMA[1] * green + LUMA[2] * blue
     return x.mean(1, keepdim=True)
 
 
@@ -157,6 +157,7 @@ def moved(x: torch.Tensor, matrix: torch.Tensor, shift: torch.Tensor) -> torch.T
     rows = torch.arange(height, device=x.device) - (height - 1) / 2
     columns = torch.arange(width, device=x.device) - (width - 1) / 2
     places = torch.stack([columns.expand(height, -1), rows[:, None].expand(-1, width)], 2).to(x.dtype)
-    sides = torch.tensor([width, height], device=x.device, dtype=x.dtype)
-    found = torch.einsum("nij,hwj->nhwi", matrix, places) + (shift * sides)[:, None, None]
-    return F.grid_sample(x, 2 * found / sides, mode="bilinear", padding_mode="zeros", align_corners=False)
+    across, down = torch.einsum("nij,hwj->nhwi", matrix, places).unbind(3)
+    shift_x, shift_y = (one[:, None, None] for one in shift.unbind(1))
+    found = torch.stack([2 * (across / width + shift_x), 2 * (down / height + shift_y)], 3)
+    return F.grid_sample(x, found, mode="bilinear", padding_mode="zeros", align_corners=False)

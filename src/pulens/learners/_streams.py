@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import Any
+from contextlib import contextmanager
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -52,6 +53,69 @@ def mix_array(words: NDArray[np.uint64], shifted: NDArray[np.uint64]) -> None:
             words *= np.uint64(factor)
 
 
+def salt_of(purpose: str, moment: tuple[int, int]) -> int:
+    """What a draw adds to a run's key."""
+    return mix(mix(zlib.crc32(purpose.encode()) * GOLDEN + moment[0]) + moment[1] * GOLDEN)
+
+
+class Slots:
+    """Salts of a recorded step, one place per draw in the order of asking; they are written before every replay.
+
+    A moment that belongs to the step itself (or to a further pass of it) moves on with the step, any other stays.
+    """
+
+    MOST: ClassVar[int] = 64
+    PASS: ClassVar[int] = 1 << 20  # what sets a further pass of a step apart
+
+    def __init__(self, values: torch.Tensor, moment: tuple[int, int]) -> None:
+        self.values, self.moment = values, moment
+        self.asked: list[tuple[str, tuple[int, int], bool]] = []
+        self.next = 0
+
+    @property
+    def count(self) -> int:
+        return len(self.asked)
+
+    def take(self, purpose: str, moment: tuple[int, int]) -> torch.Tensor:
+        """The place of the next draw."""
+        place, self.next = self.next, self.next + 1
+        if place == len(self.asked):
+            if place == self.MOST:
+                raise RuntimeError(f"a step draws more than {self.MOST} times")
+            further = moment[1] - self.moment[1]
+            moves = moment[0] == self.moment[0] and further >= 0 and further % self.PASS == 0
+            self.asked.append((purpose, (0, further) if moves else moment, moves))
+        return self.values[place]
+
+    def salts(self, moments: Sequence[tuple[int, int]]) -> Any:
+        """What belongs into the places at given moments: [moments, count]."""
+        found = np.empty((len(moments), self.count), np.int64)
+        for place, (purpose, moment, moves) in enumerate(self.asked):
+            for row, (epoch, step) in enumerate(moments):
+                at = (epoch, step + moment[1]) if moves else moment
+                found[row, place] = signed(salt_of(purpose, at))
+        return found
+
+
+_slots: Slots | None = None  # set while a step is being recorded
+
+
+@contextmanager
+def drawing_from(slots: Slots) -> Iterator[None]:
+    """Every draw takes its salt from a place in memory instead of a number."""
+    global _slots
+    before, _slots, slots.next = _slots, slots, 0
+    try:
+        yield
+    finally:
+        _slots = before
+
+
+def is_recording() -> bool:
+    """Whether draws take their salts from memory."""
+    return _slots is not None
+
+
 class Streams:
     """Random bits, permutations and masks for R runs, each from its own seed."""
 
@@ -64,9 +128,10 @@ class Streams:
 
     def bits(self, purpose: str, moment: tuple[int, int], count: int) -> torch.Tensor:
         """Random words [R, count]."""
-        if self.device.type == "cpu":
+        if self.device.type == "cpu" and not is_recording():
             return torch.stack([self.bits_of(run, purpose, moment, count) for run in range(len(self.seeds))])
-        base = mix_tensor(self._keys ^ signed(_salt(purpose, moment)))
+        salt = signed(salt_of(purpose, moment)) if _slots is None else _slots.take(purpose, moment)
+        base = mix_tensor(self._keys ^ salt)
         return mix_tensor(base[:, None] + self._counted(count)[:count])
 
     def bits_of(self, run: int, purpose: str, moment: tuple[int, int], count: int) -> torch.Tensor:
@@ -78,7 +143,7 @@ class Streams:
 
     def _pieces(self, run: int, purpose: str, moment: tuple[int, int], count: int) -> Iterator[tuple[int, Any]]:
         """The same piece by piece, each with its place, in memory that the next overwrites: it stays in the cache."""
-        first = mix(self._words[run] ^ _salt(purpose, moment))
+        first = mix(self._words[run] ^ salt_of(purpose, moment))
         counted = self._counted(PIECE).numpy().view(np.uint64)
         words, shifted = np.empty((2, min(PIECE, count)), np.uint64)
         for start in range(0, count, PIECE):
@@ -97,7 +162,7 @@ class Streams:
     def keep(self, purpose: str, moment: tuple[int, int], shape: tuple[int, ...], dropout: float) -> torch.Tensor:
         """1 / (1 - dropout) with probability 1 - dropout (to 1/65536), else 0; shape [R, *shape], four to a word."""
         count = int(np.prod(shape))
-        if self.device.type == "cpu":
+        if self.device.type == "cpu" and not is_recording():
             kept = torch.stack([self.kept_of(run, purpose, moment, count, dropout) for run in range(len(self.seeds))])
             return kept.float().mul_(1 / (1 - dropout)).view(-1, *shape)
         lanes = self.bits(purpose, moment, -(-count // 4)).view(torch.int16)[:, :count]
@@ -143,11 +208,6 @@ class Streams:
         generators = self.generators(purpose, (epoch, 0))
         drawn = [rng.beta(value, value, steps) for rng, value in zip(generators, own, strict=True)]
         return torch.as_tensor(np.stack(drawn, 1).astype(np.float32), device=self.device)
-
-
-def _salt(purpose: str, moment: tuple[int, int]) -> int:
-    """What sets the draws of a purpose and moment apart from all others."""
-    return mix(mix(zlib.crc32(purpose.encode()) * GOLDEN + moment[0]) + moment[1] * GOLDEN)
 
 
 def _lowest_kept(dropout: float) -> int:

@@ -30,6 +30,8 @@ class ConditionalProgram(Program):
     """Three networks: 0 classifies (A), 1 tells real from generated rows (D), 2 generates (G)."""
 
     needs_class_prior = False
+    recordable = True
+    same_steps = True
     kept = ("generator",)
 
     @classmethod
@@ -46,6 +48,7 @@ class ConditionalProgram(Program):
         if self.value("noise") not in NOISES:
             raise InputError(f"noise must be one of {listed(NOISES)}, got {self.value('noise')!r}.")
         self.outputs = Outputs(self.value("output"), self.stack.data)
+        self.kinds = torch.tensor(list(KINDS.values()), device=self.stack.data.device).repeat_interleave(size, 0)
         batches = Drawn({"labelled": size, "unlabelled": size}, fixed_steps=self.value("steps_per_epoch"))
         adam = self.adam(betas=(0.5, 0.999))
         return [Stage("training", self.value("epochs"), batches, adam, networks=(0, 1, 2))]
@@ -75,8 +78,7 @@ class ConditionalProgram(Program):
             noise = 2 * streams.uniform(f"noise {purpose}", moment, (2 * size, self.value("latent"))) - 1
         else:
             noise = streams.normal(f"noise {purpose}", moment, (2 * size, self.value("latent")))
-        kinds = torch.tensor(list(KINDS.values()), device=noise.device).repeat_interleave(size, 0)
-        latent = torch.cat([noise, kinds.expand(len(noise), -1, -1)], 2)
+        latent = torch.cat([noise, self.kinds.expand(len(noise), -1, -1)], 2)
         raw = self.stack.named("generator")(latent, streams if train else None, moment)
         return self.outputs(raw.reshape(*latent.shape[:2], *batch.x.shape[2:]))
 

@@ -28,6 +28,8 @@ def rising(epoch: int, epochs: int) -> float:
 class MixupProgram(Program):
     """Two stages: alignment alone, then with mixup on pseudo-labels that are renewed as training goes on."""
 
+    recordable = True
+
     def begin_stage(self, stage: Stage) -> None:
         if stage.name == "mixup":
             data = self.stack.data
@@ -43,7 +45,7 @@ class MixupProgram(Program):
         """Logits of mixed rows, their mixed targets, and which of them are real."""
         valid = batch.labelled + batch.unlabelled
         partner = self.stack.streams.permutations("partner", batch.moment, valid.sum(1).long(), valid.shape[1])
-        share = self.shares[batch.moment[1]]
+        share = batch.now(self.shares)
         shaped = share.view(-1, 1, *[1] * (batch.x.dim() - 2))
         index = partner.view(*partner.shape, *[1] * (batch.x.dim() - 2)).expand_as(batch.x)
         x = shaped * batch.x + (1 - shaped) * batch.x.gather(1, index)

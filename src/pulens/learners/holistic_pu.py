@@ -84,6 +84,7 @@ def falling(epoch: int, epochs: int) -> float:
 
 class TrendProgram(Program):
     needs_class_prior = False
+    recordable = True
     network_names = ("network", "trend", "average")
 
     @classmethod

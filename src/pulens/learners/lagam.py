@@ -21,7 +21,7 @@ from torch import nn
 
 from pulens.errors import InputError
 from pulens.learners._contrast import contrast, group_loss, instance_loss, nearest, same_group
-from pulens.learners._data import Batch, Pooled, StackedRows, _sequence
+from pulens.learners._data import Batch, Draw, Pooled, StackedRows, _sequence
 from pulens.learners._estimator import PULearner, fit_many
 from pulens.learners._groups import grouped
 from pulens.learners._loop import Builder, Program, Stack, Stage
@@ -38,24 +38,25 @@ PIECE = 4096  # rows times runs projected at once on a CPU
 class WholeBatches(Pooled):
     """Shuffled rows without the last short batch, unless it is the only one."""
 
-    def epoch(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[Batch]:
+    def draws(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[Draw]:
         whole = (data.row_counts // self.size).clamp(min=1)
         uneven = len(set(data.n_rows)) > 1
-        for batch in super().epoch(data, streams, epoch):
-            step = batch.moment[1]
+        for draw in super().draws(data, streams, epoch):
+            step = draw.moment[1]
             if step and (step + 1) * self.size > data.widest:
                 return
             if not uneven:
-                yield batch
+                yield draw
                 continue
             active = step < whole
-            yield replace(batch, active=active if batch.active is None else active & batch.active)
+            yield replace(draw, active=active if draw.active is None else active & draw.active)
 
 
 class GroupProgram(Program):
     """Network 0 classifies; network 1 projects what its last layer reads."""
 
     needs_class_prior = False
+    recordable = True
     network_names = ("network", "projection")
 
     @classmethod
@@ -157,7 +158,7 @@ class GroupProgram(Program):
         network, head = stack.networks
         real = (batch.labelled + batch.unlabelled) > 0
         weak, strong = (view(batch.x, stack.streams, moment) for view in (self.views.weak, self.views.strong))
-        share = self.shares[moment[1]]
+        share = batch.now(self.shares)
         share = torch.maximum(share, 1 - share)
         partner = stack.streams.permutations("partner", moment, real.sum(1), real.shape[1])
         mixed = _mix(weak, partner, share)
@@ -199,7 +200,7 @@ class GroupProgram(Program):
         known = batch.labelled > 0
         means, totals, own = layer_slopes(z, features, labels, real)
         rate = self.value("meta_rate")
-        direction = self.direction(batch.moment[1], sum(means) * per_run(rate, 1))
+        direction = self.direction(batch, sum(means) * per_run(rate, 1))
         as_negative, as_positive = label_gradient(means, totals, own, features, direction, per_run(rate, 1))
         kept = kept_share(self.epoch, self.total, *(per_run(self.value(name), 1) for name in ("keep", "keep_at_end")))
         moved = kept * labels + (1 - kept) * (as_positive < as_negative)
@@ -209,10 +210,10 @@ class GroupProgram(Program):
         self.labels.scatter_(1, batch.positions, torch.where(stays, labels, found))
         return found
 
-    def direction(self, step: int, shift: torch.Tensor) -> torch.Tensor:
+    def direction(self, batch: Batch, shift: torch.Tensor) -> torch.Tensor:
         """Gradient of the support loss by the last weights [R, width], after these moved by minus ``shift``."""
         size, support = self.value("support_batch_size"), self.support
-        places = torch.cat([own[:, step * size : (step + 1) * size] for own in self.drawn], 1)
+        places = torch.cat([batch.now_slice(own, size) for own in self.drawn], 1)
         x = support.table[support.rows.gather(1, places)].float()
         z, features = self.stack.network.with_features(x)
         virtual = z - (features * shift[:, None]).sum(2)

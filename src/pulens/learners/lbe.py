@@ -25,6 +25,7 @@ class LabellingBiasProgram(Program):
     """Two networks: 0 says positive, 1 says labelled if positive."""
 
     needs_class_prior = False
+    recordable = True
     network_names = ("network", "propensity")
 
     @property

@@ -23,6 +23,7 @@ from pulens.scenario import Scenario
 
 class ValueIgnoringProgram(Program):
     needs_class_prior = False
+    recordable = True
 
     @classmethod
     def needs_held_out_rows(cls, learner: Any) -> bool:

@@ -27,6 +27,8 @@ class RiskProgram(Program):
     """Mini-batches of shuffled rows; the loss of a batch is a PU risk."""
 
     loss_name: str | None = None
+    recordable = True
+    same_steps = True
 
     def stages(self) -> list[Stage]:
         return [Stage("training", self.value("epochs"), Pooled(self.value("batch_size")), self.adam())]

@@ -21,6 +21,8 @@ class PredictiveAdversarialProgram(Program):
     """Two networks: 0 classifies, 1 tells labelled from unlabelled rows."""
 
     needs_class_prior = False
+    recordable = True
+    same_steps = True
     network_names = ("network", "discriminator")
 
     def stages(self) -> list[Stage]:

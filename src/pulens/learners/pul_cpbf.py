@@ -113,6 +113,8 @@ class Fence:
 
 
 class FenceProgram(Program):
+    recordable = True
+
     @classmethod
     def needs_held_out_rows(cls, learner: Any) -> bool:
         return learner.fence_patience is not None

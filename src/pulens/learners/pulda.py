@@ -45,9 +45,11 @@ class MovingAverage:
         """Remember the last value, in the runs that moved."""
         assert self._next is not None
         if moves is not None and self.stored is not None:
-            self.stored = torch.where(moves, self._next, self.stored)
+            self.stored.copy_(torch.where(moves, self._next, self.stored))
+        elif self.stored is not None:
+            self.stored.copy_(self._next)
         else:
-            self.stored = self._next
+            self.stored = self._next.clone()
 
 
 class MarginProgram(MixupProgram):

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from pulens.errors import InputError, listed
-from pulens.learners._data import Batch, Pooled, StackedRows
+from pulens.learners._data import Batch, Batches, Draw, Pooled, StackedRows
 from pulens.learners._estimator import PULearner
 from pulens.learners._loop import Report, Stage, _Watch
 from pulens.learners._network import StackedNetwork
@@ -29,7 +29,7 @@ from pulens.risks.self_paced import HARDNESS, SCHEDULES, WEIGHTS, hardness, thre
 
 
 @dataclass(frozen=True)
-class Passes:
+class Passes(Batches):
     """Several passes over shuffled rows as one epoch: an episode."""
 
     size: int
@@ -38,13 +38,14 @@ class Passes:
     def steps(self, data: StackedRows) -> int:
         return self.times * Pooled(self.size).steps(data)
 
-    def epoch(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[Batch]:
+    def draws(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[Draw]:
         for number in range(self.times):  # a pass is an epoch far beyond any other, for its shuffle and its dropout
-            yield from Pooled(self.size, False).epoch(data, streams, epoch + (number << 24))
+            yield from Pooled(self.size, False).draws(data, streams, epoch + (number << 24))
 
 
 class SelfPacedProgram(RiskProgram):
     loss_name = "sigmoid"
+    same_steps = False  # weights change with the episode
 
     @classmethod
     def needs_held_out_rows(cls, learner: Any) -> bool:

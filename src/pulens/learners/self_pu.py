@@ -57,13 +57,15 @@ def teacher_takes(steps: torch.Tensor, decay: Any) -> torch.Tensor:
     >>> 1 - teacher_takes(torch.arange(3), 0.999)
     tensor([0.0000, 0.5000, 0.6667])
     """
-    return torch.maximum(1 / (steps + 1), torch.as_tensor(1 - decay, device=steps.device).float())
+    found: torch.Tensor = (1 / (steps + 1)).clamp(min=1 - decay)
+    return found
 
 
 class SelfProgram(Program):
     """Networks 0 and 1 are the students, 2 and 3 their teachers; without teachers yet, these copy their students."""
 
     network_names = ("network", "second_student", "teacher", "second_teacher")
+    recordable = True
 
     def __init__(self, stack: Stack) -> None:
         super().__init__(stack)

@@ -49,6 +49,8 @@ class Encoded:
 
 
 class HiddenPositivesProgram(Program):
+    recordable = True
+    same_steps = True
     kept = ("class_encoder", "observation_encoder", "decoder")
     means: Any = None  # of the class latent's mixture [R, 2, D], negatives first
     variances: Any = None
@@ -188,7 +190,7 @@ class HiddenPositivesProgram(Program):
                 # entries of vectors of length 1 have a variance near 1/d: as they are, the divergences would win
                 scale = x.shape[-1] if output == "unit" else 1
                 each = 0.5 * scale * (self.outputs(raw) - x) ** 2
-            found = torch.where(self.outputs.where([output], 1), each.flatten(2).sum(2).mean(1), found)
+            found = torch.where(self.outputs.where(output, 1), each.flatten(2).sum(2).mean(1), found)
         return found
 
     def evidence(self, batch: Batch, encoded: Encoded, raw: torch.Tensor) -> torch.Tensor:

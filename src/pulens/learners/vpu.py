@@ -19,7 +19,10 @@ HALF = float(np.log(0.5))
 
 
 class VariationalProgram(Program):
+    shares: torch.Tensor
     needs_class_prior = False
+    recordable = True
+    same_steps = True
 
     def stages(self) -> list[Stage]:
         size, every = self.value("batch_size"), self.value("halve_every")
@@ -37,7 +40,7 @@ class VariationalProgram(Program):
 
     def begin_epoch(self, stage: Stage, moment_epoch: int) -> None:
         steps = self.value("steps_per_epoch")
-        self.shares = self.stack.streams.beta("mixup", moment_epoch, steps, self.value("mixup"))
+        self.hold("shares", self.stack.streams.beta("mixup", moment_epoch, steps, self.value("mixup")))
 
     def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
         size = self.value("batch_size")
@@ -45,7 +48,7 @@ class VariationalProgram(Program):
         z = self.stack.logits(batch)
         found: torch.Tensor = variational(-logistic(z[:, size:], 1), -logistic(z[:, :size], 1))
         # labelled rows come in a fresh shuffle, so pairing them in order is a random pairing
-        share = self.shares[batch.moment[1]]
+        share = batch.now(self.shares)
         shaped = share.view(-1, 1, *[1] * (batch.x.dim() - 2))
         mixed = self.stack.logits(batch, shaped * population + (1 - shaped) * labelled, again=1)
         phi = sigmoid(z[:, size:], -1)

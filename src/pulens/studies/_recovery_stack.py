@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from pulens.learners._data import Batch, Part, StackedRows
+from pulens.learners._data import Batch, Batches, Draw, Part, StackedRows
 from pulens.learners._estimator import find_device
 from pulens.learners._loop import Program, Stack, Stage, train
 from pulens.learners._network import StackedNetwork
@@ -24,15 +24,22 @@ FIRST_STEP, SMALLEST_STEP, LARGEST_STEP = 0.02, 1e-6, 1.0
 GROW, SHRINK = 1.2, 0.5
 
 
-class WholeTable:
+class WholeTable(Batches):
     """One batch per epoch: the table itself. Bags are weights, so no row is copied for any network."""
 
     def steps(self, data: StackedRows) -> int:
         return 1
 
-    def epoch(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[Batch]:
-        nothing = torch.empty(0, device=data.device)
-        yield Batch(nothing, data.table, nothing, nothing, nothing, (epoch, 0), None)
+    def draws(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[Draw]:
+        yield WholeDraw(torch.empty(0, device=data.device), (epoch, 0))
+
+
+class WholeDraw(Draw):
+    """Nothing has to be looked up."""
+
+    def batch(self, data: StackedRows) -> Batch:
+        nothing = self.positions
+        return Batch(nothing, data.table, nothing, nothing, nothing, self.moment, None)
 
 
 class BaggedProgram(Program):
