@@ -359,7 +359,8 @@ def _determinism(wanted: bool) -> Iterator[None]:
     try:
         yield
     finally:
-        torch.use_deterministic_algorithms(before, warn_only=warns)
+        if wanted:  # asking takes a second the first time: torch loads its compiler to pass it on
+            torch.use_deterministic_algorithms(before, warn_only=warns)
         torch.backends.cudnn.benchmark = benchmark
 
 
