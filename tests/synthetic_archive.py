@@ -61,6 +61,7 @@ def run(method, dataset, seed, strategy, frequency, rows, epochs):
         "title": title,
         "family": family,
         "uses_truth": method == "pn",
+        "needs_support": method == "lagam",
         "dataset": dataset,
         "kind": KIND.get(dataset, "table"),
         "backbone": "mlp",

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-torch = pytest.importorskip("torch", reason="the benchmark trains networks: pip install 'pulens[torch]'")
+pytest.importorskip("torch", reason="the benchmark trains networks: pip install 'pulens[torch]'")
 pytest.importorskip("pyarrow", reason="the archive is Parquet: pip install 'pulens[bench]'")
 
-
-@pytest.fixture(autouse=True, scope="session")
-def one_thread():
-    """Tiny tensors; also, results must not depend on how many cores a machine has."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+from torch_threads import one_thread  # noqa: F401
 
 
 @pytest.fixture(scope="session")

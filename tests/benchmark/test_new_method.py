@@ -65,9 +65,10 @@ def test_the_contract_notices_a_method_that_learns_nothing():
 
 
 def test_forests_and_wrappers_keep_the_contract_too():
-    from pulens.learners import ElkanNoto
+    from pulens.learners import ElkanNoto, KernelPUSB
 
     contract.check_learner(ElkanNoto)
+    contract.check_learner(KernelPUSB, centres=60)
 
 
 class Point:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pyarrow.parquet as pq
 
 from pulens.benchmark import methods
+from pulens.benchmark.archive import differences, read
+from pulens.benchmark.leaderboard.board import facts_of
 from pulens.benchmark.plan import expand
 from pulens.benchmark.protocol import load_protocol
 from pulens.benchmark.splits import prepare, table_of
+from pulens.benchmark.summary import read_summary, summary_text
 from pulens.benchmark.training import train
+from synthetic_archive import make
 
 SETTINGS = {"lagam": {"all": {"epochs": 1, "warm_up_epochs": 1, "batch_size": 64, "groups": 2}}}
 
@@ -36,5 +41,31 @@ def test_the_archive_says_that_true_labels_were_read():
     for row in train(runs(), "cpu"):
         assert row["status"] == "done"
         assert "true support labels" in row["title"]
+        assert row["needs_support"]
+        assert not row["uses_truth"]
         assert json.loads(row["found"])["true_labels_used"] == expected
     assert not methods.find("lagam_pu_only").needs_support
+
+
+def test_archives_older_than_the_column_are_read_alike(tmp_path):
+    small = {"methods": ["nnpu", "lagam"], "datasets": ["spambase"], "rows": 60}
+    new = make(tmp_path / "new", **small)
+    old = make(tmp_path / "old", **small)
+    for path in old.files:
+        pq.write_table(pq.read_table(path).drop_columns(["needs_support"]), path)
+    old = read(old.folder)
+    assert not differences(new, old)
+    for archive in (new, old):
+        assert {row["method"]: row["needs_support"] for row in archive.runs} == {"nnpu": False, "lagam": True}
+        assert facts_of(archive.runs)["lagam"].mark == facts_of(new.runs)["lagam"].mark != ""
+        assert facts_of(archive.runs)["nnpu"].mark == ""
+        assert set(archive.table()["needs_support"].to_pylist()) == {True, False}
+
+
+def test_summaries_older_than_the_column_are_read_alike(tmp_path):
+    text = summary_text(make(tmp_path / "archive", methods=["nnpu", "lagam"], datasets=["spambase"], rows=60))
+    (tmp_path / "new.csv").write_text(text)
+    (tmp_path / "old.csv").write_text("".join(f"{line.rpartition(',')[0]}\n" for line in text.splitlines()))
+    new, old = (read_summary(tmp_path / name) for name in ("new.csv", "old.csv"))
+    assert new == old
+    assert {row["method"] for row in new if row["needs_support"]} == {"lagam"}

@@ -183,3 +183,46 @@ def test_other_tables_sort_too(open_page, report):
     head.click()
     widths = [float(text) for text in table.locator("tbody td[data-name='width']").all_text_contents()]
     assert widths == sorted(widths, reverse=True)
+
+
+def test_paper_shows_every_column_and_repeats_headings(open_page, report):
+    opened = open_page(report, viewport={"width": 794, "height": 1123})  # A4
+    assert opened.on_paper("leaderboard-print").startswith(b"%PDF")
+    opened.page.emulate_media(media="print")
+    opened.page.add_style_tag(content="html { width: 703px }")  # what the margins leave of it
+    beyond = "(table) => table.parentElement.scrollWidth - table.parentElement.clientWidth"
+    tables = opened.page.locator(".scrolls > table").evaluate_all(
+        f"all => all.filter((one) => one.offsetWidth).map((one) => [one.id, ({beyond})(one)])"
+    )
+    assert len(tables) >= 5
+    assert all(beyond <= 0 for _, beyond in tables), tables
+    heads = opened.page.locator("#board thead th").evaluate_all(
+        "all => all.map((one) => [getComputedStyle(one, '::before').content, one.querySelector('button').offsetWidth])"
+    )
+    assert [content for content, _ in heads][:2] == ['"method"', '"mean"']
+    assert {width for _, width in heads} == {0}, "a page's second heading row is drawn without its buttons"
+
+
+def test_charts_have_something_to_draw_where_no_method_has_every_data_set(open_page, archive, tmp_path):
+    there = {
+        "spambase": {"nnpu", "vpu", "dist_pu"},
+        "mnist": {"nnpu", "pan"},
+        "connect4": {"vpu", "dist_pu", "pan", "self_pu"},
+    }
+    store = Store(tmp_path / "archive").open()
+    rows = [row for row in archive.table().to_pylist() if row["strategy"] == "S1" and row["label_frequency"] == 0.1]
+    for dataset, names in there.items():
+        for name in names:
+            own = [row for row in rows if (row["dataset"], row["method"], row["status"]) == (dataset, name, "done")]
+            store.add(own)
+    few = read(tmp_path / "archive")
+    path = tmp_path / "few.html"
+    path.write_text(leaderboard_page(few, leaderboard.board(few), None), encoding="utf-8")
+    opened = open_page(path)
+    opened.settle()
+    assert set(column(opened, 2)) == {"–"}, "nobody has a mean over all three"
+    for chart in ("radar", "tradeoff"):
+        text = opened.page.locator(f"#chart-{chart} .canvas").text_content()
+        assert "Choose methods to draw" not in text
+        assert "No costs were kept" not in text
+    assert "connect4" in opened.page.locator("#chart-radar .canvas").inner_html()

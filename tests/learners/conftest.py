@@ -7,22 +7,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch", reason="learners that train networks need PyTorch: pip install 'pulens[torch]'")
+pytest.importorskip("torch", reason="learners that train networks need PyTorch: pip install 'pulens[torch]'")
+
+from torch_threads import one_thread  # noqa: F401
 
 
 def pytest_collection_modifyitems(items):
     for item in items:
         if "tests/learners" in item.path.as_posix():
             item.add_marker(pytest.mark.torch)
-
-
-@pytest.fixture(autouse=True, scope="session")
-def one_thread():
-    """Small tensors: a second thread costs more than it brings, and two test workers share two cores."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def toy_draw(seed: int, accept=None) -> SimpleNamespace:

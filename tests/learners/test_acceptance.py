@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
+from pulens.learners._break_even import break_even_threshold, cut_below
 from pulens.learners.dist_pu import cosine, rising
 from pulens.learners.lbe import smallest
 from pulens.learners.pulda import MovingAverage
-from pulens.learners.pusb import break_even_threshold, cut_below
 from pulens.learners.vpu import VPU
 from pulens.risks import LOSSES, alignment, labelling_bias, risk_parts, unbiased
 from pulens.risks.correction import corrected, corrected_value

@@ -95,7 +95,7 @@ def test_losses_of_both_variants():
     z = clamp(logits(0.8, 0.35), LIMIT)
     close(cross_entropy(z, target), [[0.639032, 0.616495]])
     close(entropy(z).mean(1), [0.573925])
-    corrected = program(P3MixC, [0.0, 0.0], 1, entropy_weight=0.1)
+    corrected = program(P3MixC, [0.0, 0.0], 1, entropy_weight=0.1, unlabelled_weight=1.0)
     close(corrected.objective(z, target), [1.312919])
     expected = blend(torch.tensor([[0.9, 0.4, 1.0]], dtype=torch.float64), partner, share)
     close(expected, [[0.75, 0.58]])
@@ -214,6 +214,18 @@ def test_the_heuristic_starts_when_told_and_not_without_a_pool():
             assert x.shape[1] == 6
             assert partner[0, 2:].tolist() == [4, 5]
         made.end_epoch(stage)
+
+
+@pytest.mark.parametrize(("unlabelled", "steps"), [(100, 20), (1000, 31)])
+def test_an_epoch_is_a_pass_over_the_unlabelled_rows_but_at_least_the_authors_twenty_steps(unlabelled, steps):
+    made = program(P3MixC, np.zeros(unlabelled + 5), 5, batch_size=32)
+    batches = made.stages()[0].batches
+    assert batches.steps(made.stack.data) == steps
+    drawn = list(batches.epoch(made.stack.data, made.stack.streams, 0))
+    assert len(drawn) == steps
+    if steps * 32 <= unlabelled:  # nobody twice in a pass
+        seen = torch.cat([batch.positions[0, 32:] for batch in drawn])
+        assert len(set(seen.tolist())) == steps * 32
 
 
 @pytest.mark.parametrize(

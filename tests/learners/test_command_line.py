@@ -41,10 +41,11 @@ def test_train_score_evaluate(table, tmp_path, capsys):
     assert len(shown) == 401
 
 
-def test_forests_are_trained_and_scored_alike(table, tmp_path):
+@pytest.mark.parametrize("words", [["puet"], ["kernel_pusb", "--set", "bandwidths=0.5,2", "--set", "centres=50"]])
+def test_learners_without_networks_are_trained_and_scored_alike(table, tmp_path, words):
     path, positive = table
     model, scores = tmp_path / "model", tmp_path / "scores.csv"
-    main(["train", str(path), "--out", str(model), *TRAIN, "--method", "puet", "--scenario", "single-set"])
+    main(["train", str(path), "--out", str(model), *TRAIN, "--scenario", "single-set", "--method", *words])
     main(["score", str(model), str(path), "--out", str(scores)])
     assert ((np.loadtxt(scores, skiprows=1) > 0.5) == positive).mean() > 0.85
 
@@ -66,6 +67,13 @@ def test_mistakes_end_with_one_message_and_nothing_written(table, tmp_path, caps
     assert end.value.code == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "model").exists()
+
+
+def test_several_numbers_are_given_with_commas(table, tmp_path, capsys):
+    words = ["--method", "kernel_pusb", "--set", "bandwidths=1,wide"]
+    with pytest.raises(SystemExit):
+        main(["train", str(table[0]), "--out", str(tmp_path / "model"), *TRAIN, *words])
+    assert "--set bandwidths must be numbers such as 0.01,0.05" in capsys.readouterr().err
 
 
 def test_a_folder_of_somebody_else_is_refused_before_training(table, tmp_path, capsys):

@@ -14,71 +14,17 @@ from scipy import sparse
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import check_estimator
 from torch import nn
 
+from network_learners import SHORTEST, short
 from pulens.errors import AssumptionError, InputError
-from pulens.learners import (
-    LBE,
-    MPEPU,
-    NNPU,
-    PAN,
-    PULCPBF,
-    PULDA,
-    PUSB,
-    UPU,
-    VAEPU,
-    VPU,
-    CGenPU,
-    DistPU,
-    HolisticPU,
-    LaGAMPUOnly,
-    P3MixC,
-    P3MixE,
-    RobustPU,
-    SelfPU,
-    load,
-)
-from pulens.learners._loop import gradients_of
+from pulens.learners import MPEPU, NNPU, VPU, load
 from pulens.sklearn import scorer
+from scikit_checks import failed_checks
+from torch_steps import assert_same_steps
 
 QUICK = {"device": "cpu", "progress": False, "backbone": "linear", "random_state": 0}
-ALL = [
-    UPU(class_prior=0.5, epochs=1, **QUICK),
-    NNPU(class_prior=0.5, epochs=1, **QUICK),
-    PUSB(class_prior=0.5, epochs=1, **QUICK),
-    VPU(epochs=1, steps_per_epoch=2, batch_size=8, **QUICK),
-    MPEPU(epochs=1, warm_up_epochs=1, batch_size=8, **QUICK),
-    LBE(epochs=1, pretraining_steps=2, steps_per_epoch=2, **QUICK),
-    PAN(epochs=1, batch_size=8, labelled_batch_size=4, **QUICK),
-    CGenPU(epochs=1, steps_per_epoch=2, batch_size=8, hidden=(8,), **QUICK),
-    VAEPU(
-        class_prior=0.5,
-        epochs=2,
-        pretraining_epochs=1,
-        steps_per_epoch=1,
-        batch_size=8,
-        labelled_batch_size=4,
-        hidden=(8,),
-        **QUICK,
-    ),
-    LaGAMPUOnly(class_prior=0.5, epochs=1, warm_up_epochs=1, batch_size=16, groups=2, **QUICK),
-    PULCPBF(class_prior=0.5, epochs=1, fence_epochs=1, levels=2, batch_size=8, **QUICK),
-    DistPU(class_prior=0.5, epochs=1, warm_up_epochs=1, **QUICK),
-    PULDA(class_prior=0.5, epochs=1, warm_up_epochs=1, batch_size=8, labelled_batch_size=4, **QUICK),
-    HolisticPU(trend_epochs=3, epochs=1, steps_per_epoch=2, batch_size=8, standardise=True, **QUICK),
-    RobustPU(class_prior=0.5, pretraining_epochs=1, episodes=1, epochs_per_episode=1, **QUICK),
-    P3MixC(epochs=2, heuristic_start=1, steps_per_epoch=2, batch_size=8, **QUICK),
-    P3MixE(epochs=2, heuristic_start=1, steps_per_epoch=2, batch_size=8, **QUICK),
-    SelfPU(class_prior=0.5, epochs=4, trust_start=1, trust_stop=2, trust_ramp=2, teacher_start=2, **QUICK),
-]
-CODING = "labels are 1 and 0 unless positive= declares otherwise; this check uses labels such as 1 and 2 undeclared"
-EXPECTED_FAILURES = {
-    "check_estimators_dtypes": CODING,
-    "check_fit2d_1feature": CODING,
-    "check_classifier_data_not_an_array": CODING,
-    "check_classifiers_classes": "what the labels 'one' and 'two' mean is never guessed",
-}
+ALL = [short(learner, SHORTEST, backbone="linear", random_state=0) for learner in SHORTEST]
 
 
 def rows(n=200, seed=0):
@@ -91,19 +37,13 @@ def rows(n=200, seed=0):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("learner", ALL, ids=lambda learner: type(learner).__name__)
 def test_scikit_learn_checks(learner):
-    failed = {
-        result["check_name"]: result["exception"]
-        for result in check_estimator(learner, on_fail=None, expected_failed_checks=EXPECTED_FAILURES)
-        if result["status"] == "failed"
-    }
-    assert not failed
+    assert not failed_checks(learner)
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_declared_label_value_leaves_one_expected_failure():
     learner = NNPU(class_prior=0.5, epochs=1, positive=1, **QUICK)
-    results = check_estimator(learner, on_fail=None)
-    assert {result["check_name"] for result in results if result["status"] == "failed"} <= {
+    assert set(failed_checks(learner, expected={})) <= {
         "check_classifiers_classes",  # labels 'one' and 'two', neither declared
         "check_classifier_not_supporting_multiclass",  # everything but 1 is unlabelled, as declared
         "check_classifiers_regression_target",
@@ -313,18 +253,7 @@ def test_optimisers_follow_torch(optimiser):
     for run, module in enumerate(modules):
         module.load_state_dict(network.state_of(run))
         theirs.append(kinds[optimiser](module.parameters(), lr=0.05, weight_decay=0.1, **options))
-    x = torch.randn(2, 6, 3, generator=torch.Generator().manual_seed(0))
-    for step in range(5):
-        active = None if step < 2 else torch.tensor([True, step == 4])  # run 1 sits two steps out
-        mine.step(gradients_of((network(x) ** 2).mean(1).sum(), [network])[0], active=active)
-        for run, (module, other) in enumerate(zip(modules, theirs, strict=True)):
-            if active is None or active[run]:
-                other.zero_grad()
-                (module(x[run]) ** 2).mean().backward()
-                other.step()
-    for run, module in enumerate(modules):
-        for name, value in module.state_dict().items():
-            torch.testing.assert_close(network.state_of(run)[name], value, rtol=1e-4, atol=1e-6)
+    assert_same_steps(network, mine, modules, theirs, lambda x, step: network(x))
 
 
 def test_torch_waits_until_a_learner_is_used():

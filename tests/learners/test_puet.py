@@ -315,14 +315,14 @@ def test_a_saved_forest_is_the_same_forest(tmp_path):
     X, labels, _ = small()
     forest = PUET(class_prior=0.4, n_estimators=5, loss="logistic", random_state=0).fit(X, labels)
     folder = forest.save(tmp_path / "forest")
-    assert sorted(path.name for path in folder.iterdir()) == ["learner.json", "trees.npz"]
+    assert sorted(path.name for path in folder.iterdir()) == ["arrays.npz", "learner.json"]
     again = load(folder)
     np.testing.assert_array_equal(again.score_samples(X), forest.score_samples(X))
     np.testing.assert_array_equal(again.predict(X), forest.predict(X))
     np.testing.assert_array_equal(again.feature_importances_, forest.feature_importances_)
     assert again.get_params() == forest.get_params()
-    (folder / "trees.npz").write_bytes(b"damaged")
-    with pytest.raises(InputError, match=r"trees.npz could not be read"):
+    (folder / "arrays.npz").write_bytes(b"damaged")
+    with pytest.raises(InputError, match=r"arrays.npz could not be read"):
         load(folder)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "notes.txt").write_text("mine")

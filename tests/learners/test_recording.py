@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 import torch
@@ -183,6 +185,37 @@ def test_a_step_that_cannot_be_recorded_runs_as_it_is(recorded, monkeypatch):
     with pytest.warns(UserWarning, match="could not be recorded"):
         replayed = trained(learner, (6,), small, False)
     np.testing.assert_array_equal(replayed, plain)
+
+
+def test_a_pool_of_memory_stays_open_between_recordings(monkeypatch):
+    """A graph that is gone closes its pool, and a closed pool cannot be used again."""
+    users = {}
+
+    class Graph:
+        def capture_begin(self, pool, capture_error_mode):
+            assert users.get(pool, 1) > 0, "use_count > 0 INTERNAL ASSERT FAILED"
+            users[pool], self.pool = users.get(pool, 0) + 1, pool
+
+        def capture_end(self):
+            pass
+
+        def replay(self):
+            pass
+
+        def __del__(self):
+            users[self.pool] -= 1
+
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", Graph)
+    monkeypatch.setattr(torch.cuda, "graph_pool_handle", lambda: (0, 1))
+    monkeypatch.setattr(torch.cuda, "Stream", nullcontext)
+    monkeypatch.setattr(torch.cuda, "stream", lambda stream: stream)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    monkeypatch.setattr(torch, "zeros", lambda *shape, device: None)
+    graphs = _recording.Graphs()
+    for _ in range(3):
+        replay = graphs(lambda: None)
+        del replay
+    assert users == {(0, 1): 1}
 
 
 def test_the_environment_switches_recording_off(monkeypatch):

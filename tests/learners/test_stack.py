@@ -7,65 +7,12 @@ import pytest
 import torch
 from torch import nn
 
+from network_learners import SHORT, SHORTEST, short
+from pulens import learners
 from pulens.errors import InputError
-from pulens.learners import (
-    LBE,
-    MPEPU,
-    NNPU,
-    PAN,
-    PULCPBF,
-    PULDA,
-    PUSB,
-    UPU,
-    VAEPU,
-    VPU,
-    CGenPU,
-    DistPU,
-    HolisticPU,
-    LaGAMPUOnly,
-    P3MixC,
-    P3MixE,
-    RobustPU,
-    SelfPU,
-    fit_many,
-)
+from pulens.learners import NNPU, fit_many
 from pulens.learners._network import StackedNetwork
 from pulens.learners._streams import Streams
-
-SHORT = {
-    NNPU: {"epochs": 3, "batch_size": 32},
-    UPU: {"epochs": 3, "batch_size": 32},
-    PUSB: {"epochs": 3, "batch_size": 32},
-    VPU: {"epochs": 3, "batch_size": 16, "steps_per_epoch": 4, "halve_every": 2},
-    MPEPU: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 16},
-    LBE: {"epochs": 2, "pretraining_steps": 3, "steps_per_epoch": 3, "subset": 0.3},
-    PAN: {"epochs": 3, "batch_size": 32, "labelled_batch_size": 8},
-    CGenPU: {"epochs": 2, "steps_per_epoch": 3, "batch_size": 16, "hidden": (16, 16)},
-    VAEPU: {
-        "epochs": 8,
-        "pretraining_epochs": 1,
-        "steps_per_epoch": 2,
-        "batch_size": 24,
-        "labelled_batch_size": 8,
-        "hidden": (16,),
-    },
-    LaGAMPUOnly: {"epochs": 3, "warm_up_epochs": 1, "batch_size": 32, "groups": 3},
-    PULCPBF: {"epochs": 2, "fence_epochs": 3, "batch_size": 16, "levels": 3},
-    DistPU: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 32},
-    PULDA: {"epochs": 2, "warm_up_epochs": 2, "batch_size": 32, "labelled_batch_size": 8},
-    HolisticPU: {"trend_epochs": 4, "epochs": 2, "batch_size": 8, "views": "noise"},
-    RobustPU: {"pretraining_epochs": 3, "episodes": 2, "batch_size": 32, "pretraining_selection": "proxy_accuracy"},
-    P3MixC: {
-        "epochs": 3,
-        "batch_size": 16,
-        "heuristic_start": 1,
-        "steps_per_epoch": None,
-        "pool_size": 30,
-        "mix_layer": 0,
-    },
-    P3MixE: {"epochs": 3, "batch_size": 16, "heuristic_start": 1, "steps_per_epoch": None, "pool_size": 30},
-    SelfPU: {"epochs": 5, "batch_size": 32, "trust_start": 1, "trust_every": 1, "trust_stop": 3, "teacher_start": 3},
-}
 
 
 def small(shape):
@@ -122,14 +69,7 @@ def test_a_run_of_a_stack_equals_the_run_alone(learner):
 
     def make(run):
         rate = 1e-3 * (run + 1)
-        return learner(
-            class_prior=priors[run],
-            learning_rate=rate,
-            random_state=run,
-            backbone=small,
-            device="cpu",
-            **SHORT[learner],
-        )
+        return short(learner, class_prior=priors[run], learning_rate=rate, random_state=run, backbone=small)
 
     # runs of different lengths: splits and label frequencies differ between the runs of a benchmark
     chosen = [np.arange(160), np.arange(150), np.arange(20, 160)]
@@ -161,13 +101,16 @@ def test_a_run_that_stops_early_leaves_the_others_alone():
     assert_same_runs(lambda run: NNPU(random_state=run, learning_rate=rates[run], **options), X, [labels] * 4, chosen)
 
 
+def test_no_learner_is_forgotten():
+    assert {learner.__name__ for learner in SHORT} == set(learners._TORCH) - {"LaGAM"}  # which needs true labels
+    assert SHORT.keys() == SHORTEST.keys()
+
+
 @pytest.mark.parametrize("learner", SHORT, ids=lambda learner: learner.__name__)
 def test_the_same_seed_twice_gives_identical_bits(learner):
     X, labels = rows()
-    prior = {"class_prior": 0.5} if learner._program.needs_class_prior else {}
-    options = {"backbone": small, "device": "cpu", **prior, **SHORT[learner]}
     first, second, other = (
-        learner(random_state=seed, **options).fit(X, labels).decision_function(X) for seed in (3, 3, 4)
+        short(learner, random_state=seed, backbone=small).fit(X, labels).decision_function(X) for seed in (3, 3, 4)
     )
     np.testing.assert_array_equal(first, second)
     assert (first != other).any()

@@ -9,12 +9,12 @@ from torch import nn
 
 from pulens.learners import _pictures
 from pulens.learners._data import Part, StackedRows
-from pulens.learners._loop import gradients_of
 from pulens.learners._network import StackedNetwork
 from pulens.learners._optimiser import Optimiser, OptimiserSettings
 from pulens.learners._streams import Streams
 from pulens.learners._views import PictureView, VectorView, Views, usual_views
 from pulens.scenario import Scenario
+from torch_steps import assert_same_steps
 
 CPU = torch.device("cpu")
 EVERYTHING = PictureView(True, 2, "zeros", 0.5, 3, 0.8, False, (0.1, 0.5), True)
@@ -186,16 +186,5 @@ def test_nesterov_momentum_follows_torch(weights_only):
             {"params": [p for p in module.parameters() if p.dim() == 1], "weight_decay": 0.0 if weights_only else 0.1},
         ]
         theirs.append(torch.optim.SGD(groups, lr=0.05, momentum=0.9, nesterov=True))
-    x = torch.randn(2, 6, 3, generator=torch.Generator().manual_seed(0))
     streams = Streams([1, 2], CPU)
-    for step in range(5):
-        active = None if step < 2 else torch.tensor([True, step == 4])  # run 1 sits two steps out
-        mine.step(gradients_of((network(x, streams, (0, step)) ** 2).mean(1).sum(), [network])[0], active=active)
-        for run, (module, other) in enumerate(zip(modules, theirs, strict=True)):
-            if active is None or active[run]:
-                other.zero_grad()
-                (module(x[run]) ** 2).mean().backward()
-                other.step()
-    for run, module in enumerate(modules):
-        for name, value in module.named_parameters():
-            torch.testing.assert_close(network.state_of(run)[name], value.detach(), rtol=1e-4, atol=1e-6)
+    assert_same_steps(network, mine, modules, theirs, lambda x, step: network(x, streams, (0, step)))

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import pulens
+from page_scripts import answers_of, page_data
 from pulens.bounding import bounds
 from pulens.evaluation import evaluate
-from pulens.recovery import pairwise_auc
 from pulens.tally import Tally
-
-ASSETS = Path(pulens.__file__).parent / "report" / "assets"
 
 DRIVER = """
 globalThis.recovery = require(process.argv[1] + "/recovery.js");
@@ -50,38 +43,11 @@ def worlds():
 
 @pytest.fixture(scope="module")
 def answers():
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed; the browser tests open the same scripts")
-    cases = []
-    for labels, scores, scenario, prior, threshold in worlds():
-        tally = Tally.from_arrays(labels, scores)
-        pairs = (("labelled", "unlabelled"), ("labelled", "negative"), ("unlabelled", "negative"))
-        cases.append(
-            {
-                "counts": {
-                    "thresholds": tally.thresholds.tolist(),
-                    "labelled": tally.labelled.tolist(),
-                    "unlabelled": tally.unlabelled.tolist(),
-                    "negative": tally.negative.tolist() if tally.has_negatives else None,
-                },
-                "totals": tally.totals._asdict(),
-                "labelNoise": 0,
-                "scenario": scenario,
-                "prior": prior,
-                "threshold": threshold,
-                "pairs": {f"{a}_{b}": pairwise_auc(tally, a, b) for a, b in pairs},
-            }
-        )
-    done = subprocess.run(
-        [node, "-e", DRIVER, str(ASSETS)],
-        input=json.dumps(cases),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    return list(zip(worlds(), json.loads(done.stdout), strict=True))
+    cases = [
+        page_data(Tally.from_arrays(labels, scores), scenario, prior, threshold)
+        for labels, scores, scenario, prior, threshold in worlds()
+    ]
+    return list(zip(worlds(), answers_of(DRIVER, cases), strict=True))
 
 
 def test_bounds_on_curves_agree(answers):

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-import pulens
+from page_scripts import answers_of, page_data
 from pulens.assumptions import UNCORRECTED, Assumptions
 from pulens.curves import precision_recall_curve, roc_curve
 from pulens.metrics import METRICS
 from pulens.metrics._measure import value
-from pulens.recovery import Recovery, pairwise_auc, recover, recover_at
+from pulens.recovery import Recovery, recover, recover_at
 from pulens.recovery.feasibility import impossible_rates
 from pulens.report.html import _computed_in_page, asset
 from pulens.scenario import Scenario
 from pulens.tally import Tally
 
-ASSETS = Path(pulens.__file__).parent / "report" / "assets"
-
 DRIVER = """
-const recovery = require(process.argv[1]);
+const recovery = require(process.argv[1] + "/recovery.js");
 const cases = JSON.parse(require("fs").readFileSync(0, "utf8"));
 const plain = (array) => Array.from(array, (x) => (Number.isFinite(x) ? x : null));
 const answers = cases.map((data) => {
@@ -67,41 +60,13 @@ def worlds():
         yield Tally.from_arrays(labels, scores, weights), Assumptions(prior, noise, scenario), threshold
 
 
-def as_page_data(tally, assumptions, threshold):
-    return {
-        "counts": {
-            "thresholds": tally.thresholds.tolist(),
-            "labelled": tally.labelled.tolist(),
-            "unlabelled": tally.unlabelled.tolist(),
-            "negative": tally.negative.tolist() if tally.has_negatives else None,
-        },
-        "totals": tally.totals._asdict(),
-        "labelNoise": assumptions.label_noise,
-        "scenario": str(assumptions.scenario),
-        "prior": assumptions.unlabelled_prior,
-        "threshold": threshold,
-        "pairs": {
-            f"{a}_{b}": pairwise_auc(tally, a, b)
-            for a, b in (("labelled", "unlabelled"), ("labelled", "negative"), ("unlabelled", "negative"))
-        },
-    }
-
-
 @pytest.fixture(scope="module")
 def answers():
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("node is not installed; the browser test compares the same numbers")
-    cases = [as_page_data(*world) for world in worlds()]
-    done = subprocess.run(
-        [node, "-e", DRIVER, str(ASSETS / "recovery.js")],
-        input=json.dumps(cases),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    return list(zip(worlds(), json.loads(done.stdout), strict=True))
+    cases = [
+        page_data(tally, given.scenario, given.unlabelled_prior, threshold, given.label_noise)
+        for tally, given, threshold in worlds()
+    ]
+    return list(zip(worlds(), answers_of(DRIVER, cases), strict=True))
 
 
 def close(got, expected):

@@ -55,6 +55,7 @@ SCALARS = {
     "title": _s,
     "family": _s,
     "uses_truth": _b,
+    "needs_support": _b,
     "dataset": _s,
     "kind": _s,
     "backbone": _s,
@@ -118,6 +119,7 @@ NESTED = {
 }
 SCHEMA = pa.schema(list((SCALARS | VOLATILE | NESTED).items()), metadata={"pulens_benchmark": str(FORMAT)})
 RUNS, FACTS, CACHE, LOCK = "runs", "archive.json", "cache", "lock"
+SUPPORTED_BEFORE = frozenset({"lagam"})  # who read true support labels in archives older than the column
 STALE = 3600.0  # seconds after which a half-written file is nobody's
 
 
@@ -210,7 +212,7 @@ class Archive:
         found: dict[str, dict[str, Any]] = {}
         for place, path in enumerate(self.files):
             names = [*SCALARS, *VOLATILE, "notices"]
-            for number, row in enumerate(pq.read_table(path, columns=names).to_pylist()):
+            for number, row in enumerate(_read(path, names).to_pylist()):
                 old = found.get(row["key"])
                 if old is None or (old["status"] == "failed" and row["status"] == "done"):
                     found[row["key"]] = {**row, "_file": place, "_row": number}
@@ -291,7 +293,7 @@ class Archive:
 
     def table(self, columns: Sequence[str] | None = None) -> pa.Table:
         """Everything as one Arrow table, a row per file entry, sorted by key."""
-        parts = [pq.read_table(path, columns=None if columns is None else list(columns)) for path in self.files]
+        parts = [_read(path, SCHEMA.names if columns is None else columns) for path in self.files]
         found = pa.concat_tables(parts) if parts else SCHEMA.empty_table()
         return found.sort_by("key") if "key" in found.column_names else found
 
@@ -317,6 +319,16 @@ class Archive:
                 del cached[next(iter(cached))]
             cached[place, column] = pq.read_table(self.files[place], columns=[column])[column]
         return cached[place, column]
+
+
+def _read(path: Path, columns: Sequence[str]) -> pa.Table:
+    """Columns of one file; what an older version did not write is filled in."""
+    table = pq.read_table(path, columns=list(columns), schema=SCHEMA)
+    if "needs_support" in columns and table["needs_support"].null_count:
+        methods = pq.read_table(path, columns=["method"])["method"].to_pylist()
+        known = pa.array([name in SUPPORTED_BEFORE for name in methods], _b)
+        table = table.set_column(table.column_names.index("needs_support"), "needs_support", known)
+    return table
 
 
 def read(folder: str | Path) -> Archive:

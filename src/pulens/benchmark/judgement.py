@@ -34,7 +34,18 @@ QUICK = ("roc_auc", "accuracy", "precision", "recall", "f1")  # closed forms and
 PRIORS = ("known", "estimated")
 SELECTIONS = ("proxy_accuracy", "proxy_auc", "loss", "last", "own")
 Row = dict[str, Any]
-ABOUT = ("key", "method", "title", "dataset", "kind", "strategy", "label_frequency", "seed", "uses_truth")
+ABOUT = (
+    "key",
+    "method",
+    "title",
+    "dataset",
+    "kind",
+    "strategy",
+    "label_frequency",
+    "seed",
+    "uses_truth",
+    "needs_support",
+)
 
 
 def judge(

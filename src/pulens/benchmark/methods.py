@@ -55,6 +55,7 @@ REFERENCES = {"pn": "PN", "naive_network": "naive"}  # trained on the truth; unl
 EXPECTED = frozenset(PAPER)
 # who trains a forest or wraps a classifier has no network of the benchmark's own
 OTHER_TITLES = {
+    "kernel_pusb": ("PUSB (kernel)", RISK),
     "lagam_pu_only": ("LaGAM, PU only", DISAMBIGUATION),
     "upu": ("uPU", RISK),
     "naive": ("naive (logistic regression)", REFERENCE),

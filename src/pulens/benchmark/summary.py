@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from pulens.benchmark.analysis.cells import METRICS, is_defined
-from pulens.benchmark.archive import Archive
+from pulens.benchmark.archive import SUPPORTED_BEFORE, Archive
 from pulens.errors import InputError
 
 WORDS = ("method", "title", "family", "dataset", "kind", "scenario", "unlabelled", "mechanism", "strategy")
 FURTHER = ("parameters", "prior_policy", "finished", "device", "device_name", "selection")
 NUMBERS = ("label_frequency", "seconds", *METRICS)
-WHOLE = ("seed", "epoch", "rows_used", "stack_runs", "stack_peak_memory", "uses_truth")
+WHOLE = ("seed", "epoch", "rows_used", "stack_runs", "stack_peak_memory", "uses_truth", "needs_support")
 COLUMNS = (*WORDS, *FURTHER, *NUMBERS, *WHOLE)
 SELECTIONS = ("own", "oracle_f1", "last")
 
@@ -32,7 +32,8 @@ def summary_text(archive: Archive, selections: Sequence[str] = SELECTIONS) -> st
     for selection in selections:
         for row in archive.results(selection):
             numbers = {name: f"{row[name]:.6g}" if is_defined(row[name]) else "" for name in NUMBERS}
-            writer.writerow({**row, **numbers, "uses_truth": int(row["uses_truth"]), "selection": selection})
+            told = {name: int(row[name]) for name in ("uses_truth", "needs_support")}
+            writer.writerow({**row, **numbers, **told, "selection": selection})
     return text.getvalue()
 
 
@@ -51,7 +52,7 @@ def read_summary(path: str | Path | Any) -> list[dict[str, Any]]:
     if content[:2] == b"\x1f\x8b":
         content = gzip.decompress(content)
     reader = csv.DictReader(io.StringIO(content.decode()))
-    if tuple(reader.fieldnames or ()) != COLUMNS:
+    if tuple(reader.fieldnames or ()) not in (COLUMNS, COLUMNS[:-1]):  # older ones lack needs_support
         raise InputError(f"{path} is not a summary of an archive as this version of pulens writes it.")
     return [_typed(row) for row in reader]
 
@@ -59,5 +60,7 @@ def read_summary(path: str | Path | Any) -> list[dict[str, Any]]:
 def _typed(row: Mapping[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {name: row[name] or None for name in (*WORDS, *FURTHER)}
     found |= {name: float(row[name]) if row[name] else None for name in NUMBERS}
-    found |= {name: int(row[name]) if row[name] else None for name in WHOLE}
-    return found | {"uses_truth": bool(found["uses_truth"])}
+    found |= {name: int(row[name]) if row.get(name) else None for name in WHOLE}
+    if found["needs_support"] is None:
+        found["needs_support"] = found["method"] in SUPPORTED_BEFORE
+    return found | {name: bool(found[name]) for name in ("uses_truth", "needs_support")}

@@ -89,6 +89,7 @@ def identity(run: Run, method: methods.Method) -> Row:
         "title": method.title,
         "family": method.family,
         "uses_truth": method.uses_truth,
+        "needs_support": method.needs_support,
         "dataset": run.dataset,
         "kind": datasets.find(run.dataset).kind,
         "backbone": run.backbone,

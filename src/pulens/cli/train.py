@@ -73,7 +73,7 @@ def command(file: str, method: str, out: str, **given: Any) -> None:
     learner.fit(table.values, table.labels)
     if hasattr(learner, "network_"):
         learner.columns_ = list(table.names)
-    else:  # forests keep scikit-learn's names
+    else:  # learners without networks keep scikit-learn's names
         learner.feature_names_in_ = np.array(table.names, dtype=object)
     folder = learner.save(Path(out))
     assert table.labels is not None
@@ -102,7 +102,7 @@ def _settings(learner_class: Any, given: dict[str, Any]) -> dict[str, Any]:
     if given["class_prior"] is not None:
         settings["class_prior"] = given["class_prior"]
     known = learner_class().get_params()
-    settings = {name: value for name, value in settings.items() if name in known}  # trees have no network
+    settings = {name: value for name, value in settings.items() if name in known}  # not all have a network
     for pair in given["settings"]:
         name, equals, text = pair.partition("=")
         if not equals or name not in known:
@@ -119,6 +119,12 @@ def _value(name: str, text: str, default: Any) -> Any:
         if text.lower() not in ("true", "false"):
             raise InputError(f"--set {name} must be true or false, got {text!r}.")
         return text.lower() == "true"
+    if isinstance(default, tuple) and default:
+        try:
+            return tuple(type(default[0])(part) for part in text.split(","))
+        except ValueError:
+            shown = ",".join(map(str, default))
+            raise InputError(f"--set {name} must be numbers such as {shown}, got {text!r}.") from None
     kinds: dict[type, Any] = {int: int, float: float, type(None): int}
     try:
         return kinds.get(type(default), str)(text)

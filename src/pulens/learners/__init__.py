@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pulens.learners.dist_pu import DistPU
     from pulens.learners.elkan_noto import ElkanNoto
     from pulens.learners.holistic_pu import HolisticPU
+    from pulens.learners.kernel_pusb import KernelPUSB
     from pulens.learners.lagam import LaGAM
     from pulens.learners.lagam_pu_only import LaGAMPUOnly
     from pulens.learners.lbe import LBE
@@ -69,6 +70,7 @@ _TORCH = {
 }
 _OTHERS = {
     "ElkanNoto": "elkan_noto",
+    "KernelPUSB": "kernel_pusb",
     "NaiveClassifier": "naive",
     "OracleClassifier": "oracle",
     "PUBagging": "pu_bagging",
@@ -94,6 +96,7 @@ __all__ = [
     "DistPU",
     "ElkanNoto",
     "HolisticPU",
+    "KernelPUSB",
     "LaGAM",
     "LaGAMPUOnly",
     "NaiveClassifier",

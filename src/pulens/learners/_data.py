@@ -204,19 +204,21 @@ class Subsets(Batches):
 class Drawn(Batches):
     """Fixed numbers of rows per group and step, each group in an endless sequence of fresh shuffles.
 
-    ``steps`` fixes the length of an epoch; otherwise it is one pass over the group ``passes_over``.
+    ``fixed_steps`` is the length of an epoch; otherwise it is one pass over the group ``passes_over``, or ``least``
+    steps where that is more.
     """
 
     sizes: dict[str, int]
     fixed_steps: int | None = None
     passes_over: str | None = None
+    least: int = 1
 
     def run_steps(self, data: StackedRows) -> list[int]:
         if self.fixed_steps is not None:
             return [self.fixed_steps] * data.runs
         assert self.passes_over is not None
         _, counts = data.group(self.passes_over)
-        return [max(1, count // self.sizes[self.passes_over]) for count in counts]
+        return [max(self.least, count // self.sizes[self.passes_over]) for count in counts]
 
     def steps(self, data: StackedRows) -> int:
         return max(self.run_steps(data))

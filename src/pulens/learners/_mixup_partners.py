@@ -24,6 +24,7 @@ from pulens.risks.alignment import clamp, cross_entropy, entropy
 from pulens.risks.losses import sigmoid
 
 NEAR = 1e-4  # chances inside logarithms keep this distance from 0 and 1
+AUTHORS_STEPS = 20  # per epoch
 LIMIT = float(np.log((1 - NEAR) / NEAR))
 
 
@@ -78,7 +79,7 @@ def between(chance: torch.Tensor, certain: Any) -> torch.Tensor:
 
 
 class PartnerProgram(Program):
-    """An epoch is a fixed number of steps; warm epochs mix at random, later ones by the heuristic."""
+    """Warm epochs mix at random, later ones by the heuristic."""
 
     needs_class_prior = False
     recordable = True
@@ -101,7 +102,7 @@ class PartnerProgram(Program):
     def stages(self) -> list[Stage]:
         size, every, most = self.value("batch_size"), self.value("halve_every"), self.value("halvings")
         sizes = {"labelled": size, "unlabelled": size}
-        batches = Drawn(sizes, fixed_steps=self.value("steps_per_epoch"), passes_over="unlabelled")
+        batches = Drawn(sizes, self.value("steps_per_epoch"), passes_over="unlabelled", least=AUTHORS_STEPS)
         return [
             Stage(
                 "training",
@@ -199,15 +200,15 @@ class PartnerLearner(PULearner):
 
     selection: str = "last"  #: as the authors do; "proxy_accuracy" and others need the class prior
     certain: float = 0.85  #: gamma: unlabelled rows between 1 - gamma and gamma are mixed with boundary positives
-    heuristic_start: int = 2  #: epochs of plain mixup before that; unlabelled positives are soon learned by heart
+    heuristic_start: int = 1  #: epochs of plain mixup before that; labelled rows are soon learned by heart
     pool_size: int = 100  #: k: how many boundary positives there are to choose from
     mixup: float = 1.0  #: both parameters of the Beta distribution
     mix_layer: int = -1  #: after which hidden layer rows are mixed, counted from 0; -1 mixes the inputs
     labelled_weight: float = 1.0
     unlabelled_weight: float = 1.0
     entropy_weight: float = 0.1
-    epochs: int = 20
-    steps_per_epoch: int | None = 20  #: None: one pass over the unlabelled rows
+    epochs: int = 10
+    steps_per_epoch: int | None = None  #: None: a pass over the unlabelled rows, but at least the authors' 20 steps
     batch_size: int = 256  #: labelled rows in a step, and as many unlabelled ones
     learning_rate: float = 2e-4
     weight_decay: float = 1e-6

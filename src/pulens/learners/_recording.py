@@ -40,25 +40,34 @@ def is_wanted(program: Program) -> bool:
 
 
 class Graphs:
-    """Captures functions as CUDA graphs that share one pool of memory."""
+    """Captures functions as CUDA graphs, one after the other in the same pool of memory.
+
+    A pool that no graph uses is closed for good, and a recording is thrown away before the next one is made: a graph of
+    its own, which nobody replays, keeps the pool open.
+    """
 
     def __init__(self) -> None:
-        self.pool: Any = None
-        self.stream: Any = None
+        self._pool: Any = None
+        self._stream: Any = None
+        self._keeper: Any = None
 
     def __call__(self, function: Callable[[], None]) -> Callable[[], None]:
-        if self.stream is None:
-            self.pool, self.stream = torch.cuda.graph_pool_handle(), torch.cuda.Stream()
+        if self._stream is None:
+            self._pool, self._stream = torch.cuda.graph_pool_handle(), torch.cuda.Stream()
+            self._keeper = self._captured(lambda: torch.zeros(1, device="cuda"))
+        found: Callable[[], None] = self._captured(function).replay
+        return found
+
+    def _captured(self, function: Callable[[], Any]) -> Any:
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize()
-        with torch.cuda.stream(self.stream):
-            graph.capture_begin(pool=self.pool, capture_error_mode="thread_local")
+        with torch.cuda.stream(self._stream):
+            graph.capture_begin(pool=self._pool, capture_error_mode="thread_local")
             try:
                 function()
             finally:
                 graph.capture_end()
-        found: Callable[[], None] = graph.replay
-        return found
+        return graph
 
 
 class Recording:

@@ -34,15 +34,8 @@ def save(learner: Any, path: Path) -> Path:
     if not isinstance(parameters["backbone"], str):
         parameters["backbone"] = None  # code cannot be written down; load() is told it again
     written = (*FITTED, *FOUND, *getattr(learner, "facts_", ()))
-    facts = {
-        "format": FORMAT,
-        "pulens": __version__,
-        "learner": type(learner).__name__,
-        "parameters": {name: _plain(name, value) for name, value in parameters.items()},
-        "fitted": {name: _plain(name, getattr(learner, name)) for name in written if hasattr(learner, name)},
-        "feature_names": [str(name) for name in getattr(learner, "feature_names_in_", ())],
-    }
-    text = json.dumps(facts, indent=2, allow_nan=False) + "\n"
+    fitted = {name: getattr(learner, name) for name in written if hasattr(learner, name)}
+    text = json.dumps(described(learner, parameters, fitted), indent=2, allow_nan=False) + "\n"
     with whole_folder(path) as temporary:
         _tensors().save_file(learner.network_.state_dict(), str(temporary / WEIGHTS))
         for name in learner._program.kept:
@@ -51,13 +44,24 @@ def save(learner: Any, path: Path) -> Path:
     return path
 
 
+def described(learner: Any, parameters: dict[str, Any], fitted: dict[str, Any]) -> dict[str, Any]:
+    """What is written about a learner besides its arrays."""
+    return {
+        "format": FORMAT,
+        "pulens": __version__,
+        "learner": type(learner).__name__,
+        "parameters": {name: _plain(name, value) for name, value in parameters.items()},
+        "fitted": {name: _plain(name, value) for name, value in fitted.items()},
+        "feature_names": [str(name) for name in getattr(learner, "feature_names_in_", ())],
+    }
+
+
 def load(path: str | Path, *, backbone: Any = None) -> Any:
     """Read a learner that :meth:`save` wrote.
 
     ``backbone`` is needed when the learner was trained with a module or function of your own: code is not stored.
     """
     from pulens.learners import find
-    from pulens.learners._estimator import _builder
 
     folder = Path(path)
     try:
@@ -70,10 +74,12 @@ def load(path: str | Path, *, backbone: Any = None) -> Any:
         raise InputError(f"{folder / FACTS} has format {facts.get('format')!r}, this version of pulens reads {FORMAT}.")
     # JSON knows no tuples
     parameters = {key: tuple(value) if isinstance(value, list) else value for key, value in facts["parameters"].items()}
-    if "backbone" not in parameters:  # a forest
-        from pulens.learners._tree_saving import restore
+    if "backbone" not in parameters:  # no network
+        from pulens.learners._array_saving import restore
 
         return restore(find(facts["learner"])(**parameters), facts, folder)
+    from pulens.learners._estimator import _builder
+
     if parameters["backbone"] is None:
         if backbone is None:
             raise InputError(

@@ -55,6 +55,18 @@ class Wrapper(PUClassifier):
         return tags
 
 
+class ByEstimator(Wrapper):
+    """Predictions of a classifier in ``estimator_`` that was fitted to positive against negative."""
+
+    def decision_function(self, X: Any) -> Floats:
+        """Log-odds of being positive."""
+        return log_odds_beyond(self._posterior(X), 0.5)
+
+    def _posterior(self, X: Any) -> Floats:
+        X = self._rows(X, reset=False)
+        return positive_probability(self.estimator_, X)
+
+
 def default_model(X: Any) -> Any:
     """A logistic regression on standardised columns: calibrated enough, and quick."""
     from sklearn.linear_model import LogisticRegression

@@ -7,11 +7,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from pulens.errors import InputError
-from pulens.learners._classifier import Floats
-from pulens.learners._wrapper import Wrapper, count_rows, log_odds_beyond, positive_probability
+from pulens.learners._wrapper import ByEstimator, count_rows
 
 
-class OracleClassifier(Wrapper):
+class OracleClassifier(ByEstimator):
     """Train any classifier on true classes, which come as an argument of their own.
 
     ``fit(X, labels, truth=...)`` ignores the PU labels and needs the truth, one boolean (or 1 and 0) per row, such as
@@ -47,12 +46,3 @@ class OracleClassifier(Wrapper):
         is_positive = self._labelled(known, count_rows(X))
         self.estimator_ = self._fresh(X, int(self._random().integers(2**31))).fit(X, is_positive.astype(int))
         return self
-
-    def decision_function(self, X: Any) -> Floats:
-        """Log-odds of being positive."""
-        X = self._rows(X, reset=False)
-        return log_odds_beyond(positive_probability(self.estimator_, X), 0.5)
-
-    def _posterior(self, X: Any) -> Floats:
-        X = self._rows(X, reset=False)
-        return positive_probability(self.estimator_, X)

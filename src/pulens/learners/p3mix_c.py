@@ -17,8 +17,11 @@ class P3MixC(PartnerLearner):
 
     Minimises :math:`w_P L_P + w_U L_U + w_H L_H` on mixed rows (Li et al. 2022, section 3), where an unlabelled row
     with a chance of at least ``certain`` counts as positive in that step. Made for case-control data with labels
-    completely at random. As labelled and unlabelled rows weigh alike, the cut at zero balances the two classes' errors
-    rather than minimising their sum.
+    completely at random.
+
+    Before any correction the chance of a sure positive is :math:`1/(1 + \pi w_U/w_P)`: with equal weights far below
+    ``certain`` unless positives are rare, so that hardly a label is ever corrected. Hence :math:`w_U = 1/2`, as in
+    paper 004; it moves the cut at zero to where a row is positive with a chance of :math:`\pi/2` before correction.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -30,7 +33,10 @@ class P3MixC(PartnerLearner):
     True
     """
 
-    certain: float = 0.8  #: gamma, the authors' for CIFAR-10
+    heuristic_start: int = 2  #: before the classes are apart, label correction calls everything positive
+    mixup: float = 0.5  #: this and the two weights are paper 004's; the authors have 1, 1 and 0.1 for CIFAR-10
+    unlabelled_weight: float = 0.5
+    entropy_weight: float = 0.05
 
     _program = CorrectingProgram
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from math import ceil, sqrt
 from pathlib import Path
 from typing import Any, Self
@@ -145,10 +146,28 @@ class PUET(PUClassifier):
 
     def save(self, path: str | Path) -> Path:
         """Write the forest to a folder, arrays and JSON, nothing pickled; :func:`pulens.learners.load` reads it."""
-        from pulens.learners._tree_saving import save
+        from pulens.learners._array_saving import save
 
         check_is_fitted(self)
         return save(self, Path(path))
+
+    def _stored(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts = {
+            "class_prior_": self.class_prior_,
+            "labelled": self.risk_.labelled,
+            "unlabelled": self.risk_.unlabelled,
+        }
+        arrays = {
+            field.name: np.concatenate([getattr(tree, field.name) for tree in self.trees_]) for field in fields(Tree)
+        }
+        return facts, arrays | {"nodes": np.array([tree.feature.size for tree in self.trees_])}
+
+    def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+        ends = np.cumsum(arrays["nodes"])[:-1]
+        parts = {field.name: np.split(arrays[field.name], ends) for field in fields(Tree)}
+        self.trees_ = [Tree(**dict(zip(parts, values, strict=True))) for values in zip(*parts.values(), strict=True)]
+        self.class_prior_ = facts["class_prior_"]
+        self.risk_ = NodeRisk(facts["labelled"], facts["unlabelled"], self.class_prior_, self.risk, self.loss)
 
     @property
     def feature_importances_(self) -> Floats:

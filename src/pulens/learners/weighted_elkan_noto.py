@@ -8,12 +8,12 @@ import numpy as np
 
 from pulens.errors import AssumptionError
 from pulens.learners._classifier import Floats
-from pulens.learners._wrapper import count_rows, log_odds_beyond, positive_probability, take
+from pulens.learners._wrapper import ByEstimator, count_rows, positive_probability, take
 from pulens.learners.elkan_noto import ElkanNoto, unlabelled_weights
 from pulens.scenario import Scenario, check_scenario
 
 
-class WeightedElkanNoto(ElkanNoto):
+class WeightedElkanNoto(ByEstimator, ElkanNoto):
     r"""Train a second classifier on rows weighted by how positive they probably are: Elkan & Noto, section 3.
 
     The first stage is :class:`~pulens.learners.ElkanNoto`'s. Then every unlabelled row enters twice, as a positive of
@@ -80,15 +80,6 @@ class WeightedElkanNoto(ElkanNoto):
         model = self._fresh(X, int(self._random().integers(2**31)))
         self.estimator_ = fit_weighted(model, take(X, rows), target, weight)
         return self
-
-    def decision_function(self, X: Any) -> Floats:
-        """Log-odds of being positive, by the second classifier."""
-        X = self._rows(X, reset=False)
-        return log_odds_beyond(positive_probability(self.estimator_, X), 0.5)
-
-    def _posterior(self, X: Any) -> Floats:
-        X = self._rows(X, reset=False)
-        return positive_probability(self.estimator_, X)
 
 
 def fit_weighted(model: Any, X: Any, y: Any, weight: Floats) -> Any:

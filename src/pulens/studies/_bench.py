@@ -56,12 +56,17 @@ class Runs:
 
     @property
     def titles(self) -> dict[str, str]:
-        return {plain(row["method"]): row["title"] for row in self.own}
+        """Names for tables, which say who read true labels of support rows."""
+        return {plain(row["method"]): row["title"] + _support(row) for row in self.own}
 
     @property
     def told(self) -> frozenset[str]:
         """Methods that are trained with true classes."""
         return frozenset(plain(row["method"]) for row in self.own if row["uses_truth"])
+
+
+def _support(row: Mapping[str, Any]) -> str:
+    return " (true support labels)" if row["needs_support"] and "support labels" not in row["title"] else ""
 
 
 def runs(bench: Workbench, protocol: str, quick: Mapping[str, Any]) -> Runs:

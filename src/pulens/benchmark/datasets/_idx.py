@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from pulens.benchmark.datasets._dataset import Arrays, LabelledData
 
 PARTS = {"train-images": "X_train", "train-labels": "y_train", "t10k-images": "X_test", "t10k-labels": "y_test"}
 
@@ -22,3 +24,17 @@ def read_idx(paths: Mapping[str, Path]) -> dict[str, Any]:
         shape = np.frombuffer(content, ">u4", dimensions, 4)
         arrays[PARTS[part]] = np.frombuffer(content, np.uint8, offset=4 + 4 * dimensions).reshape(*shape.tolist())
     return arrays
+
+
+def pictures(arrays: Arrays, positive: Sequence[int]) -> LabelledData:
+    """Pictures of one channel, bytes; some of the ten classes are positive."""
+    return LabelledData(
+        arrays["X_train"][:, None],
+        np.isin(arrays["y_train"], positive),
+        arrays["X_test"][:, None],
+        np.isin(arrays["y_test"], positive),
+        target=arrays["y_train"],
+        target_test=arrays["y_test"],
+        classes=tuple(arrays["classes"].tolist()),
+        scale=(127.5, 1.0),
+    )

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, Originals
-from pulens.benchmark.datasets._idx import read_idx
+from pulens.benchmark.datasets._idx import pictures, read_idx
 
 MIRROR = "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com"
 
 
 def build(arrays: Arrays) -> LabelledData:
-    """Tops (0, 2, 3, 4, 6) are positive, as in paper 004; pictures of one channel, bytes."""
-    return LabelledData(
-        arrays["X_train"][:, None],
-        np.isin(arrays["y_train"], (0, 2, 3, 4, 6)),
-        arrays["X_test"][:, None],
-        np.isin(arrays["y_test"], (0, 2, 3, 4, 6)),
-        target=arrays["y_train"],
-        target_test=arrays["y_test"],
-        classes=tuple(arrays["classes"].tolist()),
-        scale=(127.5, 1.0),
-    )
+    """Tops (0, 2, 3, 4, 6) are positive, as in paper 004."""
+    return pictures(arrays, (0, 2, 3, 4, 6))
 
 
 DATASET = Dataset(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any
 
 from pulens.benchmark.analysis import bayesian, cells, costs, paired, ranks, tables
@@ -134,18 +133,8 @@ def facts_of(rows: Iterable[Row]) -> dict[str, MethodFacts]:
         name = row["method"]
         if name not in found:
             title, family = row["title"] or name, row["family"] or "other"
-            found[name] = MethodFacts(name, title, family, row["uses_truth"], _needs_support(name))
+            found[name] = MethodFacts(name, title, family, row["uses_truth"], row["needs_support"])
     return found
-
-
-@cache
-def _needs_support(method: str) -> bool:
-    from pulens.benchmark.methods import find
-
-    try:
-        return find(method).needs_support
-    except (InputError, ImportError):  # a method of the user's own, or of a package that is not here
-        return False
 
 
 def check_selection(selection: str) -> str:

@@ -38,7 +38,7 @@ const page = (() => {
     numbers.length ? numbers.reduce((total, value) => total + value, 0) / numbers.length : NaN;
 
   // A method's metric: on the data set of the charts, or its mean over those shown, if it has all of them.
-  function value(m, metric, condition = state.condition, place = state.where) {
+  function value(m, metric, condition = state.condition, place = chartPlace()) {
     const board = boardOf(condition, metric);
     if (!board) return NaN;
     if (place !== "all") return board.mean[m][place] === null ? NaN : board.mean[m][place] / raw.scale;
@@ -47,9 +47,19 @@ const page = (() => {
     return mean(there.map((d) => board.mean[m][d])) / raw.scale;
   }
 
+  // The data set of the charts. Where nobody has all of them there is no mean to draw: then the one that most have.
+  function chartPlace() {
+    const board = boardOf();
+    if (state.where !== "all" || !board) return state.where;
+    if (methods().some((m) => Number.isFinite(value(m, state.metric, state.condition, "all")))) return "all";
+    const count = (d) => board.mean.filter((row) => row[d] !== null).length;
+    return datasets().reduce((best, d) => (best === "all" || count(d) > count(best) ? d : best), "all");
+  }
+
   function cost(m, kind) {
     const column = kind === "seconds" ? 2 : 3;
-    const wanted = state.where === "all" ? datasets() : [state.where];
+    const place = chartPlace();
+    const wanted = place === "all" ? datasets() : [place];
     const own = raw.costs[state.condition].cells.filter((one) => one[0] === m && wanted.includes(one[1]));
     return mean(own.map((one) => one[column]).filter((number) => number !== null));
   }
@@ -65,7 +75,7 @@ const page = (() => {
     return first;
   }
 
-  const ask = { board: () => boardOf(), methods, value, cost, drawn, run: () => state.run };
+  const ask = { board: () => boardOf(), methods, value, cost, drawn, chartPlace, run: () => state.run };
   const { builders, percent, pretty } = leaderboardCharts(raw, state, ask);
 
   const make = (name, text, more = {}) => Object.assign(document.createElement(name), { textContent: text, ...more });

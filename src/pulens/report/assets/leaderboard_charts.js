@@ -26,7 +26,7 @@ const leaderboardCharts = (raw, state, ask) => {
     paint: (spec, palette, width, options) => paint.empty(title, why, palette, width, options),
     table: () => ({ header: ["nothing to draw"], rows: [[why]] }),
   });
-  const where = () => (state.where === "all" ? "mean over data sets shown" : raw.datasets[state.where]);
+  const where = () => (ask.chartPlace() === "all" ? "mean over data sets shown" : raw.datasets[ask.chartPlace()]);
 
   function ranks(palette) {
     const board = ask.board();

@@ -37,6 +37,7 @@ const sorting = (() => {
       const button = document.createElement("button");
       button.type = "button";
       button.className = "sort";
+      head.dataset.words = head.textContent.trim(); // paper shows these: headings repeated on a page lose their buttons
       button.append(...head.childNodes);
       head.append(button);
       button.addEventListener("click", () => {

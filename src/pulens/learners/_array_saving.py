@@ -1,0 +1,47 @@
+"""Learners without networks on disk: arrays as npz, everything else as JSON. Nothing is ever unpickled.
+
+A learner says in ``_stored()`` which facts and arrays make it up, and takes them back in ``_restore(facts, arrays)``.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pulens.errors import InputError
+from pulens.learners._saving import FACTS, check_target, described
+from pulens.whole_files import whole_folder
+
+ARRAYS = "arrays.npz"
+
+
+def save(learner: Any, path: Path) -> Path:
+    """Write a folder, whole or not at all; a folder that holds something else is never overwritten."""
+    check_target(path)
+    fitted, arrays = learner._stored()
+    fitted = {"n_features_in_": int(learner.n_features_in_), **fitted}
+    text = json.dumps(described(learner, learner.get_params(deep=False), fitted), indent=2, allow_nan=False) + "\n"
+    with whole_folder(path) as temporary:
+        np.savez_compressed(temporary / ARRAYS, **arrays)
+        (temporary / FACTS).write_text(text, encoding="utf-8")
+    return path
+
+
+def restore(learner: Any, facts: dict[str, Any], folder: Path) -> Any:
+    """Put what is stored into an unfitted learner with the stored parameters."""
+    file = folder / ARRAYS
+    fitted = dict(facts["fitted"])
+    learner.n_features_in_ = fitted.pop("n_features_in_")
+    try:
+        with np.load(file, allow_pickle=False) as stored:
+            learner._restore(fitted, {name: stored[name] for name in stored.files})
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise InputError(f"{file} could not be read: {error}.") from error
+    learner.classes_ = np.array([0, 1])
+    if facts["feature_names"]:
+        learner.feature_names_in_ = np.array(facts["feature_names"], dtype=object)
+    return learner
