@@ -126,7 +126,7 @@ class Draw:
         )
         if self.valid is not None:
             labelled, unlabelled, population = (mask * self.valid for mask in (labelled, unlabelled, population))
-        x = data.table[rows].float()
+        x = data.table.index_select(0, rows.view(-1)).view(*rows.shape, *data.table.shape[1:]).float()
         return Batch(
             self.positions, x, labelled, unlabelled, population, self.moment, self.active, self.is_padded, self.step
         )

@@ -19,6 +19,7 @@ from torch import nn
 
 from pulens.errors import PulensError
 from pulens.learners._data import Batch, Batches, StackedRows
+from pulens.learners._dense_chain import joined
 from pulens.learners._network import StackedNetwork
 from pulens.learners._optimiser import Optimiser, OptimiserSettings
 from pulens.learners._recording import Graphs, Recorder, is_wanted
@@ -204,7 +205,7 @@ def gradients_of(
     """The gradient of a number with respect to each network, laid out as its ``flat`` is."""
     leaves = [list(network.parameters.values()) for network in networks]
     found = iter(torch.autograd.grad(total, [leaf for group in leaves for leaf in group], retain_graph=keep_graph))
-    return [torch.cat([next(found).reshape(-1) for _ in group]) for group in leaves]
+    return [joined([next(found) for _ in group]) for group in leaves]
 
 
 @dataclass
@@ -358,7 +359,8 @@ def _determinism(wanted: bool) -> Iterator[None]:
     try:
         yield
     finally:
-        torch.use_deterministic_algorithms(before, warn_only=warns)
+        if wanted:  # asking takes a second the first time: torch loads its compiler to pass it on
+            torch.use_deterministic_algorithms(before, warn_only=warns)
         torch.backends.cudnn.benchmark = benchmark
 
 

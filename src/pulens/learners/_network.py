@@ -12,8 +12,8 @@ import torch
 from torch import nn
 
 from pulens.errors import PulensError
-from pulens.learners import _layers
-from pulens.learners._streams import Streams
+from pulens.learners import _dense_chain, _layers
+from pulens.learners._streams import Streams, is_recording
 
 Moment = tuple[int, int]
 CONVOLUTIONS = ("grouped", "each", "patches")
@@ -54,9 +54,13 @@ class StackedNetwork:
         kept = [dict(module.named_buffers()) for module in modules]
         self.buffers = {key: torch.stack([state[key] for state in kept]).to(device) for key in kept[0]}
         self.forward: Callable[..., torch.Tensor] = self._chain if self.steps is not None else self._mapped
+        by_hand = device.type == "cpu" and precision == "float32" and not compiled
+        self._dense = _dense_chain.dense_chain(self.steps, name, self.parameters) if by_hand else None
         self.is_compiled = compiled
+        self._keep: Callable[..., torch.Tensor] = Streams.keep
         if compiled:
             self.forward = torch.compile(self.forward)
+            self._keep = torch.compiler.disable(Streams.keep)  # here and not there: it takes a second to load
 
     def _views(self, flat: torch.Tensor, *, leaves: bool) -> dict[str, torch.Tensor]:
         found, start = {}, 0
@@ -81,6 +85,10 @@ class StackedNetwork:
 
         A network with one output per row gives logits [R, rows], any other [R, rows, ...].
         """
+        # derivatives of gradients are asked for in evaluation mode only, and those need torch's own
+        if self._dense is not None and (streams is not None or not torch.is_grad_enabled()) and not is_recording():
+            outputs = self._dense.score(x) if streams is None else self._dense(x, streams, moment)
+            return outputs.squeeze(2) if outputs.shape[2] == 1 else outputs
         with self._mixed():
             outputs = self.forward(x, streams, moment)
         return outputs.float()
@@ -164,14 +172,14 @@ class StackedNetwork:
             elif isinstance(module, nn.Dropout):
                 if train and module.p and not masked:
                     assert streams is not None
-                    x = x * self._mask(x, streams.keep, f"{self.name}.{number}", moment, module.p, rows)
+                    x = x * self._mask(x, streams, f"{self.name}.{number}", moment, module.p, rows)
                 masked = False
             elif train and self._drops_next(number, end):
                 # masks are not negative, so they commute with ReLU; in place a stack's activations are read once less
                 assert streams is not None
                 dropout = self.steps[number + 1][1]
                 assert isinstance(dropout, nn.Dropout)
-                mask = self._mask(x, streams.keep, f"{self.name}.{number + 1}", moment, dropout.p, rows)
+                mask = self._mask(x, streams, f"{self.name}.{number + 1}", moment, dropout.p, rows)
                 x = x.mul_(mask).relu_()
                 masked = True
             elif isinstance(module, nn.Flatten):
@@ -199,13 +207,13 @@ class StackedNetwork:
         return type(before) is nn.Linear and type(here) is nn.ReLU and type(behind) is nn.Dropout and behind.p > 0
 
     def _mask(
-        self, x: torch.Tensor, keep: Callable[..., torch.Tensor], purpose: str, moment: Moment, p: float, rows: int
+        self, x: torch.Tensor, streams: Streams, purpose: str, moment: Moment, p: float, rows: int
     ) -> torch.Tensor:
         if x.dim() == 3:
-            return keep(purpose, moment, tuple(x.shape[1:]), p)
+            return self._keep(streams, purpose, moment, tuple(x.shape[1:]), p)
         # pictures: the run axis stands behind the rows
         shape = (rows, x.shape[1] // self.runs, *x.shape[2:])
-        return keep(purpose, moment, shape, p).transpose(0, 1).reshape(x.shape)
+        return self._keep(streams, purpose, moment, shape, p).transpose(0, 1).reshape(x.shape)
 
     def _mapped(self, x: torch.Tensor, streams: Streams | None, moment: Moment, features: bool = False) -> Any:
         """Any module, through ``torch.func``; dropout then draws from torch's generator, for all runs together."""

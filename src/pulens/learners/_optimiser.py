@@ -73,8 +73,8 @@ class Optimiser:
         if self._in_memory:
             self.prepare(factor)
             factor = self._factor
-            if active is None and not self.is_by_run and self._fused(gradient):
-                return
+        if active is None and not self.is_by_run and self._fused(gradient, factor):
+            return
         if settings.kind == "adamw":
             shrink = 1 - rate * factor * decay
             flat.mul_(shrink if active is None else torch.where(self._laid_out(active), shrink, 1.0))
@@ -86,12 +86,13 @@ class Optimiser:
         else:
             self._masked(gradient, rate, factor, active)
 
-    def _fused(self, gradient: torch.Tensor) -> bool:
-        """Adam as one kernel, where all runs share their rates."""
+    def _fused(self, gradient: torch.Tensor, factor: Any) -> bool:
+        """Adam as one kernel that reads and writes everything once, where all runs share their rates."""
         settings = self.settings
         if settings.kind == "sgd" or isinstance(self._rate, torch.Tensor) or isinstance(self._decay, torch.Tensor):
             return False
         self._steps += 1
+        self.taken += 1
         update = torch._fused_adamw_ if settings.kind == "adamw" else torch._fused_adam_
         update(
             [self.network.flat],
@@ -100,7 +101,7 @@ class Optimiser:
             [self.second],
             [],
             [self._steps],
-            lr=self._factor * self._rate,
+            lr=factor * self._rate,
             beta1=settings.betas[0],
             beta2=settings.betas[1],
             weight_decay=self._decay,

@@ -14,10 +14,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 GOLDEN = 0x9E3779B97F4A7C15
 FIRST, SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 WORD = (1 << 64) - 1
+PIECE = 1 << 14  # words drawn at once on a CPU
 
 
 def signed(word: int) -> int:
@@ -41,6 +43,14 @@ def mix_tensor(words: torch.Tensor) -> torch.Tensor:
         if factor is not None:
             words *= signed(factor)
     return words
+
+
+def mix_array(words: NDArray[np.uint64], shifted: NDArray[np.uint64]) -> None:
+    """The finaliser on unsigned words, in place, with room for as many; numpy is twice as fast at this as torch."""
+    for shift, factor in ((30, FIRST), (27, SECOND), (31, None)):
+        words ^= np.right_shift(words, np.uint64(shift), out=shifted)
+        if factor is not None:
+            words *= np.uint64(factor)
 
 
 def salt_of(purpose: str, moment: tuple[int, int]) -> int:
@@ -101,26 +111,46 @@ def drawing_from(slots: Slots) -> Iterator[None]:
         _slots = before
 
 
+def is_recording() -> bool:
+    """Whether draws take their salts from memory."""
+    return _slots is not None
+
+
 class Streams:
     """Random bits, permutations and masks for R runs, each from its own seed."""
 
     def __init__(self, seeds: Sequence[int], device: torch.device) -> None:
         self.seeds = tuple(int(seed) for seed in seeds)
         self.device = device
-        self._keys = torch.tensor([signed(mix(seed * GOLDEN + 1)) for seed in self.seeds], device=device)
+        self._words = [mix(seed * GOLDEN + 1) for seed in self.seeds]
+        self._keys = torch.tensor([signed(word) for word in self._words], device=device)
         self._places: dict[int, torch.Tensor] = {}
 
     def bits(self, purpose: str, moment: tuple[int, int], count: int) -> torch.Tensor:
         """Random words [R, count]."""
+        if self.device.type == "cpu" and not is_recording():
+            return torch.stack([self.bits_of(run, purpose, moment, count) for run in range(len(self.seeds))])
         salt = signed(salt_of(purpose, moment)) if _slots is None else _slots.take(purpose, moment)
         base = mix_tensor(self._keys ^ salt)
-        counted = self._counted(count)[:count]
-        if self.device.type != "cpu":
-            return mix_tensor(base[:, None] + counted)
-        found = torch.empty(len(base), count, dtype=torch.int64)
-        for row, first in zip(found, base, strict=True):  # a run's words stay in the cache
-            mix_tensor(torch.add(counted, first, out=row))
-        return found
+        return mix_tensor(base[:, None] + self._counted(count)[:count])
+
+    def bits_of(self, run: int, purpose: str, moment: tuple[int, int], count: int) -> torch.Tensor:
+        """One run's random words [count], on the CPU."""
+        words = np.empty(count, np.uint64)
+        for start, part in self._pieces(run, purpose, moment, count):
+            words[start : start + PIECE] = part
+        return torch.from_numpy(words.view(np.int64))
+
+    def _pieces(self, run: int, purpose: str, moment: tuple[int, int], count: int) -> Iterator[tuple[int, Any]]:
+        """The same piece by piece, each with its place, in memory that the next overwrites: it stays in the cache."""
+        first = mix(self._words[run] ^ salt_of(purpose, moment))
+        counted = self._counted(PIECE).numpy().view(np.uint64)
+        words, shifted = np.empty((2, min(PIECE, count)), np.uint64)
+        for start in range(0, count, PIECE):
+            size = min(PIECE, count - start)
+            part = np.add(counted[:size], np.uint64((first + start * GOLDEN) & WORD), out=words[:size])
+            mix_array(part, shifted[:size])
+            yield start, part
 
     def _counted(self, count: int) -> torch.Tensor:
         """Multiples of the golden ratio, kept for the next draw."""
@@ -129,13 +159,21 @@ class Streams:
             self._places[size] = torch.arange(1, size + 1, device=self.device) * signed(GOLDEN)
         return self._places[size]
 
-    @torch.compiler.disable  # type: ignore[untyped-decorator]
     def keep(self, purpose: str, moment: tuple[int, int], shape: tuple[int, ...], dropout: float) -> torch.Tensor:
         """1 / (1 - dropout) with probability 1 - dropout (to 1/65536), else 0; shape [R, *shape], four to a word."""
         count = int(np.prod(shape))
+        if self.device.type == "cpu" and not is_recording():
+            kept = torch.stack([self.kept_of(run, purpose, moment, count, dropout) for run in range(len(self.seeds))])
+            return kept.float().mul_(1 / (1 - dropout)).view(-1, *shape)
         lanes = self.bits(purpose, moment, -(-count // 4)).view(torch.int16)[:, :count]
-        kept = lanes >= round(dropout * 65536) - 32768
-        return (kept * (1 / (1 - dropout))).view(-1, *shape)
+        return ((lanes >= _lowest_kept(dropout)) * (1 / (1 - dropout))).view(-1, *shape)
+
+    def kept_of(self, run: int, purpose: str, moment: tuple[int, int], count: int, dropout: float) -> torch.Tensor:
+        """What :meth:`keep` keeps for one run, as 1 and 0 of eight bits [count]: torch is slow at booleans on a CPU."""
+        kept, lowest = np.empty(-(-count // 4) * 4, bool), _lowest_kept(dropout)
+        for start, part in self._pieces(run, purpose, moment, len(kept) // 4):
+            np.greater_equal(part.view(np.int16), lowest, out=kept[4 * start : 4 * (start + len(part))])
+        return torch.from_numpy(kept[:count].view(np.int8))
 
     def uniform(self, purpose: str, moment: tuple[int, int], shape: tuple[int, ...]) -> torch.Tensor:
         """Numbers in [0, 1) of 24 bits, shape [R, *shape]."""
@@ -170,3 +208,8 @@ class Streams:
         generators = self.generators(purpose, (epoch, 0))
         drawn = [rng.beta(value, value, steps) for rng, value in zip(generators, own, strict=True)]
         return torch.as_tensor(np.stack(drawn, 1).astype(np.float32), device=self.device)
+
+
+def _lowest_kept(dropout: float) -> int:
+    """The smallest 16-bit lane that survives."""
+    return round(dropout * 65536) - 32768

@@ -38,7 +38,10 @@ def sigmoid(z: Any, sign: int) -> Any:
     >>> sigmoid(np.array([0.0]), 1), (sigmoid(np.array([3.0]), 1) + sigmoid(np.array([3.0]), -1)).item()
     (array([0.5]), 1.0)
     """
-    return 0.5 - 0.5 * _library(z).tanh(0.5 * sign * z)  # the logistic function, without overflow
+    library = _library(z)
+    if hasattr(library, "sigmoid"):  # torch knows it and its slope: a quarter of the operations
+        return library.sigmoid(z if sign < 0 else -z)
+    return 0.5 - 0.5 * library.tanh(0.5 * sign * z)  # the logistic function, without overflow
 
 
 def logistic(z: Any, sign: int) -> Any:
@@ -48,8 +51,10 @@ def logistic(z: Any, sign: int) -> Any:
     >>> logistic(np.array([0.0, 1000.0, -1000.0]), 1).round(6)
     array([6.93147e-01, 0.00000e+00, 1.00000e+03])
     """
-    margin = sign * z
     library = _library(z)
+    if hasattr(library, "sigmoid"):
+        return -library.nn.functional.logsigmoid(z if sign > 0 else -z)
+    margin = sign * z
     return library.log1p(library.exp(-abs(margin))) + 0.5 * (abs(margin) - margin)
 
 
