@@ -44,7 +44,7 @@ settings:
 """
 
 
-def spambase(stack: int) -> None:
+def spambase(stack: int, precision: str) -> None:
     import torch
 
     from pulens.benchmark.archive import read
@@ -53,7 +53,7 @@ def spambase(stack: int) -> None:
     from pulens.benchmark.run import Options, run_plan
 
     torch.set_num_threads(1)
-    plan = expand(parse_protocol(SPAMBASE % "selection: proxy_accuracy", "the job"))
+    plan = expand(parse_protocol(SPAMBASE % "selection: proxy_accuracy", "the job", {"precision": precision}))
     with tempfile.TemporaryDirectory() as folder:
         run_plan(plan, folder, Options(device="cpu", most=stack))
         archive = read(folder)
@@ -149,7 +149,7 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="time every run one at a time, not a sample")
     given = parser.parse_args()
     if given.device == "cpu" and given.tables is None:
-        spambase(given.stack)
+        spambase(given.stack, given.precision)
         return
     given.tables = given.tables or ["imdb", "newsgroups20", "connect4", "spambase"]
     stacked_against_one_at_a_time(given)

@@ -77,6 +77,26 @@ def test_outputs_and_gradients_agree_with_automatic_differentiation(build, runs)
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("runs", [1, 3])
+def test_products_of_sixteen_bits_agree_with_those_of_thirty_two_to_their_rounding(runs):
+    found = []
+    for precision in ("float32", "bfloat16"):
+        network = StackedNetwork(narrow_first, range(runs), CPU, precision=precision)
+        assert network._dense is not None
+        x = rows(64, runs).requires_grad_()
+        z = network(x, Streams(range(runs), CPU), (2, 3))
+        total = (z.sigmoid() * torch.arange(z.numel()).view_as(z)).sum()
+        (at_inputs,) = torch.autograd.grad(total, [x], retain_graph=True)
+        found.append([z.detach(), network(x.detach()).detach(), at_inputs, *gradients_of(total, [network])])
+    for place, (exact, rounded) in enumerate(zip(*found, strict=True)):
+        assert rounded.dtype == torch.float32
+        assert not torch.equal(exact, rounded)
+        if place < 2:
+            assert (exact - rounded).norm() < 0.02 * exact.norm()
+        else:  # units near their kink may open or close
+            assert torch.cosine_similarity(exact.flatten(), rounded.flatten(), 0) > 0.97
+
+
 def test_a_chain_that_ends_in_relu_and_dropout_is_left_to_torch():
     """The factor of a dropout goes into the product behind it, so there must be one."""
     network = StackedNetwork(ends_in_relu, [1, 2], CPU)

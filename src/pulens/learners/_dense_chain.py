@@ -5,6 +5,9 @@ through memory once per operation, masks, fresh memory and the bookkeeping of gr
 written once into memory that is used again, dropout multiplies by 0 and 1 only (its factor goes into the next product,
 where it is free), the gradient of ReLU and dropout together is read off the activations (they are positive exactly
 where both let a gradient pass), and parameter gradients are written where the optimiser reads them.
+
+With ``dtype=torch.bfloat16`` all products but the last layer's take numbers of 16 bits, as autocast's do, and
+activations are kept in them; sums, parameters, their gradients and the outputs stay in 32 bits.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from pulens.learners._run_threads import each_run
 from pulens.learners._streams import Streams
 
 Moment = tuple[int, int]
+Own = Sequence[tuple[torch.Tensor, torch.Tensor]]  # weight and bias of every layer
 SCORED_ROWS = 1024  # rows whose activations a core's cache holds
 WORTHWHILE = 1 << 14  # parameters of a run above which a stack gains by going run by run
 SPARE = 3  # workspaces kept for the next steps: passes of one step, and its last short batch
@@ -66,22 +70,25 @@ def dense_layers(steps: Sequence[tuple[str, nn.Module]] | None) -> list[Layer] |
 
 
 def dense_chain(
-    steps: Sequence[tuple[str, nn.Module]] | None, name: str, parameters: dict[str, torch.Tensor]
+    steps: Sequence[tuple[str, nn.Module]] | None,
+    name: str,
+    parameters: dict[str, torch.Tensor],
+    dtype: torch.dtype = torch.float32,
 ) -> DenseChain | None:
     """The kernels for a stack of networks, or ``None`` where one batched product per layer is the better way."""
     layers = dense_layers(steps)
     if layers is None or len(layers) == 1:
         return None
-    chain = DenseChain(layers, name, parameters)
+    chain = DenseChain(layers, name, parameters, dtype)
     return chain if chain.runs == 1 or chain.size >= chain.runs * WORTHWHILE else None
 
 
 class _Workspace:
     """Activations of one pass, [R, rows, width] for every layer but the last."""
 
-    def __init__(self, runs: int, rows: int, layers: Sequence[Layer]) -> None:
+    def __init__(self, runs: int, rows: int, layers: Sequence[Layer], dtype: torch.dtype) -> None:
         self.runs, self.rows = runs, rows
-        self.kept = [torch.empty(runs, rows, layer.width) for layer in layers[:-1]]
+        self.kept = [torch.empty(runs, rows, layer.width, dtype=dtype) for layer in layers[:-1]]
         self._views: dict[int, list[list[torch.Tensor]]] = {}
 
     def views(self, rows: int) -> list[list[torch.Tensor]]:
@@ -98,6 +105,7 @@ class _Lease:
     def __init__(self, chain: DenseChain, rows: int) -> None:
         self.chain, self.workspace = chain, chain.workspace(rows)
         self.views = self.workspace.views(rows)
+        self.own = [chain.own(run) for run in range(chain.runs)]  # weights of this pass
 
     def __del__(self) -> None:
         if len(self.chain.spare) < SPARE:
@@ -107,8 +115,14 @@ class _Lease:
 class DenseChain:
     """Passes through R dense networks of one architecture; ``parameters`` lie one behind the other in one vector."""
 
-    def __init__(self, layers: list[Layer], name: str, parameters: dict[str, torch.Tensor]) -> None:
-        self.layers, self.name, self.parameters = layers, name, tuple(parameters.values())
+    def __init__(
+        self,
+        layers: list[Layer],
+        name: str,
+        parameters: dict[str, torch.Tensor],
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        self.layers, self.name, self.parameters, self.dtype = layers, name, tuple(parameters.values()), dtype
         self.runs = self.parameters[0].shape[0]
         self.size = sum(own.numel() for own in self.parameters)
         self.spare: list[_Workspace] = []
@@ -127,22 +141,30 @@ class DenseChain:
         found = torch.empty(self.runs, x.shape[1], self.layers[-1].width)
 
         def one(run: int) -> None:
+            own = self.own(run)
             for start in range(0, x.shape[1], SCORED_ROWS):
-                read = x[run, start : start + SCORED_ROWS]
+                read = x[run, start : start + SCORED_ROWS].to(self.dtype)
                 wrote = [self._room(place, len(read)) for place in range(len(self.layers) - 1)]
                 wrote.append(found[run, start : start + SCORED_ROWS])
-                for layer, (weight, bias), out in zip(self.layers, self._own[run], wrote, strict=True):
-                    torch.addmm(bias, read, weight.t(), out=out)
+                for layer, (weight, bias), out in zip(self.layers, own, wrote, strict=True):
+                    torch.addmm(bias, read.to(weight.dtype), weight.t(), out=out)
                     read = out.relu_() if layer.has_relu else out
 
         each_run(one, self.runs)
         return found
 
+    def own(self, run: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """A run's weights and biases as its products take them; the last layer's as they are."""
+        own = self._own[run]
+        if self.dtype is torch.float32:
+            return own
+        return [*((weight.to(self.dtype), bias.to(self.dtype)) for weight, bias in own[:-1]), own[-1]]
+
     def workspace(self, rows: int) -> _Workspace:
         for place, workspace in enumerate(self.spare):
             if workspace.rows >= rows:
                 return self.spare.pop(place)
-        return _Workspace(self.runs, rows, self.layers)
+        return _Workspace(self.runs, rows, self.layers, self.dtype)
 
     def laid_out(self, flat: torch.Tensor, run: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """A run's weights and biases in a vector laid out as the parameters are."""
@@ -153,14 +175,16 @@ class DenseChain:
         rooms: dict[str, torch.Tensor] = self._scratch.__dict__
         key = str(place)
         if key not in rooms or len(rooms[key]) < rows:
-            rooms[key] = torch.empty(rows, self.layers[place].width)
+            rooms[key] = torch.empty(rows, self.layers[place].width, dtype=self.dtype)
         return rooms[key][:rows]
 
-    def forward(self, run: int, x: torch.Tensor, wrote: list[torch.Tensor], streams: Streams, moment: Moment) -> None:
+    def forward(
+        self, run: int, x: torch.Tensor, own: Own, wrote: list[torch.Tensor], streams: Streams, moment: Moment
+    ) -> None:
         """One run's activations into ``wrote``, those behind a dropout without its factor."""
         read, factor = x, 1.0
-        for place, (layer, (weight, bias), out) in enumerate(zip(self.layers, self._own[run], wrote, strict=True)):
-            torch.addmm(bias, read, weight.t(), alpha=factor, out=out)
+        for place, (layer, (weight, bias), out) in enumerate(zip(self.layers, own, wrote, strict=True)):
+            torch.addmm(bias, read.to(weight.dtype), weight.t(), alpha=factor, out=out)
             if layer.has_relu:
                 out.relu_()
             if layer.dropout:
@@ -173,6 +197,7 @@ class DenseChain:
         self,
         run: int,
         x: torch.Tensor,
+        own: Own,
         wrote: list[torch.Tensor],
         slope: torch.Tensor,
         flat: torch.Tensor,
@@ -181,21 +206,27 @@ class DenseChain:
         """One run's gradients, given that of its outputs, into ``flat`` and, where asked for, ``at_inputs``."""
         into = self.laid_out(flat, run)
         for place in reversed(range(len(self.layers))):
-            layer, weight = self.layers[place], self._own[run][place][0]
+            layer, weight = self.layers[place], own[place][0]
             if layer.has_relu:
                 torch.ops.aten.threshold_backward.grad_input(slope, wrote[place], 0, grad_input=slope)
             read, factor = (wrote[place - 1], self.layers[place - 1].factor) if place else (x, 1.0)
-            _transposed_product(slope, read, factor, into[place][0])
-            torch.sum(slope, 0, out=into[place][1])
+            _transposed_product(slope, read.to(slope.dtype), factor, into[place][0])
+            torch.sum(slope, 0, dtype=torch.float32, out=into[place][1])
             below = self._room(place - 1, len(slope)) if place else at_inputs
-            if below is not None:
+            if below is not None and below.dtype is slope.dtype:
                 torch.addmm(below, slope, weight, beta=0, alpha=factor, out=below)
+            elif below is not None:
+                below.copy_(torch.mm(slope, weight)).mul_(factor)
+            if place:
+                assert below is not None
                 slope = below
 
 
 def _transposed_product(slope: torch.Tensor, read: torch.Tensor, factor: float, out: torch.Tensor) -> None:
     """slope' read: the gradient of weights [out, in]. Narrow inputs multiply faster from the other side."""
-    if out.shape[1] < out.shape[0]:
+    if slope.dtype is not out.dtype:
+        out.copy_(torch.mm(slope.t(), read)).mul_(factor)
+    elif out.shape[1] < out.shape[0]:
         out.copy_(torch.mm(read.t(), slope).t())
         if factor != 1.0:
             out.mul_(factor)
@@ -231,9 +262,15 @@ class _Pass(torch.autograd.Function):  # type: ignore[misc]
     ) -> torch.Tensor:
         lease = _Lease(chain, x.shape[1])
         found = torch.empty(*x.shape[:2], chain.layers[-1].width)
-        each_run(lambda run: chain.forward(run, x[run], [*lease.views[run], found[run]], streams, moment), chain.runs)
+        read = x.to(chain.dtype)
+
+        def one(run: int) -> None:
+            wrote = [*lease.views[run], found[run]]
+            chain.forward(run, read[run], lease.own[run], wrote, streams, moment)
+
+        each_run(one, chain.runs)
         ctx.chain, ctx.lease = chain, lease
-        ctx.save_for_backward(x, found, parameters[0])  # so that a change in between is noticed
+        ctx.save_for_backward(read, found, parameters[0])  # so that a change in between is noticed
         return found
 
     @staticmethod
@@ -242,13 +279,13 @@ class _Pass(torch.autograd.Function):  # type: ignore[misc]
         chain: DenseChain = ctx.chain
         x, found, _ = ctx.saved_tensors
         flat = torch.empty(chain.size)
-        at_inputs = torch.empty_like(x) if ctx.needs_input_grad[3] else None
+        at_inputs = torch.empty(x.shape) if ctx.needs_input_grad[3] else None
         if chain.layers[-1].has_relu:
             slopes = slopes.clone()  # it is overwritten
 
         def one(run: int) -> None:
-            own = None if at_inputs is None else at_inputs[run]
-            chain.backward(run, x[run], [*ctx.lease.views[run], found[run]], slopes[run], flat, own)
+            wrote, below = [*ctx.lease.views[run], found[run]], None if at_inputs is None else at_inputs[run]
+            chain.backward(run, x[run], ctx.lease.own[run], wrote, slopes[run], flat, below)
 
         each_run(one, chain.runs)
         return None, None, None, at_inputs, *(_at(flat, own) for own in chain.parameters)

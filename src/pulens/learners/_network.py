@@ -54,8 +54,9 @@ class StackedNetwork:
         kept = [dict(module.named_buffers()) for module in modules]
         self.buffers = {key: torch.stack([state[key] for state in kept]).to(device) for key in kept[0]}
         self.forward: Callable[..., torch.Tensor] = self._chain if self.steps is not None else self._mapped
-        by_hand = device.type == "cpu" and precision == "float32" and not compiled
-        self._dense = _dense_chain.dense_chain(self.steps, name, self.parameters) if by_hand else None
+        dtype = torch.bfloat16 if precision == "bfloat16" else torch.float32
+        by_hand = device.type == "cpu" and not compiled
+        self._dense = _dense_chain.dense_chain(self.steps, name, self.parameters, dtype) if by_hand else None
         self.is_compiled = compiled
         self._keep: Callable[..., torch.Tensor] = Streams.keep
         if compiled:
