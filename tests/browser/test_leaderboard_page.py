@@ -220,6 +220,15 @@ def test_charts_have_something_to_draw_where_no_method_has_every_data_set(open_p
     path.write_text(leaderboard_page(few, leaderboard.board(few), None), encoding="utf-8")
     opened = open_page(path)
     opened.settle()
+    note = opened.page.locator("#datasets-note")
+    assert "fewer than three in four" in note.text_content(), "four of five methods have connect4, fewer the others"
+    assert "–" not in column(opened, 2)[:4], "means are over what is shown"
+    for name in ("spambase", "mnist"):
+        opened.page.locator("[data-dataset]", has_text=name).click()
+    opened.settle()
+    assert note.text_content() == ""
+    opened.page.locator("#chart-radar").scroll_into_view_if_needed()  # charts are drawn where they can be seen
+    opened.settle()
     assert set(column(opened, 2)) == {"–"}, "nobody has a mean over all three"
     for chart in ("radar", "tradeoff"):
         text = opened.page.locator(f"#chart-{chart} .canvas").text_content()

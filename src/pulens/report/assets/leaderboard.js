@@ -25,6 +25,13 @@ const page = (() => {
 
   const boardOf = (condition = state.condition, metric = state.metric) =>
     raw.boards[`${condition}|${state.selection}|${metric}`];
+  // Where few methods were run, a mean over all data sets would be a mean of few methods: such data sets start switched off.
+  const begun = boardOf();
+  const sparse = raw.datasets
+    .map((_, d) => d)
+    .filter((d) => begun && begun.mean.filter((row) => row[d] !== null).length < 0.75 * raw.methods.length);
+  if (sparse.length < raw.datasets.length) sparse.forEach((d) => state.hiddenDatasets.add(d));
+
   const datasets = () => raw.datasets.map((_, place) => place).filter((place) => !state.hiddenDatasets.has(place));
   const methods = () =>
     raw.methods
@@ -311,6 +318,9 @@ const page = (() => {
     $("#where").value = String(state.where);
     press("[data-test]", (data) => data.test === state.test);
     press("[data-family]", (data) => !state.hiddenFamilies.has(data.family));
+    $("#datasets-note").textContent = sparse.some((d) => state.hiddenDatasets.has(d))
+      ? "switched off: fewer than three in four methods were run there"
+      : "";
     press("[data-dataset]", (data) => !state.hiddenDatasets.has(Number(data.dataset)));
     press("[data-also]", (data) => state[data.also]);
     press("[data-cost]", (data) => data.cost === state.cost);
