@@ -87,7 +87,9 @@ def stacks(device: str, heights: list[int], names: list[str], found: dict) -> No
                 if way == "each" and runs > 10:
                     continue
                 kinds = (
-                    [("float32", False)] if device == "cpu" else [("float32", False), ("float32", True), ("tf32", True)]
+                    [("float32", False), ("bfloat16", False)]
+                    if device == "cpu"
+                    else [("float32", False), ("float32", True), ("tf32", True)]
                 )
                 for precision, recorded in kinds:
                     try:

@@ -23,7 +23,7 @@ from pulens.learners._dense_chain import joined
 from pulens.learners._network import StackedNetwork
 from pulens.learners._optimiser import Optimiser, OptimiserSettings
 from pulens.learners._recording import Graphs, Recorder, is_wanted
-from pulens.learners._streams import Streams
+from pulens.learners._streams import FURTHER_PASS, Streams
 
 Builder = Callable[[], nn.Module]
 
@@ -82,7 +82,7 @@ class Stack:
     def logits(self, batch: Batch, x: torch.Tensor | None = None, *, network: int = 0, again: int = 0) -> torch.Tensor:
         """Training-mode logits of a batch; ``again`` sets a further pass of the same step apart, for its dropout."""
         epoch, step = batch.moment
-        moment = (epoch, step + again * (1 << 20))
+        moment = (epoch, step + again * FURTHER_PASS)
         return self.networks[network](batch.x if x is None else x, self.streams, moment)
 
 
@@ -229,7 +229,6 @@ def train(
     on_epoch: EpochHook | None = None,
     progress: bool = False,
     deterministic: bool = False,
-    recorder: Recorder | None = None,
 ) -> Report:
     """Run every stage; with a criterion keep each run's best epoch, higher being better.
 
@@ -237,7 +236,7 @@ def train(
     """
     stack = program.stack
     stages = program.stages()
-    recorder = recorder or Recorder(program, Graphs if is_wanted(program) else None)
+    recorder = Recorder(program, Graphs if is_wanted(program) else None)
     watch = _Watch(stack, patience) if criterion is not None else None
     report = Report(best_epoch=[-1] * stack.runs)
     total = sum(stage.epochs for stage in stages)

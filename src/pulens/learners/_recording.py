@@ -129,9 +129,8 @@ class Recorder:
 
     def __init__(self, program: Program, capture: Callable[[], Capture] | None = None) -> None:
         self.program, self._new_capture = program, capture
-        self._captures: dict[
-            Any, Capture
-        ] = {}  # by kind of draw: a recording that is made anew takes the old one's room
+        # by kind of draw: a recording that is made anew takes the old one's room
+        self._captures: dict[Any, Capture] = {}
         self._recordings: dict[Any, Recording] = {}
         self._seen: dict[Any, Any] = {}
 
@@ -198,9 +197,10 @@ class Recorder:
                 self._step(stage, own, optimisers, factor, runs)
 
         assert self._new_capture is not None
-        capture = self._captures.setdefault(draw.kind, self._new_capture())
+        if draw.kind not in self._captures:
+            self._captures[draw.kind] = self._new_capture()
         try:
-            recording.replay = capture(function)
+            recording.replay = self._captures[draw.kind](function)
         except RuntimeError as error:
             self._new_capture = None
             name = type(self.program).__name__

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 GOLDEN = 0x9E3779B97F4A7C15
 FIRST, SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 WORD = (1 << 64) - 1
+FURTHER_PASS = 1 << 20  # added to a step's number, this sets a further pass of the step apart
 PIECE = 1 << 14  # words drawn at once on a CPU
 
 
@@ -65,7 +66,6 @@ class Slots:
     """
 
     MOST: ClassVar[int] = 64
-    PASS: ClassVar[int] = 1 << 20  # what sets a further pass of a step apart
 
     def __init__(self, values: torch.Tensor, moment: tuple[int, int]) -> None:
         self.values, self.moment = values, moment
@@ -83,7 +83,7 @@ class Slots:
             if place == self.MOST:
                 raise RuntimeError(f"a step draws more than {self.MOST} times")
             further = moment[1] - self.moment[1]
-            moves = moment[0] == self.moment[0] and further >= 0 and further % self.PASS == 0
+            moves = moment[0] == self.moment[0] and further >= 0 and further % FURTHER_PASS == 0
             self.asked.append((purpose, (0, further) if moves else moment, moves))
         return self.values[place]
 
