@@ -204,7 +204,15 @@ def gradients_of(
 ) -> list[torch.Tensor]:
     """The gradient of a number with respect to each network, laid out as its ``flat`` is."""
     leaves = [list(network.parameters.values()) for network in networks]
-    found = iter(torch.autograd.grad(total, [leaf for group in leaves for leaf in group], retain_graph=keep_graph))
+    # a bias that a batch norm would take away takes no part: its gradient is 0
+    slopes = torch.autograd.grad(
+        total,
+        [leaf for group in leaves for leaf in group],
+        retain_graph=keep_graph,
+        allow_unused=True,
+        materialize_grads=True,
+    )
+    found = iter(slopes)
     return [joined([next(found) for _ in group]) for group in leaves]
 
 
