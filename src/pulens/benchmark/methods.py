@@ -58,6 +58,9 @@ OTHER_TITLES = {
     "kernel_pusb": ("PUSB (kernel)", RISK),
     "lagam_pu_only": ("LaGAM, PU only", DISAMBIGUATION),
     "upu": ("uPU", RISK),
+    "elkan_noto": ("Elkan-Noto", "other"),
+    "weighted_elkan_noto": ("Elkan-Noto, weighted", "other"),
+    "pu_bagging": ("PU bagging", "other"),
     "naive": ("naive (logistic regression)", REFERENCE),
     "oracle": ("PN (logistic regression)", REFERENCE),
 }
