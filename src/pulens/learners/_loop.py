@@ -203,9 +203,22 @@ def gradients_of(
     total: torch.Tensor, networks: Sequence[StackedNetwork], *, keep_graph: bool = False
 ) -> list[torch.Tensor]:
     """The gradient of a number with respect to each network, laid out as its ``flat`` is."""
-    leaves = [list(network.parameters.values()) for network in networks]
-    found = iter(torch.autograd.grad(total, [leaf for group in leaves for leaf in group], retain_graph=keep_graph))
-    return [joined([next(found) for _ in group]) for group in leaves]
+    groups = [list(network.parameters.values()) for network in networks]
+    chains = [[] if network._dense is None else [network._dense.leaf] for network in networks]
+    asked = [leaf for both in zip(groups, chains, strict=True) for group in both for leaf in group]
+    found = iter(torch.autograd.grad(total, asked, retain_graph=keep_graph, allow_unused=True))
+    gradients = []
+    for group, chain in zip(groups, chains, strict=True):
+        parts = [next(found) for _ in group]
+        whole = next(found) if chain else None
+        if whole is None:
+            gradients.append(joined(parts))
+        elif all(part is None for part in parts):
+            gradients.append(whole)
+        else:  # some passes went through the chain as a whole, others layer by layer
+            known = [torch.zeros_like(leaf) if part is None else part for leaf, part in zip(group, parts, strict=True)]
+            gradients.append(whole + joined(known))
+    return gradients
 
 
 @dataclass
