@@ -122,7 +122,8 @@ class _Lease:
     def __init__(self, chain: DenseChain, rows: int) -> None:
         self.chain, self.workspace = chain, chain.workspace(rows)
         self.views = self.workspace.views(rows)
-        self.own = [chain.own(run) for run in range(chain.runs)]  # weights of this pass
+        self.resting = chain.resting
+        self.own = [[] if run in self.resting else chain.own(run) for run in range(chain.runs)]  # weights of this pass
 
     def __del__(self) -> None:
         if len(self.chain.spare) < SPARE:
@@ -146,6 +147,8 @@ class DenseChain:
         first = next(iter(parameters.values())).detach()
         self.runs, self.size = first.shape[0], sum(own.numel() for own in parameters.values())
         self.leaf = first.as_strided((self.size,), (1,), first.storage_offset()).detach().requires_grad_()
+        self.resting: frozenset[int] = frozenset()  # runs that no longer train: passes leave them out
+        self.unscored: frozenset[int] = frozenset()  # runs that nobody wants scored
         self.spare: list[_Workspace] = []
         self._scratch = threading.local()
         self._purposes = [f"{name}.{layer.place}" for layer in layers]
@@ -165,6 +168,9 @@ class DenseChain:
         found = torch.empty(self.runs, x.shape[1], self.layers[-1].width)
 
         def one(run: int) -> None:
+            if run in self.unscored:
+                found[run].zero_()
+                return
             own = self.own(run)
             for start in range(0, x.shape[1], SCORED_ROWS):
                 read = x[run, start : start + SCORED_ROWS].to(self.dtype)
@@ -315,6 +321,9 @@ class _Pass(torch.autograd.Function):  # type: ignore[misc]
         read = x.to(chain.dtype)
 
         def one(run: int) -> None:
+            if run in lease.resting:
+                found[run].zero_()
+                return
             chain.forward(run, read[run], lease.own[run], lease.views[run], found[run], streams, moment)
 
         each_run(one, chain.runs)
@@ -333,6 +342,11 @@ class _Pass(torch.autograd.Function):  # type: ignore[misc]
             slopes = slopes.clone()  # it is overwritten
 
         def one(run: int) -> None:
+            if run in ctx.lease.resting:
+                for part in (*chain.laid_out(flat, run), () if at_inputs is None else (at_inputs[run],)):
+                    for whole in part:
+                        whole.zero_()
+                return
             wrote, below = ctx.lease.views[run], None if at_inputs is None else at_inputs[run]
             chain.backward(run, x[run], ctx.lease.own[run], wrote, found[run], slopes[run], flat, below)
 

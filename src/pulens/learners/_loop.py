@@ -230,7 +230,8 @@ class Report:
     stopped: list[int] = field(default_factory=list)
 
 
-EpochHook = Callable[["Program", int, Stage], None]
+# may say which runs go on, as a mask [R]; the others keep the parameters they have
+EpochHook = Callable[["Program", int, Stage], torch.Tensor | None]
 Criterion = Callable[["Program"], Sequence[float]]
 
 
@@ -245,7 +246,8 @@ def train(
 ) -> Report:
     """Run every stage; with a criterion keep each run's best epoch, higher being better.
 
-    ``patience`` stops a run after so many selectable epochs without improvement; the others go on.
+    ``patience`` stops a run after so many selectable epochs without improvement; the others go on. ``on_epoch`` can
+    stop runs too: those where the mask [R] that it gives back is false.
     """
     stack = program.stack
     stages = program.stages()
@@ -254,11 +256,13 @@ def train(
     report = Report(best_epoch=[-1] * stack.runs)
     total = sum(stage.epochs for stage in stages)
     number = 0
+    asked: torch.Tensor | None = None  # which runs the hook wants to go on
     with (
         _progress(total, stack.runs, progress) as advance,
         _determinism(deterministic),
         _torch_seed(stack),
         _matmul_precision(stack.network.precision),
+        _resting(stack) as rest,
     ):
         for stage in stages:
             program.begin_stage(stage)
@@ -270,6 +274,9 @@ def train(
                 program.begin_epoch(stage, number)
                 factor = stage.schedule(epoch)
                 running = None if watch is None or watch.everyone else watch.active
+                if asked is not None:
+                    running = asked if running is None else running & asked
+                rest(running)
                 recorder.epoch(stage, optimisers, factor, running, number)
                 program.end_epoch(stage)
                 number += 1
@@ -277,7 +284,7 @@ def train(
                     assert criterion is not None
                     watch.see(criterion(program), number, report)
                 if on_epoch is not None:
-                    on_epoch(program, number, stage)
+                    asked = _checked(on_epoch(program, number, stage), stack.runs)
                 advance(number)
                 if watch is not None and not watch.running:
                     break
@@ -287,6 +294,18 @@ def train(
     program.finish()
     _check_finite(stack)
     return report
+
+
+def _checked(running: Any, runs: int) -> torch.Tensor | None:
+    """Which runs a hook wants to go on: None, or a mask."""
+    if running is None or (
+        isinstance(running, torch.Tensor) and running.dtype is torch.bool and running.shape == (runs,)
+    ):
+        return running
+    raise PulensError(
+        f"on_epoch must give back None, or a boolean tensor with one entry for each of the {runs} runs that says which "
+        f"of them go on, got {running!r}."
+    )
 
 
 class _Watch:
@@ -358,6 +377,35 @@ def _progress(total: int, runs: int, wanted: bool) -> Iterator[Callable[[int], N
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("training" if runs == 1 else f"training {runs} runs", total=total)
         yield lambda number: bar.update(task, completed=number)
+
+
+@contextmanager
+def _resting(stack: Stack) -> Iterator[Callable[[torch.Tensor | None], None]]:
+    """A way to say which runs train on: where networks compute run by run, the others then cost nothing."""
+    chains = [network._dense for network in stack.networks if network._dense is not None]
+
+    def rest(running: torch.Tensor | None) -> None:
+        resting = frozenset(() if running is None or not chains else (~running).nonzero().flatten().tolist())
+        for chain in chains:
+            chain.resting = resting
+
+    try:
+        yield rest
+    finally:
+        rest(None)
+
+
+@contextmanager
+def not_scored(stack: Stack, runs: Sequence[int]) -> Iterator[None]:
+    """Scores of these runs are not wanted: where networks compute run by run they are 0, and cost nothing."""
+    chains = [network._dense for network in stack.networks if network._dense is not None]
+    for chain in chains:
+        chain.unscored = frozenset(runs)
+    try:
+        yield
+    finally:
+        for chain in chains:
+            chain.unscored = frozenset()
 
 
 @contextmanager
