@@ -211,9 +211,12 @@ def gradients_of(
     for group, chain in zip(groups, chains, strict=True):
         parts = [next(found) for _ in group]
         whole = next(found) if chain else None
+        missing = sum(part is None for part in parts)
+        if whole is None and missing:
+            raise RuntimeError(f"a loss does not reach {missing} of the {len(parts)} parameters of a network.")
         if whole is None:
             gradients.append(joined(parts))
-        elif all(part is None for part in parts):
+        elif missing == len(parts):
             gradients.append(whole)
         else:  # some passes went through the chain as a whole, others layer by layer
             known = [torch.zeros_like(leaf) if part is None else part for leaf, part in zip(group, parts, strict=True)]

@@ -75,9 +75,9 @@ class Optimiser:
         if self._in_memory:
             self.prepare(factor)
             factor = self._factor
-        if active is None and not self.is_by_run and self._fused(gradient, factor):
-            return
         if self._fused_by_run(gradient, factor, active):
+            return
+        if active is None and not self.is_by_run and self._fused(gradient, factor):
             return
         if settings.kind == "adamw":
             shrink = 1 - rate * factor * decay
@@ -106,9 +106,12 @@ class Optimiser:
         return True
 
     def _fused_by_run(self, gradient: torch.Tensor, factor: Any, active: torch.Tensor | None) -> bool:
-        """The same on a CPU for the runs that move, each with its own count: the others are not even read."""
+        """The same on a CPU for the runs that move, each with its own count: the others are not even read.
+
+        Only where networks are large enough to compute run by run; a kernel's vectors then never span two runs.
+        """
         network = self.network
-        if not self._can_fuse or self._in_memory or network.device.type != "cpu":
+        if network.runs == 1 or network._dense is None or self._in_memory or not self._can_fuse:
             return False
         assert self.second is not None
         if self._taken_by_run is None:
