@@ -199,18 +199,22 @@ class Program:
         return {}
 
 
+def leaves_of(network: StackedNetwork) -> list[torch.Tensor]:
+    """What a loss may be differentiated by: the parameters, and all of them as the one vector a dense chain reads."""
+    return [*network.parameters.values(), *(() if network._dense is None else (network._dense.leaf,))]
+
+
 def gradients_of(
     total: torch.Tensor, networks: Sequence[StackedNetwork], *, keep_graph: bool = False
 ) -> list[torch.Tensor]:
     """The gradient of a number with respect to each network, laid out as its ``flat`` is."""
-    groups = [list(network.parameters.values()) for network in networks]
-    chains = [[] if network._dense is None else [network._dense.leaf] for network in networks]
-    asked = [leaf for both in zip(groups, chains, strict=True) for group in both for leaf in group]
+    asked = [leaf for network in networks for leaf in leaves_of(network)]
     found = iter(torch.autograd.grad(total, asked, retain_graph=keep_graph, allow_unused=True))
     gradients = []
-    for group, chain in zip(groups, chains, strict=True):
+    for network in networks:
+        group = list(network.parameters.values())
         parts = [next(found) for _ in group]
-        whole = next(found) if chain else None
+        whole = None if network._dense is None else next(found)
         missing = sum(part is None for part in parts)
         if whole is None and missing:
             raise RuntimeError(f"a loss does not reach {missing} of the {len(parts)} parameters of a network.")

@@ -201,10 +201,11 @@ class Streams:
     ) -> None:
         """Put 0 where :meth:`keep` has 0 for one run, in place, piece by piece: no mask passes through memory."""
         count, lowest, room = values.size, _lowest_kept(dropout), _rooms.kept
-        for start, part in self._pieces(run, purpose, moment, -(-count // 4)):
-            own = values[4 * start : 4 * (start + len(part))]
-            kept = np.greater_equal(part.view(np.int16), lowest, out=room[: 4 * len(part)])
-            np.multiply(own, kept[: own.size], out=own)
+        with np.errstate(invalid="ignore"):  # where training diverges, infinity times 0; the loop says so at the end
+            for start, part in self._pieces(run, purpose, moment, -(-count // 4)):
+                own = values[4 * start : 4 * (start + len(part))]
+                kept = np.greater_equal(part.view(np.int16), lowest, out=room[: 4 * len(part)])
+                np.multiply(own, kept[: own.size], out=own)
 
     def uniform(self, purpose: str, moment: tuple[int, int], shape: tuple[int, ...]) -> torch.Tensor:
         """Numbers in [0, 1) of 24 bits, shape [R, *shape]."""
