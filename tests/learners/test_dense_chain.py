@@ -7,7 +7,8 @@ import torch
 from torch import nn
 
 from pulens.learners import _dense_chain, _streams
-from pulens.learners._dense_chain import dense_layers, joined
+from pulens.learners._dense_chain import joined
+from pulens.learners._dense_layers import dense_layers
 from pulens.learners._layers import plan
 from pulens.learners._loop import gradients_of
 from pulens.learners._network import StackedNetwork

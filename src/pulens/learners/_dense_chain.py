@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import nn
 
+from pulens.learners._activations import Activations, Workspace
+from pulens.learners._dense_layers import Layer, dense_layers
 from pulens.learners._run_threads import each_run
 from pulens.learners._streams import Streams
 
@@ -32,45 +31,6 @@ SCORED_ROWS = 1024  # rows whose activations a core's cache holds
 WORTHWHILE = 1 << 14  # parameters of a run above which a stack gains by going run by run
 MOST_ROOMS = 4  # numbers of rows whose memory is laid out beforehand: batches, the last short one, and scoring
 SPARE = 3  # workspaces kept for the next steps: passes of one step, and its last short batch
-
-
-@dataclass(frozen=True)
-class Layer:
-    """A dense layer with what follows it."""
-
-    weight: str
-    bias: str
-    width: int
-    has_relu: bool
-    dropout: float = 0.0
-    place: int = 0  # of the dropout in the network's plan, which names its stream
-
-    @property
-    def factor(self) -> float:
-        """What dropout multiplies with where it keeps."""
-        return 1 / (1 - self.dropout)
-
-
-def dense_layers(steps: Sequence[tuple[str, nn.Module]] | None) -> list[Layer] | None:
-    """The layers of a chain of ``Linear``, ``ReLU`` and ``Dropout``, or ``None`` if the chain holds anything else."""
-    found: list[Layer] = []
-    follows = nn.Module  # what stands before
-    for place, (name, module) in enumerate(steps or ()):
-        kind = type(module)
-        if kind is nn.Linear and module.bias is not None:
-            found.append(Layer(f"{name}weight", f"{name}bias", module.out_features, False))
-        elif kind is nn.ReLU and follows is nn.Linear:
-            last = found.pop()
-            found.append(Layer(last.weight, last.bias, last.width, True))
-        elif kind is nn.Dropout and follows is nn.ReLU and module.p < 1:
-            last = found.pop()
-            found.append(Layer(last.weight, last.bias, last.width, True, module.p, place))
-        elif not (kind is nn.Flatten and place == 0):
-            return None
-        follows = kind
-    if not found or found[-1].dropout:  # a dropout's factor goes into the product behind it
-        return None
-    return found
 
 
 def dense_chain(
@@ -85,35 +45,6 @@ def dense_chain(
         return None
     chain = DenseChain(layers, name, parameters, dtype)
     return chain if chain.runs == 1 or chain.size >= chain.runs * WORTHWHILE else None
-
-
-class Activations:
-    """A layer's activations of one run [rows, width], or their gradient, with other ways to look at them."""
-
-    __slots__ = ("flat", "transposed", "values")
-
-    def __init__(self, values: torch.Tensor) -> None:
-        self.values, self.transposed = values, values.t()
-        # numpy's of the same memory, for dropout; it has no numbers of 16 bits
-        self.flat: NDArray[np.float32] | None = (
-            values.view(-1).numpy() if values.dtype is torch.float32 and values.is_contiguous() else None
-        )
-
-
-class _Workspace:
-    """Activations of one pass, [R, rows, width] for every layer but the last."""
-
-    def __init__(self, runs: int, rows: int, layers: Sequence[Layer], dtype: torch.dtype) -> None:
-        self.runs, self.rows = runs, rows
-        self.kept = [torch.empty(runs, rows, layer.width, dtype=dtype) for layer in layers[:-1]]
-        self._views: dict[int, list[list[Activations]]] = {}
-
-    def views(self, rows: int) -> list[list[Activations]]:
-        """Every run's activations of so many rows; a tenth of a small step would go into making them anew."""
-        if rows not in self._views:
-            self._views = dict(list(self._views.items())[-1:])  # full batches and the last short one
-            self._views[rows] = [[Activations(kept[run, :rows]) for kept in self.kept] for run in range(self.runs)]
-        return self._views[rows]
 
 
 class _Lease:
@@ -149,7 +80,7 @@ class DenseChain:
         self.leaf = first.as_strided((self.size,), (1,), first.storage_offset()).detach().requires_grad_()
         self.resting: frozenset[int] = frozenset()  # runs that no longer train: passes leave them out
         self.unscored: frozenset[int] = frozenset()  # runs that nobody wants scored
-        self.spare: list[_Workspace] = []
+        self.spare: list[Workspace] = []
         self._scratch = threading.local()
         self._purposes = [f"{name}.{layer.place}" for layer in layers]
         own = {key: value.detach() for key, value in parameters.items()}
@@ -191,11 +122,11 @@ class DenseChain:
         rounded = [(weight.to(self.dtype), bias.to(self.dtype)) for weight, bias, _ in own[:-1]]
         return [*((weight, bias, weight.t()) for weight, bias in rounded), own[-1]]
 
-    def workspace(self, rows: int) -> _Workspace:
+    def workspace(self, rows: int) -> Workspace:
         for place, workspace in enumerate(self.spare):
             if workspace.rows >= rows:
                 return self.spare.pop(place)
-        return _Workspace(self.runs, rows, self.layers, self.dtype)
+        return Workspace(self.runs, rows, self.layers, self.dtype)
 
     def laid_out(self, flat: torch.Tensor, run: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """A run's weights and biases in a vector laid out as the parameters are."""

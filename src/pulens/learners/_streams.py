@@ -71,7 +71,7 @@ class _Rooms(threading.local):
 
 
 _rooms = _Rooms()
-_counted = np.arange(1, PIECE + 1, dtype=np.uint64) * np.uint64(GOLDEN)
+_MULTIPLES = np.arange(1, PIECE + 1, dtype=np.uint64) * np.uint64(GOLDEN)
 
 
 def salt_of(purpose: str, moment: tuple[int, int]) -> int:
@@ -164,7 +164,7 @@ class Streams:
     def _pieces(self, run: int, purpose: str, moment: tuple[int, int], count: int) -> Iterator[tuple[int, Any]]:
         """The same piece by piece, each with its place, in memory that the next overwrites: it stays in the cache."""
         first = mix(self._words[run] ^ salt_of(purpose, moment))
-        counted, words, shifted = _counted, _rooms.words, _rooms.shifted
+        counted, words, shifted = _MULTIPLES, _rooms.words, _rooms.shifted
         for start in range(0, count, PIECE):
             size = min(PIECE, count - start)
             if size < PIECE:
