@@ -11,6 +11,7 @@ from network_learners import SHORT, SHORTEST, short
 from pulens import learners
 from pulens.errors import InputError, PulensError
 from pulens.learners import NNPU, _dense_chain, fit_many
+from pulens.learners._loop import gradients_of
 from pulens.learners._network import StackedNetwork
 from pulens.learners._streams import Streams
 
@@ -275,3 +276,40 @@ def test_averaging_two_networks_moves_parameters_and_copies_buffers():
     one.move_towards(other, torch.tensor([1.0, 0.0]))
     assert torch.equal(one.parameters["0.weight"][0], other.parameters["0.weight"][0])
     assert not torch.equal(one.parameters["0.weight"][1], other.parameters["0.weight"][1])
+
+
+@pytest.mark.parametrize("shape", [(3, 6, 6), (5,)], ids=["pictures", "tables"])
+def test_a_bias_before_a_batch_norm_is_as_torch_has_it(shape):
+    """Training leaves it out of the sums, since the batch's mean takes it away; the running mean must count it."""
+
+    def build():
+        if len(shape) == 1:
+            return nn.Sequential(nn.Linear(5, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 1))
+        chain = [nn.Conv2d(3, 4, 3, 2, 1), nn.BatchNorm2d(4), nn.ConvTranspose2d(4, 2, 2), nn.BatchNorm2d(2)]
+        return nn.Sequential(*chain, nn.Flatten(), nn.Linear(2 * 4 * 4, 1))
+
+    seeds = (3, 4)
+    network = StackedNetwork(build, seeds, torch.device("cpu"))
+    with torch.no_grad():
+        for key, value in network.parameters.items():
+            if key.endswith("0.bias"):
+                value += 5.0
+    plain = []
+    for run in range(2):
+        module = build()
+        module.load_state_dict(network.state_of(run))
+        plain.append(module.train())
+    x = torch.randn(2, 9, *shape, generator=torch.Generator().manual_seed(0))
+    for _ in range(3):
+        here = network(x, Streams(seeds, torch.device("cpu")), (0, 0))
+        there = torch.stack([module(own).squeeze(1) for module, own in zip(plain, x, strict=True)])
+        torch.testing.assert_close(here, there, rtol=1e-4, atol=1e-5)
+    slopes = gradients_of(here.square().sum(), [network])[0]
+    there.square().sum().backward()
+    expected = network._views(slopes, leaves=False)
+    for run, module in enumerate(plain):
+        for key, value in module.named_parameters():
+            torch.testing.assert_close(expected[key][run], value.grad, rtol=1e-3, atol=1e-4)
+        for key, value in module.named_buffers():
+            torch.testing.assert_close(network.buffers[key][run], value, rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(network(x)[run], module.eval()(x[run]).squeeze(1), rtol=1e-4, atol=1e-5)

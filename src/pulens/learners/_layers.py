@@ -125,11 +125,19 @@ def batch_norm(
     mean: torch.Tensor,
     variance: torch.Tensor,
     train: bool,
+    unadded: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Statistics per run and channel; x as the layers around it hold it."""
+    """Statistics per run and channel; x as the layers around it hold it.
+
+    ``unadded`` is a bias that the layer before left out since it would be subtracted here with the mean of the batch:
+    two passes over the activations less. The running mean counts it, so that evaluation, which adds it, is the same.
+    """
     is_dense = x.dim() == 3
     flat = x.transpose(0, 1).flatten(1, 2) if is_dense else x
+    seen = mean if unadded is None else mean - unadded.detach()
     out = F.batch_norm(
-        flat, mean.view(-1), variance.view(-1), weight.flatten(), bias.flatten(), train, module.momentum, module.eps
+        flat, seen.view(-1), variance.view(-1), weight.flatten(), bias.flatten(), train, module.momentum, module.eps
     )
+    if unadded is not None:
+        mean.copy_(seen + unadded.detach())
     return out.view(x.shape[1], x.shape[0], x.shape[2]).transpose(0, 1) if is_dense else out

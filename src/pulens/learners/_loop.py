@@ -215,16 +215,15 @@ def gradients_of(
         group = list(network.parameters.values())
         parts = [next(found) for _ in group]
         whole = None if network._dense is None else next(found)
-        missing = sum(part is None for part in parts)
-        if whole is None and missing:
-            raise RuntimeError(f"a loss does not reach {missing} of the {len(parts)} parameters of a network.")
-        if whole is None:
-            gradients.append(joined(parts))
-        elif missing == len(parts):
+        if all(part is None for part in parts):
+            if whole is None:
+                raise RuntimeError("a loss does not reach any parameter of a network.")
             gradients.append(whole)
-        else:  # some passes went through the chain as a whole, others layer by layer
-            known = [torch.zeros_like(leaf) if part is None else part for leaf, part in zip(group, parts, strict=True)]
-            gradients.append(whole + joined(known))
+            continue
+        # a bias that a batch norm would take away takes no part: its gradient is 0
+        known = [torch.zeros_like(leaf) if part is None else part for leaf, part in zip(group, parts, strict=True)]
+        # some passes may go through the chain as a whole and others layer by layer
+        gradients.append(joined(known) if whole is None else whole + joined(known))
     return gradients
 
 

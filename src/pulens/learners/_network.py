@@ -18,6 +18,7 @@ from pulens.learners._streams import Streams, is_recording
 Moment = tuple[int, int]
 CONVOLUTIONS = ("grouped", "each", "patches")
 EVALUATION_ROWS = 4096  # rows times runs scored at once are held near this many dense rows
+ON_A_GPU = {"dense": 64, "picture": 8}  # times as many; a picture's channels take a hundred times its own room
 
 
 class StackedNetwork:
@@ -135,7 +136,8 @@ class StackedNetwork:
         """Logits [R, n] in evaluation mode, of all data or of each run's rows [R, n], in pieces."""
         count = data.shape[0] if rows is None else rows.shape[1]
         weight = max(1, int(np.prod(data.shape[1:])) // 512)
-        piece = max(1, EVALUATION_ROWS * (1 if self.device.type == "cpu" else 64) // (self.runs * weight))
+        more = 1 if self.device.type == "cpu" else ON_A_GPU["picture" if data.dim() == 4 else "dense"]
+        piece = max(1, EVALUATION_ROWS * more // (self.runs * weight))
         found = []
         for start in range(0, count, piece):
             if rows is None:
@@ -159,21 +161,26 @@ class StackedNetwork:
                 x = x.contiguous(memory_format=torch.channels_last)
         own = self.parameters
         masked = False
+        unadded: torch.Tensor | None = None  # the bias that a batch norm would take away again
         for number, (name, module) in enumerate(self.steps):
             if number < begin or (end is not None and number >= end):
                 continue
             if isinstance(module, nn.Linear):
-                x = _layers.linear(x, own[f"{name}weight"], own.get(f"{name}bias"))
+                bias, unadded = self._bias(number, end, train)
+                x = _layers.linear(x, own[f"{name}weight"], bias)
             elif isinstance(module, nn.Conv2d):
-                x = _layers.convolution(x, own[f"{name}weight"], own.get(f"{name}bias"), module, self.convolution)
+                bias, unadded = self._bias(number, end, train)
+                x = _layers.convolution(x, own[f"{name}weight"], bias, module, self.convolution)
             elif isinstance(module, nn.ConvTranspose2d):
-                x = _layers.transposed_convolution(x, own[f"{name}weight"], own.get(f"{name}bias"), module)
+                bias, unadded = self._bias(number, end, train)
+                x = _layers.transposed_convolution(x, own[f"{name}weight"], bias, module)
             elif isinstance(module, nn.Unflatten):
                 x = _layers.unflatten(x, tuple(module.unflattened_size))
             elif isinstance(module, nn.Dropout):
                 if train and module.p and not masked:
                     assert streams is not None
-                    x = x * self._mask(x, streams, f"{self.name}.{number}", moment, module.p, rows)
+                    mask = self._mask(x, streams, f"{self.name}.{number}", moment, module.p, rows)
+                    x = x * mask.to(x.dtype)  # else activations of 16 bits would leave in 32
                 masked = False
             elif train and self._drops_next(number, end):
                 # masks are not negative, so they commute with ReLU; in place a stack's activations are read once less
@@ -192,12 +199,23 @@ class StackedNetwork:
                 mean, variance = self.buffers[f"{name}running_mean"], self.buffers[f"{name}running_var"]
                 if train:
                     self.buffers[f"{name}num_batches_tracked"] += 1
-                x = _layers.batch_norm(x, module, own[f"{name}weight"], own[f"{name}bias"], mean, variance, train)
+                affine = own[f"{name}weight"], own[f"{name}bias"]
+                x = _layers.batch_norm(x, module, *affine, mean, variance, train, unadded)
+                unadded = None
             else:
                 x = module(x)
         if x.dim() == 4:
             x = x.reshape(rows, self.runs, -1, *x.shape[2:]).transpose(0, 1)
         return x.reshape(self.runs, rows) if end is None and x.numel() == self.runs * rows else x
+
+    def _bias(self, number: int, end: int | None, train: bool) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+        """A layer's bias as one to add, or as one to leave out: in training a batch norm takes any constant away."""
+        assert self.steps is not None
+        bias = self.parameters.get(f"{self.steps[number][0]}bias")
+        behind = self.steps[number + 1][1] if number + 1 < len(self.steps) and number + 1 != end else None
+        if train and not self.is_compiled and isinstance(behind, nn.BatchNorm1d | nn.BatchNorm2d):
+            return None, bias
+        return bias, None
 
     def _drops_next(self, number: int, end: int | None) -> bool:
         """Whether a layer is a ReLU between a stack's dense layer, which nothing else reads, and a dropout."""
