@@ -44,7 +44,7 @@ settings:
 """
 
 
-def spambase(stack: int, precision: str) -> None:
+def spambase(stack: int | None, precision: str) -> None:
     import torch
 
     from pulens.benchmark.archive import read
@@ -139,7 +139,9 @@ def stacked_against_one_at_a_time(given: argparse.Namespace) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--stack", type=int, default=1, help="runs per stack of the Spambase job")
+    parser.add_argument(
+        "--stack", type=int, help="runs per stack of the Spambase job; default: what fits, as in a benchmark"
+    )
     parser.add_argument("--tables", nargs="+", help="data sets of the second part")
     parser.add_argument("--methods", nargs="+", help="of the second part; default: all that stack")
     parser.add_argument("--seeds", type=int, default=10)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from pulens.benchmark.protocol import load_protocol
 from pulens.benchmark.splits import JudgedRows, prepare, table_of
 from pulens.benchmark.watch import Watch, area
 from pulens.errors import InputError
+from pulens.learners._dense_chain import DenseChain
 from pulens.learners._selection import proxy_accuracy, proxy_auc
 
 
@@ -94,8 +96,17 @@ def test_the_watch_chooses_what_plain_loops_choose(name, monkeypatch):
         assert outcome.choices["last"].epoch == 3
 
 
-def test_patience_stops_a_run_without_touching_the_others():
+def test_patience_stops_a_run_without_touching_the_others(monkeypatch):
     plan = expand(load_protocol("smoke", methods=["nnpu"]))
+    trained, scored = Counter(), Counter()
+    for name, counts in (("forward", trained), ("own", scored)):
+        real = getattr(DenseChain, name)
+
+        def counting(self, run, *given, real=real, counts=counts):
+            counts[run] += 1
+            return real(self, run, *given)
+
+        monkeypatch.setattr(DenseChain, name, counting)
 
     def fitted(runs, **settings):
         runs = [replace(run, settings={**run.settings, **settings}) for run in runs]
@@ -103,9 +114,15 @@ def test_patience_stops_a_run_without_touching_the_others():
         return training._fit_stack(methods.find("nnpu"), prepared, table_of(runs[0]), "cpu")[0]
 
     free = fitted(plan.runs, epochs=8)
+    steps = trained[0] // 8
+    trained.clear()
+    scored.clear()
     patient = fitted(plan.runs, epochs=8, patience=1)
     stopped = [outcome.curve["epoch"][-1] for outcome in patient]
     assert min(stopped) < 8
+    # a run that stopped is neither trained nor scored any more; a pass takes its weights once, and so does scoring
+    assert [trained[run] for run in range(len(stopped))] == [steps * end for end in stopped]
+    assert [scored[run] - trained[run] for run in range(len(stopped))] == [2 * end for end in stopped]
     for whole, short, end in zip(free, patient, stopped, strict=True):
         history = np.array(whole.curve["proxy_accuracy"])
         best = int(np.argmax(history[:end]))

@@ -10,6 +10,7 @@ from torch import nn
 
 from pulens.errors import InputError
 from pulens.learners import CGenPU, fit_many, load
+from pulens.learners._loop import gradients_of, leaves_of
 from pulens.risks.conditional import (
     classifier_loss,
     deception,
@@ -92,11 +93,11 @@ def test_each_loss_teaches_one_network():
         "discriminator": lambda: program.discriminator_losses(batch, drawn),
     }
     for name, loss in losses.items():
-        others = [leaf for net in (a, d, g) if net.name != name for leaf in net.parameters.values()]
-        own = list(program.stack.named(name).parameters.values())
+        others = [leaf for net in (a, d, g) if net.name != name for leaf in leaves_of(net)]
+        own = leaves_of(program.stack.named(name))
         slopes = torch.autograd.grad(loss().sum(), own + others, allow_unused=True)
         assert all(slope is None for slope in slopes[len(own) :])
-        assert any(slope.any() for slope in slopes[: len(own)])
+        assert any(slope is not None and slope.any() for slope in slopes[: len(own)])
 
 
 def test_the_generators_step_leaves_the_judges_as_they_are():
@@ -104,8 +105,6 @@ def test_the_generators_step_leaves_the_judges_as_they_are():
     a, d, g = program.stack.networks
     before = [(network.flat.clone(), {k: v.clone() for k, v in network.buffers.items()}) for network in (a, d)]
     optimisers = program.stages()[0].optimisers(program.stack)
-    from pulens.learners._loop import gradients_of
-
     optimisers[2].step(gradients_of(program.generator_losses(batch).sum(), [g])[0])
     for network, (flat, buffers) in zip((a, d), before, strict=True):
         assert torch.equal(network.flat, flat)

@@ -13,6 +13,7 @@ from pulens import backbones
 from pulens.errors import InputError
 from pulens.learners import P3MixC, P3MixE
 from pulens.learners._data import Batch, Draw, Part, StackedRows
+from pulens.learners._loop import leaves_of
 from pulens.learners._mixup_partners import LIMIT, between, blend, mixed_forward, mixing_place
 from pulens.learners._network import StackedNetwork
 from pulens.learners._streams import Streams
@@ -187,7 +188,7 @@ def test_the_teacher_is_a_mean_of_the_epochs_and_has_no_gradient():
         batch = next(iter(stage.batches.epoch(made.stack.data, made.stack.streams, number)))
         made.begin_epoch(stage, number)
         loss = made.loss(stage, batch).sum()
-        leaves = list(teacher.parameters.values())
+        leaves = leaves_of(teacher)
         assert torch.autograd.grad(loss, leaves, allow_unused=True) == (None,) * len(leaves)
 
     from pulens.learners import fit_many

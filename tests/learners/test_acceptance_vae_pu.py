@@ -10,6 +10,7 @@ from torch import nn
 from pulens.errors import InputError
 from pulens.learners import VAEPU, fit_many, load
 from pulens.learners._gaussians import fit_two, log_density, positive_last
+from pulens.learners._loop import gradients_of, leaves_of
 from pulens.learners._output import Outputs
 from pulens.learners.vae_pu import AUTOENCODER, CLASSIFIER, DISCRIMINATOR, nearest, phase_ends
 from pulens.risks.correction import corrected
@@ -137,16 +138,17 @@ def test_the_generator_learns_from_the_judges_and_not_from_the_classifiers_risk(
     caught = stopped_program()
     program, batch = caught["program"], caught["batch"]
     networks = program.stack.networks
-    decoder, encoder = (program.stack.named(name).parameters for name in ("decoder", "class_encoder"))
-    parts = [*decoder.values(), *encoder.values()]
+    parts = [program.stack.named(name) for name in ("decoder", "class_encoder")]
     for pulled in (False, True):
         virtual = program.decode_all(program.encode(batch, train=True), batch)[1]
-        slopes = torch.autograd.grad(program.deception(virtual, pulled=pulled).sum(), parts, allow_unused=True)
-        assert all(slope is not None and slope.any() for slope in slopes)
+        for network, slope in zip(
+            parts, gradients_of(program.deception(virtual, pulled=pulled).sum(), parts), strict=True
+        ):
+            assert all(part.any() for part in network._views(slope, leaves=False).values())
+    parts = [leaf for network in parts for leaf in leaves_of(network)]
     slopes = torch.autograd.grad(program.classifier_losses(batch).sum(), parts, allow_unused=True, retain_graph=True)
     assert all(slope is None for slope in slopes)
-    own = list(networks[CLASSIFIER].parameters.values())
-    assert any(slope.any() for slope in torch.autograd.grad(program.classifier_losses(batch).sum(), own))
+    assert gradients_of(program.classifier_losses(batch).sum(), [networks[CLASSIFIER]])[0].any()
 
 
 def test_phases_follow_each_other_and_train_what_they_should():

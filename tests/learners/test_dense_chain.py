@@ -7,7 +7,8 @@ import torch
 from torch import nn
 
 from pulens.learners import _dense_chain, _streams
-from pulens.learners._dense_chain import dense_layers, joined
+from pulens.learners._dense_chain import joined
+from pulens.learners._dense_layers import dense_layers
 from pulens.learners._layers import plan
 from pulens.learners._loop import gradients_of
 from pulens.learners._network import StackedNetwork
@@ -200,18 +201,70 @@ def test_neighbours_are_joined_without_a_copy_and_others_with_one():
         assert found.data_ptr() != whole.data_ptr()
 
 
+def test_a_run_that_rests_changes_no_bit_of_the_others_and_moves_nowhere():
+    found, x = [], rows(11)
+    for resting in (frozenset(), frozenset({1})):
+        network, _ = networks(narrow_first)
+        optimiser, streams = Optimiser(network, OptimiserSettings("adam", learning_rate=0.01)), Streams(range(3), CPU)
+        for step in range(3):
+            network._dense.resting = resting if step else frozenset()
+            inputs = x.clone().requires_grad_()
+            z = network(inputs, streams, (0, step))
+            total = (z - 1).square().sum()
+            (at_inputs,) = torch.autograd.grad(total, [inputs], retain_graph=True)
+            (gradient,) = gradients_of(total, [network])
+            active = torch.tensor([True, False, True]) if resting and step else None
+            optimiser.step(gradient, 1.0, active)
+            if step == 0:
+                after_one = network.state_of(1)
+        found.append((z.detach(), at_inputs, network))
+    (_, _, everyone), (z, at_inputs, some) = found
+    assert not z[1].any()
+    assert not at_inputs[1].any()
+    for key, value in some.state_of(1).items():
+        assert torch.equal(value, after_one[key])
+        assert not torch.equal(value, everyone.state_of(1)[key])
+    for run in (0, 2):
+        assert torch.equal(z[run], found[0][0][run])
+        assert torch.equal(at_inputs[run], found[0][1][run])
+        for key, value in some.state_of(run).items():
+            assert torch.equal(value, everyone.state_of(run)[key])
+
+
+def test_gradients_of_passes_through_the_chain_and_layer_by_layer_add_up():
+    found = []
+    for network in networks(narrow_first):
+        streams = Streams(range(3), CPU)
+        z, features = network.with_features(rows(11), streams, (0, 0))
+        total = network(rows(7, seed=1), streams, (0, 1)).square().sum() + z.sum() + features.square().sum()
+        (gradient,) = gradients_of(total, [network], keep_graph=True)
+        # the last layer is left out of the second pass
+        (partly,) = gradients_of(network(rows(7, seed=1), streams, (0, 1)).sum() + features.sum(), [network])
+        found.append((gradient, partly))
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
+
+
+def test_a_parameter_that_the_loss_does_not_reach_is_an_error():
+    network, _ = networks(narrow_first)
+    with pytest.raises(RuntimeError, match="reach"):
+        gradients_of(rows(3).requires_grad_().sum(), [network])
+
+
+@pytest.mark.parametrize("runs", [1, 2])
 @pytest.mark.parametrize("kind", ["adam", "adamw"])
-def test_one_pass_over_the_parameters_gives_the_plain_step(kind, monkeypatch):
+def test_one_pass_over_the_parameters_gives_the_plain_step(kind, runs, monkeypatch):
     settings = OptimiserSettings(kind, learning_rate=0.01, weight_decay=0.1, betas=(0.5, 0.99))
     found = []
     for fused in (True, False):
         if not fused:
             monkeypatch.setattr(Optimiser, "_fused", lambda *given: False)
-        network = StackedNetwork(narrow_first, [1, 2], CPU)
+            monkeypatch.setattr(Optimiser, "_fused_by_run", lambda *given: False)
+        network = StackedNetwork(narrow_first, range(runs), CPU)
         optimiser, generator = Optimiser(network, settings), torch.Generator().manual_seed(0)
         for step in range(6):
             gradient = torch.randn(network.flat.shape, generator=generator) * 10.0**-step
-            active = torch.tensor([True, False]) if step == 4 else None  # from here on runs count for themselves
+            active = torch.arange(runs) == 0 if step == 4 else None  # from here on runs count for themselves
             optimiser.step(gradient, 1 - 0.1 * step, active)
         found.append((network.flat, optimiser.first, optimiser.second))
     for ours, theirs in zip(*found, strict=True):
@@ -228,3 +281,9 @@ def test_words_on_a_cpu_are_those_of_every_device(count):
     for dropout in (0.0, 0.3, 0.999):
         kept = (lanes >= round(dropout * 65536) - 32768) * (1 / (1 - dropout))
         assert torch.equal(streams.keep("purpose", (4, 5), (count, 4), dropout).flatten(1), kept)
+        values = torch.randn(len(streams.seeds), 4 * count)
+        expected = values * (kept > 0)
+        for run, own in enumerate(values):
+            streams.drop_of(run, "purpose", (4, 5), own[: 4 * count - 3].numpy(), dropout)
+        assert torch.equal(values[:, :-3], expected[:, :-3])
+        assert values[:, -3:].all()

@@ -9,8 +9,8 @@ from torch import nn
 
 from network_learners import SHORT, SHORTEST, short
 from pulens import learners
-from pulens.errors import InputError
-from pulens.learners import NNPU, fit_many
+from pulens.errors import InputError, PulensError
+from pulens.learners import NNPU, _dense_chain, fit_many
 from pulens.learners._loop import gradients_of
 from pulens.learners._network import StackedNetwork
 from pulens.learners._streams import Streams
@@ -100,6 +100,28 @@ def test_a_run_that_stops_early_leaves_the_others_alone():
     chosen = [np.arange(160)] * 4
     rates = [1e-5, 3e-2, 3e-3, 1e-3]
     assert_same_runs(lambda run: NNPU(random_state=run, learning_rate=rates[run], **options), X, [labels] * 4, chosen)
+
+
+def test_a_run_that_the_hook_stops_keeps_what_it_has_then(monkeypatch):
+    """Both where runs compute one by one and where all are one product."""
+    X, labels = rows()
+    options = {"class_prior": 0.5, "backbone": small, "batch_size": 40, "selection": "last", "device": "cpu"}
+
+    def fitted(hook=None, epochs=5):
+        learners = [NNPU(random_state=run, epochs=epochs, **options) for run in range(3)]
+        return [one.decision_function(X) for one in fit_many(learners, X, [labels] * 3, on_epoch=hook)]
+
+    def stop_the_second(program, number, stage):
+        return torch.tensor([True, False, True]) if number >= 2 else None
+
+    for worthwhile in (0, 1 << 30):
+        monkeypatch.setattr(_dense_chain, "WORTHWHILE", worthwhile)
+        whole, short, stopped = fitted(), fitted(epochs=2), fitted(stop_the_second)
+        np.testing.assert_allclose(stopped[1], short[1], rtol=1e-5, atol=1e-6)
+        for run in (0, 2):
+            np.testing.assert_allclose(stopped[run], whole[run], rtol=1e-3, atol=1e-5)
+    with pytest.raises(PulensError, match=r"on_epoch must give back None, or a boolean tensor .* got 7"):
+        fitted(lambda program, number, stage: 7)
 
 
 def test_no_learner_is_forgotten():

@@ -16,7 +16,7 @@ import torch
 from pulens.benchmark.splits import JudgedRows
 from pulens.errors import PulensError
 from pulens.learners._data import Part, StackedRows
-from pulens.learners._loop import Program, Stage
+from pulens.learners._loop import Program, Stage, not_scored
 from pulens.learners._selection import proxy_accuracy
 from pulens.scenario import Scenario
 
@@ -127,9 +127,10 @@ class Watch:
         return self._now() - self.started - self.watching
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
-    def __call__(self, program: Program, number: int, stage: Stage) -> None:
+    def __call__(self, program: Program, number: int, stage: Stage) -> torch.Tensor | None:
+        """Look at an epoch; gives back which runs go on, where a run that stops saves something."""
         if not stage.selectable:
-            return
+            return None
         before = self._now()
         self.training_seconds.append(before - self.started - self.watching)
         self.look(program, number)
@@ -137,8 +138,16 @@ class Watch:
         self.watching += self._now() - before
         if self.patience is not None and not bool(self.running.any()):
             raise Enough
+        on_cpu = self.table.device.type == "cpu"  # on a GPU all runs are one product, and recorded steps would change
+        return self.running if on_cpu and self.patience is not None and not bool(self.running.all()) else None
 
     def look(self, program: Program, number: int) -> None:
+        """Score the runs that have not stopped; what is said of the others is never read."""
+        stopped = (~self.running).nonzero().flatten().tolist() if self.table.device.type == "cpu" else ()
+        with not_scored(program.stack, stopped):
+            self._look(program, number)
+
+    def _look(self, program: Program, number: int) -> None:
         cuts = torch.tensor(
             [program.cut(scores, run) for run, scores in enumerate(program.reference_scores())],
             dtype=torch.float32,

@@ -14,59 +14,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import nn
 
+from pulens.learners._activations import Activations, Workspace
+from pulens.learners._dense_layers import Layer, dense_layers
 from pulens.learners._run_threads import each_run
 from pulens.learners._streams import Streams
 
 Moment = tuple[int, int]
-Own = Sequence[tuple[torch.Tensor, torch.Tensor]]  # weight and bias of every layer
+Own = Sequence[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]  # weight, bias and transposed weight of every layer
+Place = tuple[torch.Size, tuple[int, ...], int]  # shape, strides and first place in a vector
 SCORED_ROWS = 1024  # rows whose activations a core's cache holds
 WORTHWHILE = 1 << 14  # parameters of a run above which a stack gains by going run by run
+MOST_ROOMS = 4  # numbers of rows whose memory is laid out beforehand: batches, the last short one, and scoring
 SPARE = 3  # workspaces kept for the next steps: passes of one step, and its last short batch
-
-
-@dataclass(frozen=True)
-class Layer:
-    """A dense layer with what follows it."""
-
-    weight: str
-    bias: str
-    width: int
-    has_relu: bool
-    dropout: float = 0.0
-    place: int = 0  # of the dropout in the network's plan, which names its stream
-
-    @property
-    def factor(self) -> float:
-        """What dropout multiplies with where it keeps."""
-        return 1 / (1 - self.dropout)
-
-
-def dense_layers(steps: Sequence[tuple[str, nn.Module]] | None) -> list[Layer] | None:
-    """The layers of a chain of ``Linear``, ``ReLU`` and ``Dropout``, or ``None`` if the chain holds anything else."""
-    found: list[Layer] = []
-    follows = nn.Module  # what stands before
-    for place, (name, module) in enumerate(steps or ()):
-        kind = type(module)
-        if kind is nn.Linear and module.bias is not None:
-            found.append(Layer(f"{name}weight", f"{name}bias", module.out_features, False))
-        elif kind is nn.ReLU and follows is nn.Linear:
-            last = found.pop()
-            found.append(Layer(last.weight, last.bias, last.width, True))
-        elif kind is nn.Dropout and follows is nn.ReLU and module.p < 1:
-            last = found.pop()
-            found.append(Layer(last.weight, last.bias, last.width, True, module.p, place))
-        elif not (kind is nn.Flatten and place == 0):
-            return None
-        follows = kind
-    if not found or found[-1].dropout:  # a dropout's factor goes into the product behind it
-        return None
-    return found
 
 
 def dense_chain(
@@ -83,29 +47,14 @@ def dense_chain(
     return chain if chain.runs == 1 or chain.size >= chain.runs * WORTHWHILE else None
 
 
-class _Workspace:
-    """Activations of one pass, [R, rows, width] for every layer but the last."""
-
-    def __init__(self, runs: int, rows: int, layers: Sequence[Layer], dtype: torch.dtype) -> None:
-        self.runs, self.rows = runs, rows
-        self.kept = [torch.empty(runs, rows, layer.width, dtype=dtype) for layer in layers[:-1]]
-        self._views: dict[int, list[list[torch.Tensor]]] = {}
-
-    def views(self, rows: int) -> list[list[torch.Tensor]]:
-        """Every run's activations of so many rows; a tenth of a small step would go into making them anew."""
-        if rows not in self._views:
-            self._views = dict(list(self._views.items())[-1:])  # full batches and the last short one
-            self._views[rows] = [[kept[run, :rows] for kept in self.kept] for run in range(self.runs)]
-        return self._views[rows]
-
-
 class _Lease:
     """A workspace in use; it goes back when the graph that holds it is gone."""
 
     def __init__(self, chain: DenseChain, rows: int) -> None:
         self.chain, self.workspace = chain, chain.workspace(rows)
         self.views = self.workspace.views(rows)
-        self.own = [chain.own(run) for run in range(chain.runs)]  # weights of this pass
+        self.resting = chain.resting
+        self.own = [[] if run in self.resting else chain.own(run) for run in range(chain.runs)]  # weights of this pass
 
     def __del__(self) -> None:
         if len(self.chain.spare) < SPARE:
@@ -113,7 +62,10 @@ class _Lease:
 
 
 class DenseChain:
-    """Passes through R dense networks of one architecture; ``parameters`` lie one behind the other in one vector."""
+    """Passes through R dense networks of one architecture; ``parameters`` lie one behind the other in one vector.
+
+    Gradients are those of ``leaf``, the whole vector: one tensor to hand on and, after several passes, to add up.
+    """
 
     def __init__(
         self,
@@ -122,17 +74,23 @@ class DenseChain:
         parameters: dict[str, torch.Tensor],
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        self.layers, self.name, self.parameters, self.dtype = layers, name, tuple(parameters.values()), dtype
-        self.runs = self.parameters[0].shape[0]
-        self.size = sum(own.numel() for own in self.parameters)
-        self.spare: list[_Workspace] = []
+        self.layers, self.dtype = layers, dtype
+        first = next(iter(parameters.values())).detach()
+        self.runs, self.size = first.shape[0], sum(own.numel() for own in parameters.values())
+        self.leaf = first.as_strided((self.size,), (1,), first.storage_offset()).detach().requires_grad_()
+        self.resting: frozenset[int] = frozenset()  # runs that no longer train: passes leave them out
+        self.unscored: frozenset[int] = frozenset()  # runs that nobody wants scored
+        self.spare: list[Workspace] = []
         self._scratch = threading.local()
+        self._purposes = [f"{name}.{layer.place}" for layer in layers]
         own = {key: value.detach() for key, value in parameters.items()}
-        self._own = [[(own[layer.weight][run], own[layer.bias][run]) for layer in layers] for run in range(self.runs)]
+        both = [[(own[layer.weight][run], own[layer.bias][run]) for layer in layers] for run in range(self.runs)]
+        self._own = [[(weight, bias, weight.t()) for weight, bias in run] for run in both]
+        self._places = [[(_place(weight), _place(bias)) for weight, bias in run] for run in both]
 
     def __call__(self, x: torch.Tensor, streams: Streams, moment: Moment) -> torch.Tensor:
         """Outputs [R, rows, width] of inputs [R, rows, ...] in training mode; they can be differentiated once."""
-        found: torch.Tensor = _Pass.apply(self, streams, moment, x.flatten(2), *self.parameters)
+        found: torch.Tensor = _Pass.apply(self, streams, moment, x if x.dim() == 3 else x.flatten(2), self.leaf)
         return found
 
     def score(self, x: torch.Tensor) -> torch.Tensor:
@@ -141,56 +99,79 @@ class DenseChain:
         found = torch.empty(self.runs, x.shape[1], self.layers[-1].width)
 
         def one(run: int) -> None:
+            if run in self.unscored:
+                found[run].zero_()
+                return
             own = self.own(run)
             for start in range(0, x.shape[1], SCORED_ROWS):
                 read = x[run, start : start + SCORED_ROWS].to(self.dtype)
-                wrote = [self._room(place, len(read)) for place in range(len(self.layers) - 1)]
+                wrote = [room.values for room in self._rooms(len(read))]
                 wrote.append(found[run, start : start + SCORED_ROWS])
-                for layer, (weight, bias), out in zip(self.layers, own, wrote, strict=True):
-                    torch.addmm(bias, read.to(weight.dtype), weight.t(), out=out)
+                for layer, (weight, bias, transposed), out in zip(self.layers, own, wrote, strict=True):
+                    torch.addmm(bias, read.to(weight.dtype), transposed, out=out)
                     read = out.relu_() if layer.has_relu else out
 
         each_run(one, self.runs)
         return found
 
-    def own(self, run: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    def own(self, run: int) -> Own:
         """A run's weights and biases as its products take them; the last layer's as they are."""
         own = self._own[run]
         if self.dtype is torch.float32:
             return own
-        return [*((weight.to(self.dtype), bias.to(self.dtype)) for weight, bias in own[:-1]), own[-1]]
+        rounded = [(weight.to(self.dtype), bias.to(self.dtype)) for weight, bias, _ in own[:-1]]
+        return [*((weight, bias, weight.t()) for weight, bias in rounded), own[-1]]
 
-    def workspace(self, rows: int) -> _Workspace:
+    def workspace(self, rows: int) -> Workspace:
         for place, workspace in enumerate(self.spare):
             if workspace.rows >= rows:
                 return self.spare.pop(place)
-        return _Workspace(self.runs, rows, self.layers, self.dtype)
+        return Workspace(self.runs, rows, self.layers, self.dtype)
 
     def laid_out(self, flat: torch.Tensor, run: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """A run's weights and biases in a vector laid out as the parameters are."""
-        return [(_at(flat, weight), _at(flat, bias)) for weight, bias in self._own[run]]
+        return [(flat.as_strided(*weight), flat.as_strided(*bias)) for weight, bias in self._places[run]]
 
-    def _room(self, place: int, rows: int) -> torch.Tensor:
-        """Memory of this thread for [rows, width of a layer], overwritten by the next call."""
-        rooms: dict[str, torch.Tensor] = self._scratch.__dict__
-        key = str(place)
-        if key not in rooms or len(rooms[key]) < rows:
-            rooms[key] = torch.empty(rows, self.layers[place].width, dtype=self.dtype)
-        return rooms[key][:rows]
+    def _rooms(self, rows: int) -> list[Activations]:
+        """Memory of this thread for [rows, width] of every layer but the last, overwritten by the next call."""
+        rooms: dict[int, list[Activations]] = self._scratch.__dict__.setdefault("by_rows", {})
+        if rows not in rooms:
+            whole: list[torch.Tensor] = self._scratch.__dict__.get("whole", [])
+            if not whole or len(whole[0]) < rows:
+                rooms.clear()
+                whole = [torch.empty(rows, layer.width, dtype=self.dtype) for layer in self.layers[:-1]]
+                self._scratch.__dict__["whole"] = whole
+            for old in list(rooms)[: -MOST_ROOMS + 1]:
+                del rooms[old]
+            rooms[rows] = [Activations(room[:rows]) for room in whole]
+        return rooms[rows]
 
     def forward(
-        self, run: int, x: torch.Tensor, own: Own, wrote: list[torch.Tensor], streams: Streams, moment: Moment
+        self,
+        run: int,
+        x: torch.Tensor,
+        own: Own,
+        wrote: Sequence[Activations],
+        outputs: torch.Tensor,
+        streams: Streams,
+        moment: Moment,
     ) -> None:
-        """One run's activations into ``wrote``, those behind a dropout without its factor."""
+        """One run's activations into ``wrote``, those behind a dropout without its factor, and ``outputs``."""
         read, factor = x, 1.0
-        for place, (layer, (weight, bias), out) in enumerate(zip(self.layers, own, wrote, strict=True)):
-            torch.addmm(bias, read.to(weight.dtype), weight.t(), alpha=factor, out=out)
+        for place, layer in enumerate(self.layers):
+            weight, bias, transposed = own[place]
+            room = wrote[place] if place < len(wrote) else None
+            out = outputs if room is None else room.values
+            torch.addmm(bias, read.to(weight.dtype), transposed, alpha=factor, out=out)
             if layer.has_relu:
                 out.relu_()
             if layer.dropout:
-                purpose = f"{self.name}.{layer.place}"
-                kept = streams.kept_of(run, purpose, moment, out.numel(), layer.dropout)
-                out.mul_(self._room(place, len(out)).copy_(kept.view_as(out)))
+                assert room is not None
+                if room.flat is not None:
+                    streams.drop_of(run, self._purposes[place], moment, room.flat, layer.dropout)
+                else:
+                    kept = streams.kept_of(run, self._purposes[place], moment, out.numel(), layer.dropout)
+                    out.mul_(self._rooms(len(out))[place].values.copy_(kept.view_as(out)))
             read, factor = out, layer.factor
 
     def backward(
@@ -198,45 +179,51 @@ class DenseChain:
         run: int,
         x: torch.Tensor,
         own: Own,
-        wrote: list[torch.Tensor],
-        slope: torch.Tensor,
+        wrote: Sequence[Activations],
+        outputs: torch.Tensor,
+        slopes: torch.Tensor,
         flat: torch.Tensor,
         at_inputs: torch.Tensor | None,
     ) -> None:
         """One run's gradients, given that of its outputs, into ``flat`` and, where asked for, ``at_inputs``."""
-        into = self.laid_out(flat, run)
+        into, rooms = self.laid_out(flat, run), self._rooms(len(x))
+        slope, across = slopes, slopes.t()
         for place in reversed(range(len(self.layers))):
-            layer, weight = self.layers[place], own[place][0]
-            if layer.has_relu:
-                torch.ops.aten.threshold_backward.grad_input(slope, wrote[place], 0, grad_input=slope)
-            read, factor = (wrote[place - 1], self.layers[place - 1].factor) if place else (x, 1.0)
-            _transposed_product(slope, read.to(slope.dtype), factor, into[place][0])
+            if self.layers[place].has_relu:
+                out = wrote[place].values if place < len(wrote) else outputs
+                _through_relu(slope, out, 0, grad_input=slope)
+            read, factor = (wrote[place - 1].values, self.layers[place - 1].factor) if place else (x, 1.0)
+            _transposed_product(slope, across, read.to(slope.dtype), factor, into[place][0])
             torch.sum(slope, 0, dtype=torch.float32, out=into[place][1])
-            below = self._room(place - 1, len(slope)) if place else at_inputs
+            below = rooms[place - 1].values if place else at_inputs
             if below is not None and below.dtype is slope.dtype:
-                torch.addmm(below, slope, weight, beta=0, alpha=factor, out=below)
+                torch.addmm(below, slope, own[place][0], beta=0, alpha=factor, out=below)
             elif below is not None:
-                below.copy_(torch.mm(slope, weight)).mul_(factor)
+                below.copy_(torch.mm(slope, own[place][0])).mul_(factor)
             if place:
-                assert below is not None
-                slope = below
+                slope, across = rooms[place - 1].values, rooms[place - 1].transposed
 
 
-def _transposed_product(slope: torch.Tensor, read: torch.Tensor, factor: float, out: torch.Tensor) -> None:
+_through_relu = torch.ops.aten.threshold_backward.grad_input
+
+
+def _transposed_product(
+    slope: torch.Tensor, across: torch.Tensor, read: torch.Tensor, factor: float, out: torch.Tensor
+) -> None:
     """slope' read: the gradient of weights [out, in]. Narrow inputs multiply faster from the other side."""
     if slope.dtype is not out.dtype:
-        out.copy_(torch.mm(slope.t(), read)).mul_(factor)
+        out.copy_(torch.mm(across, read)).mul_(factor)
     elif out.shape[1] < out.shape[0]:
         out.copy_(torch.mm(read.t(), slope).t())
         if factor != 1.0:
             out.mul_(factor)
     else:
-        torch.addmm(out, slope.t(), read, beta=0, alpha=factor, out=out)
+        torch.addmm(out, across, read, beta=0, alpha=factor, out=out)
 
 
-def _at(flat: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    """The place in a vector that ``like`` has in its own."""
-    return flat.as_strided(like.shape, like.stride(), like.storage_offset())
+def _place(part: torch.Tensor) -> Place:
+    """Where a tensor lies in its own vector."""
+    return part.shape, part.stride(), part.storage_offset()
 
 
 def joined(parts: Sequence[torch.Tensor]) -> torch.Tensor:
@@ -258,19 +245,21 @@ class _Pass(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def forward(
-        ctx: Any, chain: DenseChain, streams: Streams, moment: Moment, x: torch.Tensor, *parameters: torch.Tensor
+        ctx: Any, chain: DenseChain, streams: Streams, moment: Moment, x: torch.Tensor, leaf: torch.Tensor
     ) -> torch.Tensor:
         lease = _Lease(chain, x.shape[1])
         found = torch.empty(*x.shape[:2], chain.layers[-1].width)
         read = x.to(chain.dtype)
 
         def one(run: int) -> None:
-            wrote = [*lease.views[run], found[run]]
-            chain.forward(run, read[run], lease.own[run], wrote, streams, moment)
+            if run in lease.resting:
+                found[run].zero_()
+                return
+            chain.forward(run, read[run], lease.own[run], lease.views[run], found[run], streams, moment)
 
         each_run(one, chain.runs)
         ctx.chain, ctx.lease = chain, lease
-        ctx.save_for_backward(read, found, parameters[0])  # so that a change in between is noticed
+        ctx.save_for_backward(read, found, leaf)  # so that a change in between is noticed
         return found
 
     @staticmethod
@@ -284,8 +273,13 @@ class _Pass(torch.autograd.Function):  # type: ignore[misc]
             slopes = slopes.clone()  # it is overwritten
 
         def one(run: int) -> None:
-            wrote, below = [*ctx.lease.views[run], found[run]], None if at_inputs is None else at_inputs[run]
-            chain.backward(run, x[run], ctx.lease.own[run], wrote, slopes[run], flat, below)
+            if run in ctx.lease.resting:
+                for part in (*chain.laid_out(flat, run), () if at_inputs is None else (at_inputs[run],)):
+                    for whole in part:
+                        whole.zero_()
+                return
+            wrote, below = ctx.lease.views[run], None if at_inputs is None else at_inputs[run]
+            chain.backward(run, x[run], ctx.lease.own[run], wrote, found[run], slopes[run], flat, below)
 
         each_run(one, chain.runs)
-        return None, None, None, at_inputs, *(_at(flat, own) for own in chain.parameters)
+        return None, None, None, at_inputs, flat

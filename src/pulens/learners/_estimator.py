@@ -214,7 +214,8 @@ def fit_many(
     They may differ in ``random_state``, ``class_prior`` and numeric settings such as ``learning_rate``; run r gives
     what it gives alone. ``rows[r]`` are the rows of X that run r uses (repeats allowed) and ``labels[r]`` their labels;
     ``validation[r]`` is a pair (rows, labels), and so is ``support[r]``, with true labels 1 and -1, for methods that
-    ask for a few rows of known class. ``on_epoch(program, epoch, stage)`` is called after every epoch.
+    ask for a few rows of known class. ``on_epoch(program, epoch, stage)`` is called after every epoch; where it gives
+    back a boolean tensor [runs], runs that are false there stop with the parameters they have.
 
     >>> import numpy as np
     >>> from pulens.learners import NNPU, fit_many

@@ -199,21 +199,32 @@ class Program:
         return {}
 
 
+def leaves_of(network: StackedNetwork) -> list[torch.Tensor]:
+    """What a loss may be differentiated by: the parameters, and all of them as the one vector a dense chain reads."""
+    return [*network.parameters.values(), *(() if network._dense is None else (network._dense.leaf,))]
+
+
 def gradients_of(
     total: torch.Tensor, networks: Sequence[StackedNetwork], *, keep_graph: bool = False
 ) -> list[torch.Tensor]:
     """The gradient of a number with respect to each network, laid out as its ``flat`` is."""
-    leaves = [list(network.parameters.values()) for network in networks]
-    # a bias that a batch norm would take away takes no part: its gradient is 0
-    slopes = torch.autograd.grad(
-        total,
-        [leaf for group in leaves for leaf in group],
-        retain_graph=keep_graph,
-        allow_unused=True,
-        materialize_grads=True,
-    )
-    found = iter(slopes)
-    return [joined([next(found) for _ in group]) for group in leaves]
+    asked = [leaf for network in networks for leaf in leaves_of(network)]
+    found = iter(torch.autograd.grad(total, asked, retain_graph=keep_graph, allow_unused=True))
+    gradients = []
+    for network in networks:
+        group = list(network.parameters.values())
+        parts = [next(found) for _ in group]
+        whole = None if network._dense is None else next(found)
+        if all(part is None for part in parts):
+            if whole is None:
+                raise RuntimeError("a loss does not reach any parameter of a network.")
+            gradients.append(whole)
+            continue
+        # a bias that a batch norm would take away takes no part: its gradient is 0
+        known = [torch.zeros_like(leaf) if part is None else part for leaf, part in zip(group, parts, strict=True)]
+        # some passes may go through the chain as a whole and others layer by layer
+        gradients.append(joined(known) if whole is None else whole + joined(known))
+    return gradients
 
 
 @dataclass
@@ -225,7 +236,8 @@ class Report:
     stopped: list[int] = field(default_factory=list)
 
 
-EpochHook = Callable[["Program", int, Stage], None]
+# may say which runs go on, as a mask [R]; the others keep the parameters they have
+EpochHook = Callable[["Program", int, Stage], torch.Tensor | None]
 Criterion = Callable[["Program"], Sequence[float]]
 
 
@@ -240,7 +252,8 @@ def train(
 ) -> Report:
     """Run every stage; with a criterion keep each run's best epoch, higher being better.
 
-    ``patience`` stops a run after so many selectable epochs without improvement; the others go on.
+    ``patience`` stops a run after so many selectable epochs without improvement; the others go on. ``on_epoch`` can
+    stop runs too: those where the mask [R] that it gives back is false.
     """
     stack = program.stack
     stages = program.stages()
@@ -249,11 +262,13 @@ def train(
     report = Report(best_epoch=[-1] * stack.runs)
     total = sum(stage.epochs for stage in stages)
     number = 0
+    asked: torch.Tensor | None = None  # which runs the hook wants to go on
     with (
         _progress(total, stack.runs, progress) as advance,
         _determinism(deterministic),
         _torch_seed(stack),
         _matmul_precision(stack.network.precision),
+        _resting(stack) as rest,
     ):
         for stage in stages:
             program.begin_stage(stage)
@@ -265,6 +280,9 @@ def train(
                 program.begin_epoch(stage, number)
                 factor = stage.schedule(epoch)
                 running = None if watch is None or watch.everyone else watch.active
+                if asked is not None:
+                    running = asked if running is None else running & asked
+                rest(running)
                 recorder.epoch(stage, optimisers, factor, running, number)
                 program.end_epoch(stage)
                 number += 1
@@ -272,7 +290,7 @@ def train(
                     assert criterion is not None
                     watch.see(criterion(program), number, report)
                 if on_epoch is not None:
-                    on_epoch(program, number, stage)
+                    asked = _checked(on_epoch(program, number, stage), stack.runs)
                 advance(number)
                 if watch is not None and not watch.running:
                     break
@@ -282,6 +300,18 @@ def train(
     program.finish()
     _check_finite(stack)
     return report
+
+
+def _checked(running: Any, runs: int) -> torch.Tensor | None:
+    """Which runs a hook wants to go on: None, or a mask."""
+    if running is None or (
+        isinstance(running, torch.Tensor) and running.dtype is torch.bool and running.shape == (runs,)
+    ):
+        return running
+    raise PulensError(
+        f"on_epoch must give back None, or a boolean tensor with one entry for each of the {runs} runs that says which "
+        f"of them go on, got {running!r}."
+    )
 
 
 class _Watch:
@@ -353,6 +383,35 @@ def _progress(total: int, runs: int, wanted: bool) -> Iterator[Callable[[int], N
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("training" if runs == 1 else f"training {runs} runs", total=total)
         yield lambda number: bar.update(task, completed=number)
+
+
+@contextmanager
+def _resting(stack: Stack) -> Iterator[Callable[[torch.Tensor | None], None]]:
+    """A way to say which runs train on: where networks compute run by run, the others then cost nothing."""
+    chains = [network._dense for network in stack.networks if network._dense is not None]
+
+    def rest(running: torch.Tensor | None) -> None:
+        resting = frozenset(() if running is None or not chains else (~running).nonzero().flatten().tolist())
+        for chain in chains:
+            chain.resting = resting
+
+    try:
+        yield rest
+    finally:
+        rest(None)
+
+
+@contextmanager
+def not_scored(stack: Stack, runs: Sequence[int]) -> Iterator[None]:
+    """Scores of these runs are not wanted: where networks compute run by run they are 0, and cost nothing."""
+    chains = [network._dense for network in stack.networks if network._dense is not None]
+    for chain in chains:
+        chain.unscored = frozenset(runs)
+    try:
+        yield
+    finally:
+        for chain in chains:
+            chain.unscored = frozenset()
 
 
 @contextmanager

@@ -41,6 +41,8 @@ class Optimiser:
         self.second = torch.zeros_like(network.flat) if settings.kind != "sgd" else None
         self.taken = 0
         self._taken_by_run: torch.Tensor | None = None
+        self._counts: list[torch.Tensor] = []  # the same, run by run
+        self._parts: list[list[tuple[torch.Tensor, ...]]] = []  # parameters and moments, run by run
         self._rate = self._laid_out(settings.learning_rate)
         self._decay = self._laid_out(settings.weight_decay)
         if settings.decay_weights_only:
@@ -73,6 +75,8 @@ class Optimiser:
         if self._in_memory:
             self.prepare(factor)
             factor = self._factor
+        if self._fused_by_run(gradient, factor, active):
+            return
         if active is None and not self.is_by_run and self._fused(gradient, factor):
             return
         if settings.kind == "adamw":
@@ -86,21 +90,68 @@ class Optimiser:
         else:
             self._masked(gradient, rate, factor, active)
 
+    @property
+    def _can_fuse(self) -> bool:
+        """Adam where all runs share their rates."""
+        rates = (self._rate, self._decay)
+        return self.settings.kind != "sgd" and not any(isinstance(rate, torch.Tensor) for rate in rates)
+
     def _fused(self, gradient: torch.Tensor, factor: Any) -> bool:
         """Adam as one kernel that reads and writes everything once, where all runs share their rates."""
-        settings = self.settings
-        if settings.kind == "sgd" or isinstance(self._rate, torch.Tensor) or isinstance(self._decay, torch.Tensor):
+        if not self._can_fuse:
             return False
         self._steps += 1
         self.taken += 1
+        self._update([self.network.flat], [gradient], [self.first], [self.second], [self._steps], factor)
+        return True
+
+    def _fused_by_run(self, gradient: torch.Tensor, factor: Any, active: torch.Tensor | None) -> bool:
+        """The same on a CPU for the runs that move, each with its own count: the others are not even read.
+
+        Only where networks are large enough to compute run by run; a kernel's vectors then never span two runs.
+        """
+        network = self.network
+        if network.runs == 1 or network._dense is None or self._in_memory or not self._can_fuse:
+            return False
+        assert self.second is not None
+        if self._taken_by_run is None:
+            self._taken_by_run = torch.full((network.runs,), float(self.taken))
+            self._parts = [self._by_run(whole) for whole in (network.flat, self.first, self.second)]
+            self._counts = list(self._taken_by_run.unbind())
+        moving = range(network.runs) if active is None else active.nonzero().flatten().tolist()
+        self._taken_by_run += 1 if active is None else active
+        if moving:
+            parameters, first, second = ([part for run in moving for part in parts[run]] for parts in self._parts)
+            slopes = self._by_run(gradient)
+            steps = [self._counts[run] for run in moving for _ in slopes[run]]
+            own = [part for run in moving for part in slopes[run]]
+            self._update(parameters, own, first, second, steps, factor)
+        return True
+
+    def _by_run(self, flat: torch.Tensor) -> list[tuple[torch.Tensor, ...]]:
+        """Every run's parts of a vector that is laid out as the parameters are."""
+        sizes = [value.numel() for value in self.network.parameters.values()]
+        blocks = [block.view(self.network.runs, -1).unbind() for block in flat.split(sizes)]
+        return list(zip(*blocks, strict=True))
+
+    def _update(
+        self,
+        parameters: list[torch.Tensor],
+        gradients: list[torch.Tensor],
+        first: list[torch.Tensor],
+        second: list[torch.Tensor],
+        steps: list[torch.Tensor],
+        factor: Any,
+    ) -> None:
+        settings = self.settings
         update = torch._fused_adamw_ if settings.kind == "adamw" else torch._fused_adam_
         update(
-            [self.network.flat],
-            [gradient],
-            [self.first],
-            [self.second],
+            parameters,
+            gradients,
+            first,
+            second,
             [],
-            [self._steps],
+            steps,
             lr=factor * self._rate,
             beta1=settings.betas[0],
             beta2=settings.betas[1],
@@ -109,7 +160,6 @@ class Optimiser:
             amsgrad=False,
             maximize=False,
         )
-        return True
 
     def _plain(self, gradient: torch.Tensor, rate: PerRun, factor: Any) -> None:
         settings, flat = self.settings, self.network.flat

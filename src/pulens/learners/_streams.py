@@ -7,6 +7,7 @@ the same run sees alone, and no draw depends on how many were made before. The f
 
 from __future__ import annotations
 
+import threading
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -46,12 +47,31 @@ def mix_tensor(words: torch.Tensor) -> torch.Tensor:
     return words
 
 
+# arrays without axes: numpy takes as long to wrap a number as to mix a thousand words
+_ROUNDS = tuple(
+    (np.array(shift, np.uint64), None if factor is None else np.array(factor, np.uint64))
+    for shift, factor in ((30, FIRST), (27, SECOND), (31, None))
+)
+
+
 def mix_array(words: NDArray[np.uint64], shifted: NDArray[np.uint64]) -> None:
     """The finaliser on unsigned words, in place, with room for as many; numpy is twice as fast at this as torch."""
-    for shift, factor in ((30, FIRST), (27, SECOND), (31, None)):
-        words ^= np.right_shift(words, np.uint64(shift), out=shifted)
+    for shift, factor in _ROUNDS:
+        np.bitwise_xor(words, np.right_shift(words, shift, out=shifted), out=words)
         if factor is not None:
-            words *= np.uint64(factor)
+            np.multiply(words, factor, out=words)
+
+
+class _Rooms(threading.local):
+    """Memory of a thread for one piece, overwritten by the next: words, words shifted, and what their lanes keep."""
+
+    def __init__(self) -> None:
+        self.words, self.shifted = np.empty((2, PIECE), np.uint64)
+        self.kept = np.empty(4 * PIECE, bool)
+
+
+_rooms = _Rooms()
+_MULTIPLES = np.arange(1, PIECE + 1, dtype=np.uint64) * np.uint64(GOLDEN)
 
 
 def salt_of(purpose: str, moment: tuple[int, int]) -> int:
@@ -144,13 +164,14 @@ class Streams:
     def _pieces(self, run: int, purpose: str, moment: tuple[int, int], count: int) -> Iterator[tuple[int, Any]]:
         """The same piece by piece, each with its place, in memory that the next overwrites: it stays in the cache."""
         first = mix(self._words[run] ^ salt_of(purpose, moment))
-        counted = self._counted(PIECE).numpy().view(np.uint64)
-        words, shifted = np.empty((2, min(PIECE, count)), np.uint64)
+        counted, words, shifted = _MULTIPLES, _rooms.words, _rooms.shifted
         for start in range(0, count, PIECE):
             size = min(PIECE, count - start)
-            part = np.add(counted[:size], np.uint64((first + start * GOLDEN) & WORD), out=words[:size])
-            mix_array(part, shifted[:size])
-            yield start, part
+            if size < PIECE:
+                counted, words, shifted = counted[:size], words[:size], shifted[:size]
+            np.add(counted, np.array((first + start * GOLDEN) & WORD, np.uint64), out=words)
+            mix_array(words, shifted)
+            yield start, words
 
     def _counted(self, count: int) -> torch.Tensor:
         """Multiples of the golden ratio, kept for the next draw."""
@@ -174,6 +195,17 @@ class Streams:
         for start, part in self._pieces(run, purpose, moment, len(kept) // 4):
             np.greater_equal(part.view(np.int16), lowest, out=kept[4 * start : 4 * (start + len(part))])
         return torch.from_numpy(kept[:count].view(np.int8))
+
+    def drop_of(
+        self, run: int, purpose: str, moment: tuple[int, int], values: NDArray[np.float32], dropout: float
+    ) -> None:
+        """Put 0 where :meth:`keep` has 0 for one run, in place, piece by piece: no mask passes through memory."""
+        count, lowest, room = values.size, _lowest_kept(dropout), _rooms.kept
+        with np.errstate(invalid="ignore"):  # where training diverges, infinity times 0; the loop says so at the end
+            for start, part in self._pieces(run, purpose, moment, -(-count // 4)):
+                own = values[4 * start : 4 * (start + len(part))]
+                kept = np.greater_equal(part.view(np.int16), lowest, out=room[: 4 * len(part)])
+                np.multiply(own, kept[: own.size], out=own)
 
     def uniform(self, purpose: str, moment: tuple[int, int], shape: tuple[int, ...]) -> torch.Tensor:
         """Numbers in [0, 1) of 24 bits, shape [R, *shape]."""
