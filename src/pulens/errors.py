@@ -26,6 +26,10 @@ class MissingDependencyError(PulensError, ImportError):
         )
 
 
+class CollapseWarning(UserWarning):
+    """A trained classifier gives one answer for every row."""
+
+
 def listed(values: object, *, limit: int = 8) -> str:
     """Write values for an error message: in order, quoted, cut to a readable length.
 

@@ -129,6 +129,7 @@ def test_no_learner_is_forgotten():
     assert SHORT.keys() == SHORTEST.keys()
 
 
+@pytest.mark.filterwarnings("ignore::pulens.errors.CollapseWarning")  # a step or two leave no side
 @pytest.mark.parametrize("learner", SHORT, ids=lambda learner: learner.__name__)
 def test_the_same_seed_twice_gives_identical_bits(learner):
     X, labels = rows()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -70,7 +72,8 @@ def command(file: str, method: str, out: str, **given: Any) -> None:
         format=given["format"],
         delimiter=given["delimiter"],
     )
-    learner.fit(table.values, table.labels)
+    with _plainly_warned():
+        learner.fit(table.values, table.labels)
     if hasattr(learner, "network_"):
         learner.columns_ = list(table.names)
     else:  # learners without networks keep scikit-learn's names
@@ -82,6 +85,27 @@ def command(file: str, method: str, out: str, **given: Any) -> None:
         f"{type(learner).__name__} learned from {labelled:,} labelled and {len(table.labels) - labelled:,} unlabelled "
         f"rows with {len(table.names):,} features{_kept(learner)}. Written to {folder}."
     )
+
+
+@contextmanager
+def _plainly_warned() -> Iterator[None]:
+    """A warning that training collapsed is for the reader of the terminal: no file, no line, no class."""
+    import warnings
+
+    from pulens.errors import CollapseWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", CollapseWarning)
+        shown = warnings.showwarning
+
+        def show(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
+            if issubclass(category, CollapseWarning):
+                click.echo(f"pulens: {message}", err=True)
+            else:
+                shown(message, category, filename, lineno, file, line)
+
+        warnings.showwarning = show  # put back by catch_warnings
+        yield
 
 
 def _kept(learner: Any) -> str:

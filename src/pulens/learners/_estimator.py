@@ -20,6 +20,7 @@ from pulens.errors import AssumptionError, InputError, listed
 from pulens.inputs.arrays import plain_values
 from pulens.inputs.columns import LabelCoding
 from pulens.learners._aside import set_aside
+from pulens.learners._collapse import warn_if_collapsed
 from pulens.learners._data import Part, StackedRows
 from pulens.learners._loop import EpochHook, Program, Stack, train
 from pulens.learners._network import CONVOLUTIONS, StackedNetwork, built
@@ -71,17 +72,21 @@ class PULearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Train on rows with PU labels.
 
         ``validation`` is a pair (X, labels) to select the epoch on, instead of a held-out share. With
-        ``selection="oracle"`` its labels are true ones, 1 and -1; training never sees any.
+        ``selection="oracle"`` its labels are true ones, 1 and -1; training never sees any. A classifier that calls
+        every unlabelled row the same comes with a :class:`pulens.errors.CollapseWarning`.
         """
         table = self._learn_scale(self._read(X, reset=True))
         labels = self._codes(y, len(table))
         if validation is None:
-            return fit_many([self], table, [labels])[0]
-        held_out = self._scaled(self._read(validation[0], reset=False))
-        rows = np.arange(len(table), len(table) + len(held_out))
-        codes = self._codes(validation[1], len(held_out), negatives=True)
-        whole = np.concatenate([table, held_out])
-        return fit_many([self], whole, [labels], rows=[np.arange(len(table))], validation=[(rows, codes)])[0]
+            fit_many([self], table, [labels])
+        else:
+            held_out = self._scaled(self._read(validation[0], reset=False))
+            rows = np.arange(len(table), len(table) + len(held_out))
+            codes = self._codes(validation[1], len(held_out), negatives=True)
+            whole = np.concatenate([table, held_out])
+            fit_many([self], whole, [labels], rows=[np.arange(len(table))], validation=[(rows, codes)])
+        warn_if_collapsed(self, table[labels != LABELLED])
+        return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Logits minus the method's cut: positive means predicted positive."""
@@ -127,7 +132,11 @@ class PULearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _logits(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
-        table = torch.as_tensor(self._scaled(self._read(X, reset=False)))
+        return self._network_logits(self._scaled(self._read(X, reset=False)))
+
+    def _network_logits(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Logits of rows that are scaled already."""
+        table = torch.as_tensor(rows)
         device = find_device(self.device)
         network = self.network_.to(device).eval()
         piece = max(1, (1 << 22) // max(1, int(np.prod(table.shape[1:]))))

@@ -20,6 +20,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from pulens.errors import InputError
+from pulens.learners._collapse import warn_if_collapsed
 from pulens.learners._contrast import contrast, group_loss, instance_loss, nearest, same_group
 from pulens.learners._data import Batch, Draw, Pooled, StackedRows, _sequence
 from pulens.learners._estimator import PULearner, fit_many
@@ -29,6 +30,7 @@ from pulens.learners._network import built
 from pulens.learners._streams import Streams
 from pulens.learners._views import Views, usual_views
 from pulens.risks.disambiguation import class_balanced, kept_share, label_gradient, layer_slopes, support_slope
+from pulens.sample import LABELLED
 
 STEPS_DOWN = (0.625, 0.75, 0.875)  # epochs 250, 300 and 350 of 400
 PIECE = 4096  # rows times runs projected at once on a CPU
@@ -323,7 +325,9 @@ class LaGAM(PULearner):
             pairs[name] = [(np.arange(start, start + len(other)), codes)]
             tables.append(other)
             start += len(other)
-        return fit_many([self], np.concatenate(tables), [labels], rows=[np.arange(len(table))], **pairs)[0]
+        fit_many([self], np.concatenate(tables), [labels], rows=[np.arange(len(table))], **pairs)
+        warn_if_collapsed(self, table[labels != LABELLED])
+        return self
 
 
 LEARNER = LaGAM
