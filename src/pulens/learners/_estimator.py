@@ -73,7 +73,7 @@ class PULearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         ``validation`` is a pair (X, labels) to select the epoch on, instead of a held-out share. With
         ``selection="oracle"`` its labels are true ones, 1 and -1; training never sees any. A classifier that calls
-        every unlabelled row the same comes with a :class:`pulens.errors.CollapseWarning`.
+        every unlabelled row the same comes with a ``pulens.errors.CollapseWarning``.
         """
         table = self._learn_scale(self._read(X, reset=True))
         labels = self._codes(y, len(table))
