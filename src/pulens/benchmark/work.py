@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import gc
+import time
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from pulens.benchmark.memory import run_bytes
 from pulens.benchmark.plan import Run
 from pulens.benchmark.training import Row, failed, train
 from pulens.errors import PulensError
 
-Trainer = Callable[[Sequence[Run]], list[Row]]
+NO_ROOM = "OutOfMemoryError"  # torch's name for a full GPU
+PATIENCE = 600.0  # seconds that a run which found no room waits for some
+LOOK_EVERY = 5.0
+AMPLE = 3  # times the memory that a run is thought to need
 
 
 def halves(stack: Sequence[Run]) -> list[tuple[Run, ...]]:
@@ -38,6 +43,8 @@ def attempt(stack: Sequence[Run], device: str, cache: Path | None) -> list[Row] 
 def do(stack: Sequence[Run], device: str, cache: Path | None, keep: Callable[[list[Row]], object]) -> None:
     """Train a stack and hand every part of it that is finished to ``keep``, once."""
     found = attempt(stack, device, cache)
+    if len(stack) == 1 and isinstance(found, str) and found.startswith(NO_ROOM) and room_came_back(stack[0], device):
+        found = attempt(stack, device, cache)
     if isinstance(found, list):
         keep(found)
     elif len(stack) == 1:
@@ -45,6 +52,22 @@ def do(stack: Sequence[Run], device: str, cache: Path | None, keep: Callable[[li
     else:
         for half in halves(stack):
             do(half, device, cache, keep)
+
+
+def room_came_back(run: Run, device: str) -> bool:
+    """Wait until a GPU has room for a run again: other processes that share it may have taken what there was."""
+    import torch
+
+    if device == "cpu" or not torch.cuda.is_available():
+        return False
+    until = time.monotonic() + PATIENCE
+    while True:
+        free, everything = torch.cuda.mem_get_info()
+        if free >= min(AMPLE * run_bytes(run), 0.9 * everything):
+            return True
+        if time.monotonic() > until:
+            return False
+        time.sleep(LOOK_EVERY)
 
 
 def _reason(error: Exception) -> str:
