@@ -19,7 +19,7 @@ from torch import nn
 
 from pulens.errors import PulensError
 from pulens.learners._data import Batch, Batches, StackedRows
-from pulens.learners._dense_chain import joined
+from pulens.learners._dense_chain import DenseChain, joined
 from pulens.learners._network import StackedNetwork
 from pulens.learners._optimiser import Optimiser, OptimiserSettings
 from pulens.learners._recording import Graphs, Recorder, is_wanted
@@ -73,6 +73,11 @@ class Stack:
     @property
     def runs(self) -> int:
         return self.data.runs
+
+    @property
+    def dense_chains(self) -> list[DenseChain]:
+        """Of the networks that compute run by run."""
+        return [network._dense for network in self.networks if network._dense is not None]
 
     def population_scores(self) -> list[torch.Tensor]:
         """Evaluation-mode logits of every run's population rows, on the CPU: one wait for the device for all runs."""
@@ -388,7 +393,7 @@ def _progress(total: int, runs: int, wanted: bool) -> Iterator[Callable[[int], N
 @contextmanager
 def _resting(stack: Stack) -> Iterator[Callable[[torch.Tensor | None], None]]:
     """A way to say which runs train on: where networks compute run by run, the others then cost nothing."""
-    chains = [network._dense for network in stack.networks if network._dense is not None]
+    chains = stack.dense_chains
 
     def rest(running: torch.Tensor | None) -> None:
         resting = frozenset(() if running is None or not chains else (~running).nonzero().flatten().tolist())
@@ -404,7 +409,7 @@ def _resting(stack: Stack) -> Iterator[Callable[[torch.Tensor | None], None]]:
 @contextmanager
 def not_scored(stack: Stack, runs: Sequence[int]) -> Iterator[None]:
     """Scores of these runs are not wanted: where networks compute run by run they are 0, and cost nothing."""
-    chains = [network._dense for network in stack.networks if network._dense is not None]
+    chains = stack.dense_chains
     for chain in chains:
         chain.unscored = frozenset(runs)
     try:
