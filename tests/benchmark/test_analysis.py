@@ -79,6 +79,27 @@ def test_equal_runs_tie_and_constant_gains_are_certain():
     assert np.isnan(paired.t_test(np.array([0.1])))
 
 
+def test_equal_differences_tie_in_the_signed_rank_test_whatever_their_last_digits():
+    """Thousandths: in whole numbers many differences are equal, in floating point hardly two."""
+    steps = [1, 2, 2, -1, 3, 2, -2, 4, 1, 3, 2]  # thousandths
+    values = {}
+    for place, step in enumerate(steps):
+        base = [601 + 29 * place + 17 * seed for seed in range(3)]
+        values["b", f"d{place:02}"] = {seed: value / 1000 for seed, value in enumerate(base)}
+        values["a", f"d{place:02}"] = {seed: (value + step) / 1000 for seed, value in enumerate(base)}
+    means = [paired.differences(values, "a", "b", one).mean() for one in sorted({one for _, one in values})]
+    assert len({abs(mean) for mean in means}) > len({abs(step) for step in steps})  # noise there is
+    n, p = paired.wilcoxon(values, "a", "b")
+    assert n == len(steps)
+    assert p == stats.wilcoxon(steps, zero_method="zsplit").pvalue
+    assert p != stats.wilcoxon(means, zero_method="zsplit").pvalue
+
+
+def test_differences_of_nothing_but_rounding_are_none():
+    values = {("b", "x"): {1: 0.3}, ("a", "x"): {1: 0.1 + 0.2}, ("b", "y"): {1: 0.6}, ("a", "y"): {1: 0.6}}
+    assert paired.wilcoxon(values, "a", "b") == (2, 1.0)
+
+
 def test_wins_ties_and_losses_add_up():
     rng = np.random.default_rng(1)
     noise = rng.normal(0, 0.002, (3, 2, 6))

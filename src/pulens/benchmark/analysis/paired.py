@@ -122,8 +122,10 @@ def wilcoxon(cells: Cells, method: str, against: str) -> tuple[int, float]:
 
     The right unit for "better in general": seeds of one data set are not independent data sets (Demšar 2006).
     """
-    means = [
-        float(pair.mean()) for one in datasets_of(cells) if (pair := differences(cells, method, against, one)).size
+    means = [  # rounded as ranks are: in the last digits equal differences are not equal, and ties would be lost
+        round(float(pair.mean()), 12)
+        for one in datasets_of(cells)
+        if (pair := differences(cells, method, against, one)).size
     ]
     if len(means) < 2 or not any(means):
         return len(means), nan if len(means) < 2 else 1.0
