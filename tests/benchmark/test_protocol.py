@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import replace
+
 import pytest
 
 from pulens.benchmark import methods
 from pulens.benchmark.plan import expand, stacks
-from pulens.benchmark.protocol import load_protocol, parse_protocol, shipped
+from pulens.benchmark.protocol import Protocol, load_protocol, parse_protocol, shipped
+from pulens.benchmark.protocol_checks import DECIDED
+from pulens.benchmark.protocol_text import Text
+from pulens.cli import main
 from pulens.errors import InputError
 
 GOOD = """\
@@ -44,12 +50,99 @@ def refused(text: str) -> str:
         (GOOD + "backbones: {digits: resnet}\n", 8, "there is no backbone 'resnet'"),
         (GOOD.replace("digits", "rocker_protein"), 3, "nobody knows the true classes"),
         (GOOD + "    parameters: {offset: 1.5}\n", 8, "has no parameter 'offset'"),
+        (GOOD + "title: a\ntitle: b\n", 9, "the key 'title' stands there twice, first on line 8"),
+        (GOOD + "settings:\n  nnpu:\n    all:\n      beta: 0.1\n      beta: 0.2\n", 12, "'beta' stands there twice"),
+        (GOOD.replace("digits", "spambase") + "backbones: {spambase: lenet}\n", 8, "'lenet' cannot read spambase"),
+        (GOOD + "backbones: {digits: lenet}\n", 8, "it reads pictures, and rows of digits are of the kind 'table'"),
+        (GOOD + "backbones: {mnist: cifar_cnn}\n", 8, "got rows of shape (1, 28, 28)"),
+        (GOOD + "validation_share: 0.999\n", 8, "leave 1 to train on"),
+        (GOOD + "test_share: 0.999\n", 8, "leave 0 to train on"),
+        (GOOD + "validation_share: 0.995\n", 7, "training positives of digits would be labelled"),
+        (GOOD.replace("[1]", "[true]"), 4, "valid integer, got True"),
+        (GOOD.replace("[1]", "['1']"), 4, "valid integer, got '1'"),
+        (GOOD + "standardise: 'yes'\n", 8, "valid boolean, got 'yes'"),
+        (GOOD + "rows: true\n", 8, "valid integer, got True"),
+        (GOOD + "validation_share: 1e-1\n", 8, "must be a number: YAML reads 1e-2 as a word, write 1.0e-2"),
+        (GOOD.replace("0.2", "true"), 7, "must be a number, got True"),
+        (GOOD + "settings: {nnpu: {all: {learning_rate: 1e-3}}}\n", 8, "reads 1e-3 as a word: write 1.0e-3"),
+        (
+            GOOD + "dataset_options:\n  digits: {folder: x}\n",
+            9,
+            "not an option of the data set 'digits'; it takes none",
+        ),
+        (GOOD + "dataset_options:\n  adni: {foldr: x}\n", 9, "not an option of the data set 'adni'; it takes 'folder'"),
+        (GOOD + "dataset_options:\n  adni: {folder: [x]}\n", 9, "a word or a number, got ['x']"),
     ],
 )
 def test_mistakes_are_named_with_their_line(text, line, words):
     message = refused(text)
     assert f"mine.yaml, line {line}:" in message
     assert words in message
+
+
+@pytest.mark.parametrize("setting", sorted(DECIDED))
+def test_settings_that_the_plan_decides_are_refused_with_the_way_out(setting):
+    """They used to be accepted and dropped."""
+    message = refused(GOOD + f"settings:\n  nnpu:\n    all:\n      beta: 0.1\n      {setting}: 0.2\n")
+    assert message == f"mine.yaml, line 12: {setting} is no setting to choose here: {DECIDED[setting]}."
+
+
+@pytest.mark.parametrize(
+    ("setting", "key"),
+    [
+        *(("class_prior", "class_prior"), ("random_state", "seeds"), ("standardise", "standardise")),
+        *(("precision", "precisions"), ("backbone", "backbones"), ("validation_fraction", "validation_share")),
+    ],
+)
+def test_the_way_out_is_a_key_of_the_protocol(setting, key):
+    assert key in Protocol.model_fields
+    assert key in DECIDED[setting]
+
+
+def test_a_wrong_value_in_a_condition_is_said_once():
+    assert refused(GOOD.replace("0.2", "1.2")).count("\n") == 0
+    assert "\n" not in refused(GOOD.replace("S1", "S9"))
+    assert "at least 1 item" in refused(GOOD[: GOOD.index("conditions")] + "conditions: []\n")
+
+
+@pytest.mark.parametrize(("key", "value"), [("rows", 100), ("test_share", 0.995)])
+def test_what_comes_from_an_extended_protocol_is_said_to(key, value):
+    message = refused(f"extends: conventional\nname: mine\n{key}: {value}\n")
+    assert message.startswith("mine.yaml, line 3: with label_frequency 0.1 (from the protocol 'conventional', which it")
+    assert "None" not in message
+    message = refused("extends: conventional\nname: mine\nscenario: single-set\nconditions: 3\n")
+    assert message.startswith("mine.yaml, line 4: ")
+    assert Text("mine.yaml", None, "smoke").place(("seeds",)) == (
+        "mine.yaml (seeds comes from the protocol 'smoke', which it extends)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"methods": ["nnpu", "vppu"]}, "there is no method 'vppu'"),
+        ({"datasets": ["digit"]}, "there is no data set 'digit'"),
+        ({"seeds": [3, 3]}, "3 stands there twice"),
+    ],
+)
+def test_what_was_said_beside_a_protocol_is_named_by_its_option(given, words):
+    (name,) = given
+    with pytest.raises(InputError) as caught:
+        load_protocol("smoke", **given)
+    assert f"protocol smoke, with {name} given beside it (--{name} on the command line): " in str(caught.value)
+    assert words in str(caught.value)
+    assert "line 4" not in str(caught.value)
+
+
+def test_a_plan_that_cannot_be_prints_nothing_but_the_error(tmp_path, capsys):
+    path = tmp_path / "mine.yaml"
+    path.write_text(GOOD.replace("digits", "spambase") + "backbones: {spambase: lenet}\n")
+    with pytest.raises(SystemExit) as ended:
+        main(["bench", "plan", str(path)])
+    shown = capsys.readouterr()
+    assert ended.value.code == 2
+    assert shown.out == ""
+    assert "mine.yaml, line 8" in shown.err
 
 
 def test_a_missing_key_is_named():
@@ -137,6 +230,29 @@ def test_keys_stay_what_they_were():
     """Archives of earlier versions are found by these: a change of this key throws them away."""
     run = expand(load_protocol("conventional", methods=["elkan_noto"], datasets=["spambase"])).runs[0]
     assert run.key == "ac1c09273c757290cd88"
+
+
+def test_keys_of_the_whole_study_stay_what_they_were():
+    keys = "".join(run.key for run in expand(load_protocol("full")).runs)
+    assert hashlib.sha256(keys.encode()).hexdigest()[:16] == "f774284a5b3a3c83"
+
+
+def test_options_that_change_the_data_change_the_key():
+    run = expand(parse_protocol(GOOD, "mine.yaml")).runs[0]
+    other = replace(run, dataset_options={"classes": 2})
+    assert len({run.key, other.key, replace(run, dataset_options={"classes": 3}).key}) == 3
+    assert run.group != other.group
+    # a folder says where the files are, not what they hold
+    text = GOOD.replace("digits", "adni") + "dataset_options: {adni: {folder: here}}\n"
+    here, there = (expand(parse_protocol(words, "x")).runs[0] for words in (text, text.replace("here", "there")))
+    assert here.dataset_options == {"folder": "here"}
+    assert here.key == there.key == replace(here, dataset_options={}).key
+
+
+def test_results_selected_with_the_true_prior_are_not_taken_for_those_of_an_estimated_one():
+    """Runs with an estimated prior once selected epochs with the true one, under this key."""
+    run = expand(parse_protocol(GOOD + "class_prior: estimated\n", "mine.yaml")).runs[0]
+    assert run.key != "54201e14a04431525123"
 
 
 def test_more_special_settings_win():

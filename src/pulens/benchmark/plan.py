@@ -20,16 +20,10 @@ from typing import Any
 from pulens import labelling
 from pulens.benchmark import datasets, methods
 from pulens.benchmark.protocol import Protocol
+from pulens.benchmark.protocol_checks import DECIDED
 from pulens.errors import InputError, listed
 
 FORMAT = 1  # part of every key: results of another format are other results
-# a learner's fields that the plan decides itself, or that change nothing about the result
-DECIDED = frozenset(
-    (
-        *("class_prior", "scenario", "backbone", "validation_fraction", "device", "precision", "compile"),
-        *("deterministic", "progress", "random_state", "standardise", "positive", "n_jobs"),
-    )
-)
 SELECTIONS = ("proxy_accuracy", "proxy_auc", "loss", "oracle_accuracy", "oracle_f1", "last")
 ALIASES = {"oracle": "oracle_accuracy"}
 NETWORKS = {"mnist": "lenet", "fashion_mnist": "lenet", "cifar10": "cifar_cnn", "adni": "mri_cnn"}
@@ -65,6 +59,10 @@ class Run:
     def key(self) -> str:
         """The same for the same run, on any machine and in any protocol."""
         facts = {name: value for name, value in self.to_dict().items() if name not in ("source", "dataset_options")}
+        if self.data_options:
+            facts["dataset_options"] = self.data_options
+        if self.class_prior == "estimated":  # once it selected epochs with the true one: those are other results
+            facts["selected_with"] = "estimated"
         text = json.dumps({"format": FORMAT, **facts}, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
@@ -77,6 +75,12 @@ class Run:
         if self.backbone in WITH_BATCH_NORM:
             facts |= {"mechanism": self.mechanism, "label_frequency": self.label_frequency}
         return (self.method, self.dataset, json.dumps(facts, sort_keys=True))
+
+    @property
+    def data_options(self) -> dict[str, Any]:
+        """Options of the data set that decide what its rows are, not only where they lie."""
+        where = datasets.find(self.dataset).where
+        return {name: value for name, value in self.dataset_options.items() if name not in where}
 
     @property
     def alias(self) -> str:

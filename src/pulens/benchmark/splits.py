@@ -190,8 +190,10 @@ def _looks(run: Run, table: Table, pool: Places) -> Any:
 
 def _log_odds(run: Run, table: Table, pool: Places, cache: Path | None) -> NDArray[np.float64]:
     """The auxiliary posterior of biased labels; kept on disk, since every method of the plan needs it again."""
-    facts = [run.dataset, run.rows, run.seed, run.test_share, run.validation_share, run.standardise]
-    name = hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:20]
+    facts: list[Any] = [run.dataset, run.rows, run.seed, run.test_share, run.validation_share, run.standardise]
+    if run.data_options:
+        facts.append(run.data_options)
+    name = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:20]
     place = None if cache is None else cache / f"odds-{run.dataset}-{name}.npy"
     if place is not None and place.exists():
         stored: NDArray[np.float64] = np.load(place, allow_pickle=False)

@@ -52,6 +52,7 @@ class Dataset:
     originals: Originals | None = None
     read: Callable[..., Arrays] | None = None  # for sets that come with a library or a folder of the user
     options: Mapping[str, Any] = field(default_factory=dict)
+    where: tuple[str, ...] = ()  # options that say where the files lie: in another place they are the same data
     standardise: bool = False  # whether the benchmark scales columns with training rows
     papers: tuple[str, ...] = ()
 

@@ -53,6 +53,7 @@ DATASET = Dataset(
     build=build,
     read=read,
     options={"folder": None},
+    where=("folder",),
     title="ADNI (Alzheimer MRI, four classes)",
     source="https://adni.loni.usc.edu, on application",
     licence="data use agreement of ADNI: may not be redistributed",

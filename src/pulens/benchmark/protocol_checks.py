@@ -1,0 +1,175 @@
+"""What a protocol's keys must be together: settings that methods have, parts that hold rows, networks that can read."""
+
+from __future__ import annotations
+
+import re
+from math import ceil
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from pulens import labelling
+from pulens.benchmark import datasets, methods
+from pulens.benchmark.protocol_text import Text
+from pulens.errors import InputError, PulensError, listed, nearest
+
+if TYPE_CHECKING:
+    from pulens.benchmark.protocol import Protocol
+
+KINDS = ("table", "text", "picture", "sequence")  # kinds of data that settings can be for
+_NO_SAY = "it changes nothing about a result, so leave it out"
+# a learner's fields that the plan decides itself, or that change nothing about the result: what to write instead
+DECIDED = MappingProxyType(
+    {
+        "class_prior": "the protocol's key class_prior decides it: known or estimated",
+        "scenario": "the protocol's key scenario decides it",
+        "backbone": "the protocol's key backbones decides it, by data set",
+        "validation_fraction": "the protocol's key validation_share decides it",
+        "device": "--device of `pulens bench run` decides it",
+        "precision": "the protocol's keys precision and precisions decide it",
+        "compile": _NO_SAY,
+        "deterministic": _NO_SAY,
+        "progress": _NO_SAY,
+        "random_state": "the protocol's key seeds decides it",
+        "standardise": "the protocol's key standardise decides it",
+        "positive": "the benchmark's labels are 1 and 0, so leave it out",
+        "n_jobs": "--jobs of `pulens bench run` says how many processes there are",
+    }
+)
+_A_NUMBER_TO_PEOPLE = re.compile(r"[+-]?\d+[eE][+-]?\d+")
+
+
+def check_settings(protocol: Protocol, text: Text) -> None:
+    """Settings must be for methods and data that there are, and be settings of that method which it is free to have."""
+    known_methods, places = methods.names(), ("all", *KINDS, *datasets.names())
+    for method, chosen in protocol.settings.items():
+        if method not in known_methods and method not in methods.EXPECTED:
+            raise InputError(
+                f"{text.place(('settings', method))}: settings for an unknown method {method!r}."
+                f"{nearest(method, known_methods)}"
+            )
+        for which, values in chosen.items():
+            if which not in places:
+                raise InputError(
+                    f"{text.place(('settings', method, which))}: settings are for 'all', a kind of data "
+                    f"({listed(KINDS)}) or a data set, got {which!r}.{nearest(which, places)}"
+                )
+            if method not in known_methods:
+                continue  # a learner of the paper that this version does not have
+            allowed = methods.find(method).settings
+            for setting, value in values.items():
+                place = text.place(("settings", method, which, setting))
+                if setting in DECIDED:
+                    raise InputError(f"{place}: {setting} is no setting to choose here: {DECIDED[setting]}.")
+                if setting not in allowed:
+                    free = [name for name in allowed if name not in DECIDED]
+                    raise InputError(f"{place}: {method} has no setting {setting!r}.{nearest(setting, free)}")
+                if isinstance(value, str) and _A_NUMBER_TO_PEOPLE.fullmatch(value):
+                    raise InputError(
+                        f"{place}: YAML reads {value} as a word: write {re.sub('[eE]', '.0e', value)} for the number."
+                    )
+
+
+def check_combinations(protocol: Protocol, text: Text) -> None:
+    """What cannot work together, found before anything is trained."""
+    said = protocol.unlabelled if "unlabelled" in protocol.model_fields_set else None
+    if protocol.scenario == "single-set" and said == "whole-pool":
+        raise InputError(
+            f"{text.place(('unlabelled',))}: unlabelled: whole-pool belongs to scenario: case-control; a single set "
+            "has its own unlabelled rows. Leave the key out."
+        )
+    for name in protocol.datasets:
+        if datasets.find(name).positives is None:
+            raise InputError(
+                f"{text.place(('datasets',))}: nobody knows the true classes of {name!r}, so no run on it can be "
+                "judged."
+            )
+        _check_parts(protocol, name, text)
+    for number, condition in enumerate(protocol.conditions):
+        for mechanism in condition.mechanisms:
+            for parameter in condition.parameters:
+                allowed = labelling.find(mechanism).parameters
+                if parameter not in allowed:
+                    raise InputError(
+                        f"{text.place(('conditions', number, 'parameters', parameter))}: the mechanism {mechanism!r} "
+                        f"has no parameter {parameter!r}.{nearest(parameter, allowed)}"
+                    )
+    for method in protocol.methods:
+        if method != "all":
+            try:
+                methods.find(method)
+            except PulensError as error:
+                raise InputError(f"{text.place(('methods',))}: {error}") from error
+    _check_options(protocol, text)
+    _check_backbones(protocol, text)
+
+
+def _check_parts(protocol: Protocol, name: str, text: Text) -> None:
+    """Training, validation and test rows must be there, and a labelled one among the first two.
+
+    A validation set without a labelled row could select nothing: refused here, not found out after training.
+    """
+    facts = datasets.find(name)
+    assert facts.positives is not None
+    share = facts.positives / facts.rows
+    rows = facts.rows if protocol.rows is None else min(protocol.rows, facts.rows)
+    remaining = rows - ceil(rows * protocol.test_share)
+    training = remaining - ceil(remaining * protocol.validation_share)
+    shares = f"validation_share {protocol.validation_share:g} and test_share {protocol.test_share:g}"
+    sized = (("validation_share",), ("test_share",), ("rows",))
+    if min(int(training * share), int(training * (1 - share))) < 2:
+        raise InputError(
+            f"{text.place(*sized)}: of the {rows:,} rows of {name}, {shares} leave {training} to train on, too few of "
+            "each class. Lower them."
+        )
+    for number, condition in enumerate(protocol.conditions):
+        biased = any(not labelling.find(mechanism).completely_at_random for mechanism in condition.mechanisms)
+        # two disjoint samples under biased labels: half of the rows are for the labelled one
+        halved = biased and protocol.unlabelled == "disjoint" and protocol.scenario == "case-control"
+        for frequency in condition.label_frequencies:
+            places = (("conditions", number, "label_frequencies"), *sized)
+            for part, held, so in (
+                (
+                    "validation",
+                    int(rows * (1 - protocol.test_share) * protocol.validation_share),
+                    "no epoch could be selected",
+                ),
+                ("training", training, "there would be nothing to learn from"),
+            ):
+                positives = int(held * share) // (2 if halved else 1)
+                if labelling.labelled_count(frequency, positives) < 1:
+                    raise InputError(
+                        f"{text.place(*places)}: with label_frequency {frequency:g}{text.origin('conditions')} none of "
+                        f"the about {positives} {part} positives of {name} would be labelled, so {so}. "
+                        f"Change {shares}, or raise the label frequency."
+                    )
+
+
+def _check_options(protocol: Protocol, text: Text) -> None:
+    for name, options in protocol.dataset_options.items():
+        known = datasets.find(name).options
+        for option, value in options.items():
+            place = text.place(("dataset_options", name, option))
+            if option not in known:
+                takes = f"it takes {listed(known)}." if known else "it takes none."
+                raise InputError(f"{place}: {option!r} is not an option of the data set {name!r}; {takes}")
+            if not (value is None or isinstance(value, str | bool | int | float)):
+                raise InputError(f"{place}: an option of a data set is a word or a number, got {value!r}.")
+
+
+def _check_backbones(protocol: Protocol, text: Text) -> None:
+    """A network must be able to read the rows of the data set that it is chosen for."""
+    from pulens.benchmark.memory import SHAPES, network_size
+
+    for name, backbone in protocol.backbones.items():
+        kind, shape = datasets.find(name).kind, SHAPES.get(name)
+        if shape is None and kind == "picture":
+            continue  # only its rows could tell
+        try:
+            network_size(backbone, shape or (2,))
+        except ImportError:
+            return  # no PyTorch, no networks
+        except PulensError as error:
+            why = str(error) if shape else f"it reads pictures, and rows of {name} are of the kind {kind!r}."
+            raise InputError(
+                f"{text.place(('backbones', name))}: the network {backbone!r} cannot read {name}: {why}"
+            ) from error
