@@ -7,12 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pulens import labelling
 from pulens.benchmark import methods, training
 from pulens.benchmark.archive import read
 from pulens.benchmark.plan import expand
 from pulens.benchmark.protocol import load_protocol
 from pulens.benchmark.run import run_plan
-from pulens.benchmark.splits import prepare, table_of
+from pulens.benchmark.splits import prepare, scaled, table_of
 from pulens.cli import main
 
 SHORT = {
@@ -108,6 +109,68 @@ def test_metrics_do_not_change_with_the_batch_size_of_scoring(monkeypatch):
     for name, values in whole.curve.items():
         if name != "seconds":
             np.testing.assert_allclose(values, pieces.curve[name], atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["nnpu", "elkan_noto"])
+def test_columns_are_scaled_by_training_rows_alone(name):
+    """Other test rows change nothing that was learned, labelled (S4 reads scaled rows) or selected."""
+    run = one_run(name, standardise=True, mechanism=labelling.canonical_name("S4"), label_frequency=0.5)
+    table = table_of(run)
+    one = prepare(run, table)
+    loud = table.X.copy()
+    loud[one.test.rows] = 1000 * loud[one.test.rows] + 5000
+    other = replace(table, X=loud)
+    again = prepare(run, other)
+    np.testing.assert_array_equal(one.rows, again.rows)
+    np.testing.assert_array_equal(one.labels, again.labels)
+    method = methods.find(name)
+    fit = training._fit_stack if method.is_network else training._fit_one_by_one
+    found, changed = (fit(method, [prepared], rows, "cpu")[0][0] for prepared, rows in ((one, table), (again, other)))
+    for selection in ("last", "proxy_accuracy"):
+        np.testing.assert_array_equal(found.choices[selection].validation, changed.choices[selection].validation)
+    assert not np.array_equal(found.choices["last"].test, changed.choices["last"].test)
+
+
+def test_scaled_columns_have_mean_0_and_deviation_1_on_the_training_pool():
+    X = np.array([[1.0, 5.0], [3.0, 5.0], [100.0, 7.0]], np.float32)
+    np.testing.assert_allclose(scaled(X, np.array([0, 1])), [[-1, 0], [1, 0], [98, 2]])
+
+
+def test_the_reference_is_trained_on_every_row_of_the_pool_once(monkeypatch):
+    """Not on labelled and unlabelled rows together, where labelled positives occur twice."""
+    from pulens import learners
+
+    seen, real = {}, learners.fit_many
+
+    def spy(stack, X, labels, **given):
+        seen.update(labels=labels, **given)
+        return real(stack, X, labels, **given)
+
+    monkeypatch.setattr(learners, "fit_many", spy)
+    run = one_run("pn")
+    prepared = prepare(run, table_of(run))
+    assert prepared.rows.size > prepared.pool.size  # the multiset of the PU learners repeats rows
+    outcome(run, prepared)
+    np.testing.assert_array_equal(seen["rows"][0], prepared.pool)
+    np.testing.assert_array_equal(seen["labels"][0], table_of(run).y[prepared.pool])
+    assert np.unique(seen["rows"][0]).size == seen["rows"][0].size
+
+
+@pytest.mark.parametrize("name", ["nnpu", "elkan_noto"])
+def test_seconds_are_those_of_the_whole_training(name):
+    """Not the time to the reported epoch, which the first release calls the duration."""
+    run = one_run(name)
+    if name == "nnpu":
+        run = replace(run, settings={**run.settings, "epochs": 4})
+    rows = training.train([run, replace(run, seed=2)], "cpu")
+    for row in rows:
+        marks = [point["seconds"] for point in row["curve"]]
+        assert marks == sorted(marks)
+        assert row["stack_seconds"] >= marks[-1] > 0
+        assert row["seconds"] == row["stack_seconds"] / 2
+    assert len(rows[0]["curve"]) == (4 if name == "nnpu" else 1)
+    if name == "elkan_noto":  # one after the other
+        assert rows[0]["stack_seconds"] == pytest.approx(sum(row["curve"][0]["seconds"] for row in rows))
 
 
 def test_a_run_without_a_labelled_validation_row_fails_with_its_reason(tmp_path):

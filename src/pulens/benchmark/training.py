@@ -25,6 +25,7 @@ from pulens.benchmark import methods
 from pulens.benchmark.counts import binned_counts, decisions, exact_metrics
 from pulens.benchmark.plan import Run
 from pulens.benchmark.splits import PreparedRun, Table, prepare, scaled, table_of
+from pulens.errors import PulensError
 
 Row = dict[str, Any]
 
@@ -61,6 +62,7 @@ def train(runs: Sequence[Run], device: str = "auto", store: Path | None = None) 
     for one, outcome in zip(prepared, outcomes, strict=True):
         row = identity(one.run, method)
         row |= _sample_facts(one) | _judged(one, outcome)
+        row["notices"] += _silent(outcome)
         row |= {"given_class_prior": outcome.facts.pop("given_class_prior", None), "status": "done", "reason": None}
         row |= {"found": json.dumps(outcome.facts, sort_keys=True)}
         row |= _costs(cost, len(runs)) | hardware(place)
@@ -145,6 +147,15 @@ def _judged(one: PreparedRun, outcome: Outcome) -> Row:
     return {"curve": points, "choices": choices, "tallies": tallies, "epochs": int(outcome.curve["epoch"][-1])}
 
 
+def _silent(outcome: Outcome) -> list[str]:
+    """A sentence about criteria that said nothing at any epoch, so that the last one stands in their place."""
+    names = [name for name, chosen in outcome.choices.items() if name != "last" and np.isnan(chosen.value)]
+    if not names:
+        return []
+    was = "was" if len(names) == 1 else "were"
+    return [f"{', '.join(names)} {was} undefined at every epoch: the last epoch is reported in place of a selected one"]
+
+
 def _costs(cost: Cost, runs: int) -> Row:
     return {
         "seconds": cost.training / runs,
@@ -180,7 +191,7 @@ def _fit_stack(
         on_device,
         JudgedStack([one.validation for one in prepared], offsets, on_device),
         JudgedStack([one.test for one in prepared], offsets, on_device),
-        [one.class_prior for one in prepared],
+        [_selecting_prior(method, one, X, offset) for one, offset in zip(prepared, offsets, strict=True)],
         single_set=prepared[0].run.scenario == "single-set",
         own=prepared[0].run.own_selection,
         patience=prepared[0].run.settings.get("patience"),
@@ -236,19 +247,31 @@ def _fit_one_by_one(
         learner.fit(X[rows], labels, **extra)
         ended = time.perf_counter()
         training, processor = training + ended - begun, processor + time.process_time() - used
-        outcomes.append(_look_once(one, learner, X, ended - begun, JudgedStack, Watch))
+        prior = _selecting_prior(method, one, X)
+        if prior is None:
+            own = getattr(learner, "class_prior_", None)
+            prior = _estimated_prior(one, X) if own is None else float(own)
+        outcomes.append(_look_once(one, learner, X, prior, ended - begun, JudgedStack, Watch))
         watching += time.perf_counter() - ended
     return outcomes, Cost(training, watching, processor, *_peak("cpu")), "cpu"
 
 
-def _look_once(one: PreparedRun, learner: Any, X: NDArray[Any], seconds: float, stacked: Any, watcher: Any) -> Outcome:
+def _look_once(
+    one: PreparedRun,
+    learner: Any,
+    X: NDArray[Any],
+    prior: float,
+    seconds: float,
+    stacked: Any,
+    watcher: Any,
+) -> Outcome:
     import torch
 
     parts, nothing = [one.validation, one.test], torch.empty(0)
     watch = watcher(
         nothing,
         *(stacked([part], [0], nothing) for part in parts),
-        [one.class_prior],
+        [prior],
         single_set=one.run.scenario == "single-set",
     )
     scores = [torch.as_tensor(np.asarray(learner.decision_function(X[part.rows]), np.float64))[None] for part in parts]
@@ -264,12 +287,40 @@ def _training_rows(method: methods.Method, one: PreparedRun) -> tuple[NDArray[An
     return one.rows, one.labels
 
 
+def _takes_prior(method: methods.Method) -> bool:
+    """Whether the plan hands a class prior over."""
+    if method.is_network:
+        return bool(method.learner._program.needs_class_prior)
+    return not method.uses_truth and "class_prior" in method.settings
+
+
+def _selecting_prior(method: methods.Method, one: PreparedRun, X: NDArray[Any], offset: int = 0) -> float | None:
+    """The class prior that selects epochs: the true one only where methods are told it; None is the run's own.
+
+    A method that takes no class prior has none of its own: its epochs are then selected with the estimate that
+    ``class_prior="auto"`` makes of these rows, and with none at all where too few are labelled to estimate it.
+    """
+    if one.run.class_prior == "known":
+        return one.class_prior
+    return None if _takes_prior(method) else _estimated_prior(one, X, offset)
+
+
+def _estimated_prior(one: PreparedRun, X: NDArray[Any], offset: int = 0) -> float:
+    """What ``class_prior="auto"`` makes of a run's rows, nan where that cannot be."""
+    from pulens.learners._prior import estimated_class_prior
+
+    order = np.argsort(one.labels != 1, kind="stable")  # labelled rows first, as stacks have them: folds depend on it
+    try:
+        return estimated_class_prior(X[one.rows[order] + offset], one.labels[order], one.run.scenario, one.run.seed)
+    except PulensError:
+        return float("nan")
+
+
 def _learner(method: methods.Method, one: PreparedRun, device: str) -> Any:
     """The learner with the plan's settings; ``selection="last"``, since the watch does the selecting."""
     run = one.run
     decided: dict[str, Any] = {"random_state": run.seed, "scenario": run.scenario}
-    needs_prior = method.learner._program.needs_class_prior if method.is_network else not method.uses_truth
-    if needs_prior:
+    if _takes_prior(method):
         decided["class_prior"] = one.class_prior if run.class_prior == "known" else "auto"
     if method.is_network:
         decided |= {"backbone": run.backbone, "device": device, "precision": run.precision, "progress": False}

@@ -85,14 +85,18 @@ def area(scores: torch.Tensor, upper: torch.Tensor, lower: torch.Tensor) -> torc
 
 
 class Watch:
-    """The hook that :func:`pulens.learners.fit_many` calls after every epoch."""
+    """The hook that :func:`pulens.learners.fit_many` calls after every epoch.
+
+    ``class_priors`` are those that PU-only criteria read; None stands for the one that the run itself works with, which
+    is known when its training begins.
+    """
 
     def __init__(
         self,
         table: torch.Tensor,
         validation: JudgedStack,
         test: JudgedStack,
-        class_priors: Sequence[float],
+        class_priors: Sequence[float | None],
         *,
         single_set: bool,
         own: str = "last",
@@ -100,7 +104,10 @@ class Watch:
     ) -> None:
         self.table, self.validation, self.test = table, validation, test
         self.own, self.patience = own, None if own == "last" else patience
-        self.priors = torch.tensor(class_priors, dtype=torch.float64, device=table.device)
+        self.class_priors = class_priors
+        self.priors = torch.tensor(
+            [torch.nan if prior is None else prior for prior in class_priors], dtype=torch.float64, device=table.device
+        )
         self.population = validation.labelled | validation.unlabelled if single_set else validation.unlabelled
         self.runs = len(class_priors)
         self.has_loss = True
@@ -132,6 +139,8 @@ class Watch:
         if not stage.selectable:
             return None
         before = self._now()
+        if self.program is None:
+            self._take_over(program.stack.class_priors)
         self.training_seconds.append(before - self.started - self.watching)
         self.look(program, number)
         self.program = program
@@ -140,6 +149,12 @@ class Watch:
             raise Enough
         on_cpu = self.table.device.type == "cpu"  # on a GPU all runs are one product, and recorded steps would change
         return self.running if on_cpu and self.patience is not None and not bool(self.running.all()) else None
+
+    def _take_over(self, at_work: Sequence[float | None]) -> None:
+        """Fill in the class priors that runs work with, where nobody said which to select by."""
+        for run, (said, own) in enumerate(zip(self.class_priors, at_work, strict=True)):
+            if said is None and own is not None:
+                self.priors[run] = own
 
     def look(self, program: Program, number: int) -> None:
         """Score the runs that have not stopped; what is said of the others is never read."""
