@@ -8,7 +8,7 @@ from pathlib import Path
 from pulens.benchmark import methods
 from pulens.benchmark.memory import run_bytes
 from pulens.benchmark.plan import Plan
-from pulens.benchmark.rates import conditions, forecast, load_rates
+from pulens.benchmark.rates import CPU, Forecast, conditions, forecast, load_rates
 
 
 def plan_lines(plan: Plan, rates: Path | None = None, archive: Path | None = None) -> Iterator[str]:
@@ -41,16 +41,16 @@ def plan_lines(plan: Plan, rates: Path | None = None, archive: Path | None = Non
         finished = {row["key"] for row in stored.runs}
         runs = tuple(run for run in runs if run.key not in finished)
     source, known = load_rates(rates)
-    for device in sorted({rate.device for rate in known}):
-        found = forecast(runs, known, device)
-        if found.measured + found.scaled == 0:
-            continue
-        notes = []
-        if found.scaled:
-            notes.append(f"{found.scaled:,} runs by the rate of similar data")
-        if found.unknown:
-            notes.append(f"without {found.unknown:,} runs of {', '.join(found.unknown_methods)}: never measured")
-        yield f"{device}: {_duration(found.seconds)}" + (f" ({'; '.join(notes)})" if notes else "")
+    devices = sorted({rate.device for rate in known})
+    on_cpu = [run for run in runs if run.backbone == "none"]  # forests and wrappers use no GPU, whatever there is
+    for device in devices:
+        found = forecast(runs if device == CPU else [run for run in runs if run.backbone != "none"], known, device)
+        if found.measured + found.adjusted + found.scaled > 0:
+            yield f"{device}: {_cost(found)}"
+            if device != CPU and on_cpu:
+                besides = forecast(on_cpu, known, CPU)
+                who = ", ".join(sorted({run.method for run in on_cpu}))
+                yield f"  and on one CPU core: {_cost(besides)} for {len(on_cpu):,} runs of {who}, which use no GPU"
     yield f"rates: {source}"
     largest = max(runs, key=run_bytes, default=None)
     if largest is not None:
@@ -58,12 +58,28 @@ def plan_lines(plan: Plan, rates: Path | None = None, archive: Path | None = Non
         yield f"memory: up to {need} per run of a stack ({largest.method} on {largest.dataset})"
 
 
+def _cost(found: Forecast) -> str:
+    """Time, and how it was come by where that was not by measuring runs like these."""
+    notes = []
+    if found.adjusted:
+        notes.append(f"{found.adjusted:,} runs by their rows and epochs, other settings taken as measured")
+    if found.scaled:
+        notes.append(f"{found.scaled:,} runs by the rate of similar data")
+    if found.unrecorded:
+        notes.append("rates that do not say with which epochs they were measured: other settings are not accounted for")
+    if found.unknown:
+        notes.append(f"without {found.unknown:,} runs of {', '.join(found.unknown_methods)}: never measured")
+    return _duration(found.seconds) + (f" ({'; '.join(notes)})" if notes else "")
+
+
 def _duration(seconds: float) -> str:
     """Time in the unit a person plans with.
 
-    >>> _duration(90), _duration(7200)
-    ('1.5 minutes', '2.0 hours')
+    >>> _duration(20), _duration(90), _duration(7200)
+    ('20 seconds', '1.5 minutes', '2.0 hours')
     """
+    if seconds < 60:
+        return f"{max(1.0, seconds):.0f} seconds"
     if seconds < 3600:
         return f"{seconds / 60:.1f} minutes"
     return f"{seconds / 3600:.1f} hours"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from pulens.benchmark import datasets
 from pulens.benchmark.plan import Run
+from pulens.benchmark.schedule import rows_of
 from pulens.benchmark.splits import table_of
 
 SHAPES = {
@@ -31,15 +31,15 @@ WHOLE_TABLE = 8192  # rows at once where a method takes the whole table as one b
 
 def run_bytes(run: Run) -> int:
     """Memory that one run of a stack takes, roughly."""
-    facts = datasets.find(run.dataset)
+    rows = rows_of(run)
     if run.backbone == "none":
-        return 8 * facts.rows * _size(row_shape(run))
+        return 8 * rows * _size(row_shape(run))
     parameters, activations = network_size(run.backbone, row_shape(run))
     batch = 2 * int(run.settings.get("batch_size", 256))
     if "pretraining_steps" in run.settings:
-        batch = max(batch, min(WHOLE_TABLE // max(1, _size(row_shape(run)) // 512), facts.rows))
-    own_table = 4 * facts.rows * _size(row_shape(run)) if run.standardise else 0
-    return 4 * (COPIES * parameters + PASSES * batch * activations) + ROW_BYTES * facts.rows + own_table
+        batch = max(batch, min(WHOLE_TABLE // max(1, _size(row_shape(run)) // 512), rows))
+    own_table = 4 * rows * _size(row_shape(run)) if run.standardise else 0
+    return 4 * (COPIES * parameters + PASSES * batch * activations) + ROW_BYTES * rows + own_table
 
 
 def row_shape(run: Run) -> tuple[int, ...]:

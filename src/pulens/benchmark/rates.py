@@ -15,9 +15,11 @@ from typing import Any
 from pulens.benchmark import datasets
 from pulens.benchmark.archive import Archive
 from pulens.benchmark.plan import Plan, Run
+from pulens.benchmark.schedule import lengths, rows_of, work
 from pulens.errors import InputError
 
 FILE = "rates.json"
+CPU = "cpu"  # the device of rates that were measured on one core
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,20 @@ class Rate:
     memory: float  # bytes of the stack's peak, per run
     runs: int
     stack: float  # runs per stack
+    rows: int | None = None  # of the data set that were used; None: not recorded, taken for all of them
+    settings: Mapping[str, Any] | None = None  # those that say how long training is; None: not recorded
+
+    def seconds_for(self, run: Run) -> float:
+        """Seconds of a run of this method: by the rows it passes through, or by rows alone where that is not known."""
+        rows, own = self.rows or datasets.find(self.dataset).rows, rows_of(run)
+        if self.settings is None:
+            return self.seconds * own / rows
+        return self.seconds * work(run.settings, own) / work(self.settings, rows)
+
+    def is_of(self, run: Run) -> bool:
+        """Whether it was measured on runs as long as this one."""
+        same_rows = (self.rows or datasets.find(self.dataset).rows) == rows_of(run)
+        return self.dataset == run.dataset and same_rows and self.settings in (None, lengths(run.settings))
 
 
 @dataclass(frozen=True)
@@ -40,10 +56,12 @@ class Forecast:
 
     seconds: float
     measured: int
-    scaled: int  # runs whose rate was taken over from another data set of the kind, by rows
+    adjusted: int  # runs of other rows or epochs than were measured on this data set
+    scaled: int  # runs whose rate was taken over from other data sets of the kind
     unknown: int
     unknown_methods: tuple[str, ...]
     device: str
+    unrecorded: bool = False  # some rates do not say which settings they were measured with
 
 
 def shares(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
@@ -72,12 +90,14 @@ def measured_rates(archive: Archive) -> list[Rate]:
     A GPU is shared by the stacks that run on it together, so a stack's seconds count by its part of the device.
     """
     parts = shares([row for row in archive.done if str(row["device"]).startswith("cuda")])
-    cells: dict[tuple[str, str, str, str], list[Mapping[str, Any]]] = {}
+    cells: dict[tuple[str, str, str, str, int, str], list[Mapping[str, Any]]] = {}
     for row in archive.done:
-        device = row["device_name"] if str(row["device"]).startswith("cuda") else "cpu"
-        cells.setdefault((row["method"], row["dataset"], row["kind"], device), []).append(row)
+        device = row["device_name"] if str(row["device"]).startswith("cuda") else CPU
+        used = row["rows_used"] or datasets.find(row["dataset"]).rows
+        long = json.dumps(lengths(json.loads(row["settings"])), sort_keys=True)
+        cells.setdefault((row["method"], row["dataset"], row["kind"], device, used, long), []).append(row)
     found = []
-    for (method, dataset, kind, device), rows in sorted(cells.items()):
+    for (method, dataset, kind, device, used, long), rows in sorted(cells.items()):
         whole = [
             parts.get(row["started"], 1.0) * (row["stack_seconds"] + row["stack_watching_seconds"]) / row["stack_runs"]
             for row in rows
@@ -94,6 +114,8 @@ def measured_rates(archive: Archive) -> list[Rate]:
                 float(f"{median(memory):.4g}"),
                 len(rows),
                 float(f"{median(sizes):.4g}"),
+                used,
+                json.loads(long),
             )
         )
     return found
@@ -124,24 +146,30 @@ def load_rates(path: Path | None = None) -> tuple[str, list[Rate]]:
 
 def forecast(runs: Sequence[Run], rates: Sequence[Rate], device: str) -> Forecast:
     """Add rates up over the runs of a plan, for one device."""
-    here = [rate for rate in rates if rate.device == device]
-    exact = {(rate.method, rate.dataset): rate.seconds for rate in here}
-    kinds: dict[tuple[str, str], list[float]] = {}  # seconds per row
-    for rate in here:
-        kinds.setdefault((rate.method, rate.kind), []).append(rate.seconds / datasets.find(rate.dataset).rows)
-    seconds, counted = 0.0, [0, 0, 0]
-    unknown: set[str] = set()
+    own: dict[tuple[str, str], list[Rate]] = {}
+    kinds: dict[tuple[str, str], list[Rate]] = {}
+    for rate in rates:
+        if rate.device == device:
+            own.setdefault((rate.method, rate.dataset), []).append(rate)
+            kinds.setdefault((rate.method, rate.kind), []).append(rate)
+    alike: dict[tuple[str, str, int | None, str], list[Run]] = {}
     for run in runs:
-        facts = datasets.find(run.dataset)
-        if (run.method, run.dataset) in exact:
-            seconds, place = seconds + exact[run.method, run.dataset], 0
-        elif (run.method, facts.kind) in kinds:
-            seconds, place = seconds + median(kinds[run.method, facts.kind]) * facts.rows, 1
+        long = json.dumps(lengths(run.settings), sort_keys=True)
+        alike.setdefault((run.method, run.dataset, run.rows, long), []).append(run)
+    seconds, counted, unrecorded = 0.0, [0, 0, 0, 0], False
+    unknown: set[str] = set()
+    for (method, dataset, _, _), same in alike.items():
+        run, here = same[0], own.get((method, dataset), [])
+        fitting = [rate for rate in here if rate.is_of(run)]
+        used = fitting or here or kinds.get((method, datasets.find(dataset).kind), [])
+        place = 0 if fitting else 1 if here else 2 if used else 3
+        counted[place] += len(same)
+        if used:
+            seconds += len(same) * median(rate.seconds_for(run) for rate in used)
+            unrecorded |= any(rate.settings is None for rate in used)
         else:
-            place = 2
-            unknown.add(run.method)
-        counted[place] += 1
-    return Forecast(seconds, counted[0], counted[1], counted[2], tuple(sorted(unknown)), device)
+            unknown.add(method)
+    return Forecast(seconds, *counted, tuple(sorted(unknown)), device, unrecorded)
 
 
 def conditions(plan: Plan) -> int:

@@ -129,7 +129,7 @@ def plan_command(protocol: str, rates: Path | None, archive: Path | None, list_r
         for run in plan.runs:
             click.echo(f"{run.key}  {run}")
         return
-    for line in plan_lines(plan, rates, archive):
+    for line in list(plan_lines(plan, rates, archive)):  # all of it or an error, not half of it
         click.echo(line)
 
 
