@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from pulens.benchmark import processes
 from pulens.benchmark.archive import differences, read
 from pulens.benchmark.run import Options, run_plan
 
@@ -36,6 +37,11 @@ def started(plan, folder, options=None) -> int:
 def processor_seconds(child: int) -> float:
     fields = Path(f"/proc/{child}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def is_working(child: int) -> bool:
+    """Whether a child is neither done nor gone."""
+    return Path(f"/proc/{child}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
 
 
 def killed(child: int, after: float) -> bool:
@@ -75,12 +81,21 @@ def test_killing_the_runner_ten_times_changes_nothing(smoke, undisturbed, tmp_pa
     assert differences(undisturbed, read(folder)) == []
 
 
-def test_two_runners_at_once_one_of_them_killed_change_nothing(smoke, undisturbed, tmp_path):
+def test_two_runners_at_once_one_of_them_killed_ten_times_change_nothing(smoke, undisturbed, tmp_path):
     folder, chance = tmp_path / "archive", random.Random(1)
     steady = started(smoke, folder)
-    for _ in range(3):
-        killed(started(smoke, folder), chance.uniform(0.05, 0.5))
+    kills = together = 0
+    while kills < 10:
+        if killed(started(smoke, folder), chance.uniform(0.0, 0.2)):
+            kills += 1
+            together += is_working(steady)
+        else:  # all was done, by one of them or the other
+            finish(steady)
+            lose_something(folder, chance)
+            steady = started(smoke, folder)
     finish(steady)
+    assert kills == 10
+    assert together >= 3  # so often the other one was in the middle of it
     again = read(folder)
     assert differences(undisturbed, again) == []
     assert len(again.table(["key"])) == 20
@@ -119,17 +134,23 @@ def test_a_time_limit_leaves_a_clean_archive_to_go_on_with(smoke, undisturbed, t
     assert differences(undisturbed, read(folder)) == []
 
 
-def test_worker_processes_one_of_them_killed_change_nothing(smoke, undisturbed, tmp_path):
-    folder = tmp_path / "archive"
+def test_worker_processes_one_of_them_killed_change_nothing(smoke, undisturbed, tmp_path, monkeypatch):
+    folder, deaths, real = tmp_path / "archive", [], processes._again
+
+    def told(queue, part, count, how):
+        deaths.append(how)
+        return real(queue, part, count, how)
+
+    monkeypatch.setattr(processes, "_again", told)
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(run_plan, smoke, folder, Options(jobs=2))
-        while not (there := workers()) and not running.done():
-            time.sleep(0.02)
-        while there and alive(there[0]) and processor_seconds(there[0]) < 1.0 and not running.done():
-            time.sleep(0.02)
-        with suppress(ProcessLookupError):
-            os.kill(there[0], signal.SIGKILL)
+        while not list((folder / "runs").glob("*.parquet")) and not running.done():
+            time.sleep(0.005)
+        there = workers()
+        os.kill(there[0], signal.SIGKILL)
         summary = running.result()
+    assert len(there) == 2
+    assert deaths == ["signal 9"]  # it had work, which was done again
     assert (summary.done, summary.failed) == (20, 0)
     assert differences(undisturbed, read(folder)) == []
     assert workers() == []
@@ -144,7 +165,3 @@ def workers() -> list[int]:
             if parent == os.getpid() and b"pulens.benchmark.processes" in (path / "cmdline").read_bytes():
                 found.append(int(path.name))
     return sorted(found)
-
-
-def alive(process: int) -> bool:
-    return Path(f"/proc/{process}").exists()
