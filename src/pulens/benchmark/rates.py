@@ -169,7 +169,8 @@ def forecast(runs: Sequence[Run], rates: Sequence[Rate], device: str) -> Forecas
             unrecorded |= any(rate.settings is None for rate in used)
         else:
             unknown.add(method)
-    return Forecast(seconds, *counted, tuple(sorted(unknown)), device, unrecorded)
+    measured, adjusted, scaled, without = counted
+    return Forecast(seconds, measured, adjusted, scaled, without, tuple(sorted(unknown)), device, unrecorded)
 
 
 def conditions(plan: Plan) -> int:
