@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.errors import InputError, MissingDependencyError, listed
-from pulens.inputs.columns import LabelCoding, check_scores, file_row, find_column
+from pulens.inputs.columns import LabelCoding, check_scores, file_row, find_column, is_null
 from pulens.inputs.files import _as_text, _chunks, _format_of, _open
 
 
@@ -54,7 +55,7 @@ def read_features(
         available = _column_names(path, kind, delimiter)
         unknown = [name for name in (*(features or ()), *drop, *([label] if label else ())) if name not in available]
         for name in unknown:
-            find_column(name, available)
+            find_column(name, available, delimiter=_separator(kind, delimiter))
         chosen = tuple(features) if features else tuple(n for n in available if n != label and n not in drop)
         if not chosen:
             raise InputError(f"there is no column left to learn from; the columns are {listed(available, limit=30)}.")
@@ -92,12 +93,35 @@ def _numbers(name: str, column: Any, place: dict[str, Any]) -> NDArray[Any]:
         raise InputError(f"{error} Leave a column out with drop= (--drop on the command line).") from error
 
 
+def label_values(
+    path: str | Path, label: str, *, format: str | None = None, delimiter: str | None = None
+) -> dict[str, int]:
+    """How many rows have each value of the column of labels, as text and in order of appearance: for messages."""
+    counts: Counter[str] = Counter()
+    with ExitStack() as stack:
+        wanted: Any = _Wanted((label,))
+        for chunk in _chunks(_open(path, stack), _format_of(path, format), wanted, delimiter):
+            column = chunk[0].tolist() if hasattr(chunk[0], "tolist") else chunk[0]
+            counts.update("" if is_null(value) else str(value) for value in column)
+    return dict(counts)
+
+
+def _separator(kind: str, delimiter: str | None) -> str | None:
+    """What separates the columns of a text file; None for files that need no telling."""
+    if kind not in ("csv", "tsv"):
+        return None
+    separator = delimiter or ("\t" if kind == "tsv" else ",")
+    if len(separator) != 1:
+        raise InputError(f"delimiter must be a single character, got {separator!r}.")
+    return separator
+
+
 def _column_names(path: str | Path, kind: str, delimiter: str | None) -> list[str]:
     with ExitStack() as stack:
         stream = _open(path, stack)
         if kind in ("csv", "tsv"):
             with _as_text(stream) as text:
-                header = next(csv.reader(text, delimiter=delimiter or ("\t" if kind == "tsv" else ",")), None)
+                header = next(csv.reader(text, delimiter=_separator(kind, delimiter) or ","), None)
             if header is None:
                 raise InputError("the file is empty: not even a line of column names.")
             return [name.strip() for name in header]

@@ -74,10 +74,11 @@ def load(path: str | Path, *, backbone: Any = None) -> Any:
         raise InputError(f"{folder / FACTS} has format {facts.get('format')!r}, this version of pulens reads {FORMAT}.")
     # JSON knows no tuples
     parameters = {key: tuple(value) if isinstance(value, list) else value for key, value in facts["parameters"].items()}
+    learner_class = find(facts["learner"])  # says what is not installed, before anything needs it
     if "backbone" not in parameters:  # no network
         from pulens.learners._array_saving import restore
 
-        return restore(find(facts["learner"])(**parameters), facts, folder)
+        return restore(learner_class(**parameters), facts, folder)
     from pulens.learners._estimator import _builder
 
     if parameters["backbone"] is None:
@@ -87,7 +88,7 @@ def load(path: str | Path, *, backbone: Any = None) -> Any:
                 "load(path, backbone=...)."
             )
         parameters["backbone"] = backbone
-    learner = find(facts["learner"])(**parameters)
+    learner = learner_class(**parameters)
     for name in (*FITTED, *FOUND, *facts["fitted"].get("facts_", ())):
         if name in facts["fitted"]:
             value = facts["fitted"][name]
