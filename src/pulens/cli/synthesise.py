@@ -127,6 +127,8 @@ def _check_names(
     label: str, target: str, columns: list[str], features: tuple[str, ...], truth_path: str | None
 ) -> None:
     """Refuse names under which two columns would stand, and the class as something that labels may follow."""
+    if not label.strip():
+        raise InputError(f"--label must be the name of a column to write, got {label!r}.")
     if label in columns:
         raise InputError(f"the table has a column {label!r} already: choose another name for the labels with --label.")
     if truth_path is not None and label in TRUTH:
