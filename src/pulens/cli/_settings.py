@@ -11,6 +11,11 @@ from pulens.errors import InputError, listed, nearest
 
 KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "None": "none", "str": "a word"}
 
+ELSEWHERE = {
+    "positive": "which label value is positive is said with --positive",
+    "estimator": "a classifier of your own is given from Python",
+}
+
 
 def read_settings(learner_class: Any, given: dict[str, Any]) -> dict[str, Any]:
     """Options and NAME=VALUE pairs as arguments of the learner."""
@@ -33,8 +38,8 @@ def read_settings(learner_class: Any, given: dict[str, Any]) -> dict[str, Any]:
                 f"--set must be NAME=VALUE with a name of {listed(known, limit=40)}; got {pair!r}."
                 f"{nearest(name, known) if equals else ''}"
             )
-        if name == "positive":
-            raise InputError(f"--set {pair!r}: which label value is positive is said with --positive.")
+        if name in ELSEWHERE:
+            raise InputError(f"--set {pair!r} cannot be: {ELSEWHERE[name]}.")
         if name in told:
             raise InputError(f"{name} was given twice, the second time as --set {pair!r}: give it once.")
         told.add(name)
@@ -70,7 +75,7 @@ def read_value(name: str, text: str, annotation: str, default: Any) -> Any:
         return _read(text, kinds)
     except ValueError:
         allowed = " or ".join(KINDS[kind] for kind in kinds)
-        example = "" if default is None or default is inspect.Parameter.empty else f" such as {default!r}"
+        example = f" such as {default!r}" if isinstance(default, int | float) and kinds != ("bool",) else ""
         raise InputError(f"--set {name} must be {allowed}{example}, got {text!r}.") from None
 
 

@@ -42,9 +42,9 @@ def command(
 
     from pulens.cli._table_out import format_out, table_bytes
     from pulens.cli._write import check_targets, write_all
-    from pulens.errors import InputError
+    from pulens.errors import InputError, listed
     from pulens.inputs.columns import LabelCoding
-    from pulens.inputs.features import read_features
+    from pulens.inputs.features import label_values, read_features
     from pulens.learners import load
 
     check_targets({"--out": out}, file)
@@ -63,6 +63,12 @@ def command(
         format=format,
         delimiter=delimiter,
     )
+    if positive and table.labels is not None and not (table.labels == 1).any():
+        held = listed(label_values(file, str(label), format=format, delimiter=delimiter))
+        click.echo(
+            f"pulens: no row of column {label!r} has the label value {listed(positive)}; the column holds {held}.",
+            err=True,
+        )
     with warnings.catch_warnings():  # columns were matched by name just above
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         scores = learner.predict_proba(table.values)[:, 1]

@@ -124,7 +124,7 @@ def _check_folder(out: str, learner_class: Any) -> None:
     from pathlib import Path
 
     from pulens.errors import InputError
-    from pulens.learners import _saving
+    from pulens.learners import _model_saving, _saving
 
     if not out:
         raise InputError("--out must name a folder, got ''.")
@@ -134,6 +134,8 @@ def _check_folder(out: str, learner_class: Any) -> None:
         raise InputError(f"--out {out!r} cannot be written: {str(above)!r} is not a folder that may be written to.")
     if hasattr(learner_class, "_program"):  # a network
         _saving._tensors()
+    elif "estimator" in learner_class().get_params():
+        _model_saving._skops()
 
 
 def _check_columns(label: str, features: tuple[str, ...], drop: tuple[str, ...]) -> None:
@@ -159,12 +161,13 @@ def _check_labelled(labelled: int, rows: int, file: str, given: dict[str, Any]) 
 
     if 0 < labelled < rows:
         return
-    label, positive = given["label"], given["positive"] or ("1",)
+    label = given["label"]
     found = label_values(file, label, format=given["format"], delimiter=given["delimiter"])
-    meant = f"{listed(positive)}{'' if given['positive'] else ' (the usual coding)'}"
-    which = "no row of" if labelled == 0 else f"all {rows:,} rows of"
+    wrong = f"has the label value {listed(given['positive'])}" if given["positive"] else "is labelled positive (1)"
+    if labelled:
+        wrong = "is unlabelled" if given["positive"] else "is unlabelled (0 or empty)"
     raise InputError(
-        f"{file}: {which} column {label!r} {'has' if labelled == 0 else 'have'} the label value {meant}, and learning "
-        f"needs labelled and unlabelled rows. The column holds {listed(found)}: say with --positive which of them "
-        "means labelled positive, or with --label which column has the labels."
+        f"{file}: no row of column {label!r} {wrong}, and learning needs labelled and unlabelled rows. The column "
+        f"holds {listed(found)}: say with --positive which value means labelled positive, or with --label which column "
+        "has the labels."
     )

@@ -59,7 +59,8 @@ def read_features(
         chosen = tuple(features) if features else tuple(n for n in available if n != label and n not in drop)
         if not chosen:
             raise InputError(f"there is no column left to learn from; the columns are {listed(available, limit=30)}.")
-        return _read(path, kind, chosen, label, coding, delimiter)
+        way_out = "" if features else "Leave a column out with drop= (--drop on the command line)."
+        return _read(path, kind, chosen, label, coding, delimiter, way_out)
     except InputError as error:
         raise error if str(error).startswith(str(path)) else InputError(f"{path}: {error}") from error
     except (UnicodeDecodeError, OSError, EOFError, csv.Error, json.JSONDecodeError) as error:
@@ -67,7 +68,13 @@ def read_features(
 
 
 def _read(
-    path: str | Path, kind: str, chosen: tuple[str, ...], label: str | None, coding: LabelCoding, delimiter: str | None
+    path: str | Path,
+    kind: str,
+    chosen: tuple[str, ...],
+    label: str | None,
+    coding: LabelCoding,
+    delimiter: str | None,
+    way_out: str,
 ) -> FeatureTable:
     wanted: Any = _Wanted((*([label] if label else []), *chosen))
     values, labels = [], []
@@ -78,19 +85,27 @@ def _read(
             columns = chunk[1:] if label else chunk
             if label:
                 labels.append(coding.encode(chunk[0], **place))
-            numbers = [_numbers(name, column, place) for name, column in zip(chosen, columns, strict=True)]
-            values.append(np.column_stack(numbers).astype(np.float32))
+            numbers = [_numbers(name, column, place, way_out) for name, column in zip(chosen, columns, strict=True)]
+            values.append(np.column_stack(numbers))
             first_row += len(chunk[0])
     if first_row == 0:
         raise InputError("the table is empty: it has no data rows.")
     return FeatureTable(chosen, np.concatenate(values), np.concatenate(labels) if labels else None)
 
 
-def _numbers(name: str, column: Any, place: dict[str, Any]) -> NDArray[Any]:
+def _numbers(name: str, column: Any, place: dict[str, Any], way_out: str) -> NDArray[np.float32]:
     try:
-        return check_scores(column, f"the feature {name!r}", **place)
+        numbers = check_scores(column, f"the feature {name!r}", **place)
+        too_large = np.flatnonzero(np.abs(numbers) > np.finfo(np.float32).max)
+        if too_large.size:
+            row = place["row_name"](place["first_row"] + int(too_large[0]))
+            raise InputError(
+                f"the feature {name!r} must be of single precision, at most 3.4e38 either way, got "
+                f"{float(numbers[too_large[0]])!r} in {row}. Scale the column first."
+            )
     except InputError as error:
-        raise InputError(f"{error} Leave a column out with drop= (--drop on the command line).") from error
+        raise InputError(f"{error} {way_out}".rstrip()) from error
+    return numbers.astype(np.float32, copy=False)
 
 
 def label_values(
