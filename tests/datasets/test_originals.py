@@ -142,6 +142,25 @@ def test_something_else_at_the_address_is_refused(serve, name, content):
         fetch_arrays(name, serve(name, content))
 
 
+def test_a_mirror_may_hold_the_makers_files(shared, tmp_path, monkeypatch):
+    monkeypatch.setenv("PULENS_DATA_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PULENS_MIRROR", str(tmp_path))
+    monkeypatch.setenv("PULENS_OFFLINE", "1")
+    with pytest.raises(DataUnavailableError, match=r"mushroom: mushroom.npz is not in the cache"):
+        datasets.load("mushroom")
+    (tmp_path / "mushroom.zip").write_bytes(published("mushroom", written(shared / "data", "mushroom")))
+    assert datasets.load("mushroom").y.sum() == 3916
+
+
+def test_an_address_that_cannot_be_reached_leaves_a_way_out(serve, monkeypatch):
+    facts = serve("letter", None)
+    with pytest.raises(DataUnavailableError, match=r"letter: letter.zip could not be .*404.* folder with letter.npz"):
+        fetch_arrays("letter", facts)
+    monkeypatch.setenv("PULENS_OFFLINE", "1")
+    with pytest.raises(DataUnavailableError, match=r"letter: letter.zip is not .*OFFLINE.* folder with letter.npz"):
+        fetch_arrays("letter", facts)
+
+
 def test_addresses_of_uci_agree_with_the_pages_of_the_data_sets():
     """A page is .../dataset/ID/NAME, its archive .../static/public/ID/NAME.zip."""
     seen = 0

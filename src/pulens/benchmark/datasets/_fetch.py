@@ -40,7 +40,7 @@ def fetch_arrays(name: str, dataset: Dataset) -> Arrays:
     try:
         paths = {file.name: fetch(file) for file in dataset.files}
     except DataUnavailableError as missing:
-        if dataset.originals is None or os.environ.get(MIRROR):
+        if not _may_convert(dataset):
             raise DataUnavailableError(f"{name}: {missing} Source: {dataset.source}.") from missing
         return _converted(name, dataset)
     arrays: dict[str, Any] = {}
@@ -48,6 +48,14 @@ def fetch_arrays(name: str, dataset: Dataset) -> Arrays:
         prefix = "" if len(paths) == 1 else f"{path.stem}/"
         arrays |= {f"{prefix}{key}": value for key, value in read_file(path).items()}
     return arrays
+
+
+def _may_convert(dataset: Dataset) -> bool:
+    """Whether the makers' files are to be tried: not past a mirror that was named, unless it holds them."""
+    mirror = os.environ.get(MIRROR)
+    if dataset.originals is None or not mirror:
+        return dataset.originals is not None
+    return all((Path(mirror) / file.name).is_file() for file in dataset.originals.files)
 
 
 def fetch(file: DataFile) -> Path:
@@ -111,8 +119,14 @@ def _converted(name: str, dataset: Dataset) -> Arrays:
     """Arrays from the makers' files; a wrong digest drops the cached copies and tries once more."""
     originals = dataset.originals
     assert originals is not None
+    converted = ", ".join(file.name for file in dataset.files)
     for last in (False, True):
-        paths = {file.name: fetch(file) for file in originals.files}
+        try:
+            paths = {file.name: fetch(file) for file in originals.files}
+        except DataUnavailableError as missing:
+            raise DataUnavailableError(
+                f"{name}: {missing} Or set {MIRROR} to a folder with {converted}. Source: {dataset.source}."
+            ) from missing
         try:
             arrays = originals.convert(paths)
             found = digest(arrays)
@@ -126,7 +140,7 @@ def _converted(name: str, dataset: Dataset) -> Arrays:
             raise DataUnavailableError(
                 f"{name}: the files from {dataset.source} do not hold the expected data (digest {found}, expected "
                 f"{originals.digest}). They may have changed there; set {MIRROR} to a folder with "
-                f"{', '.join(file.name for file in dataset.files)} instead."
+                f"{converted} instead."
             )
     raise AssertionError("unreachable")
 
