@@ -96,14 +96,15 @@ def _restored(folder: Path, facts: dict[str, Any], backbone: Any, trusted: Seque
 
     # JSON knows no tuples
     parameters = {key: tuple(value) if isinstance(value, list) else value for key, value in facts["parameters"].items()}
+    learner_class = find(facts["learner"])  # says what is not installed, before anything needs it
     if "estimator" in parameters:  # around a scikit-learn classifier
         from pulens.learners._model_saving import restore_models
 
-        return restore_models(find(facts["learner"])(**parameters), facts, folder, trusted)
+        return restore_models(learner_class(**parameters), facts, folder, trusted)
     if "backbone" not in parameters:  # no network
         from pulens.learners._array_saving import restore
 
-        return restore(find(facts["learner"])(**parameters), facts, folder)
+        return restore(learner_class(**parameters), facts, folder)
     from pulens.learners._estimator import _builder
 
     if parameters["backbone"] is None:
@@ -113,7 +114,7 @@ def _restored(folder: Path, facts: dict[str, Any], backbone: Any, trusted: Seque
                 "load(path, backbone=...)."
             )
         parameters["backbone"] = backbone
-    learner = find(facts["learner"])(**parameters)
+    learner = learner_class(**parameters)
     for name in (*FITTED, *FOUND, *facts["fitted"].get("facts_", ())):
         if name in facts["fitted"]:
             value = facts["fitted"][name]
