@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from pulens.benchmark import methods
+from pulens.benchmark import methods, splits
 from pulens.benchmark.plan import expand, stacks
 from pulens.benchmark.protocol import Protocol, load_protocol, parse_protocol, shipped
 from pulens.benchmark.protocol_checks import DECIDED
@@ -237,11 +238,15 @@ def test_keys_of_the_whole_study_stay_what_they_were():
     assert hashlib.sha256(keys.encode()).hexdigest()[:16] == "f774284a5b3a3c83"
 
 
-def test_options_that_change_the_data_change_the_key():
+def test_options_that_change_the_data_change_the_key(tmp_path):
     run = expand(parse_protocol(GOOD, "mine.yaml")).runs[0]
     other = replace(run, dataset_options={"classes": 2})
     assert len({run.key, other.key, replace(run, dataset_options={"classes": 3}).key}) == 3
     assert run.group != other.group
+    table = splits.table_of(run)
+    for one in (run, other):  # what is computed from the rows once and kept is kept apart
+        splits._log_odds(one, table, np.arange(100), tmp_path)
+    assert len(list(tmp_path.glob("odds-digits-*.npy"))) == 2
     # a folder says where the files are, not what they hold
     text = GOOD.replace("digits", "adni") + "dataset_options: {adni: {folder: here}}\n"
     here, there = (expand(parse_protocol(words, "x")).runs[0] for words in (text, text.replace("here", "there")))

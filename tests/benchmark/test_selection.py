@@ -67,17 +67,23 @@ def test_an_estimated_class_prior_selects_the_epochs_too(name):
     run = one_run(name, class_prior="estimated", label_frequency=0.5)
     if name == "puet":
         run = replace(run, settings={**run.settings, "n_estimators": 3})
+    if name == "nnpu":  # patience waits by the same criterion
+        longer = {"epochs": 12, "patience": 1, "selection": "proxy_accuracy"}
+        run = replace(run, settings={**run.settings, **longer})
     one = prepare(run, table_of(run))
     found, lied = outcome(run, one), outcome(run, replace(one, class_prior=WRONG))
     chosen = found.choices["proxy_accuracy"]
     # a learner without a network may estimate in its own way: what it worked with counts
     prior = found.facts.get("given_class_prior") or estimate_of(one)
     assert abs(prior - one.class_prior) > 1e-4
+    assert found.facts["selecting_class_prior"] == pytest.approx(prior)
     assert chosen.value == pytest.approx(proxy_by_hand(one, chosen.validation, prior), abs=1e-9)
     for selection in ("proxy_accuracy", "proxy_auc", "last"):
         assert found.choices[selection].epoch == lied.choices[selection].epoch
         np.testing.assert_array_equal(found.choices[selection].test, lied.choices[selection].test)
     assert found.curve["proxy_accuracy"] == lied.curve["proxy_accuracy"]
+    if name == "nnpu":
+        assert len(found.curve["epoch"]) < 12
 
 
 @pytest.mark.parametrize("name", ["nnpu", "naive_network"])

@@ -79,7 +79,7 @@ class Run:
     @property
     def data_options(self) -> dict[str, Any]:
         """Options of the data set that decide what its rows are, not only where they lie."""
-        where = datasets.find(self.dataset).where
+        where = datasets.find(self.dataset).where if self.dataset_options else ()
         return {name: value for name, value in self.dataset_options.items() if name not in where}
 
     @property

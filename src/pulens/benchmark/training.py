@@ -223,7 +223,7 @@ def _fit_stack(
     if not watch.trace:
         raise RuntimeError(f"{method.name} trained no epoch that could be kept.")
     outcomes = [
-        Outcome(curve, choices, _plain(watch.found(run)))
+        Outcome(curve, choices, _plain(watch.found(run)) | _told(prepared[run], float(watch.priors[run])))
         for run, (curve, choices) in enumerate(zip(watch.curves(), watch.choices(), strict=True))
     ]
     return outcomes, cost, str(place)
@@ -277,7 +277,7 @@ def _look_once(
     scores = [torch.as_tensor(np.asarray(learner.decision_function(X[part.rows]), np.float64))[None] for part in parts]
     watch.training_seconds.append(seconds)
     watch.see(1, scores[0], scores[1], None)
-    return Outcome(watch.curves()[0], watch.choices()[0], _plain(_attributes(learner)))
+    return Outcome(watch.curves()[0], watch.choices()[0], _plain(_attributes(learner)) | _told(one, prior))
 
 
 def _training_rows(method: methods.Method, one: PreparedRun) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -314,6 +314,11 @@ def _estimated_prior(one: PreparedRun, X: NDArray[Any], offset: int = 0) -> floa
         return estimated_class_prior(X[one.rows[order] + offset], one.labels[order], one.run.scenario, one.run.seed)
     except PulensError:
         return float("nan")
+
+
+def _told(one: PreparedRun, prior: float) -> dict[str, float]:
+    """The class prior that selected epochs, where it is not the true one and there is one."""
+    return {} if one.run.class_prior == "known" or np.isnan(prior) else {"selecting_class_prior": prior}
 
 
 def _learner(method: methods.Method, one: PreparedRun, device: str) -> Any:
