@@ -30,7 +30,7 @@ VARIATIONAL = {"regularisation": 0.0, "batch_size": 4000, "steps_per_epoch": 1, 
 def test_accuracy_is_that_of_the_specification(ten_toys, learner, options, mean, deviation, at_zero):
     """Mean and deviation over ten draws of 600 steps, at the method's own cut; and the mean with the cut at 0.
 
-    Only VPU is shortened, to 150 steps, where it stands still already: 600 take four times as long.
+    Only VPU is shortened, to 150 steps: 600 give the same mean and take four times as long.
     """
     fitted = ten_toys.fit(learner, **{**FULL, **options})
     found = ten_toys.accuracies(fitted)
