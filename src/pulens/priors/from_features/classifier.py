@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.inputs.dense import dense
 from pulens.priors.class_prior import ClassPrior
 from pulens.priors.estimate import estimate_from_tally
 from pulens.tally import Tally
@@ -34,7 +35,7 @@ def estimate_prior_from_features(
     >>> abs(estimate_prior_from_features(features, labels, model=LogisticRegression()).unlabelled - 1 / 3) < 0.05
     True
     """
-    table, kinds = np.asarray(features), np.asarray(labels).astype(int)
+    table, kinds = np.asarray(dense(features, bytes_each=8)), np.asarray(labels).astype(int)
     models = default_models(seed) if model is None else [model]
     tallies = [Tally.from_arrays(kinds, out_of_fold_scores(one, table, kinds, seed=seed)) for one in models]
     best = max(tallies, key=_separation)
