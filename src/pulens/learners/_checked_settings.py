@@ -43,7 +43,6 @@ SHARES = {
     "mean_decay",
     "memory",
     "subset",
-    "support_fraction",
     "teacher_decay",
 }
 
@@ -59,7 +58,9 @@ def check_settings(learner: Any) -> None:
     """
     passes = 0
     for field in fields(learner):
-        value, kinds = getattr(learner, field.name), str(field.type).split(" | ")
+        # a file without postponed annotations declares the class int where ours declare the word
+        kind = field.type.__name__ if isinstance(field.type, type) else str(field.type)
+        value, kinds = getattr(learner, field.name), kind.split(" | ")
         if value is None and "None" in kinds:
             continue
         if "int" in kinds:
