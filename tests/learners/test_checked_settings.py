@@ -12,6 +12,7 @@ from pulens import learners
 from pulens.errors import AssumptionError, InputError
 from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU, RobustPU, SelfPU
 from pulens.learners._checked_settings import check_settings
+from pulens.learners._estimator import PULearner
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 LABELS = (np.arange(60) < 20).astype(int)
@@ -63,6 +64,10 @@ def test_settings_declared_without_postponed_annotations_are_checked_alike():
             check_settings(own(**{name: 0}))
     with pytest.raises(InputError, match="nothing would be trained"):
         check_settings(own(epochs=0))
+
+
+def test_a_method_whose_stages_have_a_length_of_their_own_declares_no_epochs():
+    check_settings(make_dataclass("Own", [], bases=(PULearner,), kw_only=True, eq=False, repr=False)())
 
 
 @pytest.mark.parametrize("kind", [NNPU, UPU, PUSB, DistPU, PULDA, SelfPU, MPEPU])
