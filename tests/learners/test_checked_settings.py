@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import make_dataclass
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -10,6 +12,7 @@ from pulens import learners
 from pulens.errors import AssumptionError, InputError
 from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU, RobustPU, SelfPU
 from pulens.learners._checked_settings import check_settings
+from pulens.learners._estimator import PULearner
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 LABELS = (np.arange(60) < 20).astype(int)
@@ -49,6 +52,22 @@ def test_bad_settings_are_refused_before_training(learner, words):
 @pytest.mark.parametrize("name", sorted(learners._TORCH))
 def test_every_default_is_allowed(name):
     check_settings(clone(learners.find(name)()))
+
+
+def test_settings_declared_without_postponed_annotations_are_checked_alike():
+    """A user's own file may hold the class int where ours hold its name."""
+    settings = [("epochs", int, 1), ("batch_size", int, 8), ("patience", int | None, None)]
+    own = make_dataclass("Own", settings, bases=(NNPU,), kw_only=True, eq=False, repr=False)
+    check_settings(own())
+    for name in ("batch_size", "patience"):
+        with pytest.raises(InputError, match=f"{name} must be a whole number of at least 1, got 0"):
+            check_settings(own(**{name: 0}))
+    with pytest.raises(InputError, match="nothing would be trained"):
+        check_settings(own(epochs=0))
+
+
+def test_a_method_whose_stages_have_a_length_of_their_own_declares_no_epochs():
+    check_settings(make_dataclass("Own", [], bases=(PULearner,), kw_only=True, eq=False, repr=False)())
 
 
 @pytest.mark.parametrize("kind", [NNPU, UPU, PUSB, DistPU, PULDA, SelfPU, MPEPU])

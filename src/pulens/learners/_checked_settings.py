@@ -43,7 +43,6 @@ SHARES = {
     "mean_decay",
     "memory",
     "subset",
-    "support_fraction",
     "teacher_decay",
 }
 
@@ -57,21 +56,23 @@ def check_settings(learner: Any) -> None:
     ...
     pulens.errors.InputError: batch_size must be a whole number of at least 1, got 0.
     """
-    passes = 0
+    passes = []  # none are declared where a method's stages have a length of their own
     for field in fields(learner):
-        value, kinds = getattr(learner, field.name), str(field.type).split(" | ")
+        # a file without postponed annotations declares the class int where ours declare the word
+        kind = field.type.__name__ if isinstance(field.type, type) else str(field.type)
+        value, kinds = getattr(learner, field.name), kind.split(" | ")
         if value is None and "None" in kinds:
             continue
         if "int" in kinds:
             _check_whole_number(field.name, value)
-            passes += int(value) if field.name.endswith(("epochs", "episodes")) else 0
+            passes += [int(value)] if field.name.endswith(("epochs", "episodes")) else []
         elif "float" in kinds:
             _check_number(field.name, value)
         elif "bool" in kinds and not isinstance(value, bool | np.bool_):
             raise InputError(f"{field.name} must be True or False, got {value!r}.")
     if learner.optimiser not in KINDS:
         raise InputError(f"optimiser must be one of {listed(KINDS)}, got {learner.optimiser!r}.")
-    if passes < 1:
+    if passes and sum(passes) < 1:
         raise InputError("nothing would be trained: epochs must be a whole number of at least 1, got 0.")
 
 
