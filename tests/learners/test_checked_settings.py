@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import make_dataclass
+from dataclasses import dataclass, make_dataclass
 
 import numpy as np
 import pytest
@@ -96,3 +96,18 @@ def test_the_class_prior_may_be_estimated_by_a_named_estimator():
 def test_a_range_cannot_be_trained_with():
     with pytest.raises(AssumptionError, match="A range cannot be trained with"):
         NNPU(class_prior=(0.1, 0.3), backbone="linear", device="cpu").fit(X, LABELS)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Mine(NNPU):
+    shift: float = -1.0
+    steps: int = -2
+    epochs: int = 1
+
+
+def test_a_setting_of_somebody_elses_learner_may_be_negative_but_ours_may_not():
+    check_settings(Mine())
+    with pytest.raises(InputError, match="shift must be a number, got 'far'"):
+        check_settings(Mine(shift="far"))
+    with pytest.raises(InputError, match="weight_decay must be at least 0"):
+        check_settings(Mine(weight_decay=-1.0))
