@@ -43,6 +43,16 @@ def make(
     return read(folder)
 
 
+def rewritten(archive, folder, change):
+    """The archive again with rows as ``change`` gives them: None leaves a run out."""
+    store = Store(folder).open()
+    for row in archive.table().to_pylist():
+        again = change(row)
+        if again is not None:
+            store.add([again])
+    return read(folder)
+
+
 def skill(method, strategy, frequency):
     """Few labels and biased labels cost something; PN needs none."""
     base = METHODS.get(method, METHODS["nnpu"])[2]
