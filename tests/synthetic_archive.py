@@ -44,12 +44,9 @@ def make(
 
 
 def rewritten(archive, folder, change):
-    """The archive again with rows as ``change`` gives them: None leaves a run out."""
-    store = Store(folder).open()
-    for row in archive.table().to_pylist():
-        again = change(row)
-        if again is not None:
-            store.add([again])
+    """The archive again with rows as ``change`` gives them (None leaves a run out), beside what the folder holds."""
+    changed = [again for row in archive.table().to_pylist() if (again := change(row)) is not None]
+    Store(folder).open().add(changed)
     return read(folder)
 
 

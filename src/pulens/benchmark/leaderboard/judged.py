@@ -25,6 +25,7 @@ class Judged:
     runs: int  # with the class prior known
     sampled: int  # of them, with the class prior estimated as well
     by_run: Mapping[str, tuple[Row, ...]]  # key -> judgements with the known prior; also of runs told the truth
+    redraws: int  # of theirs
 
 
 def judge_within(archive: Archive, condition: Condition, most: int | None = 300, redraws: int = 500) -> Judged:
@@ -51,6 +52,7 @@ def judge_within(archive: Archive, condition: Condition, most: int | None = 300,
         len(competing),
         len(sample),
         gathered(known),
+        redraws,
     )
 
 

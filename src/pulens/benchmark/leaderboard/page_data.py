@@ -195,9 +195,9 @@ def _without_negatives(archive: Archive, runs: Sequence[Json], judged: Judged | 
     """
     if judged is None:
         return []
-    others = {run["key"] for run in runs} - set(judged.by_run)
-    more = judge(archive, rows=[row for row in archive.done if row["key"] in others]) if others else []
-    known = {**judged.by_run, **gathered(more)}
+    keys = {run["key"] for run in runs} - set(judged.by_run)
+    others = [row for row in archive.done if row["key"] in keys]
+    known = {**judged.by_run, **gathered(judge(archive, rows=others, redraws=judged.redraws))}
     reasons: dict[str, int] = {}
     for run in runs:
         said = {row["metric"]: row for row in known.get(run["key"], ())}
