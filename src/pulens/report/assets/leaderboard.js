@@ -64,15 +64,16 @@ const page = (() => {
     return datasets().reduce((best, d) => (best === "all" || count(d) > count(best) ? d : best), "all");
   }
 
-  // Mean cost on the device chosen, over all data sets of the charts that were measured there, or none.
+  // Mean cost on the device chosen, over the same data sets as the metric beside it, or none.
   function cost(m, kind) {
     const column = kind === "seconds" ? 3 : 4;
     const place = chartPlace();
-    const shown = place === "all" ? datasets() : [place];
-    const there = raw.costs[state.condition].cells.filter((one) => one[2] === state.device && shown.includes(one[1]));
-    const wanted = new Set(there.map((one) => one[1]));
-    const own = there.filter((one) => one[0] === m && one[column] !== null);
-    return own.length === wanted.size ? mean(own.map((one) => one[column])) : NaN;
+    const board = boardOf();
+    const wanted = place === "all" ? datasets().filter((d) => board && board.mean.some((row) => row[d] !== null)) : [place];
+    const own = raw.costs[state.condition].cells.filter(
+      (one) => one[0] === m && one[2] === state.device && wanted.includes(one[1]) && one[column] !== null,
+    );
+    return own.length === wanted.length ? mean(own.map((one) => one[column])) : NaN;
   }
   const device = () => raw.costs[state.condition].devices[state.device] || "";
 
