@@ -95,5 +95,5 @@ def test_the_page_on_choosing_repeats_what_the_page_on_learners_measured():
         rows = [line.strip("|").split("|") for line in table[: next(i for i, line in enumerate(table) if not line)]]
         return {row[0].strip(): [(re.findall(r"[\d.]+", cell) or [""])[0] for cell in row[1:]] for row in rows}
 
-    learners, choosing = measured("learners.md"), measured("choosing.md")
+    learners, choosing = measured("learners_measured.md"), measured("choosing.md")
     assert {name: row for name, row in choosing.items() if name in learners} == learners

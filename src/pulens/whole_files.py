@@ -25,12 +25,18 @@ def whole_file(target: AnyPath) -> Iterator[Path]:
     ['a.txt']
     """
     place = Path(target)
+    goes_on = is_channel(place)
     with _words_for(target):
-        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name[:80]}.")
+        handle, name = tempfile.mkstemp(dir=None if goes_on else place.parent, prefix=f".{place.name[:80]}.")
         os.close(handle)
         temporary = Path(name)
         try:
             yield temporary
+            if goes_on:  # a file in its place would take /dev/null away from everybody
+                with temporary.open("rb") as written, place.open("wb") as channel:
+                    shutil.copyfileobj(written, channel)
+                temporary.unlink()
+                return
             with temporary.open("rb+") as file:
                 os.fsync(file.fileno())  # a full disk must show before the old file is replaced
             temporary.chmod(0o666 & ~_umask())  # temporary files are private; results are ordinary ones
@@ -68,6 +74,17 @@ def write_whole(path: AnyPath, text: str) -> None:
     """
     with whole_file(path) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def is_channel(target: AnyPath) -> bool:
+    """Whether a path stands for something that passes text on, such as a pipe or ``/dev/null``, and not for a file.
+
+    >>> is_channel(os.devnull), is_channel("scores.csv")
+    (True, False)
+    """
+    place = Path(target).absolute()
+    is_device = place.parent in (Path("/dev"), Path("/dev/fd"))  # /dev/stdout may lead to an ordinary file
+    return place.exists() and not place.is_dir() and (is_device or not place.is_file())
 
 
 @contextmanager

@@ -78,7 +78,7 @@ def test_parquet_and_standard_output(mail, capsys):
         (("--positive", "eggs"), "'eggs' is not a class"),
         (("--label-frequency", "2"), "label_frequency must be above 0"),
         (("--mechanism", "S9"), "no labelling mechanism 'S9'"),
-        (("--mechanism", "S2", "--feature", "class"), "holds 'ham' in data row"),
+        (("--mechanism", "S2", "--feature", "class"), "is the column of true classes"),
         (("--label", "id"), "column 'id' already"),
         (("--test", "test.csv"), "set --test-share above 0"),
         (("--feature", "size", "--mechanism", "S3"), "no column 'size'"),

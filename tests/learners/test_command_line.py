@@ -55,10 +55,10 @@ def test_learners_without_networks_are_trained_and_scored_alike(table, tmp_path,
     [
         (["--method", "magic"], "there is no learner 'magic'"),
         (["--set", "epoch=3"], "--set must be NAME=VALUE"),
-        (["--set", "epochs=many"], "--set epochs must be a number"),
+        (["--set", "batch_size=many"], "--set batch_size must be a whole number"),
         (["--class-prior", "1.2"], "class_prior must lie strictly between 0 and 1"),
         (["--feature", "third"], "there is no column 'third'"),
-        (["--feature", "status"], "must be numbers"),
+        (["--feature", "status"], "is the column of labels"),
     ],
 )
 def test_mistakes_end_with_one_message_and_nothing_written(table, tmp_path, capsys, words, message):

@@ -248,12 +248,42 @@ def test_frames_and_other_label_codings_mean_the_same(learner):
     np.testing.assert_allclose(learner.predict_proba(frame), plain, rtol=1e-9)
 
 
-@pytest.mark.parametrize("learner", LEARNERS[:4], ids=lambda learner: type(learner).__name__)
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
 def test_sparse_tables_work(learner):
     learner = clone(learner)
     problem = toy(0, n_labelled=60, n_unlabelled=300, n_test=10)
     learner.fit(csr_array(problem.X), problem.labels)
     assert learner.predict_proba(csr_array(problem.X)).shape == (360, 2)
+
+
+@pytest.mark.parametrize("learner", LEARNERS[4:], ids=lambda learner: type(learner).__name__)
+def test_a_sparse_table_means_what_the_dense_one_means(learner):
+    problem = toy(0, n_labelled=60, n_unlabelled=300, n_test=10)
+    dense, sparse = (clone(learner).fit(X, problem.labels) for X in (problem.X, csr_array(problem.X)))
+    np.testing.assert_array_equal(sparse.predict_proba(csr_array(problem.X)), dense.predict_proba(problem.X))
+
+
+def test_a_sparse_table_too_wide_to_be_dense_is_refused():
+    wide = csr_array((10_000, 100_000))
+    with pytest.raises(InputError, match="10,000 x 100,000 does not fit in memory once it is dense"):
+        PUET(class_prior=0.4).fit(wide, np.arange(10_000) % 2)
+
+
+def test_the_class_prior_is_estimated_from_sparse_tables_too():
+    problem = toy(1)
+    model = NaiveClassifier(class_prior="auto", random_state=0).fit(csr_array(problem.X), problem.labels)
+    assert model.class_prior_ == pytest.approx(0.4, abs=0.1)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+def test_pictures_are_rows_of_pixels_by_default(learner):
+    problem = toy(0, n_labelled=60, n_unlabelled=300, n_test=10)
+    pictures = np.repeat(problem.X, 2, axis=1).reshape(-1, 1, 2, 2)
+    expected = clone(learner).fit(pictures.reshape(len(pictures), -1), problem.labels)
+    found = clone(learner).fit(pictures, problem.labels)
+    np.testing.assert_array_equal(
+        found.predict_proba(pictures), expected.predict_proba(pictures.reshape(len(pictures), -1))
+    )
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)

@@ -35,6 +35,32 @@ class Prior(click.ParamType[Any]):
         return numbers[0] if len(numbers) == 1 else tuple(numbers)
 
 
+class TrainingPrior(Prior):
+    """The share of positives that a learner trains with: one number, or the name of an estimator."""
+
+    name = "SHARE or METHOD"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        from pulens.priors import names
+
+        option = param.opts[0] if param else "class_prior"
+        allowed = f"one number such as 0.2, or an estimator ({', '.join(names())})"
+        try:
+            return float(value)
+        except ValueError:
+            pass
+        if ":" in value:
+            raise AssumptionError(
+                f"{option} must be {allowed}, got {value!r}: a learner trains with one class prior, not with a range. "
+                "Train once with each end and compare, or give the range to pulens evaluate."
+            )
+        if value.replace("-", "_") not in names():
+            raise AssumptionError(f"{option} must be {allowed}, got {value!r}.")
+        return value
+
+
 class Number(click.ParamType[float]):
     """A number, refused in our own words."""
 

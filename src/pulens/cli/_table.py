@@ -1,92 +1,142 @@
-"""Whole tables for commands that copy rows: every column as text, in order."""
+"""Whole tables for commands that copy rows: every column, in order, its values as the file has them."""
 
 from __future__ import annotations
 
 import csv
-import io
-import sys
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.errors import InputError, MissingDependencyError, listed
+from pulens.errors import InputError, MissingDependencyError
+from pulens.inputs.columns import file_row, find_column, is_null
+from pulens.inputs.files import _as_text, _format_of, _open, wrong_width
 
 
 @dataclass(frozen=True, slots=True)
-class TextTable:
-    """Column names and rows of text."""
+class Table:
+    """Column names and columns: text where the file is text, else values."""
 
     names: list[str]
-    rows: list[list[str]]
+    columns: list[list[Any]]
+    delimiter: str | None = None
+    arrow: Any = None  #: the table as Arrow has it, where the file says what its types are
 
-    def column(self, name: str) -> list[str]:
-        if name not in self.names:
-            raise InputError(f"there is no column {name!r}; the columns are {listed(self.names, limit=20)}.")
-        place = self.names.index(name)
-        return [row[place] for row in self.rows]
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    def column(self, name: str) -> list[Any]:
+        return self.columns[self.names.index(find_column(name, self.names, delimiter=self.delimiter))]
+
+    def classes(self, name: str) -> list[str]:
+        """A column of true classes as text; none may be missing."""
+        found = ["" if is_null(value) else str(value) for value in self.column(name)]
+        missing = [row for row, value in enumerate(found) if not value.strip()]
+        if missing:
+            others = f" ({len(missing):,} such rows)" if len(missing) > 1 else ""
+            raise InputError(
+                f"column {name!r} has no class in {file_row(missing[0])}{others}: nothing says whether it is positive. "
+                "Leave such rows out, or write their class."
+            )
+        return found
+
+    def taken(self, names: Sequence[str], rows: NDArray[Any]) -> dict[str, Any]:
+        """Some rows of some columns, by name; with their types where the file says what they are."""
+        if self.arrow is not None:
+            return {name: self.arrow.column(name).take(rows) for name in names}
+        return {name: list(map(self.column(name).__getitem__, rows.tolist())) for name in names}
 
     def numbers(self, names: Sequence[str]) -> NDArray[np.float64]:
-        """Columns as numbers, or an error that names the first value that is none."""
-        table = np.empty((len(self.rows), len(names)))
+        """Columns as finite numbers, or an error that names the first value that is none."""
+        table = np.empty((len(self), len(names)))
         for place, name in enumerate(names):
             for row, value in enumerate(self.column(name)):
                 try:
                     table[row, place] = float(value)
-                except ValueError:
+                except (ValueError, TypeError):
+                    table[row, place] = np.nan
+                if not np.isfinite(table[row, place]):
                     raise InputError(
-                        f"column {name!r} holds {value!r} in data row {row + 1}, which is not a number. This mechanism "
-                        "looks at features: name numeric columns with --feature, or use completely_at_random."
-                    ) from None
+                        f"column {name!r} holds {value!r} in {file_row(row)}, which is not a finite number. This "
+                        "mechanism looks at features: name numeric columns with --feature, or use "
+                        "completely_at_random."
+                    )
         return table
 
 
-def read_table(path: str, delimiter: str | None = None) -> TextTable:
-    """A CSV, TSV or Parquet file; ``"-"`` is CSV from standard input."""
-    if path.lower().endswith((".parquet", ".pq")):
-        return _read_parquet(path)
-    separator = delimiter or ("\t" if path.lower().endswith((".tsv", ".tab")) else ",")
-    if len(separator) != 1:
-        raise InputError(f"delimiter must be a single character, got {separator!r}.")
-    try:
-        text = sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise InputError(f"{path}: there is no such file.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read as text: {error}.") from error
-    rows = [row for row in csv.reader(io.StringIO(text), delimiter=separator) if row]
-    if len(rows) < 2:
-        raise InputError(f"{path}: the table has no data rows.")
-    names = [name.strip() for name in rows[0]]
-    for number, row in enumerate(rows[1:], start=1):
-        if len(row) != len(names):
-            raise InputError(f"{path}: data row {number} has {len(row)} fields but the header has {len(names)}.")
-    return TextTable(names, rows[1:])
+def read_table(path: str, delimiter: str | None = None, format: str | None = None) -> Table:
+    """A CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not; ``"-"`` is standard input."""
+    kind = _format_of(path, format)
+    shown = "standard input" if path == "-" else path
+    with ExitStack() as stack:
+        stream = _open(path, stack)
+        try:
+            if kind in ("csv", "tsv"):
+                table = _read_text(stream, delimiter or ("\t" if kind == "tsv" else ","))
+            elif kind == "jsonl":
+                table = _read_records(stream)
+            else:
+                table = _read_arrow(stream, kind)
+            for name in table.names:
+                find_column(name, table.names)  # two columns of one name could not be told apart
+        except InputError as error:
+            raise InputError(f"{shown}: {error}") from error
+        except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
+            raise InputError(f"{shown} could not be read as {kind}: {error}") from error
+    if not table.columns or not len(table):
+        raise InputError(f"{shown}: the table has no data rows.")
+    return table
 
 
-def _read_parquet(path: str) -> TextTable:
+def _read_text(stream: Any, delimiter: str) -> Table:
+    if len(delimiter) != 1:
+        raise InputError(f"delimiter must be a single character, got {delimiter!r}.")
+    with _as_text(stream) as text:
+        reader = csv.reader(text, delimiter=delimiter)
+        names = [name.strip() for name in next(reader, [])]
+        rows = []
+        for row in reader:
+            if len(row) != len(names):
+                if not row:  # a blank line
+                    continue
+                raise InputError(wrong_width(reader.line_num, row, len(names)))
+            rows.append(row)
+    return Table(names, [list(column) for column in zip(*rows, strict=True)], delimiter)
+
+
+def _read_records(stream: Any) -> Table:
+    records = []
+    with _as_text(stream) as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                record = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise InputError(f"line {number} is not JSON: {error}.") from error
+            if not isinstance(record, dict):
+                raise InputError(f"line {number} is not a JSON object with column names, got {line.strip()[:60]!r}.")
+            records.append(record)
+    names = list(dict.fromkeys(name for record in records for name in record))
+    return Table(names, [[record.get(name) for record in records] for name in names])
+
+
+def _read_arrow(stream: Any, kind: str) -> Table:
+    import io
+
     try:
         import pyarrow as pa
+        import pyarrow.feather
         import pyarrow.parquet
     except ImportError as error:
-        raise MissingDependencyError("pyarrow", purpose="reading Parquet files", extra="data") from error
+        raise MissingDependencyError("pyarrow", purpose=f"reading {kind} files", extra="data") from error
+    source = stream if stream.seekable() else io.BytesIO(stream.read())
     try:
-        table = pa.parquet.read_table(path)
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(f"{path}: cannot be read as Parquet: {error}") from error
-    columns = [["" if value is None else str(value) for value in column.to_pylist()] for column in table.columns]
-    if not columns or not columns[0]:
-        raise InputError(f"{path}: the table has no data rows.")
-    return TextTable(list(table.column_names), [list(row) for row in zip(*columns, strict=True)])
-
-
-def as_csv(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A table as CSV text, without the last line break."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    writer.writerows(rows)
-    return text.getvalue().rstrip("\n")
+        table = pa.parquet.read_table(source) if kind == "parquet" else pa.feather.read_table(source)
+    except pa.ArrowException as error:
+        raise InputError(f"not a readable {kind} file: {error}") from error
+    return Table(list(table.column_names), [column.to_pylist() for column in table.columns], arrow=table)

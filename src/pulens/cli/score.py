@@ -9,7 +9,11 @@ import click
 @click.argument("model")
 @click.argument("file")
 @click.option(
-    "--out", default="-", show_default=True, metavar="PATH", help="CSV file of scores; - for standard output."
+    "--out",
+    default="-",
+    show_default=True,
+    metavar="PATH",
+    help="File of scores, in the format its ending tells: .csv, .tsv, .jsonl, .parquet, .arrow; - for the screen.",
 )
 @click.option("--label", default=None, help="Column of labels to copy beside the scores.")
 @click.option("--positive", multiple=True, help="Label value that means labelled positive; others are unlabelled.")
@@ -36,12 +40,17 @@ def command(
     """
     import warnings
 
-    from pulens.cli._write import write_text
-    from pulens.errors import InputError
+    from pulens.cli._table_out import format_out, table_bytes
+    from pulens.cli._write import check_targets, write_all
+    from pulens.errors import InputError, listed
     from pulens.inputs.columns import LabelCoding
-    from pulens.inputs.features import read_features
+    from pulens.inputs.features import label_values, read_features
     from pulens.learners import load
 
+    check_targets({"--out": out}, file)
+    kind = format_out(out)
+    if positive and label is None:
+        raise InputError(f"--positive {positive[0]!r} says what labels mean: name their column with --label.")
     learner = load(model)
     columns = getattr(learner, "columns_", None) or [str(name) for name in getattr(learner, "feature_names_in_", ())]
     if not columns:
@@ -54,11 +63,15 @@ def command(
         format=format,
         delimiter=delimiter,
     )
+    if positive and table.labels is not None and not (table.labels == 1).any():
+        held = listed(label_values(file, str(label), format=format, delimiter=delimiter))
+        click.echo(
+            f"pulens: no row of column {label!r} has the label value {listed(positive)}; the column holds {held}.",
+            err=True,
+        )
     with warnings.catch_warnings():  # columns were matched by name just above
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         scores = learner.predict_proba(table.values)[:, 1]
-    if table.labels is None:
-        lines = ["score", *(f"{score:.9g}" for score in scores)]
-    else:
-        lines = ["label,score", *(f"{code},{score:.9g}" for code, score in zip(table.labels, scores, strict=True))]
-    write_text(out, "\n".join(lines))
+    written = [f"{score:.9g}" for score in scores] if kind in ("csv", "tsv") else scores.tolist()
+    columns_out = {} if table.labels is None else {"label": table.labels.tolist()}
+    write_all({out: table_bytes(kind, {**columns_out, "score": written})})

@@ -7,13 +7,16 @@ from typing import Any
 import click
 
 from pulens.cli._options import Number
+from pulens.errors import InputError, listed
+
+TRUTH = ("part", "row", "is_positive")
 
 
 @click.command(name="synthesise")
 @click.argument("file")
 @click.option("--target", required=True, help="Column of true classes.")
 @click.option("--positive", multiple=True, required=True, help="Class that is positive; repeat it to join classes.")
-@click.option("--out", "out_path", required=True, help="Where training rows with PU labels go (CSV, - for the screen).")
+@click.option("--out", "out_path", required=True, help="Where training rows with PU labels go; - for the screen.")
 @click.option(
     "--truth", "truth_path", help="Where the truth goes: part, row of FILE, label and is_positive of each row."
 )
@@ -46,6 +49,11 @@ from pulens.cli._options import Number
 @click.option("--validation-share", type=Number(), default=0.0, show_default=True)
 @click.option("--test-share", type=Number(), default=0.0, show_default=True)
 @click.option("--seed", default=0, show_default=True)
+@click.option(
+    "--format",
+    type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow"]),
+    help="Format of FILE, when its ending does not tell.",
+)
 @click.option("--delimiter", help="Field separator of a CSV file, when it is not a comma.")
 def command(
     file: str,
@@ -58,12 +66,14 @@ def command(
     json_path: str | None,
     label: str,
     feature: tuple[str, ...],
+    format: str | None,
     delimiter: str | None,
     **options: Any,
 ) -> None:
     """Turn a table with true classes into PU data, and keep the truth in a file of its own.
 
-    FILE is a CSV, TSV or Parquet file, or - for standard input. The column of true classes is left out of what is
+    FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, or - for standard input. What is written has the format that
+    its file's ending tells: .csv, .tsv, .jsonl, .parquet, .arrow. The column of true classes is left out of what is
     written for learners.
 
     \b
@@ -73,58 +83,82 @@ def command(
     """
     import numpy as np
 
-    from pulens.cli._table import as_csv, read_table
-    from pulens.cli._write import to_json, write_text
-    from pulens.errors import InputError
+    from pulens.cli._table import read_table
+    from pulens.cli._table_out import format_out, table_bytes
+    from pulens.cli._write import check_targets, to_json, write_all
     from pulens.labelling import find
     from pulens.synthesis import synthesise
 
-    table = read_table(file, delimiter)
-    classes = np.array(table.column(target))
+    tables = {"--out": out_path, "--validation": validation_path, "--test": test_path, "--truth": truth_path}
+    check_targets({**tables, "--json": json_path}, file)
+    kinds = {path: format_out(path) for path in tables.values() if path is not None}
+
+    table = read_table(file, delimiter, format)
+    classes = np.array(table.classes(target))
     columns = [name for name in table.names if name != target]
-    if label in columns:
-        raise InputError(f"the table has a column {label!r} already: choose another name for the labels with --label.")
+    _check_names(label, target, columns, feature, truth_path)
+    for name in feature:
+        table.column(name)  # a name that is wrong is told even where no mechanism looks at features
     if find(options["mechanism"]).reads == "nothing":
         X = np.zeros((classes.size, 1))
     else:
         X = table.numbers(feature or columns)
     made = synthesise(X, classes, positive=list(positive), **options)
-    for path, share in ((validation_path, "--validation-share"), (test_path, "--test-share")):
-        part = made.validation if share == "--validation-share" else made.test
-        if path is not None and part is None:
-            raise InputError(f"{path}: there are no such rows: set {share} above 0.")
 
-    kept = [table.names.index(name) for name in columns]
-
-    def written(rows: Any, labels: Any = None) -> str:
-        body = ([table.rows[row][place] for place in kept] for row in rows)
-        if labels is None:
-            return as_csv(columns, body)
-        return as_csv([*columns, label], ([*cells, int(one)] for cells, one in zip(body, labels, strict=True)))
-
-    texts = {out_path: written(made.train.rows, made.train.labels)}
-    if validation_path is not None and made.validation is not None:
-        texts[validation_path] = written(made.validation.rows, made.validation.labels)
-    if test_path is not None and made.test is not None:
-        texts[test_path] = written(made.test.rows)
+    rows: dict[str, dict[str, Any]] = {out_path: _labelled(table, columns, label, made.train)}
+    if validation_path is not None:
+        drawn = _drawn(validation_path, "--validation-share", made.validation)
+        rows[validation_path] = _labelled(table, columns, label, drawn)
+    if test_path is not None:
+        rows[test_path] = table.taken(columns, _drawn(test_path, "--test-share", made.test).rows)
     if truth_path is not None:
-        texts[truth_path] = as_csv(["part", "row", label, "is_positive"], _truth(made))
+        rows[truth_path] = _truth(made, label)
+    contents = {path: table_bytes(kinds[path], columns) for path, columns in rows.items()}
     if json_path is not None:
-        texts[json_path] = to_json(made.to_dict())
-    for path, text in texts.items():  # nothing is written before everything is made
-        write_text(path, text)
-    if "-" not in texts:
+        contents[json_path] = f"{to_json(made.to_dict())}\n".encode()
+    write_all(contents)
+    if "-" not in contents:
         click.echo(str(made))
         for notice in made.notices:
             click.echo(f"{notice}")
 
 
-def _truth(made: Any) -> Any:
-    """One line per row of each part; rows are counted from 1, as data rows of the file."""
-    parts = (("train", made.train), ("validation", made.validation), ("test", made.test))
-    for name, part in parts:
+def _check_names(
+    label: str, target: str, columns: list[str], features: tuple[str, ...], truth_path: str | None
+) -> None:
+    """Refuse names under which two columns would stand, and the class as something that labels may follow."""
+    if not label.strip():
+        raise InputError(f"--label must be the name of a column to write, got {label!r}.")
+    if label in columns:
+        raise InputError(f"the table has a column {label!r} already: choose another name for the labels with --label.")
+    if truth_path is not None and label in TRUTH:
+        raise InputError(
+            f"--label {label!r} is a column of the truth already, which has {listed(TRUTH)}: choose another name."
+        )
+    if target in features:
+        raise InputError(f"--feature {target!r} is the column of true classes (--target): name columns of features.")
+
+
+def _drawn(path: str, option: str, part: Any) -> Any:
+    if part is None:
+        raise InputError(f"{path}: there are no such rows: set {option} above 0.")
+    return part
+
+
+def _labelled(table: Any, columns: list[str], label: str, part: Any) -> dict[str, Any]:
+    return {**table.taken(columns, part.rows), label: part.labels.tolist()}
+
+
+def _truth(made: Any, label: str) -> dict[str, list[Any]]:
+    """One row per row of each part; rows are counted from 1, as data rows of the file."""
+    found: dict[str, list[Any]] = {"part": [], "row": [], label: [], "is_positive": []}
+    for name in ("train", "validation", "test"):
+        part = getattr(made, name)
         if part is None:
             continue
         labels = getattr(part, "labels", None)
-        for place, (row, truth) in enumerate(zip(part.rows, getattr(made.truth, name), strict=True)):
-            yield name, int(row) + 1, "" if labels is None else int(labels[place]), int(truth)
+        found["part"] += [name] * len(part.rows)
+        found["row"] += (part.rows + 1).tolist()
+        found[label] += [None] * len(part.rows) if labels is None else labels.tolist()
+        found["is_positive"] += getattr(made.truth, name).astype(int).tolist()
+    return found

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from pulens.cli._options import Prior
+from pulens.cli._options import TrainingPrior
 
 
 @click.command(name="train")
@@ -20,7 +20,11 @@ from pulens.cli._options import Prior
 @click.option("--feature", "features", multiple=True, help="Column to learn from. Default: all but the label.")
 @click.option("--drop", multiple=True, help="Column to leave out.")
 @click.option(
-    "--class-prior", type=Prior(), default=None, help="Share of positives in the population. Default: estimated."
+    "--class-prior",
+    type=TrainingPrior(),
+    default=None,
+    help="Share of positives in the population: one number, or an estimator (auto, dedpul, ...); a range cannot be "
+    "trained with. Default: estimated.",
 )
 @click.option(
     "--scenario",
@@ -53,16 +57,17 @@ def command(file: str, method: str, out: str, **given: Any) -> None:
     import numpy as np
 
     from pulens import learners
+    from pulens.cli._settings import read_settings
     from pulens.errors import InputError
     from pulens.inputs.columns import LabelCoding
     from pulens.inputs.features import read_features
-    from pulens.learners._saving import check_target
 
     learner_class = learners.find(method)
     if not hasattr(learner_class, "save"):
         raise InputError(f"{method!r} cannot be saved to a folder; use it from Python.")
-    check_target(Path(out))  # better now than after an hour of training
-    learner = learner_class(**_settings(learner_class, given))
+    _check_folder(out, learner_class)  # better now than after an hour of training
+    _check_columns(given["label"], given["features"], given["drop"])
+    learner = learner_class(**read_settings(learner_class, given))
     table = read_features(
         file,
         features=given["features"] or None,
@@ -72,6 +77,9 @@ def command(file: str, method: str, out: str, **given: Any) -> None:
         format=given["format"],
         delimiter=given["delimiter"],
     )
+    assert table.labels is not None
+    labelled = int((table.labels == 1).sum())
+    _check_labelled(labelled, len(table.labels), file, given)
     with _plainly_warned():
         learner.fit(table.values, table.labels)
     if hasattr(learner, "network_"):
@@ -79,8 +87,6 @@ def command(file: str, method: str, out: str, **given: Any) -> None:
     else:  # learners without networks keep scikit-learn's names
         learner.feature_names_in_ = np.array(table.names, dtype=object)
     folder = learner.save(Path(out))
-    assert table.labels is not None
-    labelled = int((table.labels == 1).sum())
     click.echo(
         f"{type(learner).__name__} learned from {labelled:,} labelled and {len(table.labels) - labelled:,} unlabelled "
         f"rows with {len(table.names):,} features{_kept(learner)}. Written to {folder}."
@@ -112,45 +118,56 @@ def _kept(learner: Any) -> str:
     return f"; kept epoch {learner.best_epoch_}" if hasattr(learner, "best_epoch_") else ""
 
 
-def _settings(learner_class: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """Options and NAME=VALUE pairs as arguments of the learner."""
-    from pulens.errors import InputError, listed
+def _check_folder(out: str, learner_class: Any) -> None:
+    """Refuse now what could not be written once everything is learned."""
+    import os
+    from pathlib import Path
 
-    settings = {
-        "scenario": given["scenario"],
-        "backbone": given["backbone"],
-        "standardise": given["standardise"],
-        "random_state": given["seed"],
-        "device": given["device"],
-    }
-    if given["class_prior"] is not None:
-        settings["class_prior"] = given["class_prior"]
-    known = learner_class().get_params()
-    settings = {name: value for name, value in settings.items() if name in known}  # not all have a network
-    for pair in given["settings"]:
-        name, equals, text = pair.partition("=")
-        if not equals or name not in known:
-            raise InputError(f"--set must be NAME=VALUE with a name of {listed(known, limit=40)}; got {pair!r}.")
-        settings[name] = _value(name, text, known[name])
-    return settings
+    from pulens.errors import InputError
+    from pulens.learners import _model_saving, _saving
+
+    if not out:
+        raise InputError("--out must name a folder, got ''.")
+    _saving.check_target(Path(out))
+    above = next(folder for folder in Path(out).absolute().parents if folder.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise InputError(f"--out {out!r} cannot be written: {str(above)!r} is not a folder that may be written to.")
+    if hasattr(learner_class, "_program"):  # a network
+        _saving._tensors()
+    elif "estimator" in learner_class().get_params():
+        _model_saving._skops()
 
 
-def _value(name: str, text: str, default: Any) -> Any:
-    """Text as the kind of value the setting has."""
+def _check_columns(label: str, features: tuple[str, ...], drop: tuple[str, ...]) -> None:
+    """Refuse to learn from the labels, and wishes that contradict each other."""
     from pulens.errors import InputError
 
-    if isinstance(default, bool):
-        if text.lower() not in ("true", "false"):
-            raise InputError(f"--set {name} must be true or false, got {text!r}.")
-        return text.lower() == "true"
-    if isinstance(default, tuple) and default:
-        try:
-            return tuple(type(default[0])(part) for part in text.split(","))
-        except ValueError:
-            shown = ",".join(map(str, default))
-            raise InputError(f"--set {name} must be numbers such as {shown}, got {text!r}.") from None
-    kinds: dict[type, Any] = {int: int, float: float, type(None): int}
-    try:
-        return kinds.get(type(default), str)(text)
-    except ValueError:
-        raise InputError(f"--set {name} must be a number such as {default!r}, got {text!r}.") from None
+    for name in features:
+        if name == label:
+            raise InputError(
+                f"--feature {name!r} is the column of labels (--label): a learner would learn who was labelled. "
+                "Name other columns, or say with --label where the labels are."
+            )
+        if name in drop:
+            raise InputError(f"--feature {name!r} and --drop {name!r} contradict each other: give one of them.")
+        if features.count(name) > 1:
+            raise InputError(f"--feature {name!r} was given {features.count(name)} times: name each column once.")
+
+
+def _check_labelled(labelled: int, rows: int, file: str, given: dict[str, Any]) -> None:
+    """Say what the column of labels holds where nothing in it is labelled, or everything."""
+    from pulens.errors import InputError, listed
+    from pulens.inputs.features import label_values
+
+    if 0 < labelled < rows:
+        return
+    label = given["label"]
+    found = label_values(file, label, format=given["format"], delimiter=given["delimiter"])
+    wrong = f"has the label value {listed(given['positive'])}" if given["positive"] else "is labelled positive (1)"
+    if labelled:
+        wrong = "is unlabelled" if given["positive"] else "is unlabelled (0 or empty)"
+    raise InputError(
+        f"{file}: no row of column {label!r} {wrong}, and learning needs labelled and unlabelled rows. The column "
+        f"holds {listed(found)}: say with --positive which value means labelled positive, or with --label which column "
+        "has the labels."
+    )

@@ -231,13 +231,31 @@ def _parse_floats(array: NDArray[Any], name: str, row_name: RowName, first_row: 
     return parsed
 
 
-def find_column(wanted: str, available: Iterable[str]) -> str:
-    """The column's own name, or an error that lists the columns there are and the nearest one."""
+def find_column(wanted: str, available: Iterable[str], *, delimiter: str | None = None) -> str:
+    """The column's own name, or an error that lists the columns there are and the nearest one.
+
+    ``delimiter`` is what the names were separated by, for files where that is a matter of choice.
+    """
     names = list(available)
     if names.count(wanted) == 1:
         return wanted
     if names.count(wanted) > 1:
         raise InputError(f"there are {names.count(wanted)} columns named {wanted!r}. Rename all but one.")
+    if delimiter is not None and len(names) == 1:
+        for other, way_out in _OTHER_DELIMITERS.items():
+            if other in names[0]:
+                raise InputError(
+                    f"there is no column {wanted!r}: with the separator {delimiter!r} the first line is one column, "
+                    f"{names[0]!r}. If columns are separated by {other!r}, say so: {way_out}."
+                )
     raise InputError(
         f"there is no column {wanted!r}; the columns are {listed(names, limit=30)}.{nearest(wanted, names)}"
     )
+
+
+_OTHER_DELIMITERS = {
+    ";": "delimiter=';' (--delimiter ';' on the command line)",
+    "\t": "format='tsv' (--format tsv on the command line)",
+    "|": "delimiter='|' (--delimiter '|' on the command line)",
+    ",": "delimiter=',' (--delimiter , on the command line)",
+}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.errors import InputError, MissingDependencyError, listed
-from pulens.inputs.columns import LabelCoding, check_scores, file_row, find_column
+from pulens.inputs.columns import LabelCoding, check_scores, file_row, find_column, is_null
 from pulens.inputs.files import _as_text, _chunks, _format_of, _open
 
 
@@ -54,11 +55,12 @@ def read_features(
         available = _column_names(path, kind, delimiter)
         unknown = [name for name in (*(features or ()), *drop, *([label] if label else ())) if name not in available]
         for name in unknown:
-            find_column(name, available)
+            find_column(name, available, delimiter=_separator(kind, delimiter))
         chosen = tuple(features) if features else tuple(n for n in available if n != label and n not in drop)
         if not chosen:
             raise InputError(f"there is no column left to learn from; the columns are {listed(available, limit=30)}.")
-        return _read(path, kind, chosen, label, coding, delimiter)
+        way_out = "" if features else "Leave a column out with drop= (--drop on the command line)."
+        return _read(path, kind, chosen, label, coding, delimiter, way_out)
     except InputError as error:
         raise error if str(error).startswith(str(path)) else InputError(f"{path}: {error}") from error
     except (UnicodeDecodeError, OSError, EOFError, csv.Error, json.JSONDecodeError) as error:
@@ -66,7 +68,13 @@ def read_features(
 
 
 def _read(
-    path: str | Path, kind: str, chosen: tuple[str, ...], label: str | None, coding: LabelCoding, delimiter: str | None
+    path: str | Path,
+    kind: str,
+    chosen: tuple[str, ...],
+    label: str | None,
+    coding: LabelCoding,
+    delimiter: str | None,
+    way_out: str,
 ) -> FeatureTable:
     wanted: Any = _Wanted((*([label] if label else []), *chosen))
     values, labels = [], []
@@ -77,19 +85,50 @@ def _read(
             columns = chunk[1:] if label else chunk
             if label:
                 labels.append(coding.encode(chunk[0], **place))
-            numbers = [_numbers(name, column, place) for name, column in zip(chosen, columns, strict=True)]
-            values.append(np.column_stack(numbers).astype(np.float32))
+            numbers = [_numbers(name, column, place, way_out) for name, column in zip(chosen, columns, strict=True)]
+            values.append(np.column_stack(numbers))
             first_row += len(chunk[0])
     if first_row == 0:
         raise InputError("the table is empty: it has no data rows.")
     return FeatureTable(chosen, np.concatenate(values), np.concatenate(labels) if labels else None)
 
 
-def _numbers(name: str, column: Any, place: dict[str, Any]) -> NDArray[Any]:
+def _numbers(name: str, column: Any, place: dict[str, Any], way_out: str) -> NDArray[np.float32]:
     try:
-        return check_scores(column, f"the feature {name!r}", **place)
+        numbers = check_scores(column, f"the feature {name!r}", **place)
+        too_large = np.flatnonzero(np.abs(numbers) > np.finfo(np.float32).max)
+        if too_large.size:
+            row = place["row_name"](place["first_row"] + int(too_large[0]))
+            raise InputError(
+                f"the feature {name!r} must be of single precision, at most 3.4e38 either way, got "
+                f"{float(numbers[too_large[0]])!r} in {row}. Scale the column first."
+            )
     except InputError as error:
-        raise InputError(f"{error} Leave a column out with drop= (--drop on the command line).") from error
+        raise InputError(f"{error} {way_out}".rstrip()) from error
+    return numbers.astype(np.float32, copy=False)
+
+
+def label_values(
+    path: str | Path, label: str, *, format: str | None = None, delimiter: str | None = None
+) -> dict[str, int]:
+    """How many rows have each value of the column of labels, as text and in order of appearance: for messages."""
+    counts: Counter[str] = Counter()
+    with ExitStack() as stack:
+        wanted: Any = _Wanted((label,))
+        for chunk in _chunks(_open(path, stack), _format_of(path, format), wanted, delimiter):
+            column = chunk[0].tolist() if hasattr(chunk[0], "tolist") else chunk[0]
+            counts.update("" if is_null(value) else str(value) for value in column)
+    return dict(counts)
+
+
+def _separator(kind: str, delimiter: str | None) -> str | None:
+    """What separates the columns of a text file; None for files that need no telling."""
+    if kind not in ("csv", "tsv"):
+        return None
+    separator = delimiter or ("\t" if kind == "tsv" else ",")
+    if len(separator) != 1:
+        raise InputError(f"delimiter must be a single character, got {separator!r}.")
+    return separator
 
 
 def _column_names(path: str | Path, kind: str, delimiter: str | None) -> list[str]:
@@ -97,7 +136,7 @@ def _column_names(path: str | Path, kind: str, delimiter: str | None) -> list[st
         stream = _open(path, stack)
         if kind in ("csv", "tsv"):
             with _as_text(stream) as text:
-                header = next(csv.reader(text, delimiter=delimiter or ("\t" if kind == "tsv" else ",")), None)
+                header = next(csv.reader(text, delimiter=_separator(kind, delimiter) or ","), None)
             if header is None:
                 raise InputError("the file is empty: not even a line of column names.")
             return [name.strip() for name in header]

@@ -132,7 +132,7 @@ def _delimited_chunks(stream: IO[bytes], columns: Columns, delimiter: str) -> It
     if len(delimiter) != 1:
         raise InputError(f"delimiter must be a single character, got {delimiter!r}.")
     with _as_text(stream) as text:
-        yield from _rows_in_chunks(csv.reader(text, delimiter=delimiter), columns)
+        yield from _rows_in_chunks(csv.reader(text, delimiter=delimiter), columns, delimiter)
 
 
 @contextmanager
@@ -145,28 +145,34 @@ def _as_text(stream: IO[bytes]) -> Iterator[io.TextIOWrapper]:
         text.detach()
 
 
-def _rows_in_chunks(reader: Any, columns: Columns) -> Iterator[Chunk]:
+def _rows_in_chunks(reader: Any, columns: Columns, delimiter: str) -> Iterator[Chunk]:
     header = next(reader, None)
     if header is None:
         raise InputError("the file is empty: not even a line of column names.")
     header = [name.strip() for name in header]
-    places = [header.index(find_column(name, header)) for name in columns.names]
+    places = [header.index(find_column(name, header, delimiter=delimiter)) for name in columns.names]
     chunk: Chunk = [[] for _ in places]
+    width = len(header)
     for row in reader:
-        if not row:  # a blank line
-            continue
-        try:
-            for values, place in zip(chunk, places, strict=True):
-                values.append(row[place])
-        except IndexError:
-            raise InputError(
-                f"line {reader.line_num} has {len(row)} fields but the header has {len(header)}."
-            ) from None
+        if len(row) != width:  # cells may stand under the wrong names
+            if not row:  # a blank line
+                continue
+            raise InputError(wrong_width(reader.line_num, row, width))
+        for values, place in zip(chunk, places, strict=True):
+            values.append(row[place])
         if len(chunk[0]) == CHUNK_ROWS:
             yield chunk
             chunk = [[] for _ in places]
     if chunk[0]:
         yield chunk
+
+
+def wrong_width(line: int, row: list[str], width: int) -> str:
+    """Words for a line with too many or too few cells."""
+    return (
+        f"line {line} has {len(row)} fields but the header has {width}. Repair the line; a separator inside a cell "
+        'needs quotes around it ("a,b").'
+    )
 
 
 def _json_chunks(stream: IO[bytes], columns: Columns) -> Iterator[Chunk]:

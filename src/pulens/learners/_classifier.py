@@ -12,6 +12,7 @@ from sklearn.utils.validation import column_or_1d
 
 from pulens.errors import AssumptionError, InputError
 from pulens.inputs.columns import LabelCoding
+from pulens.learners._prior import check_estimator_name, check_known_prior
 from pulens.sample import LABELLED, NEGATIVE
 from pulens.scenario import Scenario, check_scenario
 
@@ -91,47 +92,32 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return labelled
 
     def _resolved_prior(self, X: Any, labelled: Booleans, *, needed: bool) -> float | None:
-        """The class prior of the population: given, estimated when ``"auto"``, or none where one can do without."""
-        given = self.class_prior
+        """The class prior of the population: given, estimated by name, or none where one can do without."""
+        given, scenario = self.class_prior, check_scenario(self.scenario)
         if given is None and not needed:
             return None
-        if isinstance(given, str) and given == "auto":
+        if isinstance(given, str):
             from pulens.priors.from_features import estimate_prior_from_features
 
-            seed = int(seed_of(self.random_state).generate_state(1)[0])
-            scenario = str(check_scenario(self.scenario))
-            found = estimate_prior_from_features(flat(X), labelled.astype(int), scenario=scenario, seed=seed)
-            return float(np.clip(found.value, 1e-6, 1 - 1e-6))
-        prior = check_known_prior(given)
-        if check_scenario(self.scenario) is Scenario.SINGLE_SET and prior < labelled.mean():
-            raise AssumptionError(
-                f"class_prior {prior!r} is impossible in the single-set scenario: the labelled positives alone make up "
-                f"{labelled.mean():.6g} of all rows. Give a class prior of at least that, or scenario='case-control' "
-                "if the unlabelled rows alone are the sample of the population."
+            method, seed = check_estimator_name(given), int(seed_of(self.random_state).generate_state(1)[0])
+            found = estimate_prior_from_features(
+                flat(X), labelled.astype(int), method=method, scenario=str(scenario), seed=seed
             )
-        return prior
+            return float(np.clip(found.value, 1e-6, 1 - 1e-6))
+        return check_known_prior(given, scenario, float(labelled.mean()))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         # labels say who was labelled, not who is positive: agreement with them is no measure of quality
         tags.classifier_tags.poor_score = True
+        tags.input_tags.sparse = True
         return tags
 
     positive: Any
     class_prior: Any
     random_state: Any
     scenario: str
-
-
-def check_known_prior(value: Any) -> float:
-    """A class prior that is given: strictly between 0 and 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.floating) or not 0 < value < 1:
-        raise AssumptionError(
-            f"class_prior must lie strictly between 0 and 1, or be 'auto' to estimate it, got {value!r}. "
-            "It is the share of positives in the whole population: write 30% as 0.3."
-        )
-    return float(value)
 
 
 def check_word(name: str, value: Any, allowed: tuple[str, ...]) -> str:

@@ -19,18 +19,21 @@ from pulens import backbones
 from pulens.errors import AssumptionError, InputError, listed
 from pulens.inputs.arrays import plain_values
 from pulens.inputs.columns import LabelCoding
+from pulens.inputs.dense import dense
 from pulens.learners._aside import set_aside
+from pulens.learners._checked_settings import check_settings
 from pulens.learners._collapse import warn_if_collapsed
 from pulens.learners._data import Part, StackedRows
 from pulens.learners._loop import EpochHook, Program, Stack, train
 from pulens.learners._network import CONVOLUTIONS, StackedNetwork, built
+from pulens.learners._prior import check_estimator_name, check_known_prior, estimated_class_prior
 from pulens.learners._selection import Selection, check_selection, proxy_accuracy, proxy_auc
 from pulens.learners._streams import Streams
 from pulens.sample import LABELLED, NEGATIVE
 from pulens.scenario import Scenario, check_scenario
 
 PRECISIONS = ("float32", "tf32", "bfloat16")
-SPARSE_LIMIT = 2 << 30  # bytes that a sparse table may take once it is dense
+NOTHING = (np.zeros(0, np.int64), np.zeros(0, np.int8))  # no rows, no labels
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -41,7 +44,7 @@ class PULearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Predictions are 1 and 0.
     """
 
-    class_prior: Any = "auto"  #: share of positives in the population; "auto" estimates it
+    class_prior: Any = "auto"  #: share of positives in the population; "auto" or an estimator's name estimates it
     scenario: str = "case-control"  #: or "single-set": the labelled rows were picked out of the sample
     backbone: Any = "mlp"  #: a name of pulens.backbones, a torch module, or a function (row_shape) -> module
     selection: str = "proxy_accuracy"  #: which epoch is kept: see pulens.learners._selection, or a pulens metric
@@ -148,20 +151,13 @@ class PULearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, *, reset: bool) -> NDArray[np.float32]:
         """Rows as float32, checked; sparse tables are made dense."""
-        from scipy import sparse
-
         if isinstance(X, torch.Tensor):
             X = X.detach().cpu().numpy()
-        if sparse.issparse(X) and 4 * X.shape[0] * X.shape[1] > SPARSE_LIMIT:
-            raise InputError(
-                f"a sparse table of {X.shape[0]:,} x {X.shape[1]:,} does not fit in memory once it is dense. Reduce "
-                "its columns first, for example with sklearn.decomposition.TruncatedSVD."
-            )
         pictures = getattr(X, "ndim", 2) > 2
         found = validate_data(
             self, X, reset=reset, dtype=np.float32, accept_sparse="csr", allow_nd=pictures, ensure_min_samples=1
         )
-        table: NDArray[np.float32] = np.ascontiguousarray(found.toarray() if sparse.issparse(found) else found)
+        table: NDArray[np.float32] = np.ascontiguousarray(dense(found, bytes_each=4))
         if table.ndim == 3:  # grey pictures
             table = table[:, None]
         if not reset and table.shape[1:] != tuple(self.row_shape_):
@@ -236,6 +232,8 @@ def fit_many(
     [80, 80, 80]
     """
     first = learners[0]
+    for learner in learners:
+        check_settings(learner)
     _check_alike(learners)
     # a tensor that is on the device already stays there: a benchmark scores the same rows
     table_values = X if isinstance(X, torch.Tensor) else torch.as_tensor(np.ascontiguousarray(X, np.float32))
@@ -257,7 +255,7 @@ def fit_many(
         if validation is not None:
             kept, other = (own, codes), (np.asarray(validation[run][0]), np.asarray(validation[run][1]))
         else:
-            kept, other = _split(own, codes, first.validation_fraction if wants_rows else 0.0, seed)
+            kept, other = _split(own, codes, first.validation_fraction, seed) if wants_rows else ((own, codes), NOTHING)
         parts.append(_part(*kept))
         held_out.append(other)
         truths.append(other[1] == LABELLED)
@@ -267,8 +265,8 @@ def fit_many(
             "selection='oracle' needs validation=(X, true_labels) with 1 and -1: training rows have no true labels."
         )
     priors = [
-        _class_prior(learner, table_values, part, scenario, seed)
-        for learner, part, seed in zip(learners, parts, seeds, strict=True)
+        _class_prior(learner, table_values, part, np.asarray(codes), scenario, seed)
+        for learner, part, codes, seed in zip(learners, parts, labels, seeds, strict=True)
     ]
     table = table_values.to(device, torch.float32)
     data = StackedRows(table, parts, scenario)
@@ -403,10 +401,11 @@ def _seed(random_state: Any) -> int:
 
 def _split(rows: NDArray[Any], codes: NDArray[Any], share: float, seed: int) -> Any:
     """Hold out a share of labelled and of unlabelled rows, at least one of each."""
-    if share == 0.0:
-        return (rows, codes), (rows[:0], codes[:0])
     if not 0 < share < 1:
-        raise InputError(f"validation_fraction must lie strictly between 0 and 1, got {share!r}.")
+        raise InputError(
+            f"validation_fraction must lie strictly between 0 and 1, got {share!r}. With selection='last' most methods "
+            "hold no rows out."
+        )
     rng = np.random.default_rng([seed, 20])
     held = np.zeros(len(rows), bool)
     for code in (LABELLED, 0):
@@ -440,28 +439,21 @@ def _positives_first(pair: tuple[Any, Any], who: str) -> Part:
     return Part(rows[codes == LABELLED], rows[codes == NEGATIVE])
 
 
-def _class_prior(learner: Any, table: torch.Tensor, part: Part, scenario: Scenario, seed: int) -> float | None:
+def _class_prior(
+    learner: Any, table: torch.Tensor, part: Part, codes: NDArray[Any], scenario: Scenario, seed: int
+) -> float | None:
     """The share of positives in the population, as given or estimated; None where a method does without."""
     given = learner.class_prior
-    if given is None or (given == "auto" and not learner._program.needs_class_prior):
+    if given is None or (isinstance(given, str) and given == "auto" and not learner._program.needs_class_prior):
         if given is None and learner._program.needs_class_prior:
             raise AssumptionError(f"{type(learner).__name__} needs class_prior: a number, or 'auto' to estimate it.")
         return None
     if isinstance(given, str):
-        if given != "auto":
-            raise AssumptionError(f"class_prior must be a number between 0 and 1 or 'auto', got {given!r}.")
-        from pulens.learners._prior import estimated_class_prior
-
         rows = np.concatenate([part.labelled, part.unlabelled])
-        codes = np.repeat([1, 0], [len(part.labelled), len(part.unlabelled)])
-        return estimated_class_prior(table[torch.as_tensor(rows)].cpu().numpy(), codes, str(scenario), seed)
-    value = getattr(given, "value", given)  # a ClassPrior carries its value
-    if isinstance(value, bool) or not isinstance(value, int | float | np.floating) or not 0 < value < 1:
-        raise AssumptionError(
-            f"class_prior must lie strictly between 0 and 1, got {given!r}. It is the share of positives in the "
-            "population: write 30% as 0.3, or 'auto' to estimate it."
-        )
-    return float(value)
+        kinds = np.repeat([1, 0], [len(part.labelled), len(part.unlabelled)])
+        features = table[torch.as_tensor(rows)].cpu().numpy()
+        return estimated_class_prior(features, kinds, str(scenario), seed, method=check_estimator_name(given))
+    return check_known_prior(given, scenario, float((codes == LABELLED).mean()))
 
 
 def _builder(backbone: Any, shape: tuple[int, ...]) -> Callable[[], nn.Module]:

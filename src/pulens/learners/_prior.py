@@ -1,4 +1,7 @@
-"""``class_prior="auto"``: out-of-fold scores of a quick classifier, handed to the class-prior estimators."""
+"""The class prior of a learner: a number that can be, or an estimator's name.
+
+Estimators are handed out-of-fold scores of a quick classifier.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +10,56 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.errors import AssumptionError
+from pulens.errors import AssumptionError, listed, nearest
+from pulens.scenario import Scenario
 
 FOLDS, MOST_FEATURES = 5, 2000
 
 
-def estimated_class_prior(X: NDArray[Any], labels: NDArray[Any], scenario: str, seed: int) -> float:
+def check_known_prior(given: Any, scenario: Scenario, labelled_share: float) -> float:
+    """A class prior that is given: strictly between 0 and 1, and not below what is labelled already.
+
+    >>> check_known_prior(0.1, Scenario.SINGLE_SET, labelled_share=0.3)
+    Traceback (most recent call last):
+    ...
+    pulens.errors.AssumptionError: class_prior 0.1 is impossible in the single-set scenario: the labelled positives...
+    """
+    value = getattr(given, "value", given)  # a ClassPrior carries its value
+    if isinstance(value, bool) or not isinstance(value, int | float | np.floating) or not 0 < value < 1:
+        raise AssumptionError(
+            f"class_prior must lie strictly between 0 and 1, or be 'auto' or an estimator's name to estimate it, got "
+            f"{given!r}. It is the share of positives in the whole population: write 30% as 0.3. A range cannot be "
+            "trained with: take a value in it."
+        )
+    if scenario is Scenario.SINGLE_SET and value < labelled_share:
+        raise AssumptionError(
+            f"class_prior {value!r} is impossible in the single-set scenario: the labelled positives alone make up "
+            f"{labelled_share:.6g} of all rows. Give a class prior of at least that, or scenario='case-control' "
+            "if the unlabelled rows alone are the sample of the population."
+        )
+    return float(value)
+
+
+def check_estimator_name(name: str) -> str:
+    """``"auto"``, or a name of :func:`pulens.priors.names`."""
+    from pulens.priors import names
+
+    if name.replace("-", "_") not in names():
+        raise AssumptionError(
+            f"class_prior must be a number between 0 and 1, 'auto', or the name of an estimator, got {name!r}; the "
+            f"estimators are {listed(names(), limit=99)}.{nearest(name, names())}"
+        )
+    return name
+
+
+def estimated_class_prior(
+    X: NDArray[Any], labels: NDArray[Any], scenario: str, seed: int, *, method: str = "auto"
+) -> float:
     """Share of positives in the population; scores are out of fold, since in-sample ones make it too low."""
     from pulens.priors import estimate_prior
 
-    return float(estimate_prior(labels, out_of_fold_scores(X, labels, seed), scenario=scenario).value)
+    scores = out_of_fold_scores(X, labels, seed)
+    return float(estimate_prior(labels, scores, method=method, scenario=scenario).value)
 
 
 def out_of_fold_scores(X: NDArray[Any], labels: NDArray[Any], seed: int) -> NDArray[np.float64]:

@@ -26,7 +26,7 @@ class Generates:
         from pulens.plots import draw_pictures
 
         groups = self._groups(n, random_state)
-        given = tuple(self.row_shape_) if shape is None else tuple(shape)
+        given = tuple(self.row_shape_) if shape is None else tuple(np.atleast_1d(shape).tolist())
         if len(given) not in (2, 3) or int(np.prod(given)) != int(np.prod(self.row_shape_)):
             raise InputError(
                 f"rows of shape {tuple(self.row_shape_)} are no pictures as {given}. Say how to read them: "

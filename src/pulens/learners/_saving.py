@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -56,28 +56,55 @@ def described(learner: Any, parameters: dict[str, Any], fitted: dict[str, Any]) 
     }
 
 
-def load(path: str | Path, *, backbone: Any = None) -> Any:
+def load(path: str | Path, *, backbone: Any = None, trusted: Sequence[str] = ()) -> Any:
     """Read a learner that :meth:`save` wrote.
 
     ``backbone`` is needed when the learner was trained with a module or function of your own: code is not stored.
+    ``trusted`` names types that a stored scikit-learn model may be made of, beside those that are safe to load from
+    anybody; the error without it names them.
     """
-    from pulens.learners import find
-
     folder = Path(path)
+    facts = _facts(folder)
+    try:
+        return _restored(folder, facts, backbone, trusted)
+    except (KeyError, TypeError, AttributeError) as error:  # JSON of the right form that fits no learner
+        raise InputError(
+            f"{folder / FACTS} is damaged: {type(error).__name__}: {error}. Train and save the learner anew."
+        ) from error
+
+
+def _facts(folder: Path) -> dict[str, Any]:
+    """What is written about the learner, of the right form."""
     try:
         facts = json.loads((folder / FACTS).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{folder} is not a saved learner: there is no {FACTS} in it.") from None
     except (json.JSONDecodeError, UnicodeDecodeError, OSError) as error:
         raise InputError(f"{folder / FACTS} could not be read: {error}.") from error
-    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+    if not isinstance(facts, dict):
+        raise InputError(f"{folder / FACTS} is not a saved learner's: it holds a {type(facts).__name__}.")
+    if facts.get("format") != FORMAT:
         raise InputError(f"{folder / FACTS} has format {facts.get('format')!r}, this version of pulens reads {FORMAT}.")
+    for name, kind in {"learner": str, "parameters": dict, "fitted": dict, "feature_names": list}.items():
+        if not isinstance(facts.get(name), kind):
+            raise InputError(f"{folder / FACTS} is damaged: {name} is missing or of the wrong kind.")
+    return facts
+
+
+def _restored(folder: Path, facts: dict[str, Any], backbone: Any, trusted: Sequence[str]) -> Any:
+    from pulens.learners import find
+
     # JSON knows no tuples
     parameters = {key: tuple(value) if isinstance(value, list) else value for key, value in facts["parameters"].items()}
+    learner_class = find(facts["learner"])  # says what is not installed, before anything needs it
+    if "estimator" in parameters:  # around a scikit-learn classifier
+        from pulens.learners._model_saving import restore_models
+
+        return restore_models(learner_class(**parameters), facts, folder, trusted)
     if "backbone" not in parameters:  # no network
         from pulens.learners._array_saving import restore
 
-        return restore(find(facts["learner"])(**parameters), facts, folder)
+        return restore(learner_class(**parameters), facts, folder)
     from pulens.learners._estimator import _builder
 
     if parameters["backbone"] is None:
@@ -87,7 +114,7 @@ def load(path: str | Path, *, backbone: Any = None) -> Any:
                 "load(path, backbone=...)."
             )
         parameters["backbone"] = backbone
-    learner = find(facts["learner"])(**parameters)
+    learner = learner_class(**parameters)
     for name in (*FITTED, *FOUND, *facts["fitted"].get("facts_", ())):
         if name in facts["fitted"]:
             value = facts["fitted"][name]

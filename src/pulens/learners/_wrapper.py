@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,14 +14,17 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from pulens.errors import AssumptionError, InputError
-from pulens.learners._classifier import Booleans, Floats, PUClassifier, seed_of
+from pulens.learners._classifier import Booleans, Floats, PUClassifier, flat, seed_of
 
 # probabilities are kept off 0 and 1 so that their odds stay finite
 SMALLEST = 1e-12
 
 
 class Wrapper(PUClassifier):
-    """Rows are handed to the wrapped classifier as they came: frames, sparse matrices, pictures."""
+    """Rows are handed to the wrapped classifier as they came: frames, sparse matrices, pictures.
+
+    The default classifier takes pictures as rows of pixels.
+    """
 
     estimator: Any
 
@@ -29,6 +33,8 @@ class Wrapper(PUClassifier):
             X = np.asarray(X)
         if issparse(X):
             X = X.tocsr()  # rows can be picked from it
+        if self.estimator is None:
+            X = flat(X)
         if getattr(X, "ndim", 2) == 1:
             raise InputError(
                 f"Reshape your data: X must have rows and columns, got an array of shape {X.shape}. A single row is "
@@ -46,13 +52,18 @@ class Wrapper(PUClassifier):
             model.set_params(random_state=seed)
         return model
 
+    def save(self, path: str | Path) -> Path:
+        """Write the fitted learner to a folder: models by skops, everything else as JSON, nothing pickled.
+
+        ``load`` wants the version of scikit-learn that the models were fitted with, or one close to it.
+        """
+        from pulens.learners._model_saving import save
+
+        check_is_fitted(self)
+        return save(self, Path(path))
+
     def _random(self) -> np.random.Generator:
         return np.random.default_rng(seed_of(self.random_state))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 class ByEstimator(Wrapper):

@@ -119,6 +119,17 @@ class CGenPU(Generates, PULearner):
     labelled positives and keeps the other apart, so the other has to cover the negatives. ``sample`` draws rows of
     either kind. ``mean_score_`` is the classifier's mean over the population and should be near the share of positives:
     below 0.05 or above 0.95 the game collapsed, try another ``random_state``.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> positive = np.arange(600) < 240
+    >>> X = rng.normal(size=(600, 2)) + np.where(positive, 1.5, -1.5)[:, None]
+    >>> labels = (positive & (rng.random(600) < 0.4)).astype(int)
+    >>> learner = CGenPU(scenario="single-set", hidden=(32,), epochs=2, steps_per_epoch=5, random_state=0)
+    >>> learner.fit(X, labels).predict(X).shape
+    (600,)
+    >>> learner.sample(3).shape
+    (3, 2)
     """
 
     selection: str = "last"

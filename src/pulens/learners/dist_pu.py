@@ -114,6 +114,16 @@ class DistPU(PULearner):
 
     Settings are the authors', but for the weight decay of the first stage: 5e-3 shrinks a network without batch norm
     to a constant. By default the best epoch of the second stage is kept.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> positive = np.arange(600) < 240
+    >>> X = rng.normal(size=(600, 2)) + np.where(positive, 1.5, -1.5)[:, None]
+    >>> labels = (positive & (rng.random(600) < 0.4)).astype(int)
+    >>> options = {"class_prior": 0.4, "scenario": "single-set", "backbone": "linear", "warm_up_learning_rate": 0.05}
+    >>> learner = DistPU(random_state=0, **options)
+    >>> bool((learner.fit(X, labels).predict(X) == positive).mean() > 0.95)
+    True
     """
 
     warm_up_epochs: int = 60

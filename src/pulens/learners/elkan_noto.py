@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from pulens.learners._classifier import Booleans, Floats, check_known_prior, check_word
+from pulens.learners._classifier import Booleans, Floats, check_word
 from pulens.learners._wrapper import (
     SMALLEST,
     Wrapper,
@@ -142,7 +142,6 @@ class ElkanNoto(Wrapper):
         n_labelled, n_unlabelled = int(labelled.sum()), int((~labelled).sum())
         prior = self._resolved_prior(X, labelled, needed=False)
         if prior is not None:
-            prior = check_known_prior(prior)
             self.labelling_model_ = self._fresh(X, int(rng.integers(2**31))).fit(X, labelled.astype(int))
             if scenario is Scenario.CASE_CONTROL:
                 frequency = pooled_frequency(n_labelled, n_unlabelled, prior)

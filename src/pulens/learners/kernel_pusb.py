@@ -12,6 +12,7 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pulens.errors import AssumptionError
+from pulens.inputs.dense import dense
 from pulens.learners._break_even import break_even_threshold, cut_below
 from pulens.learners._classifier import Booleans, Floats, PUClassifier, check_count, check_word, flat, seed_of
 from pulens.learners._kernel_features import directions, gaussian_features, squared_distances
@@ -113,7 +114,7 @@ class KernelPUSB(PUClassifier):
 
     def fit(self, X: Any, y: Any) -> Self:
         """Choose bandwidth and penalty, then fit on all rows; labels are 1 labelled positive, 0 unlabelled."""
-        table = validate_data(self, flat(X), dtype=np.float64)
+        table = self._table(X, reset=True)
         labelled = self._labelled(y, len(table))
         pooled = check_scenario(self.scenario) is Scenario.SINGLE_SET
         check_word("criterion", self.criterion, CRITERIA)
@@ -156,7 +157,7 @@ class KernelPUSB(PUClassifier):
     def score_samples(self, X: Any) -> Floats:
         """The score itself: log-odds of the pseudo-posterior, or the density ratio."""
         check_is_fitted(self)
-        table = validate_data(self, flat(X), dtype=np.float64, reset=False)
+        table = self._table(X, reset=False)
         features = self._lifted((table - self.mean_) / self.deviation_)(self.bandwidth_)
         found: Floats = features @ self.coefficients_
         return found
@@ -192,6 +193,11 @@ class KernelPUSB(PUClassifier):
             return lambda bandwidth: features
         distances = squared_distances(table, self.centres_)
         return lambda bandwidth: gaussian_features(distances, bandwidth)
+
+    def _table(self, X: Any, *, reset: bool) -> Floats:
+        found = validate_data(self, flat(X), dtype=np.float64, accept_sparse="csr", reset=reset)
+        table: Floats = dense(found, bytes_each=8)
+        return table
 
     def _rows(self, features: Floats, labelled: Booleans, population: Booleans) -> Rows:
         return Rows(features[population], features[labelled].mean(0), self.class_prior_)

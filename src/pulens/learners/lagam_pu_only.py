@@ -56,6 +56,15 @@ class LaGAMPUOnly(LaGAM):
 
     ``support_fraction`` of the labelled and of the unlabelled rows are set aside for it. Everything else is
     :class:`LaGAM`; ``true_labels_used_`` is 0.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> positive = np.arange(600) < 240
+    >>> X = rng.normal(size=(600, 2)) + np.where(positive, 1.5, -1.5)[:, None]
+    >>> labels = (positive & (rng.random(600) < 0.4)).astype(int)
+    >>> learner = LaGAMPUOnly(class_prior=0.4, scenario="single-set", epochs=6, warm_up_epochs=2, random_state=0)
+    >>> bool((learner.fit(X, labels).predict(X) == positive).mean() > 0.95)
+    True
     """
 
     selection: str = "proxy_accuracy"

@@ -120,6 +120,17 @@ class LBE(PULearner):
     ``labelled_propensity_`` is the mean estimated chance of being labelled of the labelled rows. The likelihood depends
     on the product of both chances alone, so which solution EM finds is set by where it starts: do not read the
     propensities as facts.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> positive = np.arange(600) < 240
+    >>> X = rng.normal(size=(600, 2)) + np.where(positive, 1.5, -1.5)[:, None]
+    >>> labels = (positive & (rng.random(600) < 0.4)).astype(int)
+    >>> learner = LBE(backbone="linear", learning_rate=0.05, random_state=0)
+    >>> bool((learner.fit(X, labels).predict(X) == positive).mean() > 0.95)
+    True
+    >>> 0.3 < learner.labelled_propensity_ < 0.6  # in truth 0.4
+    True
     """
 
     scenario: str = "single-set"

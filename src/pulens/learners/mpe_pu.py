@@ -100,6 +100,17 @@ class MPEPU(PULearner):
     With ``class_prior="auto"`` the share of positives among unlabelled rows is estimated along the way
     (``unlabelled_prior_``); a number fixes it, which is CVIR alone. The authors trained with SGD (0.1, momentum 0.9,
     weight decay 5e-4) on networks with batch norm for a thousand epochs; here Adam is the default.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> positive = np.arange(600) < 240
+    >>> X = rng.normal(size=(600, 2)) + np.where(positive, 1.5, -1.5)[:, None]
+    >>> labels = (positive & (rng.random(600) < 0.4)).astype(int)
+    >>> learner = MPEPU(scenario="single-set", backbone="linear", epochs=10, learning_rate=0.05, random_state=0)
+    >>> bool((learner.fit(X, labels).predict(X) == positive).mean() > 0.95)
+    True
+    >>> 0.25 < learner.unlabelled_prior_ < 0.35  # in truth (240 - 96) of 504
+    True
     """
 
     selection: str = "last"  #: as the authors do; the held-out rows serve the estimation

@@ -62,6 +62,15 @@ class PAN(PULearner):
     Where classes overlap the classifier settles at a chance of being positive above the class prior, not above one
     half: expect too many positive calls when positives are rare. ``objective="sums"`` is the authors' program, whose
     ``pull`` of 1e-4 multiplies a sum; with means it is about that times the batch's unlabelled rows.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> positive = np.arange(600) < 240
+    >>> X = rng.normal(size=(600, 2)) + np.where(positive, 1.5, -1.5)[:, None]
+    >>> labels = (positive & (rng.random(600) < 0.4)).astype(int)
+    >>> learner = PAN(scenario="single-set", backbone="linear", learning_rate=0.02, random_state=0)
+    >>> bool((learner.fit(X, labels).predict(X) == positive).mean() > 0.93)
+    True
     """
 
     selection: str = "proxy_auc"

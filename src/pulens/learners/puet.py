@@ -12,6 +12,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pulens.inputs.dense import dense
 from pulens.learners._classifier import Floats, PUClassifier, check_count, check_word, flat, seed_of
 from pulens.learners._growth import Tree, grow
 from pulens.learners._impurity import LOSSES, RISKS, TOLERANCE, NodeRisk
@@ -229,5 +230,6 @@ class PUET(PUClassifier):
 
     def _table(self, X: Any, *, reset: bool) -> Any:
         """A dense table in its own number type: bytes stay bytes, half floats are slow and become floats."""
-        table = np.ascontiguousarray(validate_data(self, flat(X), reset=reset))
+        found = validate_data(self, flat(X), reset=reset, accept_sparse="csr")
+        table = np.ascontiguousarray(dense(found, bytes_each=found.dtype.itemsize))
         return table.astype(np.float32) if table.dtype == np.float16 else table

@@ -110,6 +110,16 @@ class PULDA(PULearner):
 
     Settings are the authors'. The smooth distance is flat at its minimum while the term of the labelled rows is not:
     on overlapping classes too many rows are called positive; a larger ``temperature`` mends that.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> positive = np.arange(600) < 240
+    >>> X = rng.normal(size=(600, 2)) + np.where(positive, 1.5, -1.5)[:, None]
+    >>> labels = (positive & (rng.random(600) < 0.4)).astype(int)
+    >>> options = {"class_prior": 0.4, "scenario": "single-set", "backbone": "linear", "warm_up_learning_rate": 0.05}
+    >>> learner = PULDA(random_state=0, **options)
+    >>> bool((learner.fit(X, labels).predict(X) == positive).mean() > 0.93)
+    True
     """
 
     warm_up_epochs: int = 60

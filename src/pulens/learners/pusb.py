@@ -47,6 +47,15 @@ class PUSB(PULearner):
 
     The cut comes from the training rows that follow the population; rows from a population with another share of
     positives need another one. ``selection`` ranks epochs by the proxy AUC, which no cut enters.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> positive = np.arange(600) < 240
+    >>> X = rng.normal(size=(600, 2)) + np.where(positive, 1.5, -1.5)[:, None]
+    >>> labels = (positive & (rng.random(600) < 0.4)).astype(int)
+    >>> learner = PUSB(class_prior=0.4, scenario="single-set", backbone="linear", learning_rate=0.05, random_state=0)
+    >>> bool((learner.fit(X, labels).predict(X) == positive).mean() > 0.95)
+    True
     """
 
     selection: str = "proxy_auc"

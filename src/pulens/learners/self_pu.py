@@ -258,6 +258,15 @@ class SelfPU(PULearner):
 
     Needs the class prior; case-control, labels completely at random. The schedule is the authors' 200 epochs in 40.
     Held-out rows, PU labels only, steer the calibration and choose between the teachers (``chosen_teacher_``).
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> positive = np.arange(600) < 240
+    >>> X = rng.normal(size=(600, 2)) + np.where(positive, 1.5, -1.5)[:, None]
+    >>> labels = (positive & (rng.random(600) < 0.4)).astype(int)
+    >>> learner = SelfPU(class_prior=0.4, scenario="single-set", backbone="linear", learning_rate=0.05, random_state=0)
+    >>> bool((learner.fit(X, labels).predict(X) == positive).mean() > 0.95)
+    True
     """
 
     selection: str = "last"  #: the teachers are averages; what held-out rows choose is which of the two is returned

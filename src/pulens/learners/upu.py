@@ -24,6 +24,15 @@ class UPU(PULearner):
     """uPU: minimise the unbiased PU risk. With a flexible network it overfits; with a linear one it is sound.
 
     With ``loss="logistic"`` and ``backbone="linear"`` the problem is convex (du Plessis et al. 2015).
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> positive = np.arange(600) < 240
+    >>> X = rng.normal(size=(600, 2)) + np.where(positive, 1.5, -1.5)[:, None]
+    >>> labels = (positive & (rng.random(600) < 0.4)).astype(int)
+    >>> learner = UPU(class_prior=0.4, scenario="single-set", backbone="linear", learning_rate=0.05, random_state=0)
+    >>> bool((learner.fit(X, labels).predict(X) == positive).mean() > 0.95)
+    True
     """
 
     loss: str = "sigmoid"  #: or "logistic"

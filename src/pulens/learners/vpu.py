@@ -84,6 +84,15 @@ class VPU(PULearner):
 
     An epoch is a fixed number of steps, each on as many labelled as population rows. By default the epoch with the
     lowest variational loss on held-out rows is kept, and a row is positive where Phi exceeds half of its largest value.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> positive = np.arange(600) < 240
+    >>> X = rng.normal(size=(600, 2)) + np.where(positive, 1.5, -1.5)[:, None]
+    >>> labels = (positive & (rng.random(600) < 0.4)).astype(int)
+    >>> learner = VPU(scenario="single-set", backbone="linear", learning_rate=0.05, random_state=0)
+    >>> bool((learner.fit(X, labels).predict(X) == positive).mean() > 0.95)
+    True
     """
 
     selection: str = "loss"

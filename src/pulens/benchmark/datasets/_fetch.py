@@ -6,9 +6,14 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import os
 import shutil
+import struct
+import tarfile
+import zipfile
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +24,11 @@ from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset
 from pulens.errors import MissingDependencyError, PulensError
 
 HOME, MIRROR, OFFLINE = "PULENS_DATA_HOME", "PULENS_MIRROR", "PULENS_OFFLINE"
+NAMES = {"classes", "color_classes", "feature_names", "levels", "names", "target_name"}  # ours, not the makers'
+UNREADABLE = (
+    *(OSError, EOFError, ValueError, LookupError, ArithmeticError, RuntimeError),
+    *(csv.Error, struct.error, tarfile.TarError, zipfile.BadZipFile, zlib.error),
+)
 
 
 class DataUnavailableError(PulensError):
@@ -30,7 +40,7 @@ def fetch_arrays(name: str, dataset: Dataset) -> Arrays:
     try:
         paths = {file.name: fetch(file) for file in dataset.files}
     except DataUnavailableError as missing:
-        if dataset.originals is None or os.environ.get(MIRROR):
+        if not _may_convert(dataset):
             raise DataUnavailableError(f"{name}: {missing} Source: {dataset.source}.") from missing
         return _converted(name, dataset)
     arrays: dict[str, Any] = {}
@@ -38,6 +48,14 @@ def fetch_arrays(name: str, dataset: Dataset) -> Arrays:
         prefix = "" if len(paths) == 1 else f"{path.stem}/"
         arrays |= {f"{prefix}{key}": value for key, value in read_file(path).items()}
     return arrays
+
+
+def _may_convert(dataset: Dataset) -> bool:
+    """Whether the makers' files are to be tried: not past a mirror that was named, unless it holds them."""
+    mirror = os.environ.get(MIRROR)
+    if dataset.originals is None or not mirror:
+        return dataset.originals is not None
+    return all((Path(mirror) / file.name).is_file() for file in dataset.originals.files)
 
 
 def fetch(file: DataFile) -> Path:
@@ -101,12 +119,18 @@ def _converted(name: str, dataset: Dataset) -> Arrays:
     """Arrays from the makers' files; a wrong digest drops the cached copies and tries once more."""
     originals = dataset.originals
     assert originals is not None
+    converted = ", ".join(file.name for file in dataset.files)
     for last in (False, True):
-        paths = {file.name: fetch(file) for file in originals.files}
+        try:
+            paths = {file.name: fetch(file) for file in originals.files}
+        except DataUnavailableError as missing:
+            raise DataUnavailableError(
+                f"{name}: {missing} Or set {MIRROR} to a folder with {converted}. Source: {dataset.source}."
+            ) from missing
         try:
             arrays = originals.convert(paths)
             found = digest(arrays)
-        except (OSError, EOFError, ValueError, KeyError) as error:
+        except UNREADABLE as error:
             arrays, found = {}, f"unreadable: {error}"
         if found == originals.digest:
             return arrays
@@ -116,7 +140,7 @@ def _converted(name: str, dataset: Dataset) -> Arrays:
             raise DataUnavailableError(
                 f"{name}: the files from {dataset.source} do not hold the expected data (digest {found}, expected "
                 f"{originals.digest}). They may have changed there; set {MIRROR} to a folder with "
-                f"{', '.join(file.name for file in dataset.files)} instead."
+                f"{converted} instead."
             )
     raise AssertionError("unreachable")
 
@@ -135,13 +159,19 @@ def read_file(path: Path) -> dict[str, Any]:
 
 
 def digest(arrays: Mapping[str, Any]) -> str:
-    """SHA-256 of names, shapes and values of numeric arrays; number types do not matter, values do."""
+    """SHA-256 of names, shapes and values of arrays; number types do not matter, values do.
+
+    Columns of words count by what they say; names of classes and features, which are ours, do not count.
+    """
     found = hashlib.sha256()
     for key in sorted(arrays):
+        if key.rsplit("/", 1)[-1] in NAMES:
+            continue
         values = np.asarray(arrays[key])
-        if values.dtype.kind in "US":
-            continue  # names of classes and features are ours, not the makers'
         found.update(f"{key}{values.shape}".encode())
+        if values.dtype.kind == "U":
+            found.update("\0".join(values.ravel().tolist()).encode())
+            continue
         whole = values.dtype.kind in "iub"
         found.update(np.ascontiguousarray(values, np.int64 if whole else np.float64).tobytes())
     return found.hexdigest()

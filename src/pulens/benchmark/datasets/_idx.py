@@ -26,7 +26,7 @@ def read_idx(paths: Mapping[str, Path]) -> dict[str, Any]:
     return arrays
 
 
-def pictures(arrays: Arrays, positive: Sequence[int]) -> LabelledData:
+def pictures(arrays: Arrays, positive: Sequence[int], classes: tuple[str, ...]) -> LabelledData:
     """Pictures of one channel, bytes; some of the ten classes are positive."""
     return LabelledData(
         arrays["X_train"][:, None],
@@ -35,6 +35,6 @@ def pictures(arrays: Arrays, positive: Sequence[int]) -> LabelledData:
         np.isin(arrays["y_test"], positive),
         target=arrays["y_train"],
         target_test=arrays["y_test"],
-        classes=tuple(arrays["classes"].tolist()),
+        classes=classes,
         scale=(127.5, 1.0),
     )

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from pulens.benchmark.datasets._archive import UCI, exactly, member
+from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, Originals
+
+COPYISTS = tuple("ABCDEFGHIWXY")
 
 
 def build(arrays: Arrays) -> LabelledData:
@@ -14,8 +22,18 @@ def build(arrays: Arrays) -> LabelledData:
         arrays["y_test"] == 0,
         target=arrays["y_train"],
         target_test=arrays["y_test"],
-        classes=tuple(arrays["classes"].tolist()),
+        classes=COPYISTS,
     )
+
+
+def convert(paths: Mapping[str, Path]) -> Arrays:
+    """The archive of UCI: ten numbers and the letter of a copyist in a line."""
+    arrays = {}
+    for part, name in (("train", "avila-tr.txt"), ("test", "avila-ts.txt")):
+        rows = [line.split(",") for line in member(paths["avila.zip"], name).decode("ascii").splitlines()]
+        arrays[f"X_{part}"] = np.array([row[:-1] for row in rows]).astype(np.float64)
+        arrays[f"y_{part}"] = exactly([COPYISTS.index(row[-1]) for row in rows], "uint8")
+    return arrays
 
 
 DATASET = Dataset(
@@ -30,4 +48,9 @@ DATASET = Dataset(
     rows=20867,
     positives=8572,
     standardise=True,
+    originals=Originals(
+        (DataFile("avila.zip", None, f"{UCI}/459/avila.zip"),),
+        convert,
+        "17ffdc2ca047e2e5800faee04cdf0275c3b5fa0de33644a339189cb97acaaa5b",
+    ),
 )

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, Originals
+
+FEATURES = ("CRIM", "ZN", "INDUS", "CHAS", "NOX", "RM", "AGE", "DIS", "RAD", "TAX", "PTRATIO", "B", "LSTAT")
 
 
 def build(arrays: Arrays) -> LabelledData:
@@ -12,8 +19,15 @@ def build(arrays: Arrays) -> LabelledData:
         arrays["X"],
         target > target.mean(),
         target=target,
-        feature_names=tuple(arrays["feature_names"].tolist()),
+        feature_names=FEATURES,
     )
+
+
+def convert(paths: Mapping[str, Path]) -> Arrays:
+    """The file of StatLib: 22 lines of words, then 14 numbers on two lines for each district, the value last."""
+    numbers = paths["boston.txt"].read_text("latin-1").split("\n", 22)[22].split()
+    table = np.array([float(number) for number in numbers]).reshape(-1, len(FEATURES) + 1)
+    return {"X": table[:, :-1], "y": table[:, -1]}
 
 
 DATASET = Dataset(
@@ -29,4 +43,9 @@ DATASET = Dataset(
     positives=209,
     standardise=True,
     papers=("003",),
+    originals=Originals(
+        (DataFile("boston.txt", None, "http://lib.stat.cmu.edu/datasets/boston"),),
+        convert,
+        "9e06b89ff628a75575a41ecefbb503b2b53ceb28827a2110165dc41c1fe63a70",
+    ),
 )

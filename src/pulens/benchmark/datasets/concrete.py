@@ -2,7 +2,25 @@
 
 from __future__ import annotations
 
-from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from pulens.benchmark.datasets._archive import UCI, member
+from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, Originals
+from pulens.benchmark.datasets._xls import read_numbers
+
+FEATURES = (
+    "Cement (component 1)(kg in a m^3 mixture)",
+    "Blast Furnace Slag (component 2)(kg in a m^3 mixture)",
+    "Fly Ash (component 3)(kg in a m^3 mixture)",
+    "Water  (component 4)(kg in a m^3 mixture)",
+    "Superplasticizer (component 5)(kg in a m^3 mixture)",
+    "Coarse Aggregate  (component 6)(kg in a m^3 mixture)",
+    "Fine Aggregate (component 7)(kg in a m^3 mixture)",
+    "Age (day)",
+)
 
 
 def build(arrays: Arrays) -> LabelledData:
@@ -12,8 +30,16 @@ def build(arrays: Arrays) -> LabelledData:
         arrays["X"],
         target > target.mean(),
         target=target,
-        feature_names=tuple(arrays["feature_names"].tolist()),
+        feature_names=FEATURES,
     )
+
+
+def convert(paths: Mapping[str, Path]) -> Arrays:
+    """The archive of UCI: a legacy workbook, a line of names, then eight numbers and the strength in a row."""
+    cells = read_numbers(member(paths["concrete.zip"], "Concrete_Data.xls"))
+    rows = sorted({row for row, _ in cells})
+    table = np.array([[cells[row, column] for column in range(len(FEATURES) + 1)] for row in rows])
+    return {"X": table[:, :-1], "y": table[:, -1]}
 
 
 DATASET = Dataset(
@@ -29,4 +55,9 @@ DATASET = Dataset(
     positives=490,
     standardise=True,
     papers=("003",),
+    originals=Originals(
+        (DataFile("concrete.zip", None, f"{UCI}/165/concrete+compressive+strength.zip"),),
+        convert,
+        "4aff5af17e7be6eb8679297615016e9887454427939fa76417218b5b9142046b",
+    ),
 )

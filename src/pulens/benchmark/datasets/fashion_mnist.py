@@ -6,11 +6,23 @@ from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, Labell
 from pulens.benchmark.datasets._idx import pictures, read_idx
 
 MIRROR = "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com"
+CLASSES = (
+    "T-shirt/top",
+    "Trouser",
+    "Pullover",
+    "Dress",
+    "Coat",
+    "Sandal",
+    "Shirt",
+    "Sneaker",
+    "Bag",
+    "Ankle boot",
+)
 
 
 def build(arrays: Arrays) -> LabelledData:
     """Tops (0, 2, 3, 4, 6) are positive, as in paper 004."""
-    return pictures(arrays, (0, 2, 3, 4, 6))
+    return pictures(arrays, (0, 2, 3, 4, 6), CLASSES)
 
 
 DATASET = Dataset(

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
+
 import numpy as np
 
-from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData
+from pulens.benchmark.datasets._archive import UCI, exactly, member
+from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, Originals
+
+BATCHES = (1, 2, 3, 4, 5, 6, 8, 9)
 
 
 def build(arrays: Arrays) -> LabelledData:
@@ -12,6 +18,24 @@ def build(arrays: Arrays) -> LabelledData:
     kept = np.isin(arrays["y"], (1, 5))
     target = arrays["y"][kept]
     return LabelledData(arrays["X"][kept], target == 1, target=target)
+
+
+def convert(paths: Mapping[str, Path]) -> Arrays:
+    """The archive of UCI: a file per batch, in a line the gas and 128 numbers, each behind its place and a colon."""
+    tables = []
+    for batch in BATCHES:
+        text = member(paths["gas_drift.zip"], f"batch{batch}.dat").decode("ascii")
+        table = np.array([float(number) for number in text.replace(":", " ").split()]).reshape(-1, 257)
+        if (table[:, 1::2] != np.arange(1, 129)).any():
+            raise ValueError(f"batch {batch} has numbers out of place")
+        tables.append(table)
+    whole = np.concatenate(tables)
+    sizes = [len(table) for table in tables]
+    return {
+        "X": whole[:, 2::2],
+        "y": exactly(whole[:, 0], "uint8"),
+        "batch": np.repeat(np.array(BATCHES, np.uint8), sizes),
+    }
 
 
 DATASET = Dataset(
@@ -27,4 +51,9 @@ DATASET = Dataset(
     positives=1316,
     standardise=True,
     papers=("003",),
+    originals=Originals(
+        (DataFile("gas_drift.zip", None, f"{UCI}/224/gas+sensor+array+drift+dataset.zip"),),
+        convert,
+        "54a665dd20d7a88be3c4ea9b7eb17296d12ac5d074c913b5179645a2847a7e2b",
+    ),
 )

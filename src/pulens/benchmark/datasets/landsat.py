@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, joined
+import io
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from pulens.benchmark.datasets._archive import UCI, exactly, member
+from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, Originals, joined
 
 
 def build(arrays: Arrays) -> LabelledData:
@@ -10,6 +17,15 @@ def build(arrays: Arrays) -> LabelledData:
     X = joined(arrays["X_train"], arrays["X_test"])
     target = joined(arrays["y_train"], arrays["y_test"])
     return LabelledData(X, target == 7, target=target)
+
+
+def convert(paths: Mapping[str, Path]) -> Arrays:
+    """The archive of UCI: 37 whole numbers in a line, the last one is the class."""
+    arrays = {}
+    for part, name in (("train", "sat.trn"), ("test", "sat.tst")):
+        table = np.loadtxt(io.BytesIO(member(paths["landsat.zip"], name)))
+        arrays[f"X_{part}"], arrays[f"y_{part}"] = exactly(table[:, :-1], "uint8"), exactly(table[:, -1], "uint8")
+    return arrays
 
 
 DATASET = Dataset(
@@ -25,4 +41,9 @@ DATASET = Dataset(
     positives=1508,
     standardise=True,
     papers=("003",),
+    originals=Originals(
+        (DataFile("landsat.zip", None, f"{UCI}/146/statlog+landsat+satellite.zip"),),
+        convert,
+        "1f15bb909cf0f5b95ee693d7e05136d9adaee704c62d33606ea99c273f93817f",
+    ),
 )

@@ -2,18 +2,58 @@
 
 from __future__ import annotations
 
-from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, one_hot
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from pulens.benchmark.datasets._archive import UCI, codes, member
+from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, Originals, one_hot
+
+CLASSES = "ep"
+LEVELS = {  # of each column, the letters that occur; "?" is a root that nobody described
+    "cap-shape": "bcfksx",
+    "cap-surface": "fgsy",
+    "cap-color": "bcegnpruwy",
+    "bruises": "ft",
+    "odor": "acflmnpsy",
+    "gill-attachment": "af",
+    "gill-spacing": "cw",
+    "gill-size": "bn",
+    "gill-color": "beghknopruwy",
+    "stalk-shape": "et",
+    "stalk-root": "?bcer",
+    "stalk-surface-above-ring": "fksy",
+    "stalk-surface-below-ring": "fksy",
+    "stalk-color-above-ring": "bcegnopwy",
+    "stalk-color-below-ring": "bcegnopwy",
+    "veil-type": "p",
+    "veil-color": "nowy",
+    "ring-number": "not",
+    "ring-type": "eflnp",
+    "spore-print-color": "bhknoruwy",
+    "population": "acnsvy",
+    "habitat": "dglmpuw",
+}
 
 
 def build(arrays: Arrays) -> LabelledData:
     """One-hot columns, a missing value being a level of its own; poisonous is positive."""
-    levels = [len(characters) for characters in arrays["levels"].tolist()]
-    names = zip(arrays["feature_names"].tolist(), arrays["levels"].tolist(), strict=True)
     return LabelledData(
-        one_hot(arrays["X"], levels),
+        one_hot(arrays["X"], [len(characters) for characters in LEVELS.values()]),
         arrays["y"] == 1,
-        feature_names=tuple(f"{name}={level}" for name, characters in names for level in characters),
+        feature_names=tuple(f"{name}={level}" for name, characters in LEVELS.items() for level in characters),
     )
+
+
+def convert(paths: Mapping[str, Path]) -> Arrays:
+    """The archive of UCI: 23 letters in a line between commas, the first one says poisonous or edible."""
+    lines = member(paths["mushroom.zip"], "agaricus-lepiota.data").decode("ascii").splitlines()
+    columns = zip(*(line[::2] for line in lines), strict=True)
+    y, *X = (
+        codes("".join(column), levels) for column, levels in zip(columns, (CLASSES, *LEVELS.values()), strict=True)
+    )
+    return {"X": np.stack(X, 1), "y": y}
 
 
 DATASET = Dataset(
@@ -28,4 +68,9 @@ DATASET = Dataset(
     rows=8124,
     positives=3916,
     papers=("003", "004 (program only)"),
+    originals=Originals(
+        (DataFile("mushroom.zip", None, f"{UCI}/73/mushroom.zip"),),
+        convert,
+        "7bd2f273c50743f93db09cb26a0865d5a7efa82c2cc9d9089a6e6fe0bada5a94",
+    ),
 )

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData
+import io
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from pulens.benchmark.datasets._archive import UCI, exactly, member
+from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, Originals
+
+FEATURES = "height lenght area eccen p_black p_and mean_tr blackpix blackand wb_trans"  # spelled as by the maker
 
 
 def build(arrays: Arrays) -> LabelledData:
@@ -12,8 +21,14 @@ def build(arrays: Arrays) -> LabelledData:
         arrays["X"],
         target > 1,
         target=target,
-        feature_names=tuple(arrays["feature_names"].tolist()),
+        feature_names=tuple(FEATURES.split()),
     )
+
+
+def convert(paths: Mapping[str, Path]) -> Arrays:
+    """The archive of UCI: a compressed file, 11 numbers in a line, the last one is the class."""
+    table = np.loadtxt(io.BytesIO(member(paths["page_blocks.zip"], "page-blocks.data")))
+    return {"X": table[:, :-1], "y": exactly(table[:, -1], "uint8")}
 
 
 DATASET = Dataset(
@@ -29,4 +44,9 @@ DATASET = Dataset(
     positives=560,
     standardise=True,
     papers=("003",),
+    originals=Originals(
+        (DataFile("page_blocks.zip", None, f"{UCI}/78/page+blocks+classification.zip"),),
+        convert,
+        "33f80c63e890831be4e061330c75f82f73b2ddfe8cf80160ba29b66bd7a86789",
+    ),
 )

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, joined
+import io
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from pulens.benchmark.datasets._archive import UCI, exactly, member
+from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, Originals, joined
 
 
 def build(arrays: Arrays) -> LabelledData:
@@ -10,6 +17,15 @@ def build(arrays: Arrays) -> LabelledData:
     X = joined(arrays["X_train"], arrays["X_test"])
     target = joined(arrays["y_train"], arrays["y_test"])
     return LabelledData(X, target <= 2, target=target)
+
+
+def convert(paths: Mapping[str, Path]) -> Arrays:
+    """The archive of UCI: 17 whole numbers in a line between commas, the last one is the digit."""
+    arrays = {}
+    for part, name in (("train", "pendigits.tra"), ("test", "pendigits.tes")):
+        table = np.loadtxt(io.BytesIO(member(paths["pendigits.zip"], name)), delimiter=",")
+        arrays[f"X_{part}"], arrays[f"y_{part}"] = exactly(table[:, :-1], "uint8"), exactly(table[:, -1], "uint8")
+    return arrays
 
 
 DATASET = Dataset(
@@ -25,4 +41,9 @@ DATASET = Dataset(
     positives=3430,
     standardise=True,
     papers=("003",),
+    originals=Originals(
+        (DataFile("pendigits.zip", None, f"{UCI}/81/pen+based+recognition+of+handwritten+digits.zip"),),
+        convert,
+        "3699690c6de617b94f3626a844512a2f6b0c2319cbad30409e45a031e86c97b7",
+    ),
 )

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, joined
+import io
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from pulens.benchmark.datasets._archive import UCI, exactly, member
+from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, Originals, joined
 
 
 def build(arrays: Arrays) -> LabelledData:
@@ -10,6 +17,15 @@ def build(arrays: Arrays) -> LabelledData:
     X = joined(arrays["X_train"], arrays["X_test"])
     target = joined(arrays["y_train"], arrays["y_test"])
     return LabelledData(X, target == 4, target=target)
+
+
+def convert(paths: Mapping[str, Path]) -> Arrays:
+    """The archive of UCI: 10 whole numbers in a line, the last one is the class; training rows are compressed."""
+    arrays = {}
+    for part, name in (("train", "shuttle.trn"), ("test", "shuttle.tst")):
+        table = np.loadtxt(io.BytesIO(member(paths["shuttle.zip"], name)))
+        arrays[f"X_{part}"], arrays[f"y_{part}"] = exactly(table[:, :-1], "int16"), exactly(table[:, -1], "uint8")
+    return arrays
 
 
 DATASET = Dataset(
@@ -25,4 +41,9 @@ DATASET = Dataset(
     positives=8903,
     standardise=True,
     papers=("003",),
+    originals=Originals(
+        (DataFile("shuttle.zip", None, f"{UCI}/148/statlog+shuttle.zip"),),
+        convert,
+        "b39652a12bce306f304868ddf38975e360d6561f4ef86df33dd1d9b339c36b7b",
+    ),
 )

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
+from pulens.benchmark.datasets._archive import UCI, exactly, member
 from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, Originals
+
+WORDS = (
+    "make address all 3d our over remove internet order mail receive will people report addresses free business email "
+    "you credit your font 000 money hp hpl george 650 lab labs telnet 857 data 415 85 technology 1999 parts pm direct "
+    "cs meeting original project re edu table conference"
+)
+FEATURES = (
+    *(f"word_freq_{word}" for word in WORDS.split()),
+    *(f"char_freq_{character}" for character in ";([!$#"),
+    *(f"capital_run_length_{what}" for what in ("average", "longest", "total")),
+)
 
 
 def build(arrays: Arrays) -> LabelledData:
@@ -19,15 +30,14 @@ def build(arrays: Arrays) -> LabelledData:
         arrays["X"],
         target == 1,
         target=target,
-        feature_names=tuple(np.asarray(arrays.get("feature_names", ())).tolist()),
+        feature_names=FEATURES,
     )
 
 
 def convert(paths: Mapping[str, Path]) -> Arrays:
     """The archive of UCI: 58 numbers in a line, the last one says spam."""
-    with zipfile.ZipFile(paths["spambase.zip"]) as archive:
-        table = np.loadtxt(io.BytesIO(archive.read("spambase.data")), delimiter=",")
-    return {"X": table[:, :-1], "y": table[:, -1].astype(np.uint8)}
+    table = np.loadtxt(io.BytesIO(member(paths["spambase.zip"], "spambase.data")), delimiter=",")
+    return {"X": table[:, :-1], "y": exactly(table[:, -1], "uint8")}
 
 
 DATASET = Dataset(
@@ -44,7 +54,7 @@ DATASET = Dataset(
     standardise=True,
     papers=("003", "004"),
     originals=Originals(
-        (DataFile("spambase.zip", None, "https://archive.ics.uci.edu/static/public/94/spambase.zip"),),
+        (DataFile("spambase.zip", None, f"{UCI}/94/spambase.zip"),),
         convert,
         "f245fd54b7f64d0495f5264f9d75a93d74555b6fe92fb558fc1ee18bbb23639c",
     ),

@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
-from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData
+import io
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from pulens.benchmark.datasets._archive import UCI, exactly, member
+from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, Originals
+
+FEATURES = (
+    "fixed acidity",
+    "volatile acidity",
+    "citric acid",
+    "residual sugar",
+    "chlorides",
+    "free sulfur dioxide",
+    "total sulfur dioxide",
+    "density",
+    "pH",
+    "sulphates",
+    "alcohol",
+)
 
 
 def build(arrays: Arrays) -> LabelledData:
@@ -12,8 +33,19 @@ def build(arrays: Arrays) -> LabelledData:
         arrays["X"],
         target >= 6,
         target=target,
-        feature_names=tuple(arrays["feature_names"].tolist()),
+        feature_names=FEATURES,
     )
+
+
+def convert(paths: Mapping[str, Path]) -> Arrays:
+    """The archive of UCI: two tables with a line of names and semicolons, quality last; red wines come first."""
+    red, white = (
+        np.loadtxt(io.BytesIO(member(paths["wine_quality.zip"], f"winequality-{color}.csv")), delimiter=";", skiprows=1)
+        for color in ("red", "white")
+    )
+    table = np.concatenate([red, white])
+    color = np.repeat(np.array([0, 1], np.uint8), [len(red), len(white)])
+    return {"X": table[:, :-1], "y": exactly(table[:, -1], "uint8"), "color": color}
 
 
 DATASET = Dataset(
@@ -29,4 +61,9 @@ DATASET = Dataset(
     positives=4113,
     standardise=True,
     papers=("003",),
+    originals=Originals(
+        (DataFile("wine_quality.zip", None, f"{UCI}/186/wine+quality.zip"),),
+        convert,
+        "5b81a75f8421fd01cd68471d5ec5f991f0dcdc53093275563190f6406f121386",
+    ),
 )

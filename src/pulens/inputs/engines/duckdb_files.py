@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pulens.errors import InputError, MissingDependencyError, listed, nearest
-from pulens.inputs.columns import Columns
+from pulens.inputs.columns import Columns, find_column
 from pulens.inputs.engines.lazy import LazyEngine, explained
 
 MEMORY_LIMIT = "512MB"  # DuckDB sorts and groups beyond it on disk
@@ -62,6 +62,8 @@ def open_files(
             with explained(f"the condition {where!r}"):
                 relation = relation.filter(where)
         try:
+            if format in DELIMITED and len(relation.columns) == 1:  # another separator, more often than not
+                find_column(columns.score, relation.columns, delimiter=delimiter or DELIMITED[format])
             yield FileEngine(relation, columns, texts, group_by, beside)
         except InputError as error:
             raise InputError(f"{shown}: {error}") from error

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.errors import AssumptionError
+from pulens.inputs.dense import dense
 from pulens.priors.class_prior import ClassPrior
 from pulens.priors.estimate import estimate_from_tally
 from pulens.tally import Tally
@@ -34,7 +36,7 @@ def estimate_prior_from_features(
     >>> abs(estimate_prior_from_features(features, labels, model=LogisticRegression()).unlabelled - 1 / 3) < 0.05
     True
     """
-    table, kinds = np.asarray(features), np.asarray(labels).astype(int)
+    table, kinds = np.asarray(dense(features, bytes_each=8)), np.asarray(labels).astype(int)
     models = default_models(seed) if model is None else [model]
     tallies = [Tally.from_arrays(kinds, out_of_fold_scores(one, table, kinds, seed=seed)) for one in models]
     best = max(tallies, key=_separation)
@@ -46,7 +48,13 @@ def out_of_fold_scores(model: Any, features: Any, labels: Any, *, folds: int = F
     from scipy.special import logit
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-    split = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    fewest = int(np.unique(labels, return_counts=True)[1].min())
+    if fewest < 2:
+        raise AssumptionError(
+            "scores out of fold, from which the class prior is estimated, need at least 2 labelled and 2 unlabelled "
+            "rows, got 1 of a kind. Give the class prior as a number such as 0.2."
+        )
+    split = StratifiedKFold(min(folds, fewest), shuffle=True, random_state=seed)
     if hasattr(model, "decision_function"):
         return np.asarray(cross_val_predict(model, features, labels, cv=split, method="decision_function"), float)
     chance = cross_val_predict(model, features, labels, cv=split, method="predict_proba")[:, 1]

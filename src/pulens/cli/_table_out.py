@@ -1,0 +1,111 @@
+"""Tables as files, in the format that the file's ending tells."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pulens.errors import InputError, MissingDependencyError, listed
+from pulens.inputs.columns import is_null
+from pulens.inputs.files import EXTENSIONS
+from pulens.whole_files import is_channel
+
+# as a program would write them: 007 and 1_000 stay text
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
+_NUMBER = re.compile(r"-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+Columns = Mapping[str, Any]  # by name: Python values, text, or an Arrow array whose types are kept
+
+
+def format_out(path: str) -> str:
+    """The format of a table that is to be written: the ending tells; pipes and standard output get CSV."""
+    if path == "-" or is_channel(path):
+        return "csv"
+    ending = Path(path).suffix.lower().removeprefix(".")
+    if ending not in EXTENSIONS:
+        raise InputError(
+            f"{path}: the file's ending must tell the format of the table, one of {listed(EXTENSIONS, limit=20)}; got "
+            f"{'none' if not ending else repr(ending)}."
+        )
+    if EXTENSIONS[ending] in ("parquet", "arrow"):
+        _arrow(EXTENSIONS[ending])  # better now than after an hour of work
+    return EXTENSIONS[ending]
+
+
+def table_bytes(kind: str, columns: Columns) -> bytes:
+    """A table as a file of the format holds it.
+
+    >>> table_bytes("csv", {"a": ["1", "2"], "b": [None, 0.5]})
+    b'a,b\\n1,\\n2,0.5\\n'
+    >>> table_bytes("jsonl", {"a": ["1", "007"], "b": [None, 0.5]})
+    b'{"a": "1", "b": null}\\n{"a": "007", "b": 0.5}\\n'
+    """
+    if kind in ("csv", "tsv"):
+        text = io.StringIO()
+        writer = csv.writer(text, delimiter="\t" if kind == "tsv" else ",", lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*map(_plain, columns.values()), strict=True))
+        return text.getvalue().encode()
+    if kind == "jsonl":
+        values = [[None if is_null(value) else value for value in typed(_plain(column))] for column in columns.values()]
+        lines = (
+            json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False, default=str)
+            for row in zip(*values, strict=True)
+        )
+        return "".join(f"{line}\n" for line in lines).encode()
+    pa = _arrow(kind)
+    table = pa.table([_array(pa, kind, name, column) for name, column in columns.items()], names=list(columns))
+    sink = io.BytesIO()
+    if kind == "parquet":
+        pa.parquet.write_table(table, sink)
+    else:
+        pa.feather.write_feather(table, sink)
+    return sink.getvalue()
+
+
+def typed(column: Any) -> list[Any]:
+    """A column of text as numbers where every cell is written as one, empty cells as null; other columns as they are.
+
+    >>> typed(["1", "", "20"]), typed(["1", "2.50"]), typed(["7", "007"]), typed([0.5, None])
+    ([1, None, 20], [1.0, 2.5], ['7', '007'], [0.5, None])
+    """
+    cells = list(column)
+    if not all(isinstance(cell, str) for cell in cells):
+        return cells
+    written = [cell for cell in cells if cell != ""]
+    kind: Any = str
+    if written and all(_WHOLE.fullmatch(cell) for cell in written):
+        kind = int
+    elif written and all(_NUMBER.fullmatch(cell) for cell in written):
+        kind = float
+    return [None if cell == "" else kind(cell) for cell in cells]
+
+
+def _array(pa: Any, kind: str, name: str, column: Any) -> Any:
+    if hasattr(column, "to_pylist"):
+        return column
+    try:
+        return pa.array(typed(column))
+    except pa.ArrowException as error:
+        raise InputError(
+            f"column {name!r} cannot be written as {kind}: {error}. CSV and JSON Lines hold values of several types."
+        ) from error
+
+
+def _plain(column: Any) -> Any:
+    return column.to_pylist() if hasattr(column, "to_pylist") else column
+
+
+def _arrow(kind: str) -> Any:
+    try:
+        import pyarrow as pa
+        import pyarrow.feather
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingDependencyError("pyarrow", purpose=f"writing {kind} files", extra="data") from error
+    return pa

@@ -1,0 +1,71 @@
+"""Learners around scikit-learn classifiers on disk: models by skops, everything else as JSON. Nothing is unpickled."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pulens.errors import InputError, MissingDependencyError, listed
+from pulens.learners._saving import FACTS, check_target, described
+from pulens.whole_files import whole_folder
+
+MODELS = "models.skops"
+ELSEWHERE = ("classes_", "feature_names_in_", "n_features_in_")  # said in the JSON, or always the same
+
+
+def save(learner: Any, path: Path) -> Path:
+    """Write a folder, whole or not at all; a folder that holds something else is never overwritten."""
+    check_target(path)
+    skops = _skops()
+    parameters = learner.get_params(deep=False)
+    fitted = {name: value for name, value in vars(learner).items() if name.endswith("_") and name not in ELSEWHERE}
+    facts = described(learner, {**parameters, "estimator": None}, {"n_features_in_": int(learner.n_features_in_)})
+    text = json.dumps(facts, indent=2, allow_nan=False) + "\n"
+    with whole_folder(path) as temporary:
+        try:
+            skops.dump({"estimator": parameters["estimator"], "fitted": fitted}, temporary / MODELS)
+        except Exception as error:  # whatever a classifier of somebody's own may raise
+            raise InputError(
+                f"{parameters['estimator']!r} cannot be saved: {error}. Models of scikit-learn and of libraries that "
+                "keep its rules can."
+            ) from error
+        (temporary / FACTS).write_text(text, encoding="utf-8")
+    return path
+
+
+def restore_models(learner: Any, facts: dict[str, Any], folder: Path, trusted: Sequence[str]) -> Any:
+    """Put the stored models into an unfitted learner with the stored parameters."""
+    skops, file = _skops(), folder / MODELS
+    try:
+        unknown = sorted(set(skops.get_untrusted_types(file=file)) - set(trusted))
+        stored = None if unknown else skops.load(file, trusted=list(trusted))
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise InputError(f"{file} could not be read: {error}.") from error
+    if stored is None:
+        raise InputError(
+            f"{file} holds {listed(unknown)}, which a file made in bad faith could misuse. If you know where the "
+            f"file comes from: load(path, trusted={unknown})."
+        )
+    learner.set_params(estimator=stored["estimator"])
+    for name, value in stored["fitted"].items():
+        setattr(learner, name, value)
+    learner.n_features_in_ = facts["fitted"]["n_features_in_"]
+    learner.classes_ = np.array([0, 1])
+    if facts["feature_names"]:
+        learner.feature_names_in_ = np.array(facts["feature_names"], dtype=object)
+    return learner
+
+
+def _skops() -> Any:
+    try:
+        import skops.io
+    except ImportError:
+        raise MissingDependencyError(
+            "skops", purpose="saving and loading learners around scikit-learn classifiers", extra="skops"
+        ) from None
+    return skops.io
