@@ -50,10 +50,9 @@ def _head(found: Board, archive: Archive) -> list[str]:
 
 def _table(found: Board) -> list[str]:
     """Blocks of data sets beside each other as the width allows; published figures under ours."""
-    summaries, verdicts = tables.summaries(found.cells), found.verdicts
+    texts = _cell_texts(found)
     names = max(12, *(len(one.marked) for one in found.methods.values())) + 2
-    few = {place: str(n).translate(RAISED) for place, n in found.other_seeds.items()}
-    wide = max(16 if few else 15, *(len(one) + 2 for one in found.datasets))
+    wide = max(15, *(len(one) + 2 for one in found.datasets), *(len(text) + 1 for text in texts.values()))
     per_block = max(1, (WIDTH - names) // wide)
     lines = [
         f"{found.metric}, mean ± sd over seeds" + (" (ORACLE SELECTION)" if selects_with_truth(found.selection) else "")
@@ -63,12 +62,7 @@ def _table(found: Board) -> list[str]:
         is_last = place == len(blocks) - 1
         lines.append(" " * names + "".join(f"{one:>{wide}}" for one in block) + (f"{'mean':>9}" if is_last else ""))
         for name in found.order:
-            shown = []
-            for dataset in block:
-                one = summaries.get((name, dataset))
-                sign = SIGNS[verdicts.get((name, dataset), "tie")]
-                more = few.get((name, dataset), "") + "?" * bool(found.undefined.get((name, dataset)))
-                shown.append(f"{'–' if one is None else f'{one}{more} {sign}':>{wide}}")
+            shown = [f"{texts.get((name, dataset), '–'):>{wide}}" for dataset in block]
             mean = f"{_mean(found, name):>9}" if is_last else ""
             lines.append(f"{found.methods[name].marked:<{names}}" + "".join(shown) + mean)
             beside = [found.published.get((name, dataset)) for dataset in block]
@@ -77,6 +71,16 @@ def _table(found: Board) -> list[str]:
                 lines.append(f"{'  published':<{names}}{figures}".rstrip())
         lines.append("")
     return lines + [part for line in _legend(found) for part in _wrapped(line)]
+
+
+def _cell_texts(found: Board) -> dict[tuple[str, str], str]:
+    """Mean and deviation, the number of seeds where it is another, a question mark, a sign for better or worse."""
+    verdicts = found.verdicts
+    texts = {}
+    for place, one in tables.summaries(found.cells).items():
+        few = str(found.other_seeds.get(place, "")).translate(RAISED) + "?" * bool(found.undefined.get(place))
+        texts[place] = f"{one}{few} {SIGNS[verdicts.get(place, 'tie')]}"
+    return texts
 
 
 def _named(found: Board, name: str) -> str:

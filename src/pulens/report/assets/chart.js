@@ -5,6 +5,11 @@ const chart = (() => {
   const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
   const escapeText = (text) => String(text).replace(/[&<>"']/g, (character) => escapes[character]);
   const tidy = (number) => (Math.round(number * 100) / 100).toString();
+  // Long names end early, but never lose the marks behind them.
+  const cut = (text, most) => {
+    const [marks] = text.match(/( [†‡§]+)?( [\d.]+)?$/);
+    return text.length > most ? `${text.slice(0, Math.max(1, most - 1 - marks.length))}…${marks}` : text;
+  };
 
   // About `count` round numbers from low to high.
   function ticks(low, high, count) {
@@ -178,10 +183,9 @@ const chart = (() => {
     layer.numbered = [];
     for (const i of order) {
       const others = [...points.filter((_, k) => k !== i), ...names];
-      const cut = layer.text[i].length > 26 ? `${layer.text[i].slice(0, 25)}…` : layer.text[i];
       const place = (text, most) =>
         roomFor(spots[i], textWidth(text, NAME_SIZE) * (layer.first[i] ? 1.1 : 1), most, frame, others, lines);
-      let text = cut;
+      let text = cut(layer.text[i], 26);
       let at = place(text, 34);
       if (!at) {
         layer.numbered.push(layer.text[i]);
@@ -281,6 +285,6 @@ const chart = (() => {
   };
   const csv = (table) => [table.header, ...table.rows].map((row) => row.map(cell).join(",")).join("\n") + "\n";
 
-  return { svg, ticks, label, csv, escapeText };
+  return { svg, ticks, label, csv, cut, escapeText };
 })();
 if (typeof module !== "undefined") module.exports = chart;

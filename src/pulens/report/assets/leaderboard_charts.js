@@ -98,7 +98,10 @@ const leaderboardCharts = (raw, state, ask) => {
       .methods()
       .map((m) => ({ m, name: ask.marked(m), cost: ask.cost(m, state.cost), value: 100 * ask.value(m, "f1") }))
       .filter((one) => one.cost > 0 && Number.isFinite(one.value));
-    if (!points.length) return nothing("tradeoff", title, "No method was measured on all of these data sets on this device. Choose a single data set.");
+    if (!points.length) {
+      const why = "No method was measured on all of these data sets on this device. Choose a single data set.";
+      return { ...nothing("tradeoff", title, why), after: () => ask.tellNumbers([]) };
+    }
     const beats = (a, b) => a.value >= b.value && a.cost <= b.cost && (a.value > b.value || a.cost < b.cost);
     for (const one of points)
       one.best = !raw.methods[one.m].truth && !points.some((other) => !raw.methods[other.m].truth && beats(other, one));
