@@ -232,7 +232,8 @@ def _lines(rows: list[dict[str, Any]]) -> str:
     default="300",
     show_default=True,
     metavar="RUNS",
-    help="Most runs whose evaluation without negatives is held against the truth; 'all' or 0.",
+    help="Most runs whose evaluation without negatives is held against the truth with an estimated class prior "
+    "(with the known one it is every run); 'all', or 0 for no such evaluation at all.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="Show nothing but errors; for scripts that only want files.")
 def report_command(archive: Path, **given: Any) -> None:
