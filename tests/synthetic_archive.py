@@ -43,6 +43,13 @@ def make(
     return read(folder)
 
 
+def rewritten(archive, folder, change):
+    """The archive again with rows as ``change`` gives them (None leaves a run out), beside what the folder holds."""
+    changed = [again for row in archive.table().to_pylist() if (again := change(row)) is not None]
+    Store(folder).open().add(changed)
+    return read(folder)
+
+
 def skill(method, strategy, frequency):
     """Few labels and biased labels cost something; PN needs none."""
     base = METHODS.get(method, METHODS["nnpu"])[2]

@@ -81,7 +81,7 @@ def test_marks_in_the_text_are_the_corrected_tests(archive):
     verdicts = {(one.method, one.dataset): one.verdict() for one in paired.against_reference(found.competing)}
     assert {"better", "worse"} <= set(verdicts.values())
     line = next(line for line in text.splitlines() if line.startswith("PAN"))
-    signs = re.findall(r"± \d+\.\d+ ([+\- ])", line + " ")
+    signs = re.findall(r"± \d+\.\d+[⁰¹²³]* ([+\- ])", line + " ")
     expected = [{"better": "+", "worse": "-", "tie": " "}[verdicts["pan", one]] for one in found.datasets]
     assert signs == expected
 
@@ -163,10 +163,10 @@ def test_a_metric_with_nothing_to_divide_by_is_left_out_and_marked(tmp_path):
 def test_judgement_takes_whole_seeds_so_that_methods_stay_comparable(archive):
     condition = leaderboard.board(archive).condition
     found = judged.judge_within(archive, condition, most=14, redraws=50)
-    assert (found.runs, found.of) == (12, 71)  # one seed of two data sets, six methods
+    assert (found.sampled, found.runs) == (12, 71)  # one seed of two data sets, six methods
     assert {row["prior"] for row in found.coverage} == {"known", "estimated"}
     text = leaderboard.report_text(leaderboard.board(archive), archive, found)
-    assert "12 of 71 runs" in text
+    assert "(71 runs; the prior estimated on 12 of them" in text
     assert "oracle_f1 (ORACLE)" in text
     assert "validation proxy_accuracy" in text
 

@@ -51,7 +51,7 @@ class MixesRuns(NNPU):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LearnsNothing(NNPU):
-    learning_rate: float = 1e-12
+    learning_rate: float = 1e-30
 
 
 def test_the_contract_notices_runs_that_touch():

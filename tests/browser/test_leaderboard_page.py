@@ -6,11 +6,11 @@ import pytest
 
 pytest.importorskip("pyarrow", reason="the archive is Parquet: pip install 'pulens[bench]'")
 
-from pulens.benchmark import leaderboard
+from pulens.benchmark import judgement, leaderboard
 from pulens.benchmark.archive import Store, read
 from pulens.benchmark.leaderboard import judged
 from pulens.benchmark.leaderboard.page import leaderboard_page
-from synthetic_archive import make
+from synthetic_archive import make, rewritten
 
 TITLE = "<img src=x onerror=alert(1)> mine"
 
@@ -235,3 +235,162 @@ def test_charts_have_something_to_draw_where_no_method_has_every_data_set(open_p
         assert "Choose methods to draw" not in text
         assert "No costs were kept" not in text
     assert "connect4" in opened.page.locator("#chart-radar .canvas").inner_html()
+
+
+@pytest.fixture(scope="module")
+def uneven(archive, tmp_path_factory):
+    """A method with an oracle of its own and one seed less; two devices; two prior policies."""
+    folder = tmp_path_factory.mktemp("uneven") / "archive"
+
+    def change(row):
+        if row["status"] != "done" or row["dataset"] not in ("mnist", "spambase"):
+            return None
+        if (row["method"], row["dataset"], row["seed"]) == ("self_pu", "mnist", 2):
+            return None
+        changed = {"own_selection": "oracle_accuracy"} if row["method"] == "self_pu" else {}
+        if row["method"] == "pan" or row["seed"] == 2:
+            changed |= {"device_name": "a large device", "seconds": 0.01}
+        return row | changed
+
+    def other(row):
+        if (row["method"], row["dataset"]) == ("nnpu", "mnist"):
+            return row | {"key": row["key"][::-1], "prior_policy": "estimated"}
+        return None
+
+    rewritten(archive, folder, change)
+    return rewritten(archive, folder, other)
+
+
+@pytest.fixture(scope="module")
+def uneven_report(uneven, tmp_path_factory):
+    path = tmp_path_factory.mktemp("uneven") / "leaderboard.html"
+    board = leaderboard.board(uneven)
+    fared = judged.judge_within(uneven, board.condition, 7, redraws=50)
+    path.write_text(leaderboard_page(uneven, board, fared), encoding="utf-8")
+    return path
+
+
+def test_oracles_of_their_own_and_missing_seeds_are_shown(open_page, uneven_report):
+    page = open_page(uneven_report).page
+    assert "but those marked § read TRUE" in page.locator(".source").text_content()
+    badge = page.locator("#board tr[data-method='self_pu'] .badge")
+    assert badge.all_text_contents() == ["§ true validation labels"]
+    assert page.locator("#compared tr[data-method='self_pu'] .badge").count() == 1
+    assert page.locator("#board .badge", has_text="§").count() == 1
+    counts = page.locator("#board sup.count")
+    assert counts.all_text_contents() == ["2", "2"]  # Self-PU on mnist, and PAN, whose run failed
+    assert counts.first.get_attribute("title") == "2 seeds"
+    assert "over so many seeds; without, over all 3" in page.locator("#counts").text_content()
+    assert "Self-PU §" in page.locator("#drawn").text_content()
+    page.locator("#selection").select_option("last")
+    assert badge.count() == 0, "the last epoch reads nothing"
+
+
+def test_a_run_tells_what_evaluation_without_negatives_would_have_said(open_page, uneven, uneven_report):
+    opened = open_page(uneven_report)
+    page = opened.page
+    page.locator("#board tr[data-method='dist_pu'] button.cell").first.click()
+    page.locator("#seeds button.cell", has_text="25").click()
+    opened.settle()
+    key = page.evaluate("page.state.run.key")
+    expected = {row["metric"]: row for row in judgement.judge(uneven, rows=[{**uneven._row(key)}], redraws=50)}
+    table = page.locator("#estimates tbody tr")
+    assert table.count() == 5
+    names = {"accuracy": "accuracy", "F1": "f1", "precision": "precision", "recall": "recall", "ROC AUC": "roc_auc"}
+    for row in table.all():
+        name, estimate, interval, truth, held = row.locator("td").all_text_contents()
+        told = expected[names[name]]
+        assert float(estimate) == pytest.approx(100 * told["estimate"], abs=0.011)
+        ends = [float(part) for part in interval.split(" to ")]
+        assert ends == pytest.approx([100 * told["low"], 100 * told["high"]], abs=0.011)
+        assert float(truth) == pytest.approx(100 * told["truth"], abs=0.011)
+        assert held == ("yes" if told["held"] else "no")
+    note = page.locator("#estimates-note")
+    assert f"epoch {uneven.choice(key)['epoch']} (the method's own criterion" in note.text_content()
+    assert "biased" not in note.text_content()
+    opened.keep("leaderboard-run")
+
+
+def boxes_meet(boxes):
+    def meet(a, b):
+        return (
+            a["x"] < b["x"] + b["width"] - 1
+            and b["x"] < a["x"] + a["width"] - 1
+            and a["y"] < b["y"] + b["height"] - 3
+            and b["y"] < a["y"] + a["height"] - 3
+        )
+
+    return [(a, b) for place, a in enumerate(boxes) for b in boxes[:place] if meet(a, b)]
+
+
+@pytest.mark.parametrize("width", [1200, 375])
+def test_names_in_the_chart_of_costs_do_not_cover_one_another(open_page, uneven_report, width):
+    opened = open_page(uneven_report, viewport={"width": width, "height": 800})
+    page = opened.page
+    page.evaluate(
+        """() => { // twenty methods, most of them as good as one another
+          const { raw } = page;
+          const first = raw.methods.length;
+          const grids = ["mean", "sd", "n", "p", "verdict", "belief"];
+          for (let k = 0; k < 14; k++) {
+            raw.methods.push({ ...raw.methods[0], name: `more${k}`, title: `Method ${k}`, marked: `Method ${k}` });
+            for (const own of Object.values(raw.boards)) {
+              for (const name of grids)
+                own[name].push(raw.datasets.map(() => (name === "mean" ? 90000 + 20 * k : null)));
+              for (const name of ["over", "wilcoxon", "records"]) own[name].push(null);
+            }
+            const { cells } = raw.costs[page.state.condition];
+            raw.datasets.forEach((_, d) => cells.push([first + k, d, 0, 1 + k / 20, 100]));
+          }
+          document.querySelector("[data-cost=seconds]").click();
+        }"""
+    )
+    page.locator("#chart-tradeoff").scroll_into_view_if_needed()
+    opened.settle()
+    names = page.locator("#chart-tradeoff svg text.name")
+    told = names.all_text_contents()
+    numbered = [part for part in page.locator("#numbered").text_content().split(", ") if part]
+    assert sum(text.startswith("Method") for text in [*told, *(part.split(" ", 1)[1] for part in numbered)]) == 14
+    assert {part.split(" ")[0] for part in numbered} >= {text for text in told if text.isdigit()}
+    assert boxes_meet([one.bounding_box() for one in names.all()]) == []
+    opened.keep(f"leaderboard-costs-{width}")
+    told = page.evaluate(
+        "['A very long name of a method ‡§', 'A method of a very long name', 'PN †'].map((one) => chart.cut(one, 20))"
+    )
+    assert told == ["A very long name… ‡§", "A method of a very …", "PN †"]
+
+
+def test_costs_are_of_one_device_at_a_time(open_page, uneven, uneven_report):
+    opened = open_page(uneven_report)
+    page = opened.page
+    page.locator("#chart-tradeoff").scroll_into_view_if_needed()
+    opened.settle()
+    chips = page.locator("#on-device button")
+    assert chips.all_text_contents() == ["a processor", "a large device"]
+    assert "on a processor" in page.locator("#chart-tradeoff svg title").text_content()
+    note = page.locator("#devices")
+    assert "Not drawn" in note.text_content()
+    assert "PAN" in note.text_content().split("measured there:")[1]
+    chips.nth(1).click()
+    opened.settle()
+    assert chips.nth(1).get_attribute("aria-pressed") == "true"
+    assert "on a large device" in page.locator("#chart-tradeoff svg title").text_content()
+    assert "PAN" in page.locator("#chart-tradeoff svg").text_content()
+
+
+def test_label_charts_keep_the_rest_of_the_condition(open_page, uneven_report):
+    opened = open_page(uneven_report)
+    page = opened.page
+    page.locator("#chart-labels").scroll_into_view_if_needed()
+    opened.settle()
+    page.locator("#chart-labels summary").click()
+    opened.settle()
+    shown = page.locator("#chart-labels details.data tbody td:first-child").all_text_contents()
+    assert shown == ["S1 0.05 prior known", "S1 0.1 prior known"]
+    page.locator("#condition").select_option(label="S1 0.1 prior estimated")
+    page.locator("#chart-bias").scroll_into_view_if_needed()
+    opened.settle()
+    page.locator("#chart-bias summary").click()
+    opened.settle()
+    shown = page.locator("#chart-bias details.data tbody td:first-child").all_text_contents()
+    assert shown == ["S1 0.05 prior estimated", "S2 0.05 prior estimated"]

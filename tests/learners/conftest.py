@@ -30,20 +30,28 @@ def toy_draw(seed: int, accept=None) -> SimpleNamespace:
     labelled = rng.normal(size=(400 if accept is None else 20000, 2)) + centre
     if accept is not None:
         labelled = labelled[rng.random(len(labelled)) < accept(labelled)][:400]
-    unlabelled, _ = population(4000)
+    unlabelled, hidden = population(4000)
     test, truth = population(20000)
-    return SimpleNamespace(labelled=labelled, unlabelled=unlabelled, test=test, truth=truth)
+    return SimpleNamespace(
+        labelled=labelled,
+        unlabelled=unlabelled,
+        hidden=hidden,  # the truth of unlabelled rows, for references that are told it
+        X=np.concatenate([labelled, unlabelled]),
+        labels=np.repeat([1, 0], [400, 4000]),
+        test=test,
+        truth=truth,
+    )
 
 
 class Toy:
-    """Six draws of the toy, trained as one stack of linear models."""
+    """Draws of the toy, six unless told, trained as one stack of linear models."""
 
     def __init__(self, accept=None, seeds=range(6)):
         self.draws = [toy_draw(seed, accept) for seed in seeds]
-        self.table = np.concatenate([np.concatenate([d.labelled, d.unlabelled]) for d in self.draws]).astype(np.float32)
+        self.table = np.concatenate([draw.X for draw in self.draws]).astype(np.float32)
         size = 4400
         self.rows = [np.arange(size) + size * number for number in range(len(self.draws))]
-        self.labels = [np.repeat([1, 0], [400, 4000])] * len(self.draws)
+        self.labels = [draw.labels for draw in self.draws]
 
     def fit(self, learner, **options):
         from pulens.learners import fit_many
@@ -61,6 +69,12 @@ class Toy:
 @pytest.fixture(scope="session")
 def toy():
     return Toy()
+
+
+@pytest.fixture(scope="session")
+def ten_toys():
+    """As many draws as the specifications' figures are over."""
+    return Toy(seeds=range(10))
 
 
 @pytest.fixture(scope="session")

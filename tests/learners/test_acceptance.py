@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
+from pulens.learners import LBE, VPU, fit_many
 from pulens.learners._break_even import break_even_threshold, cut_below
-from pulens.learners.dist_pu import cosine, rising
+from pulens.learners._loop import Program
+from pulens.learners._selection import proxy_auc
 from pulens.learners.lbe import smallest
-from pulens.learners.pulda import MovingAverage
-from pulens.learners.vpu import VPU
+from pulens.learners.mpe_pu import ValueIgnoringProgram
+from pulens.learners.pusb import SelectionBiasProgram
+from pulens.learners.vpu import VariationalProgram
 from pulens.risks import LOSSES, alignment, labelling_bias, risk_parts, unbiased
 from pulens.risks.correction import corrected, corrected_value
 from pulens.risks.losses import logistic, sigmoid
 from pulens.risks.means import masked_mean
 from pulens.risks.mixture import best_bin_share
 from pulens.risks.variational import mixup_gap, variational
+from pulens.scenario import Scenario
+from worked_numbers import close, gradient, program_on
 
 P, U, PRIOR = [2.0, -1.0], [0.5, -0.5, 1.0, -2.0], 0.4
 LOW_P, LOW_U, LOW_PRIOR = [3.0, 2.0], [-3.0, -2.0, -1.0, -4.0], 0.6
-
-
-def close(found, expected, tolerance=2e-6):
-    found, expected = (
-        value.detach().numpy() if isinstance(value, torch.Tensor) else value for value in (found, expected)
-    )
-    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
 
 
 def parts_and_logits(loss, labelled, unlabelled, prior):
@@ -36,10 +35,6 @@ def parts_and_logits(loss, labelled, unlabelled, prior):
     n = len(labelled)
     cost = LOSSES[loss]
     return risk_parts(cost(z[:n], 1).mean(), cost(z[:n], -1).mean(), cost(z[n:], -1).mean(), prior), z
-
-
-def gradient(value, z):
-    return torch.autograd.grad(value, z)[0]
 
 
 class TestRisks:
@@ -57,6 +52,14 @@ class TestRisks:
         close(unbiased(parts), total)
         close(corrected(parts), total)
         close(gradient(corrected(parts), z), slopes)
+
+    @pytest.mark.parametrize(
+        ("loss", "labelled_as_negative", "unlabelled_as_negative"),
+        [("sigmoid", 0.574869, 0.462565), ("logistic", 1.220095, 0.722086)],
+    )
+    def test_mean_losses_as_negatives(self, loss, labelled_as_negative, unlabelled_as_negative):
+        close(LOSSES[loss](np.array(P), -1).mean(), labelled_as_negative)
+        close(LOSSES[loss](np.array(U), -1).mean(), unlabelled_as_negative)
 
     def test_sigmoid_steps_back_where_the_negative_part_is_too_low(self):
         parts, z = parts_and_logits("sigmoid", LOW_P, LOW_U, LOW_PRIOR)
@@ -87,10 +90,26 @@ class TestRisks:
         close(unbiased(parts_and_logits("logistic", [0.0], [0.0], 0.4)[0]), math.log(2))
         close(unbiased(parts_and_logits("sigmoid", P, U, 1e-12)[0]), 0.462565)
 
-    def test_order_and_duplication_change_nothing(self):
-        value = unbiased(parts_and_logits("sigmoid", P, U, PRIOR)[0])
-        close(unbiased(parts_and_logits("sigmoid", P[::-1], U[::-1], PRIOR)[0]), value)
-        close(unbiased(parts_and_logits("sigmoid", P * 2, U * 2, PRIOR)[0]), value)
+    @pytest.mark.parametrize("rows", [(P, U, PRIOR), (LOW_P, LOW_U, LOW_PRIOR)], ids=["ordinary", "stepping back"])
+    @pytest.mark.parametrize("loss", ["sigmoid", "logistic"])
+    @pytest.mark.parametrize("risk", [unbiased, corrected])
+    def test_order_and_duplication_change_neither_value_nor_gradient(self, risk, loss, rows):
+        labelled, unlabelled, prior = rows
+
+        def found(labelled, unlabelled):
+            parts, z = parts_and_logits(loss, labelled, unlabelled, prior)
+            slopes = gradient(risk(parts), z).numpy()
+            return float(risk(parts).detach()), slopes[: len(labelled)], slopes[len(labelled) :]
+
+        value, on_labelled, on_unlabelled = found(labelled, unlabelled)
+        turned = found(labelled[::-1], unlabelled[::-1])
+        close(turned[0], value, 1e-15)
+        close(turned[1][::-1], on_labelled, 1e-15)
+        close(turned[2][::-1], on_unlabelled, 1e-15)
+        doubled = found(labelled * 2, unlabelled * 2)
+        close(doubled[0], value, 1e-15)
+        close(doubled[1].reshape(2, -1).sum(0), on_labelled, 1e-15)  # the two copies of a row share its slope
+        close(doubled[2].reshape(2, -1).sum(0), on_unlabelled, 1e-15)
 
     def test_convex_form_of_the_logistic_risk(self):
         close(-PRIOR * np.mean(P) + logistic(np.array(U), -1).mean(), 0.522086)
@@ -103,20 +122,41 @@ class TestRisks:
 
 class TestPUSB:
     scores = (0.9, -1.2, 0.3, 2.1, -0.4, 0.0, 1.5, -2.0, -0.1, 0.6)
+    increasing = (np.exp, lambda score: score**3 + 5 * score, lambda score: np.arctan(score) - 7)
 
-    @pytest.mark.parametrize(("prior", "threshold", "positives"), [(0.40, 0.6, 4), (0.25, 0.9, 3), (0.55, 0.0, 6)])
-    def test_break_even_threshold(self, prior, threshold, positives):
+    def cut(self, scores, prior):
+        return program_on(SelectionBiasProgram, class_priors=[prior]).cut(torch.as_tensor(scores), 0)
+
+    @pytest.mark.parametrize(
+        ("prior", "threshold", "above", "at_or_above"), [(0.40, 0.6, 3, 4), (0.25, 0.9, 2, 3), (0.55, 0.0, 5, 6)]
+    )
+    def test_break_even_threshold(self, prior, threshold, above, at_or_above):
         assert break_even_threshold(self.scores, prior) == threshold
+        assert sum(score > threshold for score in self.scores) == above
         cut = cut_below(self.scores, threshold)
-        assert sum(score > cut for score in self.scores) == positives == 10 - math.floor(10 * (1 - prior) + 1e-9)
+        assert sum(score > cut for score in self.scores) == at_or_above
 
-    def test_increasing_changes_of_the_score_change_no_prediction(self):
+    @pytest.mark.parametrize("change", increasing)
+    def test_increasing_changes_of_the_score_change_no_prediction_and_no_auc(self, change):
         scores = np.array(self.scores)
-        changed = np.exp(scores)
+        changed = change(scores)
         for prior in (0.25, 0.4, 0.55):
-            before = scores > cut_below(scores, break_even_threshold(scores, prior))
-            after = changed > cut_below(changed, break_even_threshold(changed, prior))
-            np.testing.assert_array_equal(before, after)
+            np.testing.assert_array_equal(scores > self.cut(scores, prior), changed > self.cut(changed, prior))
+        labelled = np.arange(10) % 4 == 0
+        before = proxy_auc(scores[labelled], scores[~labelled])
+        assert 0 < before < 1
+        assert proxy_auc(changed[labelled], changed[~labelled]) == before
+
+    @pytest.mark.parametrize(
+        "scores", [scores, tuple(np.random.default_rng(3).normal(size=37))], ids=["worked", "37 normal"]
+    )
+    def test_the_share_called_positive_is_the_prior_for_every_score(self, scores):
+        scores = np.array(scores)
+        n = scores.size
+        for prior in (0.03, 0.25, 0.4, 0.5, 0.55, 0.97):
+            kept = math.floor(n * (1 - prior) + 1e-9)
+            for own in (scores, -scores, *(change(scores) for change in self.increasing)):
+                assert (own > self.cut(own, prior)).sum() == n - kept
 
 
 class TestVPU:
@@ -124,6 +164,8 @@ class TestVPU:
     labelled = torch.tensor([1.0, 2.0, 0.5, -0.2], dtype=torch.float64)
 
     def test_value_and_gradient(self):
+        close(sigmoid(self.population, -1), [0.549834, 0.268941, 0.817574, 0.425557])
+        close(-logistic(self.labelled, 1), [-0.313262, -0.126928, -0.474077, -0.798139])
         z = torch.cat([self.population, self.labelled]).requires_grad_()
         value = variational(-logistic(z[:4], 1), -logistic(z[4:], 1))
         close(value, -0.234562)
@@ -149,49 +191,98 @@ class TestVPU:
         close(mixup_gap(sigmoid(zero, -1), -logistic(zero, 1), 0.6), (math.log(0.7) - math.log(0.5)) ** 2)
 
     def test_cut_at_half_of_the_largest_phi(self):
-        from pulens.learners.vpu import VariationalProgram
-
-        learner = VPU()
-        learner.cut_ = VariationalProgram.cut(VariationalProgram.__new__(VariationalProgram), self.population, 0)
+        learner, program = VPU(), program_on(VariationalProgram)
+        learner.cut_ = program.cut(self.population, 0)
         logits = np.array([0.5, -0.2, -0.6])
         close(learner._probability(logits), [0.761349, 0.550612, 0.433408])
         np.testing.assert_array_equal(logits > learner.cut_, [True, True, False])
+        usual = Program.cut(program, self.population, 0)  # what methods without a rule of their own cut at
+        np.testing.assert_array_equal(logits > usual, [True, False, False])
 
 
 class TestMPEPU:
     labelled = np.array([0.95, 0.9, 0.85, 0.8, 0.7, 0.6, 0.55, 0.3])
     unlabelled = np.array([0.97, 0.92, 0.88, 0.75, 0.65, 0.5, 0.45, 0.4, 0.35, 0.2, 0.15, 0.1])
 
-    def test_best_bin_as_published_and_clean(self):
-        close(best_bin_share(self.labelled, self.unlabelled, as_published=True), 0.476190)
-        close(best_bin_share(self.labelled, self.unlabelled), 0.571429)
+    @pytest.mark.parametrize(
+        ("as_published", "share", "upper"), [(True, 0.476190, 1.482972), (False, 0.571429, 1.578210)]
+    )
+    def test_best_bin_as_published_and_clean(self, as_published, share, upper, monkeypatch):
+        """The bin at u = 0.5, with 6 unlabelled (5 as published) and 7 labelled rows, and its upper value."""
+        seen, smallest_of = [], np.argmin
+        with monkeypatch.context() as patched:  # the upper values are nowhere else to be seen
+            patched.setattr(np, "argmin", lambda values: seen.append(values.copy()) or smallest_of(values))
+            found = best_bin_share(self.labelled, self.unlabelled, as_published=as_published)
+        close(found, share)
+        (uppers,) = seen
+        close(uppers.min(), upper)
+        j = (self.labelled >= 0.5).sum()
+        i = (self.unlabelled > 0.5).sum()
+        assert (i, j) == (5, 7)
+        assert found == ((i if as_published else i + 1) / 12) / (j / 8)
+        close((uppers.min() - found) * j / 8, 0.880934)  # (1 + gamma) epsilon
+        # bins come in descending order of the score: as published from the third on, else from the first that holds a
+        # labelled row, which is the second
+        assert uppers.argmin() == i - (2 if as_published else 1)
 
     def test_best_bin_reads_ranks_only(self):
         for published in (False, True):
             expected = best_bin_share(self.labelled, self.unlabelled, as_published=published)
             assert best_bin_share(self.labelled**3, self.unlabelled**3, as_published=published) == expected
 
-    def test_best_bin_finds_the_share_when_the_top_is_pure(self):
+    @pytest.mark.parametrize(
+        ("labelled", "unlabelled", "mean", "deviation"),
+        [(29, 594, 0.4734, 0.0598), (300, 6000, 0.4890, 0.0182), (3000, 60000, 0.4978, 0.0061)],
+    )
+    def test_best_bin_over_twenty_draws(self, labelled, unlabelled, mean, deviation):
         rng = np.random.default_rng(0)
-        found = [
-            best_bin_share(rng.beta(5, 1, 3000), np.r_[rng.beta(5, 1, 30000), rng.beta(1, 5, 30000)], as_published=True)
-            for _ in range(3)
-        ]
-        assert np.mean(found) == pytest.approx(0.4978, abs=0.03)
-        separated = best_bin_share(rng.uniform(1, 2, 4000), np.r_[rng.uniform(1, 2, 1500), rng.uniform(0, 1, 3500)])
-        assert separated == pytest.approx(0.3, abs=0.02)
+        found = []
+        for positives in rng.binomial(unlabelled, 0.5, 20):
+            mixed = np.r_[rng.beta(5, 1, positives), rng.beta(1, 5, unlabelled - positives)]
+            found.append(best_bin_share(rng.beta(5, 1, labelled), mixed, as_published=True))
+        # both means are over twenty draws: three standard errors of their difference
+        assert np.mean(found) == pytest.approx(mean, abs=3 * deviation * math.sqrt(2 / 20))
+        assert deviation / 2 < np.std(found, ddof=1) < 2 * deviation
+
+    @pytest.mark.parametrize(("size", "tolerance"), [(200, 0.1), (4000, 0.02), (40000, 0.006)])
+    def test_best_bin_finds_the_share_when_classes_are_apart(self, size, tolerance):
+        rng = np.random.default_rng(0)
+        mixed = np.r_[rng.uniform(1, 2, int(0.3 * size)), rng.uniform(0, 1, int(0.7 * size))]
+        assert best_bin_share(rng.uniform(1, 2, size), mixed) == pytest.approx(0.3, abs=tolerance)
 
     def test_ignoring_the_highest_share(self):
-        unlabelled = torch.tensor([1.2, -0.7, 0.4, 2.2, -1.5, 0.1, -0.2, 0.9], dtype=torch.float64)
-        labelled = torch.tensor([0.8, 1.6, -0.3], dtype=torch.float64)
-        ranks = unlabelled.argsort(descending=True).argsort()
-        kept = (ranks >= int(0.4 * 8)).double()
-        assert torch.nonzero(kept == 0).flatten().tolist() == [0, 3, 7]
-        as_positive, costs = logistic(labelled, 1).mean(), logistic(unlabelled, -1)
-        close(as_positive, 0.469786)
-        close(masked_mean(costs, kept), 0.572030)
-        close((as_positive + masked_mean(costs, kept)) / 2, 0.520908)
-        close((as_positive + costs.mean()) / 2, 0.726747)
+        labelled, unlabelled = [0.8, 1.6, -0.3], [1.2, -0.7, 0.4, 2.2, -1.5, 0.1, -0.2, 0.9]
+        z = torch.tensor([labelled + unlabelled], dtype=torch.float64)
+        is_unlabelled = torch.arange(11)[None] >= 3
+        data = SimpleNamespace(
+            table=None, rows=None, n_rows=[11], n_labelled=[3], is_unlabelled=is_unlabelled, device=z.device
+        )
+        network = SimpleNamespace(score=lambda table, rows: z)
+        program = program_on(
+            ValueIgnoringProgram,
+            data=data,
+            network=network,
+            runs=1,
+            class_priors=[0.4],
+            held_out=None,
+            logits=lambda batch: z,
+        )
+        data.scenario = Scenario.CASE_CONTROL
+        batch = SimpleNamespace(
+            positions=torch.arange(11)[None], labelled=(~is_unlabelled).double(), unlabelled=is_unlabelled.double()
+        )
+        warm, training = SimpleNamespace(name="warm-up"), SimpleNamespace(name="training")
+        program.begin_stage(warm)
+        program.begin_epoch(warm, 0)
+        assert not program.ignored.any()
+        close(program.loss(warm, batch), [0.726747])
+        program.begin_stage(training)
+        program.begin_epoch(training, 0)
+        assert torch.nonzero(program.ignored[0, 3:]).flatten().tolist() == [0, 3, 7]
+        assert not program.ignored[0, :3].any(), "labelled rows are kept, however high they score"
+        close(program.loss(training, batch), [0.520908])
+        close(logistic(z[0, :3], 1).mean(), 0.469786)
+        close(masked_mean(logistic(z, -1), (is_unlabelled & ~program.ignored).double()), [0.572030])
 
 
 class TestLBE:
@@ -208,6 +299,7 @@ class TestLBE:
         logit = np.log(self.h / (1 - self.h))
         losses = alignment.cross_entropy(logit, q)
         close(losses, [0.105349, 0.569695, 0.572987, 0.742499], 5e-5)  # the authors add 1e-5 inside the logarithms
+        close(losses.mean(), 0.497633, 5e-5)
         kept = smallest(torch.tensor(losses)[None], 0.8, torch.ones(1, 4))
         close(masked_mean(torch.tensor(losses)[None], kept), [0.416011], 5e-5)
         found = labelling_bias.propensity_loss(np.log(self.eta / (1 - self.eta)), self.s, q)
@@ -246,6 +338,30 @@ class TestLBE:
         close([before, after], [-5.074045, -5.004024])
         close(labelling_bias.log_likelihood(eta, h, s).sum(), after, 1e-12)  # swapping the two changes no likelihood
 
+    def test_swapping_the_networks_keeps_the_likelihood_and_changes_predictions(self):
+        """The likelihood knows the product alone; which network is called the classifier decides what is predicted."""
+        rng = np.random.default_rng(0)
+        positive = rng.random(300) < 0.5
+        X = rng.normal(size=(300, 2)) + np.where(positive, 1.0, -1.0)[:, None]
+        labels = (positive & (rng.random(300) < 0.3)).astype(int)
+        seen = {}
+
+        def swap(program, number, stage):
+            if stage.name != "EM":
+                return
+            data, networks = program.stack.data, program.stack.networks
+            for name in ("as trained", "swapped"):
+                h, eta = (sigmoid(network.score(data.table, data.rows)[0].double(), -1) for network in networks)
+                likelihood = labelling_bias.log_likelihood(h, eta, data.is_labelled[0].double()).sum()
+                seen[name] = float(likelihood), program.score(data)[0] > 0
+                networks.reverse()  # the second time round puts them back
+
+        learner = LBE(backbone="linear", epochs=1, learning_rate=0.05, random_state=0, device="cpu")
+        fit_many([learner], X, [labels], on_epoch=swap)
+        (before, predicted), (after, otherwise) = seen["as trained"], seen["swapped"]
+        assert after == pytest.approx(before, rel=1e-12)
+        assert (predicted != otherwise).float().mean() > 0.1
+
     def test_exact_em_never_lowers_the_likelihood(self):
         from scipy.optimize import minimize
 
@@ -264,108 +380,6 @@ class TestLBE:
             ]
         assert (np.diff(found) > -1e-9).all()
         assert found[-1] > found[0] + 0.1
-
-
-class TestDistPU:
-    z_p, z_u = torch.tensor(P, dtype=torch.float64), torch.tensor(U, dtype=torch.float64)
-
-    def test_alignment(self):
-        z = torch.cat([self.z_p, self.z_u]).requires_grad_()
-        means = sigmoid(z[:2], -1).mean(), sigmoid(z[2:], -1).mean()
-        close(means[0], 0.574869)
-        close(means[1], 0.462565)
-        value = alignment.label_distribution(*means, PRIOR)
-        close(value, 0.503337)
-        close(value * 2 * PRIOR, 0.402670)  # the uPU risk, while the mean is above the prior
-        close(gradient(value, z), [-0.052497, -0.098306, 0.073439, 0.073439, 0.061441, 0.032810])
-
-    def test_slope_on_unlabelled_rows_turns_below_the_prior(self):
-        z = self.z_u.clone().requires_grad_()
-        value = alignment.label_distribution(torch.tensor(0.5), sigmoid(z, -1).mean(), 0.47)
-        assert (gradient(value, z) < 0).all()
-
-    def test_entropy_mixup_and_total(self):
-        close(alignment.entropy(self.z_u).mean(), 0.568308)
-        close(0.503337 + 0.002 * alignment.entropy(self.z_u).mean(), 0.504474)
-        y = np.array([1, 1, 0.6, 0.4, 0.7, 0.1])
-        target = 0.7 * y + 0.3 * y[[2, 3, 0, 5, 1, 4]]
-        mixed = np.array([1.2, 0.3, 0.8, -0.4, 0.9, -0.6])
-        mixup, spread = alignment.cross_entropy(mixed, target).mean(), alignment.entropy(mixed).mean()
-        close(mixup, 0.563899)
-        close(spread, 0.627855)
-        weight = 0.004 * rising(30, 60)
-        close(weight, 0.00117157, 1e-8)
-        close(0.503337 + weight * 0.568308 + 0.04 * spread + 5 * mixup, 3.348614)
-
-    def test_schedules(self):
-        close([0.004 * rising(t, 60) for t in (0, 1, 59)], [0, 0.00000137, 0.00389529], 1e-8)
-        close([5e-4 * cosine(60, 0.0)(t) for t in (0, 30, 59)], [5e-4, 2.5e-4, 3.43e-7], 1e-9)
-        close([5e-5 * cosine(60, 0.7)(t) for t in (0, 30, 59)], [5e-5, 4.25e-5, 3.50e-5], 2e-8)
-
-    def test_the_trivial_solution_has_no_risk(self):
-        close(alignment.label_distribution(1.0, PRIOR, PRIOR), 0.0)
-
-
-class TestPULDA:
-    def program(self, **changes):
-        from types import SimpleNamespace
-
-        from pulens.learners.pulda import PULDA, MarginProgram
-
-        learner = PULDA(**changes)
-        program = MarginProgram.__new__(MarginProgram)
-        program.stack = SimpleNamespace(
-            class_prior=torch.tensor([PRIOR], dtype=torch.float64), settings=vars(learner), data=None
-        )
-        program.begin_stage(SimpleNamespace(name="warm-up"))
-        return program
-
-    def call(self, program, labelled, population):
-        z = torch.tensor([labelled + population], dtype=torch.float64, requires_grad=True)
-        value = program.aligned(z[:, :2], z[:, 2:])
-        return value, gradient(value.sum(), z)[0]
-
-    def test_first_and_second_call(self):
-        program = self.program()
-        value, slopes = self.call(program, P, U)
-        close(value, [2.212815])
-        close(slopes, [-0.064260, -0.055097, 0.004154, 0.007087, 0.002672, 0.005402])
-        program.after_step(type("S", (), {"name": "warm-up"}), type("B", (), {"active": None}))
-        value, slopes = self.call(program, [1.0, 0.5], [-1.0, 0.0, 2.0, -0.5])
-        close(value, [5.837507])
-        close(slopes, [-0.095899, -0.098617, 0.007934, 0.006555, 0.001292, 0.007742])
-        averages = (program.population_mean, program.labelled_cost, program.population_cost)
-        close([float(average._next) for average in averages], [0.469204, 0.227841, 0.257748])
-
-    def test_without_memory_the_second_call_is_stateless(self):
-        program = self.program(mean_decay=0.0, margin_decay=0.0)
-        self.call(program, P, U)
-        program.after_step(type("S", (), {"name": "warm-up"}), type("B", (), {"active": None}))
-        again, _ = self.call(program, [1.0, 0.5], [-1.0, 0.0, 2.0, -0.5])
-        fresh, _ = self.call(self.program(), [1.0, 0.5], [-1.0, 0.0, 2.0, -0.5])
-        close(again, fresh.detach().numpy())
-
-    def test_distance_and_margin(self):
-        close(alignment.smooth_distance(np.zeros(1), 3.5), [0.396084])
-        close(alignment.smooth_distance(np.zeros(1), 1.0), [1.386294])
-        near = torch.zeros(1, dtype=torch.float64, requires_grad=True)
-        close(gradient(alignment.smooth_distance(near, 3.5).sum(), near), [0.0])
-        z = np.linspace(-3, 3, 601)
-        plus = alignment.margin_cost(z, 1, 0.6)
-        close(plus, alignment.margin_cost(-z, -1, 0.6), 1e-15)
-        assert z[plus.argmax()] == pytest.approx(0.3)
-        close(plus.max(), 0.329984)
-        close(alignment.margin_cost(np.array(P), 1, 0.6).mean(), 0.199000)
-        close(alignment.margin_cost(np.array(P), -1, 0.6).mean(), 0.202172)
-        close(alignment.margin_cost(np.array(U), -1, 0.6).mean(), 0.252008)
-
-    def test_evaluating_leaves_the_averages_alone(self):
-        average = MovingAverage(0.85)
-        average(torch.tensor([0.4]))
-        average.keep()
-        stored = average.stored.clone()
-        average(torch.tensor([0.9]))
-        assert torch.equal(average.stored, stored)
 
 
 def test_proxy_accuracy_is_unbiased_not_bounded():

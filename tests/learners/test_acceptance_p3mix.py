@@ -234,7 +234,7 @@ def test_an_epoch_is_a_pass_over_the_unlabelled_rows_but_at_least_the_authors_tw
     [
         ({"certain": 0.4}, "certain must lie strictly between 0.5 and 1, got 0.4"),
         ({"mixup": 0.0}, "mixup must be above 0, got 0.0"),
-        ({"pool_size": 0}, "pool_size must be at least 1, got 0"),
+        ({"pool_size": 0}, "pool_size must be a whole number of at least 1, got 0"),
         ({"mix_layer": 4}, "0 to 3 are its hidden layers, got 4"),
         ({"selection": "proxy_accuracy"}, "needs the class prior"),
     ],

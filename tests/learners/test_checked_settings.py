@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, make_dataclass
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -10,6 +12,7 @@ from pulens import learners
 from pulens.errors import AssumptionError, InputError
 from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU, RobustPU, SelfPU
 from pulens.learners._checked_settings import check_settings
+from pulens.learners._estimator import PULearner
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 LABELS = (np.arange(60) < 20).astype(int)
@@ -51,6 +54,22 @@ def test_every_default_is_allowed(name):
     check_settings(clone(learners.find(name)()))
 
 
+def test_settings_declared_without_postponed_annotations_are_checked_alike():
+    """A user's own file may hold the class int where ours hold its name."""
+    settings = [("epochs", int, 1), ("batch_size", int, 8), ("patience", int | None, None)]
+    own = make_dataclass("Own", settings, bases=(NNPU,), kw_only=True, eq=False, repr=False)
+    check_settings(own())
+    for name in ("batch_size", "patience"):
+        with pytest.raises(InputError, match=f"{name} must be a whole number of at least 1, got 0"):
+            check_settings(own(**{name: 0}))
+    with pytest.raises(InputError, match="nothing would be trained"):
+        check_settings(own(epochs=0))
+
+
+def test_a_method_whose_stages_have_a_length_of_their_own_declares_no_epochs():
+    check_settings(make_dataclass("Own", [], bases=(PULearner,), kw_only=True, eq=False, repr=False)())
+
+
 @pytest.mark.parametrize("kind", [NNPU, UPU, PUSB, DistPU, PULDA, SelfPU, MPEPU])
 def test_a_class_prior_below_the_labelled_share_is_impossible_in_a_single_set(kind):
     learner = kind(class_prior=0.1, scenario="single-set", backbone="linear", device="cpu")
@@ -77,3 +96,18 @@ def test_the_class_prior_may_be_estimated_by_a_named_estimator():
 def test_a_range_cannot_be_trained_with():
     with pytest.raises(AssumptionError, match="A range cannot be trained with"):
         NNPU(class_prior=(0.1, 0.3), backbone="linear", device="cpu").fit(X, LABELS)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Mine(NNPU):
+    shift: float = -1.0
+    steps: int = -2
+    epochs: int = 1
+
+
+def test_a_setting_of_somebody_elses_learner_may_be_negative_but_ours_may_not():
+    check_settings(Mine())
+    with pytest.raises(InputError, match="shift must be a number, got 'far'"):
+        check_settings(Mine(shift="far"))
+    with pytest.raises(InputError, match="weight_decay must be at least 0"):
+        check_settings(Mine(weight_decay=-1.0))

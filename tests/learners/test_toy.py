@@ -9,31 +9,38 @@ from sklearn.linear_model import LogisticRegression
 from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU
 from pulens.risks.mixture import best_bin_share
 
-FULL = {"batch_size": 4400, "epochs": 300}
+FULL = {"batch_size": 4400, "epochs": 600}
+ALIGNMENT = {"warm_up_epochs": 600, "warm_up_learning_rate": 0.05, "warm_up_weight_decay": 0.0, "epochs": 0}
+VARIATIONAL = {"regularisation": 0.0, "batch_size": 4000, "steps_per_epoch": 1, "halve_every": 1000, "epochs": 150}
 
 
 @pytest.mark.parametrize(
-    ("learner", "options", "expected"),
+    ("learner", "options", "mean", "deviation", "at_zero"),
     [
-        (NNPU, {"class_prior": 0.4}, 0.8710),
-        (UPU, {"class_prior": 0.4}, 0.8710),
-        (NNPU, {"class_prior": 0.4, "loss": "logistic"}, 0.8701),
-        (NNPU, {"class_prior": 0.45}, 0.8707),
-        (PUSB, {"class_prior": 0.4}, 0.8700),
-        (
-            VPU,
-            {"regularisation": 0.0, "batch_size": 4000, "steps_per_epoch": 1, "halve_every": 1000, "epochs": 150},
-            0.8706,
-        ),
-        (DistPU, {"class_prior": 0.4, "warm_up_epochs": 300, "warm_up_learning_rate": 0.05, "epochs": 0}, 0.8715),
+        (NNPU, {"class_prior": 0.4}, 0.8710, 0.0038, 0.8710),
+        (UPU, {"class_prior": 0.4}, 0.8710, 0.0038, 0.8710),
+        (NNPU, {"class_prior": 0.4, "loss": "logistic"}, 0.8701, 0.0028, 0.8701),
+        (NNPU, {"class_prior": 0.45}, 0.8707, 0.0019, 0.8707),
+        (PUSB, {"class_prior": 0.4}, 0.8700, 0.0030, 0.8701),
+        (VPU, VARIATIONAL, 0.8706, 0.0035, 0.8706),
+        (DistPU, {"class_prior": 0.4, **ALIGNMENT}, 0.8715, 0.0025, 0.8715),
     ],
-    ids=lambda value: getattr(value, "__name__", ""),
+    ids=["nnpu", "upu", "logistic nnpu", "nnpu told 0.45", "pusb", "vpu", "dist-pu"],
 )
-def test_accuracy_is_that_of_the_specification(toy, learner, options, expected):
-    if learner is DistPU:
-        options = {"warm_up_weight_decay": 0.0, **options}
-    found = toy.accuracies(toy.fit(learner, **{**FULL, **options}))
-    assert found.mean() == pytest.approx(expected, abs=0.003)
+def test_accuracy_is_that_of_the_specification(ten_toys, learner, options, mean, deviation, at_zero):
+    """Mean and deviation over ten draws of 600 steps, at the method's own cut; and the mean with the cut at 0.
+
+    Only VPU is shortened, to 150 steps: 600 give the same mean and take four times as long.
+    """
+    fitted = ten_toys.fit(learner, **{**FULL, **options})
+    found = ten_toys.accuracies(fitted)
+    assert found.mean() == pytest.approx(mean, abs=0.0005)
+    assert found.std() == pytest.approx(deviation, abs=0.0005)
+    plain = [
+        ((model.decision_function(draw.test) + model.cut_ > 0) == draw.truth).mean()
+        for model, draw in zip(fitted, ten_toys.draws, strict=True)
+    ]
+    assert np.mean(plain) == pytest.approx(at_zero, abs=0.0005)
 
 
 @pytest.mark.parametrize(

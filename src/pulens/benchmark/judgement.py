@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from pulens.benchmark.archive import Archive
+from pulens.benchmark.conditions import by_condition, selects_with_truth
 from pulens.errors import InputError, PulensError, listed
 from pulens.evidence import Evidence, settle_class_prior
 from pulens.metrics import METRICS
@@ -137,21 +138,26 @@ def coverage(judged: Sequence[Row], by: Sequence[str] = ("prior", "strategy", "m
     return found
 
 
-def epoch_regret(archive: Archive, metric: str = "test_accuracy") -> list[Row]:
+def epoch_regret(
+    archive: Archive, metric: str = "test_accuracy", *, rows: Iterable[Mapping[str, Any]] | None = None
+) -> list[Row]:
     """What each criterion's choice of epoch cost, compared with the best epoch of the run on the test rows.
 
-    ``regret`` is the mean loss of the metric, ``best`` the share of runs whose best epoch was chosen. Runs with a
-    single epoch have nothing to choose and are left out.
+    ``regret`` is the mean loss of the metric, ``best`` the share of runs whose best epoch was chosen, over so many
+    ``runs``. Runs with a single epoch have nothing to choose and are left out; so are, of ``own``, runs whose own
+    criterion reads true labels. ``rows`` limits it to some runs of ``archive.done``.
     """
     exact = {"test_accuracy": "accuracy", "test_f1": "f1", "test_auc": "auc"}
     if metric not in exact:
         raise InputError(f"metric must be one of {listed(exact)}, got {metric!r}.")
     lost: dict[str, list[float]] = {}
-    for run in archive.done:
+    for run in archive.done if rows is None else rows:
         curve = archive.curve(run["key"])[metric]
         if curve.size < 2 or np.isnan(curve).all():
             continue
         for selection in (*SELECTIONS, "oracle_accuracy", "oracle_f1"):
+            if selection == "own" and selects_with_truth(run["own_selection"]):
+                continue
             chosen = archive.choice(run["key"], selection)
             if chosen is not None and not math.isnan(chosen[exact[metric]]):
                 gap = float(np.nanmax(curve)) - chosen[exact[metric]]
@@ -159,7 +165,7 @@ def epoch_regret(archive: Archive, metric: str = "test_accuracy") -> list[Row]:
     return [
         {
             "selection": selection,
-            "uses_truth": selection.startswith("oracle"),
+            "uses_truth": selects_with_truth(selection),
             "runs": len(values),
             "regret": float(np.mean(values)),
             "worst": float(np.max(values)),
@@ -169,29 +175,48 @@ def epoch_regret(archive: Archive, metric: str = "test_accuracy") -> list[Row]:
     ]
 
 
-def method_regret(archive: Archive, judged: Sequence[Row], metric: str = "accuracy") -> list[Row]:
-    """What choosing the method by PU labels cost, in each data set, condition and seed, by each way of choosing.
+def method_regret(
+    archive: Archive,
+    judged: Sequence[Row],
+    metric: str = "accuracy",
+    *,
+    rows: Iterable[Mapping[str, Any]] | None = None,
+) -> list[Row]:
+    """What choosing the method by PU labels cost, by each way of choosing.
 
-    Ways: the criterion's value on validation rows (``validation proxy_accuracy``, ``validation proxy_auc``), and the
-    recovered metrics of the test rows (``test roc_auc``, ...), as ``judged`` holds them. ``regret`` is the mean loss of
-    the true metric against the best method, ``rank_correlation`` Spearman's between the order by that way and the true
-    one. Methods that are told the truth do not compete.
+    A choice is among the methods of one data set, seed and whole condition (strategy and its parameters, label
+    frequency, scenario, unlabelled rows, prior policy, shares): at least two of them. Ways: the criterion's value on
+    validation rows (``validation proxy_accuracy``, ``validation proxy_auc``), beside the truth at the epoch that this
+    criterion chose; and the recovered metrics of the test rows (``test roc_auc``, ...) as ``judged`` holds them, beside
+    the truth at the epoch of the method's own criterion. ``regret`` is the mean loss of the true metric against the
+    best method, ``rank_correlation`` Spearman's between the order by that way and the true one. Methods that are told
+    the truth, in training or by their own criterion, do not compete. ``rows`` limits it to some runs of
+    ``archive.done``.
     """
-    truth = {row["key"]: row[TRUTH.get(metric, metric)] for row in archive.results("own") if not row["uses_truth"]}
-    said: dict[str, dict[str, float]] = {}
-    for selection in ("proxy_accuracy", "proxy_auc"):
-        for row in archive.results(selection):
-            said.setdefault(f"validation {selection}", {})[row["key"]] = row["value"]
-    for row in judged:
-        if row["selection"] == "own" and row["reason"] is None:
-            said.setdefault(f"test {row['metric']} ({row['prior']} prior)", {})[row["key"]] = row["estimate"]
     places: dict[tuple[Any, ...], list[str]] = {}
-    for row in archive.done:
-        if row["key"] in truth:
-            places.setdefault((row["dataset"], row["strategy"], row["label_frequency"], row["seed"]), []).append(
-                row["key"]
-            )
-    return [_regret_of(way, values, truth, places) for way, values in sorted(said.items())]
+    for condition, own in by_condition(archive.done if rows is None else rows).items():
+        for row in own:
+            if not row["uses_truth"] and not selects_with_truth(row["own_selection"]):
+                places.setdefault((condition, row["dataset"], row["seed"]), []).append(row["key"])
+    keys = {key for group in places.values() for key in group}
+    truth = {name: _truth(archive, keys, name, metric) for name in ("own", "proxy_accuracy", "proxy_auc")}
+    found = []
+    for name in ("proxy_accuracy", "proxy_auc"):
+        values = {key: chosen["value"] for key in keys if (chosen := archive.choice(key, name)) is not None}
+        found.append(_regret_of(f"validation {name}", values, truth[name], places))
+    said: dict[str, dict[str, float]] = {}
+    for row in judged:
+        if row["selection"] == "own" and row["reason"] is None and row["key"] in keys:
+            said.setdefault(f"test {row['metric']} ({row['prior']} prior)", {})[row["key"]] = row["estimate"]
+    found += [_regret_of(way, values, truth["own"], places) for way, values in said.items()]
+    return sorted((row for row in found if row["choices"]), key=lambda row: row["way"])
+
+
+def _truth(archive: Archive, keys: Iterable[str], selection: str, metric: str) -> dict[str, float]:
+    """The true metric of the test rows at the epoch that a selection chose, of runs that have both."""
+    name = TRUTH.get(metric, metric)
+    chosen = {key: archive.choice(key, selection) for key in keys}
+    return {key: one[name] for key, one in chosen.items() if one is not None and not math.isnan(one[name])}
 
 
 def _regret_of(
@@ -201,7 +226,7 @@ def _regret_of(
 
     lost, agreement = [], []
     for keys in places.values():
-        there = [key for key in keys if key in values and not math.isnan(values[key]) and not math.isnan(truth[key])]
+        there = [key for key in keys if key in truth and not math.isnan(values.get(key, math.nan))]
         if len(there) < 2:
             continue
         by_way, real = np.array([values[key] for key in there]), np.array([truth[key] for key in there])

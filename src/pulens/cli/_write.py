@@ -36,6 +36,15 @@ def write_all(contents: Mapping[str, bytes]) -> None:
         click.echo(contents["-"], nl=False)
 
 
+def write_figure(path: str, figure: Any) -> None:
+    """Write a picture in the format that the ending tells, whole or not at all."""
+    with whole_file(path) as temporary:
+        try:
+            figure.savefig(temporary, dpi=150, format=Path(path).suffix.lstrip(".").lower() or "png")
+        except ValueError as error:
+            raise PulensError(f"{path}: the figure cannot be written: {error}.") from error
+
+
 def check_targets(targets: Mapping[str, str | None], source: str | None = None) -> None:
     """Refuse files that cannot be written or would replace one another, by the options that name them.
 

@@ -232,7 +232,8 @@ def _lines(rows: list[dict[str, Any]]) -> str:
     default="300",
     show_default=True,
     metavar="RUNS",
-    help="Most runs whose evaluation without negatives is held against the truth; 'all' or 0.",
+    help="Most runs whose evaluation without negatives is held against the truth with an estimated class prior "
+    "(with the known one it is every run); 'all', or 0 for no such evaluation at all.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="Show nothing but errors; for scripts that only want files.")
 def report_command(archive: Path, **given: Any) -> None:
@@ -248,8 +249,9 @@ def report_command(archive: Path, **given: Any) -> None:
     from pulens.benchmark.leaderboard import board, judged, report_text
     from pulens.benchmark.leaderboard.page import leaderboard_page
     from pulens.cli._output import working
-    from pulens.cli._write import write_text
+    from pulens.cli._write import check_targets, write_text
 
+    check_targets({f"--{name}": given[f"{name}_path"] for name in ("html", "csv", "latex", "summary")})
     if given["judge"] != "all" and not given["judge"].isdigit():
         raise InputError(f"--judge must be a number of runs, 0 or all, got {given['judge']!r}.")
     most = None if given["judge"] == "all" else int(given["judge"])

@@ -82,8 +82,11 @@ def command(
       pulens calibrate scores.csv --score p --class-prior 0.1 --fit isotonic --out mapped.csv
       pulens calibrate scores.parquet --score margin --scores-are rank --fit isotonic --class-prior 0.1:0.2 --json -
     """
+    from pulens.cli._write import check_targets
+
     if out is not None:
         _check_out(file, out, method)
+    check_targets({"--out": out, "--plot": plot_path, "--html": html_path, "--json": json_path}, file)
     if scores_are == "rank" and method is None:
         raise PulensError("scores that only rank have no calibration error: say --fit isotonic to map them first.")
     from pulens import calibration
@@ -147,8 +150,6 @@ def _check_out(file: str, out: str, method: str | None) -> None:
         raise PulensError("--out writes mapped scores: say with --fit how to map them, such as --fit isotonic.")
     if file == "-":
         raise PulensError("--out copies the rows of the input, so it needs a file: save standard input to one first.")
-    if not Path(out).parent.is_dir():
-        raise PulensError(f"{out}: the folder {str(Path(out).parent)!r} does not exist.")
     if Path(out).suffix.lower() not in (".csv", ".tsv", ".parquet"):
         raise PulensError(f"{out}: the ending must be .csv, .tsv or .parquet, to tell the format.")
 
@@ -156,16 +157,11 @@ def _check_out(file: str, out: str, method: str | None) -> None:
 def _save_plot(reliability: Reliability | None, path: str) -> None:
     if reliability is None:
         raise PulensError("scores that only rank have no reliability diagram.")
+    from pulens.cli._write import write_figure
     from pulens.plots._matplotlib import pyplot
-    from pulens.whole_files import whole_file
 
     pyplot().switch_backend("agg")
-    figure = reliability.plot()[0].figure
-    with whole_file(path) as temporary:
-        try:
-            figure.savefig(temporary, dpi=150, format=Path(path).suffix.lstrip(".").lower() or "png")
-        except ValueError as error:
-            raise PulensError(f"{path}: the figure cannot be written: {error}.") from error
+    write_figure(path, reliability.plot()[0].figure)
 
 
 def _answer(evidence: Any, found: dict[str, Any]) -> dict[str, Any]:

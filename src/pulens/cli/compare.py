@@ -59,9 +59,10 @@ def command(
       pulens compare scores.csv --score model_a --score model_b --class-prior 0.15 --json -
     """
     from pulens.cli._output import working
-    from pulens.cli._write import to_json, write_text
+    from pulens.cli._write import check_targets, to_json, write_text
     from pulens.comparison import compare
 
+    check_targets({"--html": html_path, "--json": json_path}, file)
     names = ("class_prior", "unlabelled_prior", "label_noise", "scenario", "confidence", "redraws", "seed")
     reading = reading_arguments({**given, "score": list(score)})
     reading |= {name: given[name] for name in ("table", "where") if given[name] is not None}

@@ -87,8 +87,10 @@ def command(
       cat scores.csv | pulens evaluate - --class-prior 0.1 --json -
     """
     from pulens.cli._output import page_title, working, write_answers
+    from pulens.cli._write import check_targets
     from pulens.evaluation import evaluate
 
+    check_targets({"--html": html_path, "--markdown": markdown_path, "--json": json_path}, file)
     arguments = {
         "class_prior": class_prior,
         "unlabelled_prior": unlabelled_prior,

@@ -65,11 +65,12 @@ def command(
       pulens prior scores.csv --label-noise estimate --json -
     """
     from pulens.cli._output import working
-    from pulens.cli._write import to_json, write_text
+    from pulens.cli._write import check_targets, to_json, write_figure, write_text
     from pulens.inputs import read_sample
     from pulens.priors import estimate_from_tally, estimate_prior_and_noise, find, names
     from pulens.tally import Tally
 
+    check_targets({"--plot": plot_path, "--json": json_path}, file)
     if label_noise != "estimate":
         find(method)  # an unknown name is refused before the file is read
     with working("Estimating the share of positives"):
@@ -93,7 +94,7 @@ def command(
     answer["rows_to_audit"] = _advice(prior, confidence)
     answer["notices"] = [str(notice) for notice in prior.notices]
     if plot_path is not None:
-        prior.plot().figure.savefig(plot_path)
+        write_figure(plot_path, prior.plot().figure)
     if json_path is not None:
         write_text(json_path, to_json(answer))
     if json_path != "-":

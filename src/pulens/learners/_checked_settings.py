@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,6 @@ SHARES = {
     "mean_decay",
     "memory",
     "subset",
-    "support_fraction",
     "teacher_decay",
 }
 
@@ -57,36 +56,47 @@ def check_settings(learner: Any) -> None:
     ...
     pulens.errors.InputError: batch_size must be a whole number of at least 1, got 0.
     """
-    passes = 0
+    passes = []  # none are declared where a method's stages have a length of their own
+    ours = _declared_here(type(learner))
     for field in fields(learner):
-        value, kinds = getattr(learner, field.name), str(field.type).split(" | ")
+        # a file without postponed annotations declares the class int where ours declare the word
+        kind = field.type.__name__ if isinstance(field.type, type) else str(field.type)
+        value, kinds = getattr(learner, field.name), kind.split(" | ")
         if value is None and "None" in kinds:
             continue
         if "int" in kinds:
-            _check_whole_number(field.name, value)
-            passes += int(value) if field.name.endswith(("epochs", "episodes")) else 0
+            _check_whole_number(field.name, value, bounded=field.name in ours)
+            passes += [int(value)] if field.name.endswith(("epochs", "episodes")) else []
         elif "float" in kinds:
-            _check_number(field.name, value)
+            _check_number(field.name, value, bounded=field.name in ours)
         elif "bool" in kinds and not isinstance(value, bool | np.bool_):
             raise InputError(f"{field.name} must be True or False, got {value!r}.")
     if learner.optimiser not in KINDS:
         raise InputError(f"optimiser must be one of {listed(KINDS)}, got {learner.optimiser!r}.")
-    if passes < 1:
+    if passes and sum(passes) < 1:
         raise InputError("nothing would be trained: epochs must be a whole number of at least 1, got 0.")
 
 
-def _check_whole_number(name: str, value: Any) -> None:
+def _declared_here(kind: type) -> set[str]:
+    """Settings of this package's learners; what those of others may be below zero is theirs to say."""
+    own = [base for base in kind.__mro__ if base.__module__.startswith("pulens.") and is_dataclass(base)]
+    return {field.name for base in own for field in fields(base)}
+
+
+def _check_whole_number(name: str, value: Any, *, bounded: bool) -> None:
     least = 1 if name in AT_LEAST_ONE else 0
+    bounded = bounded and name not in COUNTED_FROM_THE_END
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or (value < least and name not in COUNTED_FROM_THE_END):
-        allowed = "" if name in COUNTED_FROM_THE_END else f" of at least {least}"
-        raise InputError(f"{name} must be a whole number{allowed}, got {value!r}.")
+    if not whole or (bounded and value < least):
+        raise InputError(f"{name} must be a whole number{f' of at least {least}' if bounded else ''}, got {value!r}.")
 
 
-def _check_number(name: str, value: Any) -> None:
+def _check_number(name: str, value: Any, *, bounded: bool) -> None:
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not number or not math.isfinite(value):
         raise InputError(f"{name} must be a number, got {value!r}.")
+    if not bounded:
+        return
     if name.endswith(ABOVE_ZERO) and value <= 0:
         raise InputError(f"{name} must be above 0, got {value!r}.")
     if value < 0 or (name in SHARES and value > 1):

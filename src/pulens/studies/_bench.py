@@ -13,8 +13,8 @@ from typing import Any
 
 from pulens.benchmark.analysis.cells import Summary, is_defined, summarise
 from pulens.benchmark.archive import read
+from pulens.benchmark.conditions import newest
 from pulens.benchmark.datasets import DataUnavailableError, load
-from pulens.benchmark.leaderboard.board import newest
 from pulens.benchmark.methods import plain
 from pulens.benchmark.plan import expand
 from pulens.benchmark.protocol import load_protocol

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from math import nan
 from statistics import fmean
 from typing import Any
 
@@ -12,7 +14,10 @@ from pulens.benchmark.analysis.cells import check_metric, is_defined
 
 @dataclass(frozen=True)
 class Cost:
-    """Means over seeds on one data set. Memory is that of the whole stack divided by its runs."""
+    """Means over seeds on one data set and device. Memory is that of the whole stack divided by its runs.
+
+    The metric is over all seeds, wherever they ran; seconds and memory are over the ``runs`` on the device.
+    """
 
     method: str
     dataset: str
@@ -21,33 +26,64 @@ class Cost:
     memory: float
     device: str
     stack_runs: float
-    is_efficient: bool = False  # no other method is at least as good for as little time
+    runs: int
+    is_efficient: bool = False  # no other method is at least as good for as little time on the same device
 
 
 def costs(rows: Iterable[Mapping[str, Any]], metric: str = "f1") -> list[Cost]:
-    """Every method and data set; ``seconds`` is a run's share of its stack's training, scoring left out."""
+    """Every method, data set and device; ``seconds`` is a run's share of its stack's training, scoring left out."""
     check_metric(metric)
-    gathered: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    values: dict[tuple[str, str], list[float]] = {}
+    gathered: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
-        if is_defined(row[metric]) and row["seconds"] is not None:
-            gathered.setdefault((row["method"], row["dataset"]), []).append(row)
+        if is_defined(row[metric]):
+            values.setdefault((row["method"], row["dataset"]), []).append(row[metric])
+            if row["seconds"] is not None:
+                gathered.setdefault((row["method"], row["dataset"], device_of(row)), []).append(row)
     found = [
         Cost(
             method,
             dataset,
-            fmean(row[metric] for row in own),
+            fmean(values[method, dataset]),
             fmean(row["seconds"] for row in own),
-            fmean(row["stack_peak_memory"] / row["stack_runs"] for row in own),
-            str(own[0]["device_name"] or own[0]["device"]),
+            _memory(own),
+            device,
             fmean(row["stack_runs"] for row in own),
+            len(own),
         )
-        for (method, dataset), own in sorted(gathered.items())
+        for (method, dataset, device), own in sorted(gathered.items())
     ]
-    return [replace(one, is_efficient=not any(_beats(other, one) for other in found)) for one in found]
+    return [replace(one, is_efficient=_is_efficient(one, found)) for one in found]
+
+
+def _is_efficient(one: Cost, all_of_them: Iterable[Cost]) -> bool:
+    """Beaten by nobody; where there is nobody to beat it, that says nothing."""
+    others = [
+        other
+        for other in all_of_them
+        if other is not one and (other.dataset, other.device) == (one.dataset, one.device)
+    ]
+    return bool(others) and not any(_beats(other, one) for other in others)
+
+
+def device_of(row: Mapping[str, Any]) -> str:
+    """Where a run was trained, as tables name it."""
+    return str(row["device_name"] or row["device"])
+
+
+def _memory(rows: Iterable[Mapping[str, Any]]) -> float:
+    known = [row["stack_peak_memory"] / row["stack_runs"] for row in rows if row["stack_peak_memory"]]
+    return fmean(known) if known else nan
+
+
+def devices(known: Iterable[Cost]) -> list[str]:
+    """The devices that occur, the one with most runs first."""
+    counted: Counter[str] = Counter()
+    for one in known:
+        counted[one.device] += one.runs
+    return sorted(counted, key=lambda name: (-counted[name], name))
 
 
 def _beats(other: Cost, one: Cost) -> bool:
-    if other.dataset != one.dataset or other is one:
-        return False
     at_least = other.value >= one.value and other.seconds <= one.seconds
     return at_least and (other.value > one.value or other.seconds < one.seconds)

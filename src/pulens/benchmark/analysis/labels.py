@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from pulens.benchmark.analysis.cells import Summary, check_metric, is_defined, summarise
+from pulens.benchmark.conditions import setting_of
 from pulens.errors import InputError
 
 RANDOM = "S1"  # labels completely at random
@@ -15,12 +16,13 @@ RANDOM = "S1"  # labels completely at random
 
 @dataclass(frozen=True)
 class LabelCurve:
-    """A method on one data set, over label frequencies."""
+    """A method on one data set, over label frequencies; all else about the condition is the same."""
 
     method: str
     dataset: str
     frequencies: tuple[float, ...]
     summaries: tuple[Summary, ...]
+    setting: tuple[Any, ...] = ()  # :data:`pulens.benchmark.conditions.SETTING`
 
     def enough(self, share: float = 0.95) -> float:
         """The lowest label frequency from which on the mean stays above a share of its best."""
@@ -34,18 +36,23 @@ class LabelCurve:
 
 
 def label_curves(rows: Iterable[Mapping[str, Any]], metric: str = "accuracy") -> list[LabelCurve]:
-    """Curves of every method and data set with labels completely at random at two or more label frequencies."""
+    """Curves of every method, data set and setting with labels at random at two or more label frequencies."""
     check_metric(metric)
-    values: dict[tuple[str, str], dict[float, list[float]]] = {}
+    values: dict[tuple[str, str, tuple[Any, ...]], dict[float, list[float]]] = {}
     for row in rows:
         if row["strategy"] == RANDOM and is_defined(row[metric]):
-            own = values.setdefault((row["method"], row["dataset"]), {})
+            own = values.setdefault((row["method"], row["dataset"], setting_of(row)), {})
             own.setdefault(row["label_frequency"], []).append(float(row[metric]))
     return [
-        LabelCurve(method, dataset, tuple(sorted(own)), tuple(summarise(own[c]) for c in sorted(own)))
-        for (method, dataset), own in sorted(values.items())
+        LabelCurve(method, dataset, tuple(sorted(own)), tuple(summarise(own[c]) for c in sorted(own)), setting)
+        for (method, dataset, setting), own in sorted(values.items(), key=_in_order)
         if len(own) > 1
     ]
+
+
+def _in_order(item: tuple[tuple[Any, ...], Any]) -> tuple[Any, ...]:
+    """By numbers and names; what may be missing, by its words."""
+    return tuple(part if isinstance(part, float | str) else str(part) for part in item[0])
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,8 @@ class Robustness:
     random: float
     biased: float
     n: int
+    parameters: str | None = None  # of the strategy
+    setting: tuple[Any, ...] = ()  # :data:`pulens.benchmark.conditions.SETTING`
 
     @property
     def loss(self) -> float:
@@ -66,18 +75,26 @@ class Robustness:
 
 
 def robustness(rows: Iterable[Mapping[str, Any]], metric: str = "f1") -> list[Robustness]:
-    """Means over seeds under every biased strategy beside :data:`RANDOM` at the same label frequency."""
+    """Means over seeds under every biased strategy beside :data:`RANDOM` at the same label frequency and setting."""
     check_metric(metric)
-    values: dict[tuple[str, str, float, str], list[float]] = {}
+    values: dict[tuple[str, str, float, str, str | None, tuple[Any, ...]], list[float]] = {}
+    random: dict[tuple[str, str, float, tuple[Any, ...]], list[float]] = {}
     for row in rows:
         if is_defined(row[metric]):
-            place = row["method"], row["dataset"], row["label_frequency"], row["strategy"] or row["mechanism"]
+            about, strategy = (row["method"], row["dataset"], row["label_frequency"]), row["strategy"]
+            setting = setting_of(row)
+            if strategy == RANDOM:
+                random.setdefault((*about, setting), []).append(float(row[metric]))
+                continue
+            place = (*about, strategy or row["mechanism"], row["parameters"], setting)
             values.setdefault(place, []).append(float(row[metric]))
     found = []
-    for (method, dataset, frequency, strategy), own in sorted(values.items()):
-        plain = values.get((method, dataset, frequency, RANDOM))
-        if strategy != RANDOM and plain:
-            found.append(Robustness(method, dataset, frequency, strategy, fmean(plain), fmean(own), len(own)))
-    if values and not found and all(place[3] != RANDOM for place in values):
+    for place, own in sorted(values.items(), key=_in_order):
+        method, dataset, frequency, strategy, parameters, setting = place
+        plain = random.get((method, dataset, frequency, setting))
+        if plain:
+            means = fmean(plain), fmean(own), len(own)
+            found.append(Robustness(method, dataset, frequency, strategy, *means, parameters, setting))
+    if values and not random:
         raise InputError("robustness compares biased labels with random ones (S1), of which the archive has none.")
     return found

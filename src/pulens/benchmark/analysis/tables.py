@@ -53,11 +53,11 @@ def as_csv(
     published: Mapping[tuple[str, str], float] | None = None,
     *,
     about: Mapping[str, str] | None = None,
-    notes: Mapping[str, str] | None = None,
+    notes: Mapping[tuple[str, str], str] | None = None,
 ) -> str:
     """One line per method and data set: n, mean, sd, median, interval, and the published mean where there is one.
 
-    ``about`` adds columns with one value each, ``notes`` a last column with a remark on methods.
+    ``about`` adds columns with one value each, ``notes`` a last column with a remark on a method and data set.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -68,7 +68,7 @@ def as_csv(
         shown = [f"{value:.6f}" for value in (one.mean, one.sd, one.median, *(one.interval if one.n > 1 else ()))]
         shown += [""] * (5 - len(shown))
         beside = (published or {}).get((method, dataset))
-        last = [notes.get(method, "")] if notes is not None else []
+        last = [notes.get((method, dataset), "")] if notes is not None else []
         numbers = [one.n, *shown, "" if beside is None else f"{beside:.4f}"]
         writer.writerow([method, dataset, *numbers, *more.values(), *last])
     return text.getvalue()
@@ -81,10 +81,12 @@ def as_latex(
     *,
     marks: Mapping[str, str] | None = None,
     aside: Container[str] = (),
+    seeds: Mapping[tuple[str, str], int] | None = None,
 ) -> str:
     """A tabular with the best in bold, the second underlined, and a star where a test calls a method better.
 
-    ``marks`` (LaTeX) follow titles; methods ``aside`` stand below a rule and are never the best.
+    ``marks`` (LaTeX) follow titles; methods ``aside`` stand below a rule and are never the best. ``seeds`` are
+    numbers of seeds to show, raised and in brackets, for cells that have others than the rest.
     """
     datasets, table = datasets_of(cells), summaries(cells)
     starred = {(one.method, one.dataset) for one in tests if one.verdict() == "better"}
@@ -114,7 +116,9 @@ def as_latex(
             elif len(places[dataset]) > 2 and places[dataset][1] == name:
                 number = rf"\underline{{{number}}}"
             spread = rf" $\pm$ {100 * one.sd:.2f}" if one.n > 1 else ""
-            found.append(number + spread + ("*" if (name, dataset) in starred else ""))
+            few = (seeds or {}).get((name, dataset))
+            raised = "" if few is None else f"$^{{({few})}}$"
+            found.append(number + spread + raised + ("*" if (name, dataset) in starred else ""))
         lines.append(" & ".join(found) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 

@@ -9,33 +9,38 @@ from typing import Any
 from pulens.benchmark.analysis import bayesian, cells, costs, paired, ranks, tables
 from pulens.benchmark.analysis.cells import Cells
 from pulens.benchmark.archive import Archive
-from pulens.benchmark.leaderboard.conditions import Condition, choose, conditions_of
+from pulens.benchmark.conditions import Condition, choose, conditions_of, newest, selects_with_truth
 from pulens.benchmark.published import table_1
 from pulens.errors import InputError, listed, nearest
 
 SELECTIONS = ("own", "proxy_accuracy", "proxy_auc", "loss", "last", "oracle_accuracy", "oracle_f1")
-TRUTH_MARK, SUPPORT_MARK = "†", "‡"
+TRUTH_MARK, SUPPORT_MARK, ORACLE_MARK = "†", "‡", "§"
 MARKS = {
     TRUTH_MARK: "trained with true classes: a ceiling, no competitor",
     SUPPORT_MARK: "is given a few rows with true labels of both classes, which PU data do not have",
+    ORACLE_MARK: "its own criterion selects the epoch with true validation labels, which PU data do not have",
 }
 ROPE = 0.01
 Row = Mapping[str, Any]
 
 
-def uses_oracle(selection: str) -> bool:
-    """Whether a selection reads true validation labels."""
-    return selection.startswith("oracle")
+def selection_words(selection: str, methods: Iterable[MethodFacts] = ()) -> str:
+    """What a selection reads, in words; "own" is what the methods' own criteria read.
 
-
-def selection_words(selection: str) -> str:
-    """What a selection reads, in words."""
-    if uses_oracle(selection):
+    >>> selection_words("proxy_auc")
+    'proxy_auc: from PU labels of validation rows'
+    """
+    if selects_with_truth(selection):
         return f"{selection}: ORACLE, reads TRUE validation labels"
-    return {
-        "own": "own: each method's own criterion, from PU labels",
-        "last": "last: the last epoch, nothing is read",
-    }.get(selection, f"{selection}: from PU labels of validation rows")
+    if selection == "own":
+        told = [one.selected_with_truth for one in methods]
+        if told and all(told):
+            return "own: each method's own criterion, ORACLE: all of them read TRUE validation labels"
+        aside = f", but those marked {ORACLE_MARK} read TRUE validation labels" if any(told) else ""
+        return f"own: each method's own criterion, from PU labels{aside}"
+    if selection == "last":
+        return "last: the last epoch, nothing is read"
+    return f"{selection}: from PU labels of validation rows"
 
 
 @dataclass(frozen=True)
@@ -47,10 +52,12 @@ class MethodFacts:
     family: str
     uses_truth: bool
     needs_support: bool
+    selected_with_truth: bool = False  # by its own criterion, where that is the selection shown
 
     @property
     def mark(self) -> str:
-        return TRUTH_MARK * self.uses_truth + SUPPORT_MARK * self.needs_support
+        told = TRUTH_MARK * self.uses_truth + SUPPORT_MARK * self.needs_support
+        return told + ORACLE_MARK * self.selected_with_truth
 
     @property
     def marked(self) -> str:
@@ -89,6 +96,25 @@ class Board:
     def verdicts(self) -> dict[tuple[str, str], str]:
         return {(one.method, one.dataset): one.verdict() for one in self.tests}
 
+    @property
+    def seeds(self) -> int:
+        """How many seeds occur."""
+        return len({row["seed"] for row in self.rows})
+
+    @property
+    def other_seeds(self) -> dict[tuple[str, str], int]:
+        """Numbers of seeds of the cells that have not all of them."""
+        return {place: len(own) for place, own in self.cells.items() if len(own) != self.seeds}
+
+    @property
+    def selection_words(self) -> str:
+        return selection_words(self.selection, self.methods.values())
+
+    @property
+    def marks(self) -> dict[str, str]:
+        """The marks that occur and what they mean."""
+        return {mark: text for mark, text in MARKS.items() if any(mark in one.mark for one in self.methods.values())}
+
     def costs(self) -> list[costs.Cost]:
         """Costs beside the metric; methods that are told the truth beat nobody."""
         told = [row for row in self.rows if row["uses_truth"]]
@@ -98,42 +124,55 @@ class Board:
 
     def csv(self) -> str:
         about = {"condition": self.condition.name, "selection": self.selection, "metric": self.metric}
-        return tables.as_csv(self.cells, self.published, about=about, notes=self._notes)
+        return tables.as_csv(self.cells, self.published, about=about, notes=self._notes())
 
     def latex(self) -> str:
-        marks = {TRUTH_MARK: r"$^\dagger$", SUPPORT_MARK: r"$^\ddagger$"}
+        marks = {TRUTH_MARK: r"$^\dagger$", SUPPORT_MARK: r"$^\ddagger$", ORACLE_MARK: r"$^\S$"}
         competing = {name: "".join(marks[one] for one in facts.mark) for name, facts in self.methods.items()}
         words = [
             f"{self.metric} in percent, mean and standard deviation over seeds; condition {self.condition.name}",
-            f"epoch selected by {selection_words(self.selection)}",
+            f"epoch selected by {self.selection_words}",
+            f"over {self.seeds} seeds" + ", or as many as a raised number in brackets says" * bool(self.other_seeds),
             f"best in bold, second underlined (methods trained with true classes aside); * better than "
             f"{self.reference} by a paired t-test, Holm-corrected",
-            *(f"{marks[mark]}: {text}" for mark, text in MARKS.items()),
+            *(f"{marks[mark]}: {text}" for mark, text in self.marks.items()),
         ]
         titles = {name: facts.title for name, facts in self.methods.items()}
         aside = frozenset(name for name, facts in self.methods.items() if facts.uses_truth)
-        text = tables.as_latex(self.cells, titles, self.tests, marks=competing, aside=aside)
+        text = tables.as_latex(self.cells, titles, self.tests, marks=competing, aside=aside, seeds=self.other_seeds)
         return "".join(f"% {line}\n" for line in words) + text
 
-    @property
-    def _notes(self) -> dict[str, str]:
+    def _notes(self) -> dict[tuple[str, str], str]:
+        """What each cell was told of the truth; a method's own criterion may differ between data sets."""
+        oracle = {(row["method"], row["dataset"]) for row in self.rows if read_truth(row, self.selection)}
         found = {}
-        for name, facts in self.methods.items():
+        for name, dataset in self.cells:
+            facts = self.methods[name]
             told = ["trained with true classes"] * facts.uses_truth
             told += ["true support labels"] * facts.needs_support
-            told += ["epoch selected with true validation labels"] * uses_oracle(self.selection)
-            found[name] = "; ".join(told)
+            told += ["epoch selected with true validation labels"] * ((name, dataset) in oracle)
+            found[name, dataset] = "; ".join(told)
         return found
 
 
-def facts_of(rows: Iterable[Row]) -> dict[str, MethodFacts]:
-    """Facts of every method that occurs."""
+def read_truth(row: Row, selection: str) -> bool:
+    """Whether the epoch of a run was selected with true validation labels."""
+    return selects_with_truth((row["own_selection"] or "last") if selection == "own" else selection)
+
+
+def facts_of(rows: Iterable[Row], selection: str | None = None) -> dict[str, MethodFacts]:
+    """Facts of every method that occurs; with the selection "own", also whose own criterion reads the truth.
+
+    One run that is told the truth marks its method.
+    """
     found: dict[str, MethodFacts] = {}
     for row in rows:
-        name = row["method"]
+        name, told = row["method"], selection == "own" and read_truth(row, "own")
         if name not in found:
             title, family = row["title"] or name, row["family"] or "other"
-            found[name] = MethodFacts(name, title, family, row["uses_truth"], row["needs_support"])
+            found[name] = MethodFacts(name, title, family, row["uses_truth"], row["needs_support"], told)
+        elif told and not found[name].selected_with_truth:
+            found[name] = replace(found[name], selected_with_truth=True)
     return found
 
 
@@ -143,18 +182,6 @@ def check_selection(selection: str) -> str:
             f"selection must be one of {listed(SELECTIONS)}, got {selection!r}.{nearest(selection, SELECTIONS)}"
         )
     return selection
-
-
-def newest(rows: Iterable[Row]) -> tuple[list[Row], int]:
-    """One run per method, data set and seed, the latest to finish; and how many others there were."""
-    kept: dict[tuple[str, str, int], Row] = {}
-    dropped = 0
-    for row in rows:
-        place = row["method"], row["dataset"], row["seed"]
-        dropped += place in kept
-        if place not in kept or (row["finished"] or "") > (kept[place]["finished"] or ""):
-            kept[place] = row
-    return list(kept.values()), dropped
 
 
 def board(
@@ -193,7 +220,7 @@ def board(
 def from_rows(rows: Sequence[Row], condition: Condition, metric: str, selection: str, reference: str | None) -> Board:
     """The same from rows that have been chosen already."""
     kept, dropped = newest(rows)
-    facts = facts_of(kept)
+    facts = facts_of(kept, selection)
     table = cells.cells_of(kept, metric)
     undefined: dict[tuple[str, str], int] = {}
     for row in kept:

@@ -8,39 +8,60 @@ from typing import Any
 
 from pulens.benchmark import judgement
 from pulens.benchmark.archive import Archive
-from pulens.benchmark.leaderboard.conditions import Condition
+from pulens.benchmark.conditions import Condition, newest
 
 Row = Mapping[str, Any]
+FEWER = 200  # redraws where the class prior is estimated in each
 
 
 @dataclass(frozen=True)
 class Judged:
-    """Summaries over runs; each is a list of rows for a table."""
+    """Summaries over the runs of one condition; each is a list of rows for a table."""
 
     coverage: tuple[Row, ...]  # of intervals, by prior and metric
     epochs: tuple[Row, ...]  # what each criterion's choice of epoch cost
-    methods: tuple[Row, ...]  # what each way to choose a method cost
-    runs: int
-    of: int
+    methods: tuple[Row, ...]  # what each way to choose a method cost, on the runs with the known prior
+    sampled_methods: tuple[Row, ...]  # the same on the runs whose class prior was estimated too, where they are fewer
+    runs: int  # with the class prior known
+    sampled: int  # of them, with the class prior estimated as well
+    by_run: Mapping[str, tuple[Row, ...]]  # key -> judgements with the known prior; also of runs told the truth
+    redraws: int  # of theirs
 
 
-def judge_within(archive: Archive, condition: Condition, most: int | None = 300, redraws: int = 200) -> Judged:
-    """Judge at most so many runs of a condition, whole seeds at a time so that methods stay comparable.
+def judge_within(archive: Archive, condition: Condition, most: int | None = 300, redraws: int = 500) -> Judged:
+    """Judge all runs of a condition with the class prior known, and at most so many with an estimated one.
 
-    ``None`` judges all. What criteria cost in epochs is over the whole archive.
+    Estimating the class prior is what takes time: there at most :data:`FEWER` redraws are made, and runs are taken
+    whole seeds at a time, so that methods stay comparable; ``None`` takes all.
     """
-    mine = [row for row in archive.done if condition.holds(row) and not row["uses_truth"]]
-    chosen = mine if most is None else within(mine, most)
-    judged: list[Row] = []
-    for prior in judgement.PRIORS:
-        judged += judgement.judge(archive, prior=prior, redraws=redraws, rows=chosen)
+    mine = newest(row for row in archive.done if condition.holds(row))[0]
+    competing = [row for row in mine if not row["uses_truth"]]
+    sample = competing if most is None else within(competing, most)
+    known = judgement.judge(archive, prior="known", redraws=redraws, rows=mine)
+    estimated = judgement.judge(archive, prior="estimated", redraws=min(redraws, FEWER), rows=sample)
+    told = [row for row in known if not row["uses_truth"]]
+    is_part = len(sample) < len(competing)
+    whole = told if is_part else told + estimated
+    chosen = {row["key"] for row in sample}
+    both = [row for row in told if row["key"] in chosen] + estimated
     return Judged(
-        tuple(judgement.coverage(judged, by=("prior", "metric"))),  # type: ignore[arg-type]
-        tuple(judgement.epoch_regret(archive)),
-        tuple(judgement.method_regret(archive, judged)),  # type: ignore[arg-type]
-        len(chosen),
-        len(mine),
+        tuple(judgement.coverage(told + estimated, by=("prior", "metric"))),
+        tuple(judgement.epoch_regret(archive, rows=mine)),
+        tuple(judgement.method_regret(archive, whole, rows=mine)),
+        tuple(judgement.method_regret(archive, both, rows=sample)) if is_part else (),
+        len(competing),
+        len(sample),
+        gathered(known),
+        redraws,
     )
+
+
+def gathered(judged: Sequence[Row]) -> dict[str, tuple[Row, ...]]:
+    """Judgements by the key of their run."""
+    found: dict[str, list[Row]] = {}
+    for row in judged:
+        found.setdefault(row["key"], []).append(row)
+    return {key: tuple(own) for key, own in found.items()}
 
 
 def within(rows: Sequence[Row], most: int) -> list[Row]:

@@ -7,7 +7,8 @@ from typing import Any
 
 from pulens.benchmark.analysis import tables
 from pulens.benchmark.archive import Archive
-from pulens.benchmark.leaderboard.board import MARKS, Board, selection_words, uses_oracle
+from pulens.benchmark.conditions import selects_with_truth
+from pulens.benchmark.leaderboard.board import MARKS, Board
 from pulens.benchmark.leaderboard.judged import Judged
 from pulens.benchmark.leaderboard.page_data import DETAILED, page_data
 from pulens.report.html import render
@@ -27,7 +28,7 @@ def leaderboard_page(
     detailed: int = DETAILED,
 ) -> str:
     """The whole page as text, opening with the given board; ``detailed`` limits the runs it has curves of."""
-    data = page_data(archive, found, detailed)
+    data = page_data(archive, found, detailed, judged)
     return render(
         "leaderboard.html.j2",
         SCRIPTS,
@@ -36,9 +37,9 @@ def leaderboard_page(
         board=found,
         rows=_rows(found),
         sentence=_sentence(found),
-        oracle=uses_oracle(found.selection),
-        selection=selection_words(found.selection),
-        seeds=len({row["seed"] for row in found.rows}),
+        oracle=selects_with_truth(found.selection),
+        selection=found.selection_words,
+        seeds=found.seeds,
         done=len(archive.done),
         failed=_failed(archive),
         failures=len(archive.failed),
@@ -46,16 +47,22 @@ def leaderboard_page(
         data_about=data,
         marks=MARKS,
         judged=judged,
-        has_frequencies=len({one["frequency"] for one in data["conditions"] if one["strategy"] == "S1"}) > 1,
+        has_frequencies=_has_frequencies(data),
         has_bias=_has_bias(data),
     )
 
 
+def _has_frequencies(data: Mapping[str, Any]) -> bool:
+    """Whether labels at random occur with several label frequencies, all else being the same."""
+    places = [(one["setting"], one["parameters"]) for one in data["conditions"] if one["strategy"] == "S1"]
+    return len(places) > len(set(places))
+
+
 def _has_bias(data: Mapping[str, Any]) -> bool:
-    """Whether some label frequency occurs with random and with biased labels."""
-    seen: dict[float, set[str]] = {}
+    """Whether some label frequency occurs with random and with biased labels, all else being the same."""
+    seen: dict[tuple[int, float], set[str]] = {}
     for one in data["conditions"]:
-        seen.setdefault(one["frequency"], set()).add(one["strategy"])
+        seen.setdefault((one["setting"], one["frequency"]), set()).add(one["strategy"])
     return any("S1" in strategies and len(strategies) > 1 for strategies in seen.values())
 
 
@@ -66,7 +73,10 @@ def _rows(found: Board) -> list[dict[str, Any]]:
         {
             "title": found.methods[name].marked,
             "family": found.methods[name].family,
-            "cells": ["" if (one := summaries.get((name, d))) is None else str(one) for d in found.datasets],
+            "cells": [
+                ("" if (one := summaries.get((name, d))) is None else str(one), found.other_seeds.get((name, d)))
+                for d in found.datasets
+            ],
         }
         for name in found.order
     ]
@@ -77,7 +87,7 @@ def _sentence(found: Board) -> str:
     competing = [name for name in found.order if not found.methods[name].uses_truth]
     if not competing:
         return "Only methods that are told the truth have runs here."
-    lead = found.methods[competing[0]].title
+    lead = found.methods[competing[0]].marked
     sets = "one data set" if len(found.datasets) == 1 else f"{len(found.datasets)} data sets"
     words = f"{lead} has the highest mean {found.metric} over {sets}"
     if any((competing[0], one) not in found.cells for one in found.datasets):
@@ -88,12 +98,12 @@ def _sentence(found: Board) -> str:
     best = ranking.methods[0]
     together = next((group for group in ranking.groups if best in group), (best,))
     if best != competing[0]:
-        words += f", {found.methods[best].title} the best mean rank"
+        words += f", {found.methods[best].marked} the best mean rank"
     if len(together) == 1:
         return f"{words}; its rank stands clear of all others."
     equal = "one other" if len(together) == 2 else f"{len(together) - 1} others"
     return (
-        f"{words}; by rank {found.methods[best].title} cannot be told apart from {equal} of {len(competing)} methods."
+        f"{words}; by rank {found.methods[best].marked} cannot be told apart from {equal} of {len(competing)} methods."
     )
 
 

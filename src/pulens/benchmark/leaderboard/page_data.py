@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from pulens.benchmark.analysis import bayesian, paired, tables
+from pulens.benchmark.analysis import bayesian, costs, paired, tables
 from pulens.benchmark.analysis.cells import METRICS, is_defined
 from pulens.benchmark.analysis.failures import KINDS, score_view
 from pulens.benchmark.archive import CURVE, Archive
+from pulens.benchmark.conditions import Condition, conditions_of, newest
+from pulens.benchmark.judgement import TRUTH, judge
 from pulens.benchmark.leaderboard.board import ROPE, Board, facts_of, from_rows, selections_of
-from pulens.benchmark.leaderboard.conditions import Condition, conditions_of
-from pulens.benchmark.leaderboard.judged import within
+from pulens.benchmark.leaderboard.judged import Judged, gathered, within
 from pulens.errors import InputError
 
 Row = Mapping[str, Any]
@@ -25,10 +26,12 @@ BINS = 24  # of a score density
 LEVEL = 0.05  # of tests, after correction
 SIGNS = {"better": 1, "tie": 0, "worse": -1}
 SCALE = 100_000  # metrics are sent as whole numbers: a thousandth of a point
+WITHOUT_NEGATIVES = ("accuracy", "f1", "precision", "recall", "roc_auc")  # estimated for every run, beside the truth
+ESTIMATES = 10_000  # their scale: a hundredth of a point
 
 
-def page_data(archive: Archive, start: Board, detailed: int = DETAILED) -> Json:
-    """Everything the page's script reads."""
+def page_data(archive: Archive, start: Board, detailed: int = DETAILED, judged: Judged | None = None) -> Json:
+    """Everything the page's script reads; what PU labels say of single runs only where runs were judged at all."""
     facts = facts_of(archive.done)
     names = sorted(facts, key=lambda name: (facts[name].uses_truth, facts[name].title.lower()))
     datasets = sorted({row["dataset"] for row in archive.done})
@@ -48,6 +51,8 @@ def page_data(archive: Archive, start: Board, detailed: int = DETAILED) -> Json:
                 found = _board(start, rows, condition, metric, selection)
                 boards[f"{place}|{selection}|{metric}"] = _board_data(found, methods, places)
     runs, of = _runs(archive, start, conditions, methods, places, selections, detailed)
+    reasons = _without_negatives(archive, runs, judged)
+    settings = list(dict.fromkeys(one.setting for one in conditions))
     return {
         "methods": [
             {
@@ -64,7 +69,14 @@ def page_data(archive: Archive, start: Board, detailed: int = DETAILED) -> Json:
         "metrics": list(METRICS),
         "selections": selections,
         "conditions": [
-            {"name": one.name, "strategy": one.strategy, "frequency": one.label_frequency, "usual": one.is_conventional}
+            {
+                "name": one.name,
+                "strategy": one.strategy,
+                "parameters": one.further[0],
+                "frequency": one.label_frequency,
+                "setting": settings.index(one.setting),
+                "usual": one.is_conventional,
+            }
             for one in conditions
         ],
         "start": {
@@ -82,6 +94,9 @@ def page_data(archive: Archive, start: Board, detailed: int = DETAILED) -> Json:
             [methods[method], places[dataset], _whole(value)]
             for (method, dataset), value in _published(archive).items()
         ],
+        "estimated": [[name, TRUTH[name]] for name in WITHOUT_NEGATIVES] if judged is not None else [],
+        "estimates": ESTIMATES,
+        "reasons": reasons,
         "runs": runs,
         "runs_of": of,
     }
@@ -122,6 +137,8 @@ def _board_data(found: Board, methods: Mapping[str, int], datasets: Mapping[str,
     for record in found.records:
         records[methods[record.method]] = [record.wins, record.ties, record.losses]
     return {
+        "seeds": found.seeds,
+        "oracle": [methods[name] for name, facts in found.methods.items() if facts.selected_with_truth],
         "mean": mean,
         "sd": sd,
         "n": n,
@@ -159,19 +176,40 @@ def _ranking(found: Board, methods: Mapping[str, int]) -> Json:
 
 
 def _costs(archive: Archive, condition: Condition, methods: Mapping[str, int], datasets: Mapping[str, int]) -> Json:
-    """Mean seconds and MiB of a run by method and data set; on which devices they were measured."""
-    gathered: dict[tuple[int, int], list[Row]] = {}
-    devices = set()
-    for row in archive.done:
-        if condition.holds(row) and row["seconds"] is not None:
-            gathered.setdefault((methods[row["method"]], datasets[row["dataset"]]), []).append(row)
-            devices.add(str(row["device_name"] or row["device"]))
-    found = []
-    for (method, dataset), rows in sorted(gathered.items()):
-        seconds = float(np.mean([row["seconds"] for row in rows]))
-        memory = [row["stack_peak_memory"] / row["stack_runs"] for row in rows if row["stack_peak_memory"]]
-        found.append([method, dataset, _short(seconds), _short(float(np.mean(memory)) / 2**20) if memory else None])
-    return {"cells": found, "devices": sorted(devices)}
+    """Mean seconds and MiB of a run by method, data set and device; the device with most runs comes first."""
+    rows = newest(row for row in archive.results("own") if condition.holds(row))[0]
+    known = costs.costs(rows, "accuracy")  # every run has one
+    devices = costs.devices(known)
+    cells = []
+    for one in known:
+        place = methods[one.method], datasets[one.dataset], devices.index(one.device)
+        cells.append([*place, _short(one.seconds), _short(one.memory / 2**20)])
+    return {"cells": cells, "devices": devices}
+
+
+def _without_negatives(archive: Archive, runs: Sequence[Json], judged: Judged | None) -> list[str]:
+    """Put into every run what its PU labels say at the epoch of its own criterion, the class prior being known.
+
+    ``pu`` has estimate, low and high of each metric one after the other, and 1 or 0 for an interval that held; or a
+    single number, the place of the reason for which there is no answer.
+    """
+    if judged is None:
+        return []
+    keys = {run["key"] for run in runs} - set(judged.by_run)
+    others = [row for row in archive.done if row["key"] in keys]
+    known = {**judged.by_run, **gathered(judge(archive, rows=others, redraws=judged.redraws))}
+    reasons: dict[str, int] = {}
+    for run in runs:
+        said = {row["metric"]: row for row in known.get(run["key"], ())}
+        if said:
+            run["pu"] = [_said(said[name], reasons) for name in WITHOUT_NEGATIVES]
+    return list(reasons)
+
+
+def _said(row: Row, reasons: dict[str, int]) -> list[int]:
+    if row["reason"] is not None:
+        return [reasons.setdefault(row["reason"], len(reasons))]
+    return [*(round(ESTIMATES * row[name]) for name in ("estimate", "low", "high")), int(row["held"])]
 
 
 def _published(archive: Archive) -> dict[tuple[str, str], float]:

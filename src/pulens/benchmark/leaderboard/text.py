@@ -8,13 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from pulens.benchmark.analysis import labels, tables
+from pulens.benchmark.analysis import costs, labels, tables
 from pulens.benchmark.archive import Archive
-from pulens.benchmark.leaderboard.board import MARKS, ROPE, Board, selection_words, uses_oracle
+from pulens.benchmark.conditions import by_condition, selects_with_truth, setting_of
+from pulens.benchmark.leaderboard.board import ROPE, Board
 from pulens.benchmark.leaderboard.judged import Judged
 from pulens.errors import InputError
 
 WIDTH = 118
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 SIGNS = {"better": "+", "worse": "-", "tie": " "}
 
 
@@ -34,37 +36,33 @@ def report_text(found: Board, archive: Archive, judged: Judged | None = None) ->
 
 
 def _head(found: Board, archive: Archive) -> list[str]:
-    seeds = {row["seed"] for row in found.rows}
     lines = [
         f"archive      {archive.folder}: {len(archive.done):,} runs done, {len(archive.failed):,} failed",
         f"condition    {found.condition.name} (strategy and label frequency), {len(found.rows):,} runs, "
-        f"{len(found.methods)} methods, {len(found.datasets)} data sets, {len(seeds)} seeds",
+        f"{len(found.methods)} methods, {len(found.datasets)} data sets, {found.seeds} seeds",
         f"metric       {found.metric} of test rows with true labels, in percent",
-        f"selection    of the epoch by {selection_words(found.selection)}",
+        f"selection    of the epoch by {found.selection_words}",
     ]
-    if uses_oracle(found.selection):
+    if selects_with_truth(found.selection):
         lines.append("             Nobody with PU data can select like this: read it as what selection costs.")
     return lines + [f"note         {text}" for text in found.notices]
 
 
 def _table(found: Board) -> list[str]:
     """Blocks of data sets beside each other as the width allows; published figures under ours."""
-    summaries, verdicts = tables.summaries(found.cells), found.verdicts
+    texts = _cell_texts(found)
     names = max(12, *(len(one.marked) for one in found.methods.values())) + 2
-    wide = max(15, *(len(one) + 2 for one in found.datasets))
+    wide = max(15, *(len(one) + 2 for one in found.datasets), *(len(text) + 1 for text in texts.values()))
     per_block = max(1, (WIDTH - names) // wide)
-    lines = [f"{found.metric}, mean ± sd over seeds" + (" (ORACLE SELECTION)" if uses_oracle(found.selection) else "")]
+    lines = [
+        f"{found.metric}, mean ± sd over seeds" + (" (ORACLE SELECTION)" if selects_with_truth(found.selection) else "")
+    ]
     blocks = [found.datasets[at : at + per_block] for at in range(0, len(found.datasets), per_block)]
     for place, block in enumerate(blocks):
         is_last = place == len(blocks) - 1
         lines.append(" " * names + "".join(f"{one:>{wide}}" for one in block) + (f"{'mean':>9}" if is_last else ""))
         for name in found.order:
-            shown = []
-            for dataset in block:
-                one = summaries.get((name, dataset))
-                sign = SIGNS[verdicts.get((name, dataset), "tie")]
-                few = "?" if found.undefined.get((name, dataset)) else ""
-                shown.append(f"{'–' if one is None else f'{one}{few} {sign}':>{wide}}")
+            shown = [f"{texts.get((name, dataset), '–'):>{wide}}" for dataset in block]
             mean = f"{_mean(found, name):>9}" if is_last else ""
             lines.append(f"{found.methods[name].marked:<{names}}" + "".join(shown) + mean)
             beside = [found.published.get((name, dataset)) for dataset in block]
@@ -73,6 +71,16 @@ def _table(found: Board) -> list[str]:
                 lines.append(f"{'  published':<{names}}{figures}".rstrip())
         lines.append("")
     return lines + [part for line in _legend(found) for part in _wrapped(line)]
+
+
+def _cell_texts(found: Board) -> dict[tuple[str, str], str]:
+    """Mean and deviation, the number of seeds where it is another, a question mark, a sign for better or worse."""
+    verdicts = found.verdicts
+    texts = {}
+    for place, one in tables.summaries(found.cells).items():
+        few = str(found.other_seeds.get(place, "")).translate(RAISED) + "?" * bool(found.undefined.get(place))
+        texts[place] = f"{one}{few} {SIGNS[verdicts.get(place, 'tie')]}"
+    return texts
 
 
 def _named(found: Board, name: str) -> str:
@@ -96,7 +104,10 @@ def _legend(found: Board) -> list[str]:
             f"+ and -: better and worse than {found.reference} on that data set (two-sided paired t-test over seeds, "
             "Holm-corrected over methods, level 0.05)"
         )
-    lines += [f"{mark} {text}" for mark, text in MARKS.items() if any(mark in m.mark for m in found.methods.values())]
+    lines += [f"{mark} {text}" for mark, text in found.marks.items()]
+    if found.other_seeds:
+        raised = "".join(f"{str(n).translate(RAISED)}, " for n in sorted(set(found.other_seeds.values()))).rstrip(", ")
+        lines.append(f"{raised} after a value: over so many seeds; without, over all {found.seeds}")
     if found.undefined:
         lines.append(f"? some seeds have no {found.metric} there (nothing to divide by): they are left out of the mean")
     if found.published:
@@ -125,9 +136,11 @@ def _ranks(found: Board) -> list[str]:
     )
     left = [name for name in order if name not in ranks]
     if left:
-        lines.append(f"not ranked, since data sets are missing: {', '.join(left)}")
+        lines.append(
+            f"not ranked, since data sets are missing: {', '.join(found.methods[name].marked for name in left)}"
+        )
     for group in ranking.groups:
-        lines += _wrapped(f"not told apart: {', '.join(found.methods[name].title for name in group)}")
+        lines += _wrapped(f"not told apart: {', '.join(found.methods[name].marked for name in group)}")
     if len(ranking.datasets) < 5:
         lines.append(f"with {len(ranking.datasets)} data sets ranks can tell hardly anything apart.")
     return lines
@@ -154,60 +167,85 @@ def _comparison(found: Board) -> list[str]:
 
 
 def _labels(found: Board, archive: Archive) -> list[str]:
-    """What few labels and biased labels cost, where the archive has more than one condition."""
-    rows = list(archive.results(found.selection))
-    lines = []
-    curves = [one for one in labels.label_curves(rows, found.metric) if one.method in found.methods]
-    if curves:
-        lines.append("lowest label frequency from which on 95% of the best mean is kept (labels at random)")
-        sets = sorted({one.dataset for one in curves})
-        enough = {(one.method, one.dataset): one.enough() for one in curves}
-        lines.append(f"{'':<34}" + "".join(f"{one:>15}" for one in sets))
-        for name in found.order:
-            shown = [enough.get((name, one)) for one in sets]
-            if any(value is not None for value in shown):
-                text = "".join(f"{'–' if value is None else f'{value:g}':>15}" for value in shown)
-                lines.append(f"{_named(found, name)}{text}")
+    """What few labels and biased labels cost, all else as in the report's condition."""
+    mine = [row for row in archive.results(found.selection) if setting_of(row) == found.condition.setting]
+    rows = [row for own in by_condition(mine).values() for row in own if row["method"] in found.methods]
+    return _with_gap(_label_curves(found, rows), _biased(found, rows))
+
+
+def _with_gap(first: list[str], second: list[str]) -> list[str]:
+    return [*first, "", *second] if first and second else first + second
+
+
+def _label_curves(found: Board, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    curves = labels.label_curves(rows, found.metric)
+    if not curves:
+        return []
+    lines = ["lowest label frequency from which on 95% of the best mean is kept (labels at random)"]
+    sets = sorted({one.dataset for one in curves})
+    enough = {(one.method, one.dataset): one.enough() for one in curves}
+    lines.append(f"{'':<34}" + "".join(f"{one:>15}" for one in sets))
+    for name in found.order:
+        shown = [enough.get((name, one)) for one in sets]
+        if any(value is not None for value in shown):
+            text = "".join(f"{'–' if value is None else f'{value:g}':>15}" for value in shown)
+            lines.append(f"{_named(found, name)}{text}")
+    return lines
+
+
+def _biased(found: Board, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     try:
         biased = labels.robustness(rows, found.metric)
     except InputError:
-        biased = []
-    if biased:
-        places = sorted({(one.strategy, one.label_frequency) for one in biased})
-        lines += (
-            ["", f"points of {found.metric} lost by biased labels, mean over data sets"]
-            if lines
-            else [f"points of {found.metric} lost by biased labels, mean over data sets"]
-        )
-        lines.append(f"{'':<34}" + "".join(f"{f'{s} {c:g}':>10}" for s, c in places))
-        for name in found.order:
-            lost_at: list[str] = []
-            for place in places:
-                lost = [
-                    one.loss for one in biased if one.method == name and (one.strategy, one.label_frequency) == place
-                ]
-                lost_at.append(f"{100 * fmean(lost):>10.2f}" if lost else f"{'–':>10}")
-            lines.append(f"{_named(found, name)}{''.join(lost_at)}")
+        return []
+    if not biased:
+        return []
+    places = sorted({(one.strategy, one.label_frequency, one.parameters or "") for one in biased})
+    # parameters are written only where a strategy occurs with several
+    several = {strategy for strategy, _, _ in places if len({p for s, _, p in places if s == strategy}) > 1}
+    heads = [f"{s} {c:g}{f' {p}' if s in several else ''}" for s, c, p in places]
+    wide = max(10, *(len(head) + 2 for head in heads))
+    lines = [f"points of {found.metric} lost by biased labels, mean over data sets"]
+    lines.append(f"{'':<34}" + "".join(f"{head:>{wide}}" for head in heads))
+    for name in found.order:
+        lost_at: list[str] = []
+        for place in places:
+            lost = [
+                one.loss
+                for one in biased
+                if one.method == name and (one.strategy, one.label_frequency, one.parameters or "") == place
+            ]
+            lost_at.append(f"{100 * fmean(lost):>{wide}.2f}" if lost else f"{'–':>{wide}}")
+        lines.append(f"{_named(found, name)}{''.join(lost_at)}")
     return lines
 
 
 def _costs(found: Board) -> list[str]:
     known = found.costs()
-    if not known:
-        return []
-    lines = [
-        "costs per run: seconds of training (its share of a stack), memory of the stack over its runs",
-        f"{'':<34}{'seconds':>10}{'MiB':>9}{'runs a stack':>14}  best for the time on",
-    ]
-    for name in sorted({one.method for one in known}, key=lambda name: _typical(known, name)):
-        mine = [one for one in known if one.method == name]
-        where = ", ".join(one.dataset for one in mine if one.is_efficient)
-        lines.append(
-            f"{_named(found, name)}{fmean(one.seconds for one in mine):>10.3g}"
-            f"{fmean(one.memory for one in mine) / 2**20:>9.0f}{fmean(one.stack_runs for one in mine):>14.1f}  {where}"
-        )
-    devices = sorted({one.device for one in known})
-    lines.append(f"measured on: {', '.join(devices)}" + ("; do not compare across devices" if len(devices) > 1 else ""))
+    places = costs.devices(known)
+    lines = (
+        ["costs per run: seconds of training (its share of a stack), memory of the stack over its runs"]
+        if known
+        else []
+    )
+    if len(places) > 1:
+        lines.append("each device by itself: costs on different devices do not compare")
+    for device in places:
+        there = [one for one in known if one.device == device]
+        sets = len({one.dataset for one in there})
+        head = f"on {device}"
+        lines.append(f"{head:<34}{'seconds':>10}{'MiB':>9}{'runs a stack':>14}{'sets':>6}  best for the time on")
+        for name in sorted({one.method for one in there}, key=lambda name: _typical(there, name)):
+            mine = [one for one in there if one.method == name]
+            where = ", ".join(one.dataset for one in mine if one.is_efficient)
+            memory = fmean(one.memory for one in mine) / 2**20
+            lines.append(
+                f"{_named(found, name)}{fmean(one.seconds for one in mine):>10.3g}"
+                f"{'–' if math.isnan(memory) else f'{memory:.0f}':>9}{fmean(one.stack_runs for one in mine):>14.1f}"
+                f"{len(mine):>6}  {where}".rstrip()
+            )
+        if any(len({one.dataset for one in there if one.method == name}) < sets for name in {o.method for o in there}):
+            lines.append("means are over the data sets measured there (sets): compare those over the same ones only")
     return lines
 
 
@@ -218,30 +256,36 @@ def _typical(known: Iterable[Any], name: str) -> float:
 def _judged(judged: Judged | None) -> list[str]:
     if judged is None:
         return []
+    part = f"; the prior estimated on {judged.sampled:,} of them" if judged.sampled < judged.runs else ""
     lines = [
-        f"evaluation without negatives, beside the truth ({judged.runs:,} of {judged.of:,} runs; 95% intervals)",
-        f"{'class prior':<14}{'metric':<20}{'held':>8}{'width':>8}{'bias':>9}{'|error|':>9}{'no answer':>11}",
+        f"evaluation without negatives, beside the truth ({judged.runs:,} runs{part}; 95% intervals)",
+        f"{'class prior':<14}{'metric':<20}{'held':>8}{'width':>8}{'bias':>9}{'|error|':>9}{'no answer':>11}"
+        f"{'runs':>7}",
     ]
     for row in judged.coverage:
         shown = f"{'–':>8}{'–':>8}{'–':>9}{'–':>9}"
         if "held" in row:
             shown = f"{row['held']:>8.1%}{row['width']:>8.3f}{row['bias']:>+9.4f}{row['error']:>9.4f}"
-        lines.append(f"{row['prior']:<14}{row['metric']:<20}{shown}{row['without_answer']:>11}")
+        lines.append(f"{row['prior']:<14}{row['metric']:<20}{shown}{row['without_answer']:>11}{row['runs']:>7}")
     if judged.epochs:
-        lines += ["", "which criterion picks the best epoch: points of accuracy lost against the best (whole archive)"]
+        lines += ["", "which criterion picks the best epoch: points of accuracy lost against the best"]
         lines.append(f"{'':<34}{'mean':>8}{'worst':>8}{'best picked':>13}{'runs':>7}")
         for row in judged.epochs:
             name = f"{row['selection']}{' (ORACLE)' if row['uses_truth'] else ''}"
             lines.append(
                 f"{name:<34}{100 * row['regret']:>8.2f}{100 * row['worst']:>8.2f}{row['best']:>13.0%}{row['runs']:>7}"
             )
-    told = [row for row in judged.methods if not math.isnan(row["regret"])]
-    if told:
-        lines += ["", "which criterion picks the best method: points of accuracy lost, rank correlation with the truth"]
-        for row in sorted(told, key=lambda row: row["regret"]):
-            shown = "–" if math.isnan(row["rank_correlation"]) else f"{row['rank_correlation']:.2f}"
-            lines.append(f"{row['way']:<44}{100 * row['regret']:>8.2f}{shown:>8}{row['choices']:>7} choices")
-    return lines
+    heading = "which criterion picks the best method: points of accuracy lost, rank correlation with the truth"
+    lines += _choosing(heading, judged.methods)
+    return lines + _choosing("the same, on the runs whose class prior was estimated too", judged.sampled_methods)
+
+
+def _choosing(heading: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    lines = []
+    for row in sorted(rows, key=lambda row: row["regret"]):
+        shown = "–" if math.isnan(row["rank_correlation"]) else f"{row['rank_correlation']:.2f}"
+        lines.append(f"{row['way']:<44}{100 * row['regret']:>8.2f}{shown:>8}{row['choices']:>7} choices")
+    return ["", heading, *lines] if lines else []
 
 
 def _failed(archive: Archive) -> list[str]:

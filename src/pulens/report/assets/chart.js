@@ -5,6 +5,11 @@ const chart = (() => {
   const escapes = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
   const escapeText = (text) => String(text).replace(/[&<>"']/g, (character) => escapes[character]);
   const tidy = (number) => (Math.round(number * 100) / 100).toString();
+  // Long names end early, but never lose the marks behind them.
+  const cut = (text, most) => {
+    const [marks] = text.match(/( [†‡§]+)?( [\d.]+)?$/);
+    return text.length > most ? `${text.slice(0, Math.max(1, most - 1 - marks.length))}…${marks}` : text;
+  };
 
   // About `count` round numbers from low to high.
   function ticks(low, high, count) {
@@ -138,12 +143,61 @@ const chart = (() => {
     },
   };
 
+  // A point below the frame: an arrow at the edge.
+  layerSvg.down = (layer, frame) => {
+    const [x, y] = [frame.px(layer.x), frame.py(layer.y)];
+    return `<path d="M${tidy(x - 5.5)} ${tidy(y - 4)}H${tidy(x + 5.5)}L${tidy(x)} ${tidy(y + 6)}Z" fill="${layer.colour}" stroke="${layer.ring}" stroke-width="1.5"/>`;
+  };
+
+  // Names beside points, moved until they cover neither a point nor one another, with a line where they had to move.
+  // Names that find no room near their point become numbers; `layer.numbered` says whose.
+  const WAYS = [[1, 0], [-1, 0], [1, -0.7], [-1, -0.7], [1, 0.7], [-1, 0.7], [0, -1], [0, 1]];
+  const NAME_SIZE = 11;
+  const meets = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+  const holds = ([left, top, right, bottom], [x, y]) => x > left && x < right && y > top && y < bottom;
+
+  // A free place for so wide a text near a point, or null.
+  function roomFor([x, y], wide, most, frame, boxes, lines) {
+    for (let far = 11; far <= most; far += 4)
+      for (const [across, up] of WAYS) {
+        const left = across ? x + across * far - (across < 0 ? wide : 0) : x - wide / 2;
+        const base = y + up * (far + 3) + 4;
+        const box = [left - 2, base - NAME_SIZE + 1, left + wide + 2, base + 3];
+        const end = [across ? left + (across < 0 ? wide + 1 : -1) : x, across ? base - 4 : base - 4 - 7 * up];
+        const lead = far > 14 ? Array.from({ length: 9 }, (_, k) => [x + ((end[0] - x) * k) / 8, y + ((end[1] - y) * k) / 8]) : [];
+        if (box[0] < frame.left || box[2] > frame.right + 6 || box[1] < frame.top - 4 || box[3] > frame.bottom + 3) continue;
+        if (boxes.some((other) => meets(box, other) || lead.some((spot) => holds(other, spot)))) continue;
+        if (lines.some((spot) => holds(box, spot))) continue;
+        return { left, base, box, end, lead };
+      }
+    return null;
+  }
+
   layerSvg.labels = (layer, frame) => {
+    const spots = layer.x.map((x, i) => [frame.px(x), frame.py(layer.y[i])]);
+    const points = spots.map(([x, y]) => [x - 7, y - 7, x + 7, y + 7]);
+    const rank = (i) => (layer.first[i] ? 0 : 1);
+    const order = spots.map((_, i) => i).sort((a, b) => rank(a) - rank(b) || spots[a][1] - spots[b][1]);
+    const [names, lines] = [[], []];
     let found = "";
-    for (let i = 0; i < layer.x.length; i++) {
-      const x = frame.px(layer.x[i]);
-      const side = x > frame.left + 0.72 * (frame.right - frame.left) ? ["end", -8] : ["start", 8];
-      found += `<text x="${tidy(x + side[1])}" y="${tidy(frame.py(layer.y[i]) + 4)}" text-anchor="${side[0]}" font-size="11" fill="${layer.colour}">${escapeText(layer.text[i])}</text>`;
+    layer.numbered = [];
+    for (const i of order) {
+      const others = [...points.filter((_, k) => k !== i), ...names];
+      const place = (text, most) =>
+        roomFor(spots[i], textWidth(text, NAME_SIZE) * (layer.first[i] ? 1.1 : 1), most, frame, others, lines);
+      let text = cut(layer.text[i], 26);
+      let at = place(text, 34);
+      if (!at) {
+        layer.numbered.push(layer.text[i]);
+        text = String(layer.numbered.length);
+        at = place(text, 60);
+      }
+      if (!at) continue; // in the list, and under the pointer
+      names.push(at.box);
+      lines.push(...at.lead);
+      if (at.lead.length)
+        found += `<path d="M${spots[i].map(tidy).join(" ")}L${at.end.map(tidy).join(" ")}" stroke="${layer.line}" stroke-width="0.8" fill="none"/>`;
+      found += `<text class="name" x="${tidy(at.left)}" y="${tidy(at.base)}" font-size="${NAME_SIZE}" fill="${layer.colour}"${layer.first[i] ? ' font-weight="600"' : ""}>${escapeText(text)}</text>`;
     }
     return found;
   };
@@ -231,6 +285,6 @@ const chart = (() => {
   };
   const csv = (table) => [table.header, ...table.rows].map((row) => row.map(cell).join(",")).join("\n") + "\n";
 
-  return { svg, ticks, label, csv, escapeText };
+  return { svg, ticks, label, csv, cut, escapeText };
 })();
 if (typeof module !== "undefined") module.exports = chart;

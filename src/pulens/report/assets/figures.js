@@ -120,6 +120,7 @@ const figures = (() => {
       spec = build(colours());
       picture = chart.svg(spec, colours(), width);
       canvas.innerHTML = picture.text;
+      if (spec.after) spec.after();
       if (data.open) fillTable(data.querySelector(".scroll"), spec.table());
       hide();
     }

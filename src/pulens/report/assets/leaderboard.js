@@ -17,6 +17,7 @@ const page = (() => {
     spread: true,
     where: raw.datasets.length === 1 ? 0 : "all",
     cost: "seconds",
+    device: 0,
     frequency: null,
     drawn: null,
     cell: null,
@@ -63,13 +64,18 @@ const page = (() => {
     return datasets().reduce((best, d) => (best === "all" || count(d) > count(best) ? d : best), "all");
   }
 
+  // Mean cost on the device chosen, over the same data sets as the metric beside it, or none.
   function cost(m, kind) {
-    const column = kind === "seconds" ? 2 : 3;
+    const column = kind === "seconds" ? 3 : 4;
     const place = chartPlace();
-    const wanted = place === "all" ? datasets() : [place];
-    const own = raw.costs[state.condition].cells.filter((one) => one[0] === m && wanted.includes(one[1]));
-    return mean(own.map((one) => one[column]).filter((number) => number !== null));
+    const board = boardOf();
+    const wanted = place === "all" ? datasets().filter((d) => board && board.mean.some((row) => row[d] !== null)) : [place];
+    const own = raw.costs[state.condition].cells.filter(
+      (one) => one[0] === m && one[2] === state.device && wanted.includes(one[1]) && one[column] !== null,
+    );
+    return own.length === wanted.length ? mean(own.map((one) => one[column])) : NaN;
   }
+  const device = () => raw.costs[state.condition].devices[state.device] || "";
 
   function drawn() {
     const shown = methods();
@@ -82,7 +88,15 @@ const page = (() => {
     return first;
   }
 
-  const ask = { board: () => boardOf(), methods, value, cost, drawn, chartPlace, run: () => state.run };
+  // Whose own criterion reads true labels depends on the selection shown.
+  const isOracle = (m) => Boolean(boardOf() && boardOf().oracle.includes(m));
+  const marked = (m) => `${raw.methods[m].marked}${isOracle(m) ? (/[†‡]$/.test(raw.methods[m].marked) ? "§" : " §") : ""}`;
+
+  // Points whose names found no room have numbers instead.
+  const tellNumbers = (numbered) =>
+    ($("#numbered").textContent = numbered.map((name, k) => `${k + 1} ${name}`).join(", "));
+
+  const ask = { tellNumbers, board: () => boardOf(), methods, marked, value, cost, device, drawn, chartPlace, run: () => state.run };
   const { builders, percent, pretty } = leaderboardCharts(raw, state, ask);
 
   const make = (name, text, more = {}) => Object.assign(document.createElement(name), { textContent: text, ...more });
@@ -101,6 +115,7 @@ const page = (() => {
     cell.dataset.value = raw.methods[m].title;
     if (raw.methods[m].truth) cell.append(" ", make("span", "† true classes", { className: "badge" }));
     if (raw.methods[m].support) cell.append(" ", make("span", raw.methods[m].title.includes("true support") ? "‡" : "‡ true support labels", { className: "badge" }));
+    if (isOracle(m)) cell.append(" ", make("span", "§ true validation labels", { className: "badge" }));
     if (withFamily) cell.append(make("span", raw.methods[m].family, { className: "family" }));
     return cell;
   }
@@ -163,9 +178,12 @@ const page = (() => {
         else {
           cell.dataset.value = String(whole / raw.scale);
           const button = make("button", percent(whole / raw.scale), { type: "button", className: `cell ${best.get(`${m}|${d}`) || ""}` });
-          button.setAttribute("aria-label", `${raw.methods[m].title} on ${raw.datasets[d]}: ${percent(whole / raw.scale)}. Show runs`);
+          const count = board.n[m][d];
+          const counted = count === board.seeds ? "" : `, ${count} seed${count === 1 ? "" : "s"}`;
+          button.setAttribute("aria-label", `${raw.methods[m].title} on ${raw.datasets[d]}: ${percent(whole / raw.scale)}${counted}. Show runs`);
           if (state.spread && board.sd[m][d] !== null)
             button.append(make("span", ` ± ${percent(board.sd[m][d] / raw.scale)}`, { className: "spread" }));
+          if (counted) button.append(make("sup", String(count), { className: "count", title: counted.slice(2) }));
           if (few.has(`${m}|${d}`)) button.append(make("span", "?", { title: `undefined in ${few.get(`${m}|${d}`)} runs` }));
           button.addEventListener("click", () => showRuns(m, d));
           cell.append(button);
@@ -183,6 +201,10 @@ const page = (() => {
     sorting.again(table);
     $("#oracle-warning").hidden = !state.selection.startsWith("oracle");
     $("[data-also=published]").hidden = !canPublish;
+    $("#counts").textContent =
+      board && shown.some((m) => columns.some((d) => board.n[m][d] !== null && board.n[m][d] !== board.seeds))
+        ? `A raised number after a value: over so many seeds; without, over all ${board.seeds}.`
+        : "";
     const against = raw.reference === null ? "" : raw.methods[raw.reference].title;
     $("#legend").textContent = !board
       ? "The page holds no runs of this choice of condition and selection: choose own or oracle f1."
@@ -236,7 +258,7 @@ const page = (() => {
     const now = drawn();
     for (const old of [...holder.querySelectorAll("button")]) old.remove();
     for (const m of methods()) {
-      const chip = make("button", raw.methods[m].marked, { type: "button" });
+      const chip = make("button", marked(m), { type: "button" });
       chip.setAttribute("aria-pressed", String(now.includes(m)));
       chip.addEventListener("click", () => {
         const next = new Set(drawn());
@@ -265,8 +287,8 @@ const page = (() => {
     const [m, d] = state.cell;
     const mine = raw.runs.filter((run) => run.c === state.condition && run.m === m && run.d === d);
     if (!mine.includes(state.run)) state.run = mine[0] || null;
-    $("#h-runs").textContent = `${raw.methods[m].marked} on ${raw.datasets[d]}`;
-    $("#runs-note").textContent = `Condition ${raw.conditions[state.condition].name}, epochs selected by ${state.selection.replace(/_/g, " ")}${state.selection.startsWith("oracle") ? " (ORACLE: reads true validation labels)" : ""}. ${mine.length ? "Press a seed to draw its run." : `This page holds ${raw.runs.length} of ${raw.runs_of} runs, and none of these: write one for this condition with --condition.`}`;
+    $("#h-runs").textContent = `${marked(m)} on ${raw.datasets[d]}`;
+    $("#runs-note").textContent = `Condition ${raw.conditions[state.condition].name}, epochs selected by ${state.selection.replace(/_/g, " ")}${state.selection.startsWith("oracle") || (state.selection === "own" && mine.some((run) => run.own.startsWith("oracle"))) ? " (ORACLE: reads true validation labels)" : ""}. ${mine.length ? "Press a seed to draw its run." : `This page holds ${raw.runs.length} of ${raw.runs_of} runs, and none of these: write one for this condition with --condition.`}`;
     const table = $("#seeds");
     headings(table, [["seed"], ["epoch"], ["of"], ...raw.metrics.map((name) => [pretty(name)]), ["seconds"], ["key", "words"]]);
     const which = raw.selections.indexOf(state.selection);
@@ -306,7 +328,42 @@ const page = (() => {
     }
     if (run && run.notices) told.push(...run.notices.map((text) => `Note: ${text.replace(/\.?$/, ".")}`));
     $("#run-words").textContent = told.join(" ");
+    drawEstimates(run);
     for (const one of figures.all) if (section.contains(one.figure)) one.measure();
+  }
+
+  // What the PU labels of a run's test rows say, beside the truth.
+  function drawEstimates(run) {
+    const holder = $("#without-negatives");
+    if (!holder) return;
+    holder.hidden = !(run && run.pu);
+    if (holder.hidden) return;
+    const place = run.chosen[raw.selections.indexOf("own")];
+    const table = $("#estimates");
+    headings(table, [["metric"], ["estimate"], ["95% interval"], ["truth"], ["held", "words"]]);
+    const share = (whole) => (100 * whole) / raw.estimates;
+    const rows = raw.estimated.map(([name, metric], k) => {
+      const row = document.createElement("tr");
+      const truth = run.values[place][raw.metrics.indexOf(metric)];
+      const shown = truth === null ? "–" : percent(truth / raw.scale);
+      const [estimate, low, high, held] = run.pu[k];
+      const cells =
+        run.pu[k].length === 1
+          ? ["–", "–", shown, `no answer: ${raw.reasons[estimate]}`]
+          : [share(estimate).toFixed(2), `${share(low).toFixed(2)} to ${share(high).toFixed(2)}`, shown, held ? "yes" : "no"];
+      row.append(make("td", pretty(name)));
+      ["estimate", "95% interval", "truth", "held"].forEach((title, at) => {
+        const cell = make("td", cells[at], { className: at === 3 ? `words${cells[3] === "no" ? " missed" : ""}` : "" });
+        cell.dataset.name = title;
+        row.append(cell);
+      });
+      return row;
+    });
+    table.tBodies[0].replaceChildren(...rows);
+    sorting.again(table);
+    const biased = raw.conditions[run.c].strategy === "S1" ? "" : " Labels are biased here: intervals need not hold the truth.";
+    const others = state.selection === "own" || run.chosen[raw.selections.indexOf(state.selection)] === place ? "" : " That is another epoch than the one of the selection shown above.";
+    $("#estimates-note").textContent = `In percent, from the PU labels of the test rows of seed ${run.s} alone with the class prior known, at epoch ${run.epochs[place]} (the method's own criterion, ${run.own.replace(/_/g, " ")}).${others}${biased}`;
   }
 
   function press(selector, isOn) {
@@ -324,13 +381,14 @@ const page = (() => {
     press("[data-dataset]", (data) => !state.hiddenDatasets.has(Number(data.dataset)));
     press("[data-also]", (data) => state[data.also]);
     press("[data-cost]", (data) => data.cost === state.cost);
-    press("[data-frequency]", (data) => Number(data.frequency) === state.frequency);
+    offerFrequencies();
+    offerDevices();
     drawBoard();
     drawCompared();
     drawChoices();
     drawRuns();
-    const { devices } = raw.costs[state.condition];
-    $("#devices").textContent = `Seconds are a run's share of its stack's training, memory the stack's peak over its runs; measured on ${devices.join(", ")}.${devices.length > 1 ? " Costs on different devices are not comparable." : ""}`;
+    const lacking = methods().filter((m) => Number.isFinite(value(m, "f1")) && !Number.isFinite(cost(m, state.cost)));
+    $("#devices").textContent = `Seconds are a run's share of its stack's training, memory the stack's peak over its runs; measured on ${device()}. Costs on different devices do not compare, so the chart shows one.${lacking.length ? ` Not drawn, since not all of these data sets were measured there: ${lacking.map(marked).join(", ")}.` : ""}`;
     figures.drawAll();
     const kept = new URLSearchParams({ metric: state.metric, selection: state.selection, condition: raw.conditions[state.condition].name });
     if (state.run && state.cell) kept.set("run", state.run.key);
@@ -380,22 +438,47 @@ const page = (() => {
     });
     chips("[data-also]", (data) => (state[data.also] = !state[data.also]));
     chips("[data-cost]", (data) => (state.cost = data.cost));
-    chips("[data-frequency]", (data) => (state.frequency = Number(data.frequency)));
   }
 
-  // Label frequencies that occur with random and with biased labels.
+  // Chips for a choice that depends on the condition; a single one is no choice.
+  function offer(holder, choices, name, chosen) {
+    const before = document.activeElement && document.activeElement.dataset[name];
+    holder.replaceChildren(
+      ...choices.map(([value, text]) => {
+        const chip = make("button", text, { type: "button" });
+        chip.dataset[name] = String(value);
+        chip.setAttribute("aria-pressed", String(value === chosen));
+        chip.addEventListener("click", () => {
+          state[name] = value;
+          refresh();
+        });
+        return chip;
+      }),
+    );
+    holder.hidden = choices.length < 2;
+    const again = [...holder.children].find((chip) => before !== undefined && chip.dataset[name] === before);
+    if (again) again.focus();
+  }
+
+  // Label frequencies that occur with random and with biased labels, all else as in the condition shown.
   function offerFrequencies() {
     const holder = $("#frequencies");
     if (!holder) return;
     const seen = new Map();
-    for (const one of raw.conditions) seen.set(one.frequency, [...(seen.get(one.frequency) || []), one.strategy]);
-    const useful = [...seen].filter(([, strategies]) => strategies.includes("S1") && new Set(strategies).size > 1);
-    for (const [frequency] of useful) {
-      const chip = make("button", `label frequency ${frequency}`, { type: "button" });
-      chip.dataset.frequency = String(frequency);
-      holder.append(chip);
-    }
-    state.frequency = useful.length ? useful[0][0] : null;
+    for (const one of raw.conditions)
+      if (one.setting === raw.conditions[state.condition].setting)
+        seen.set(one.frequency, [...(seen.get(one.frequency) || []), one.strategy]);
+    const useful = [...seen]
+      .filter(([, strategies]) => strategies.includes("S1") && new Set(strategies).size > 1)
+      .map(([frequency]) => frequency);
+    if (!useful.includes(state.frequency)) state.frequency = useful.length ? useful[0] : null;
+    offer(holder, useful.map((frequency) => [frequency, `label frequency ${frequency}`]), "frequency", state.frequency);
+  }
+
+  function offerDevices() {
+    const { devices } = raw.costs[state.condition];
+    if (!(state.device < devices.length)) state.device = 0;
+    offer($("#on-device"), devices.map((name, place) => [place, name]), "device", state.device);
   }
 
   function fromAddress() {
@@ -412,7 +495,6 @@ const page = (() => {
     }
   }
 
-  offerFrequencies();
   listen();
   fromAddress();
   for (const figure of $$("figure[data-chart]")) figures.mount(figure, builders[figure.dataset.chart]);

@@ -8,7 +8,7 @@ const leaderboardCharts = (raw, state, ask) => {
   const familyColour = (m, palette) => palette.series[families.indexOf(raw.methods[m].family) % 6];
   const drawnStyle = (k, palette) => ({ colour: palette.series[k % 6], dash: dashes[Math.floor(k / 6) % 3] });
   const percent = (value) => (Number.isFinite(value) ? (100 * value).toFixed(2) : "–");
-  const pretty = (name) => ({ f1: "F1", auc: "AUC" })[name] || name.replace(/_/g, " ");
+  const pretty = (name) => ({ f1: "F1", auc: "AUC", roc_auc: "ROC AUC" })[name] || name.replace(/_/g, " ");
 
   function limits(columns, least = 0.02) {
     let [low, high] = [Infinity, -Infinity];
@@ -33,7 +33,7 @@ const leaderboardCharts = (raw, state, ask) => {
     const title = `Critical difference, ${pretty(state.metric)}`;
     const found = board && board.ranking;
     if (!found || found.why) return nothing("ranks", title, found ? found.why : "There are no runs of this choice.");
-    const names = found.methods.map((m) => raw.methods[m].marked);
+    const names = found.methods.map((m) => ask.marked(m));
     return {
       id: "ranks",
       title,
@@ -52,7 +52,7 @@ const leaderboardCharts = (raw, state, ask) => {
     if (!board || raw.reference === null) return nothing("beliefs", title, "There is no reference method to compare with.");
     const found = ask
       .methods()
-      .map((m) => ({ m, name: raw.methods[m].marked, pair: state.where === "all" ? board.over[m] : board.belief[m][state.where] }))
+      .map((m) => ({ m, name: ask.marked(m), pair: state.where === "all" ? board.over[m] : board.belief[m][state.where] }))
       .filter((one) => one.pair)
       .map(({ name, pair: [better, equal] }) => ({
         name,
@@ -75,7 +75,7 @@ const leaderboardCharts = (raw, state, ask) => {
   function radar(palette) {
     const title = `Five metrics, ${where()}`;
     const lines = ask.drawn().map((m, k) => ({
-      name: raw.methods[m].marked,
+      name: ask.marked(m),
       values: RADAR.map((metric) => ask.value(m, metric)),
       ...drawnStyle(k, palette),
     }));
@@ -93,47 +93,61 @@ const leaderboardCharts = (raw, state, ask) => {
 
   function tradeoff(palette) {
     const unit = state.cost === "seconds" ? "seconds of training a run" : "MiB a run";
-    const title = `F1 against ${unit}, ${where()}`;
+    const title = `F1 against ${unit} on ${ask.device()}, ${where()}`;
     const points = ask
       .methods()
-      .map((m) => ({ m, name: raw.methods[m].marked, cost: ask.cost(m, state.cost), value: 100 * ask.value(m, "f1") }))
+      .map((m) => ({ m, name: ask.marked(m), cost: ask.cost(m, state.cost), value: 100 * ask.value(m, "f1") }))
       .filter((one) => one.cost > 0 && Number.isFinite(one.value));
-    if (!points.length) return nothing("tradeoff", title, "No costs were kept for this choice.");
+    if (!points.length) {
+      const why = "No method was measured on all of these data sets on this device. Choose a single data set.";
+      return { ...nothing("tradeoff", title, why), after: () => ask.tellNumbers([]) };
+    }
     const beats = (a, b) => a.value >= b.value && a.cost <= b.cost && (a.value > b.value || a.cost < b.cost);
     for (const one of points)
       one.best = !raw.methods[one.m].truth && !points.some((other) => !raw.methods[other.m].truth && beats(other, one));
+    // a few that fail must not squeeze the others together: those far below stand at the lower edge, with their value
+    const values = points.map((one) => one.value);
+    const floor = lowest(values);
+    for (const one of points) {
+      one.y = Math.max(one.value, floor);
+      one.below = one.value < floor;
+    }
     const logs = points.map((one) => Math.log10(one.cost));
     const x = limits([logs], 0.3);
     const marks = [];
     const [first, last] = [Math.floor(x.min), Math.ceil(x.max)];
     for (let power = first; power <= last; power++)
       for (const factor of last - first > 3 ? [1] : [1, 2, 5]) marks.push(Math.log10(factor) + power);
+    const names = {
+      kind: "labels",
+      x: logs,
+      y: points.map((one) => one.y),
+      text: points.map((one) => (one.below ? `${one.name} ${one.value.toFixed(1)}` : one.name)),
+      first: points.map((one) => one.best),
+      colour: palette.ink,
+      line: palette.plain,
+    };
     return {
       id: "tradeoff",
       title,
+      after: () => ask.tellNumbers(names.numbered),
       x: {
         label: unit,
         ...x,
         ticks: marks.filter((mark) => mark >= x.min && mark <= x.max),
         tell: (value) => Number((10 ** value).toPrecision(2)).toString(),
       },
-      y: { label: "F1 in percent", ...limits([points.map((one) => one.value)], 2) },
+      y: { label: "F1 in percent", ...limits([points.map((one) => one.y)], 2) },
       layers: [
         ...points.map((one, k) => ({
-          kind: "point",
+          kind: one.below ? "down" : "point",
           x: logs[k],
-          y: one.value,
+          y: one.y,
           colour: familyColour(one.m, palette),
           ring: one.best ? palette.accent : palette.paper,
           radius: one.best ? 6.5 : 5,
         })),
-        {
-          kind: "labels",
-          x: logs,
-          y: points.map((one) => one.value),
-          text: points.map((one) => one.name),
-          colour: palette.soft,
-        },
+        names,
       ],
       table: () => ({
         header: ["method", unit, "F1 in percent", "beaten by none"],
@@ -141,16 +155,26 @@ const leaderboardCharts = (raw, state, ask) => {
       }),
       trail: {
         x: logs,
-        y: points.map((one) => one.value),
+        y: points.map((one) => one.y),
         tell: (k) => [points[k].name, `F1 ${points[k].value.toFixed(2)}`, `${short(points[k].cost)} ${unit}`],
       },
     };
   }
 
+  // From where on up points are drawn to scale: all of them, unless a wide gap parts some of the lower half from the rest.
+  function lowest(values) {
+    const sorted = [...values].sort((a, b) => a - b);
+    const most = sorted[sorted.length - 1];
+    let cut = 0;
+    for (let k = 1; k <= sorted.length / 2; k++)
+      if (sorted[k] - sorted[k - 1] > 0.4 * (most - sorted[k - 1])) cut = k;
+    return cut ? sorted[cut] - 0.15 * (most - sorted[cut]) : sorted[0];
+  }
+
   // One line per method drawn over conditions that are given as [position, condition].
   function overConditions(id, title, x, spots, palette) {
     const lines = ask.drawn().map((m, k) => ({
-      name: raw.methods[m].marked,
+      name: ask.marked(m),
       y: hundred(spots.map(([, condition]) => ask.value(m, state.metric, condition))),
       ...drawnStyle(k, palette),
     }));
@@ -184,10 +208,13 @@ const leaderboardCharts = (raw, state, ask) => {
     };
   }
 
+  // Whether a condition differs from the one shown in how positives were labelled only.
+  const isBeside = (one) => one.setting === raw.conditions[state.condition].setting;
+
   function labels(palette) {
     const spots = raw.conditions
       .map((one, place) => [Math.log10(one.frequency), place, one])
-      .filter(([, , one]) => one.strategy === "S1")
+      .filter(([, , one]) => one.strategy === "S1" && isBeside(one))
       .sort((a, b) => a[0] - b[0]);
     const x = limits([spots.map(([at]) => at)], 0.2);
     const marks = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.9].map(Math.log10).filter((mark) => mark >= x.min && mark <= x.max);
@@ -203,14 +230,17 @@ const leaderboardCharts = (raw, state, ask) => {
   function bias(palette) {
     const spots = raw.conditions
       .map((one, place) => [0, place, one])
-      .filter(([, , one]) => one.frequency === state.frequency)
+      .filter(([, , one]) => one.frequency === state.frequency && isBeside(one))
       .map(([, place], k) => [k, place]);
     const axis = {
       label: `labelling strategy, label frequency ${state.frequency}`,
       min: -0.3,
       max: spots.length - 0.7,
       ticks: spots.map(([at]) => at),
-      tell: (value) => raw.conditions[spots[Math.round(value)][1]].strategy,
+      tell: (value) => {
+        const { strategy, name } = raw.conditions[spots[Math.round(value)][1]];
+        return spots.filter(([, place]) => raw.conditions[place].strategy === strategy).length > 1 ? name : strategy;
+      },
     };
     return overConditions("bias", `Biased labels, ${where()}`, axis, spots, palette);
   }

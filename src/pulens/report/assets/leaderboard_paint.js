@@ -1,7 +1,7 @@
 "use strict";
 // Pictures without two plain axes: critical differences, stacked chances, radars. Each gives SVG text and where to point.
 const paint = (() => {
-  const { escapeText } = chart;
+  const { cut, escapeText } = chart;
   const tidy = (number) => (Math.round(number * 100) / 100).toString();
   const same = (value) => value;
 
@@ -21,8 +21,6 @@ const paint = (() => {
     const tall = height + (options.title ? 26 : 0);
     return { text: parts.join(""), frame: { px: same, py: same, top: 0, bottom: height }, width, height: tall };
   };
-  const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
-
   // Words in the middle of an empty picture.
   function empty(title, words, palette, width, options = {}) {
     const parts = open(title, palette, width, 90, options);

@@ -11,7 +11,8 @@ from pulens.errors import InputError, nearest
 
 Row = Mapping[str, Any]
 # what makes another condition besides strategy and label frequency, and how it is written where it varies
-FURTHER = ("parameters", "scenario", "unlabelled", "prior_policy", "rows_used")
+FURTHER = ("parameters", "scenario", "unlabelled", "prior_policy", "rows_used", "validation_share", "test_share")
+SETTING = FURTHER[1:]  # what stays the same where labelling varies: parameters belong to a strategy
 
 
 @dataclass(frozen=True)
@@ -25,18 +26,63 @@ class Condition:
     runs: int
 
     def holds(self, row: Row) -> bool:
-        return _place(row) == (self.strategy, self.label_frequency, self.further)
+        return place_of(row) == (self.strategy, self.label_frequency, self.further)
+
+    @property
+    def setting(self) -> tuple[Any, ...]:
+        """All but strategy, its parameters and label frequency: what curves over labels keep fixed."""
+        return self.further[1:]
 
     @property
     def is_conventional(self) -> bool:
-        """Whether it is that of paper 004's Table 1: case-control, labels at random, one positive in ten, all rows."""
+        """Whether it is that of paper 004's Table 1.
+
+        Case-control, unlabelled rows from the whole pool, labels at random, one positive in ten, a known class prior,
+        all rows.
+        """
         given = dict(zip(FURTHER, self.further, strict=True))
-        is_whole = given["scenario"] == "case-control" and given["rows_used"] is None
-        return self.strategy == "S1" and abs(self.label_frequency - 0.1) < 1e-9 and is_whole
+        table = {"scenario": "case-control", "unlabelled": "whole-pool", "prior_policy": "known", "rows_used": None}
+        is_same = all(given[name] == value for name, value in table.items())
+        return self.strategy == "S1" and abs(self.label_frequency - 0.1) < 1e-9 and is_same
 
 
-def _place(row: Row) -> tuple[str, float, tuple[Any, ...]]:
-    return row["strategy"] or row["mechanism"], row["label_frequency"], tuple(row[name] for name in FURTHER)
+def place_of(row: Row) -> tuple[str, float, tuple[Any, ...]]:
+    """Everything that makes another condition: strategy, label frequency, and :data:`FURTHER`."""
+    return row["strategy"] or row["mechanism"], row["label_frequency"], tuple(row.get(name) for name in FURTHER)
+
+
+def setting_of(row: Row) -> tuple[Any, ...]:
+    """A run's :data:`SETTING`."""
+    return tuple(row.get(name) for name in SETTING)
+
+
+def selects_with_truth(selection: str) -> bool:
+    """Whether a selection of epochs reads true validation labels.
+
+    >>> selects_with_truth("oracle_f1"), selects_with_truth("proxy_auc")
+    (True, False)
+    """
+    return selection.startswith("oracle")
+
+
+def newest(rows: Iterable[Row]) -> tuple[list[Row], int]:
+    """One run per method, data set and seed of a condition, the latest to finish; and how many others there were."""
+    kept: dict[tuple[str, str, int], Row] = {}
+    dropped = 0
+    for row in rows:
+        place = row["method"], row["dataset"], row["seed"]
+        dropped += place in kept
+        if place not in kept or (row["finished"] or "") > (kept[place]["finished"] or ""):
+            kept[place] = row
+    return list(kept.values()), dropped
+
+
+def by_condition(rows: Iterable[Row]) -> dict[tuple[str, float, tuple[Any, ...]], list[Row]]:
+    """The newest runs of every condition that occurs."""
+    found: dict[tuple[str, float, tuple[Any, ...]], list[Row]] = {}
+    for row in rows:
+        found.setdefault(place_of(row), []).append(row)
+    return {place: newest(own)[0] for place, own in found.items()}
 
 
 def conditions_of(rows: Iterable[Row]) -> list[Condition]:
@@ -46,7 +92,7 @@ def conditions_of(rows: Iterable[Row]) -> list[Condition]:
     >>> [one.name for one in conditions_of([row, row | {"label_frequency": 0.5}])]
     ['S1 0.1', 'S1 0.5']
     """
-    counted = Counter(_place(row) for row in rows)
+    counted = Counter(place_of(row) for row in rows)
     places = sorted(counted, key=lambda place: (place[0], place[1], tuple(map(str, place[2]))))
     varies = [len({place[2][at] for place in places}) > 1 for at in range(len(FURTHER))]
     # S3 always has parameters that S1 lacks: they matter only where one strategy occurs with several
@@ -72,6 +118,8 @@ def _words(further: tuple[Any, ...], varies: Sequence[bool]) -> list[str]:
         "unlabelled": "{}",
         "prior_policy": "prior {}",
         "rows_used": "{} rows",
+        "validation_share": "validation {}",
+        "test_share": "test {}",
     }
     found = zip(FURTHER, further, varies, strict=True)
     return [words[name].format("all" if value is None else value) for name, value, shown in found if shown]

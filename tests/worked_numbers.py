@@ -1,0 +1,26 @@
+"""What tests of worked numbers share: closeness, gradients, and a program without its stack."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import torch
+
+
+def close(found, expected, tolerance=2e-6):
+    found, expected = (
+        value.detach().numpy() if isinstance(value, torch.Tensor) else value for value in (found, expected)
+    )
+    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
+
+
+def gradient(value, z):
+    return torch.autograd.grad(value, z)[0]
+
+
+def program_on(kind, **stack):
+    """A method's program on a stand-in for the stack, which holds just what the part under test reads."""
+    program = kind.__new__(kind)
+    program.stack = SimpleNamespace(**stack)
+    return program
