@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from math import ceil
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pulens import labelling
 from pulens.benchmark import datasets, methods
@@ -55,7 +55,8 @@ def check_settings(protocol: Protocol, text: Text) -> None:
                 )
             if method not in known_methods:
                 continue  # a learner of the paper that this version does not have
-            allowed = methods.find(method).settings
+            found = methods.find(method)
+            allowed = found.settings
             for setting, value in values.items():
                 place = text.place(("settings", method, which, setting))
                 if setting in DECIDED:
@@ -67,6 +68,18 @@ def check_settings(protocol: Protocol, text: Text) -> None:
                     raise InputError(
                         f"{place}: YAML reads {value} as a word: write {re.sub('[eE]', '.0e', value)} for the number."
                     )
+                if found.is_network:
+                    _check_value(found.learner, setting, value, place)
+
+
+def _check_value(learner: Any, setting: str, value: Any, place: str) -> None:
+    """Refuse what the learner itself would refuse when training begins."""
+    from pulens.learners._checked_settings import check_settings as check_learner
+
+    try:
+        check_learner(learner(**{setting: value}))
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from error
 
 
 def check_combinations(protocol: Protocol, text: Text) -> None:
