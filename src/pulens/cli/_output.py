@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pulens.cli._write import to_json, write_text
-from pulens.errors import PulensError
 
 if TYPE_CHECKING:
     from pulens.evaluation import Evaluation
@@ -40,9 +39,6 @@ def write_answers(
 
     ``more`` is added to the JSON. All forms are made before the first is written: an error leaves no file behind.
     """
-    on_standard_output = [form for form, path in paths.items() if path == "-"]
-    if len(on_standard_output) > 1:
-        raise PulensError(f"only one of {' and '.join('--' + form for form in on_standard_output)} can go to -.")
     with working("Making the report", quiet=quiet):
         makers = {
             "html": lambda: evaluation.to_html(title=title, scores_are=scores_are),
@@ -52,7 +48,7 @@ def write_answers(
         texts = {form: makers[form]() for form, path in paths.items() if path is not None}
     for form, text in texts.items():
         write_text(str(paths[form]), text)
-    return not quiet and not on_standard_output
+    return not quiet and "-" not in paths.values()
 
 
 def page_title(file: str, given: Mapping[str, Any]) -> str:

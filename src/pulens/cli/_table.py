@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from pulens.errors import InputError, MissingDependencyError
 from pulens.inputs.columns import file_row, find_column, is_null
-from pulens.inputs.files import _as_text, _format_of, _open, wrong_width
+from pulens.inputs.files import _as_text, _format_of, _open, json_records, wrong_width
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +108,8 @@ def _read_text(stream: Any, delimiter: str) -> Table:
 
 
 def _read_records(stream: Any) -> Table:
-    records = []
     with _as_text(stream) as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                record = json.loads(line)
-            except json.JSONDecodeError as error:
-                raise InputError(f"line {number} is not JSON: {error}.") from error
-            if not isinstance(record, dict):
-                raise InputError(f"line {number} is not a JSON object with column names, got {line.strip()[:60]!r}.")
-            records.append(record)
+        records = list(json_records(lines))
     names = list(dict.fromkeys(name for record in records for name in record))
     return Table(names, [[record.get(name) for record in records] for name in names])
 

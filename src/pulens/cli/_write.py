@@ -69,9 +69,10 @@ def check_targets(targets: Mapping[str, str | None], source: str | None = None) 
             if not Path(path).parent.is_dir():
                 raise PulensError(f"{path}: cannot be written: the folder {str(Path(path).parent)!r} does not exist.")
         if place in places:
-            shown = "standard output" if path == "-" else repr(path)
+            if path == "-":
+                raise PulensError(f"only one of {places[place]} and {option} can go to standard output (-).")
             raise PulensError(
-                f"{option} and {places[place]} are both {shown}, and one would replace the other: name two."
+                f"{option} and {places[place]} are both {path!r}, and one would replace the other: name two."
             )
         places[place] = option
 

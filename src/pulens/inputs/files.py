@@ -180,10 +180,8 @@ def _json_chunks(stream: IO[bytes], columns: Columns) -> Iterator[Chunk]:
         yield from _records_in_chunks(lines, columns)
 
 
-def _records_in_chunks(lines: Iterable[str], columns: Columns) -> Iterator[Chunk]:
-    chunk: Chunk = [[] for _ in columns.names]
-    seen: dict[str, None] = {}
-    missing = set(columns.names)
+def json_records(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Objects of JSON Lines, blank lines left out."""
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -193,6 +191,14 @@ def _records_in_chunks(lines: Iterable[str], columns: Columns) -> Iterator[Chunk
             raise InputError(f"line {number} is not JSON: {error}.") from error
         if not isinstance(record, dict):
             raise InputError(f"line {number} is not a JSON object with column names, got {line.strip()[:60]!r}.")
+        yield record
+
+
+def _records_in_chunks(lines: Iterable[str], columns: Columns) -> Iterator[Chunk]:
+    chunk: Chunk = [[] for _ in columns.names]
+    seen: dict[str, None] = {}
+    missing = set(columns.names)
+    for record in json_records(lines):
         seen.update(dict.fromkeys(record))
         missing -= record.keys()
         for values, name in zip(chunk, columns.names, strict=True):
