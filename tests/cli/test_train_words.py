@@ -254,3 +254,12 @@ def test_a_network_without_safetensors_says_so_before_it_is_trained(rows, models
 def test_a_class_prior_is_not_estimated_from_a_handful_of_rows(rows, capsys, labels, message):
     (rows / "rows.csv").write_text("a,label\n" + "".join(f"{place},{one}\n" for place, one in enumerate(labels)))
     assert message in refused(capsys, "train", "rows.csv", "--out", "model", "--method", "puet")
+
+
+def test_a_seed_below_zero_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text("a,label\n1,1\n2,0\n")
+    with pytest.raises(SystemExit) as stop:
+        main(["train", "rows.csv", "--seed", "-1", "--out", "model"])
+    assert stop.value.code == 2
+    assert "-1" in capsys.readouterr().err

@@ -39,7 +39,13 @@ from pulens.cli._options import TrainingPrior
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any setting of the learner, e.g. epochs=20."
 )
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Where chance starts; the same gives the same.",
+)
 @click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
 @click.option("--format", type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow"]), help="File format.")
 @click.option("--delimiter", help="Field separator of a CSV file, when it is not a comma.")
