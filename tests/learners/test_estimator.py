@@ -187,6 +187,13 @@ def test_saving_refuses_foreign_folders_and_loading_names_what_is_wrong(tmp_path
     (folder / "learner.json").write_text(json.dumps({**facts, "format": 99}))
     with pytest.raises(InputError, match="format 99"):
         load(folder)
+    for damaged, words in [
+        ({**facts, "parameters": {**facts["parameters"], "epoch": 3}}, "damaged: .*'epoch'"),
+        ({**facts, "fitted": {"cut_": 0.0}}, "damaged: class_prior_, row_shape_ missing"),
+    ]:
+        (folder / "learner.json").write_text(json.dumps(damaged))
+        with pytest.raises(InputError, match=words):
+            load(folder)
 
 
 def test_a_network_of_ones_own_is_given_again_when_loading(tmp_path):
@@ -199,6 +206,12 @@ def test_a_network_of_ones_own_is_given_again_when_loading(tmp_path):
     with pytest.raises(InputError, match="network of your own"):
         load(folder)
     np.testing.assert_array_equal(load(folder, backbone=mine).decision_function(X), fitted.decision_function(X))
+
+    def broken(shape):
+        raise TypeError("a mistake of mine")
+
+    with pytest.raises(TypeError, match="a mistake of mine"):  # not a damaged file
+        load(folder, backbone=broken)
 
 
 @pytest.mark.parametrize(

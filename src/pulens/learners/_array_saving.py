@@ -35,8 +35,8 @@ def restore(learner: Any, facts: dict[str, Any], folder: Path) -> Any:
     """Put what is stored into an unfitted learner with the stored parameters."""
     file = folder / ARRAYS
     fitted = dict(facts["fitted"])
-    learner.n_features_in_ = fitted.pop("n_features_in_")
     try:
+        learner.n_features_in_ = fitted.pop("n_features_in_")
         with np.load(file, allow_pickle=False) as stored:
             learner._restore(fitted, {name: stored[name] for name in stored.files})
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:

@@ -51,10 +51,13 @@ def restore_models(learner: Any, facts: dict[str, Any], folder: Path, trusted: S
             f"{file} holds {listed(unknown)}, which a file made in bad faith could misuse. If you know where the "
             f"file comes from: load(path, trusted={unknown})."
         )
-    learner.set_params(estimator=stored["estimator"])
-    for name, value in stored["fitted"].items():
-        setattr(learner, name, value)
-    learner.n_features_in_ = facts["fitted"]["n_features_in_"]
+    try:
+        learner.set_params(estimator=stored["estimator"])
+        for name, value in stored["fitted"].items():
+            setattr(learner, name, value)
+        learner.n_features_in_ = facts["fitted"]["n_features_in_"]
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{folder} is damaged: {error} is missing. Train and save the learner anew.") from error
     learner.classes_ = np.array([0, 1])
     if facts["feature_names"]:
         learner.feature_names_in_ = np.array(facts["feature_names"], dtype=object)

@@ -19,6 +19,7 @@ WEIGHTS, FACTS = "weights.safetensors", "learner.json"
 # what fit leaves behind besides the network
 FITTED = ("cut_", "class_prior_", "best_epoch_", "history_", "row_shape_", "n_features_in_", "facts_")
 FOUND = ("mean_", "deviation_", "columns_")
+NEEDED = ("cut_", "class_prior_", "row_shape_")  # a network learner cannot do without
 
 
 def check_target(path: Path) -> None:
@@ -63,14 +64,33 @@ def load(path: str | Path, *, backbone: Any = None, trusted: Sequence[str] = ())
     ``trusted`` names types that a stored scikit-learn model may be made of, beside those that are safe to load from
     anybody; the error without it names them.
     """
+    from pulens.learners import find
+
     folder = Path(path)
     facts = _facts(folder)
+    learner_class = find(facts["learner"])  # says what is not installed, before anything needs it
+    # JSON knows no tuples
+    parameters = {key: tuple(value) if isinstance(value, list) else value for key, value in facts["parameters"].items()}
+    if parameters.get("backbone", "") is None:
+        if backbone is None:
+            raise InputError(
+                f"{folder} was trained with a network of your own, whose code is not stored. Give it again: "
+                "load(path, backbone=...)."
+            )
+        parameters["backbone"] = backbone
     try:
-        return _restored(folder, facts, backbone, trusted)
-    except (KeyError, TypeError, AttributeError) as error:  # JSON of the right form that fits no learner
-        raise InputError(
-            f"{folder / FACTS} is damaged: {type(error).__name__}: {error}. Train and save the learner anew."
-        ) from error
+        learner = learner_class(**parameters)
+    except TypeError as error:
+        raise InputError(f"{folder / FACTS} is damaged: {error}. Train and save the learner anew.") from error
+    if "estimator" in parameters:  # around a scikit-learn classifier
+        from pulens.learners._model_saving import restore_models
+
+        return restore_models(learner, facts, folder, trusted)
+    if "backbone" not in parameters:  # no network
+        from pulens.learners._array_saving import restore
+
+        return restore(learner, facts, folder)
+    return _with_networks(learner, facts, folder)
 
 
 def _facts(folder: Path) -> dict[str, Any]:
@@ -91,30 +111,13 @@ def _facts(folder: Path) -> dict[str, Any]:
     return facts
 
 
-def _restored(folder: Path, facts: dict[str, Any], backbone: Any, trusted: Sequence[str]) -> Any:
-    from pulens.learners import find
-
-    # JSON knows no tuples
-    parameters = {key: tuple(value) if isinstance(value, list) else value for key, value in facts["parameters"].items()}
-    learner_class = find(facts["learner"])  # says what is not installed, before anything needs it
-    if "estimator" in parameters:  # around a scikit-learn classifier
-        from pulens.learners._model_saving import restore_models
-
-        return restore_models(learner_class(**parameters), facts, folder, trusted)
-    if "backbone" not in parameters:  # no network
-        from pulens.learners._array_saving import restore
-
-        return restore(learner_class(**parameters), facts, folder)
+def _with_networks(learner: Any, facts: dict[str, Any], folder: Path) -> Any:
+    """Put the stored weights into an unfitted learner with the stored parameters."""
     from pulens.learners._estimator import _builder
 
-    if parameters["backbone"] is None:
-        if backbone is None:
-            raise InputError(
-                f"{folder} was trained with a network of your own, whose code is not stored. Give it again: "
-                "load(path, backbone=...)."
-            )
-        parameters["backbone"] = backbone
-    learner = learner_class(**parameters)
+    missing = [name for name in NEEDED if name not in facts["fitted"]]
+    if missing:
+        raise InputError(f"{folder / FACTS} is damaged: {', '.join(missing)} missing. Train and save the learner anew.")
     for name in (*FITTED, *FOUND, *facts["fitted"].get("facts_", ())):
         if name in facts["fitted"]:
             value = facts["fitted"][name]
