@@ -26,9 +26,13 @@ def archive(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def report(archive, tmp_path_factory):
-    path = tmp_path_factory.mktemp("page") / "leaderboard.html"
+    return written(archive, tmp_path_factory.mktemp("page"), 20)
+
+
+def written(archive, folder, sampled):
+    path = folder / "leaderboard.html"
     board = leaderboard.board(archive)
-    fared = judged.judge_within(archive, board.condition, 20, redraws=50)
+    fared = judged.judge_within(archive, board.condition, sampled, redraws=50)
     path.write_text(leaderboard_page(archive, board, fared), encoding="utf-8")
     return path
 
@@ -263,11 +267,7 @@ def uneven(archive, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def uneven_report(uneven, tmp_path_factory):
-    path = tmp_path_factory.mktemp("uneven") / "leaderboard.html"
-    board = leaderboard.board(uneven)
-    fared = judged.judge_within(uneven, board.condition, 7, redraws=50)
-    path.write_text(leaderboard_page(uneven, board, fared), encoding="utf-8")
-    return path
+    return written(uneven, tmp_path_factory.mktemp("uneven"), 7)
 
 
 def test_oracles_of_their_own_and_missing_seeds_are_shown(open_page, uneven_report):

@@ -124,7 +124,7 @@ def _check_parts(protocol: Protocol, name: str, text: Text) -> None:
     facts = datasets.find(name)
     assert facts.positives is not None
     share = facts.positives / facts.rows
-    rows = facts.rows if protocol.rows is None else min(protocol.rows, facts.rows)
+    rows = facts.rows_used(protocol.rows)
     remaining = rows - ceil(rows * protocol.test_share)
     training = remaining - ceil(remaining * protocol.validation_share)
     shares = f"validation_share {protocol.validation_share:g} and test_share {protocol.test_share:g}"

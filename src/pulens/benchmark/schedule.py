@@ -16,8 +16,7 @@ LENGTHS = (*EPOCHS, *EPISODES, *STEPS, "n_estimators")
 
 def rows_of(run: Run) -> int:
     """Rows of the data set that a run uses, before they are split."""
-    everything = datasets.find(run.dataset).rows
-    return everything if run.rows is None else min(run.rows, everything)
+    return datasets.find(run.dataset).rows_used(run.rows)
 
 
 def lengths(settings: Mapping[str, Any]) -> dict[str, Any]:

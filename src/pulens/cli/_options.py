@@ -24,9 +24,9 @@ class Prior(click.ParamType[Any]):
         try:
             numbers = [float(part) for part in value.split(":")]
         except ValueError:
-            from pulens.priors import names
+            from pulens.priors import knows, names
 
-            if value.replace("-", "_") in names():
+            if knows(value):
                 return value
             raise AssumptionError(
                 f"{param.opts[0] if param else 'the class prior'} must be a number such as 0.2, a range such as "
@@ -43,7 +43,7 @@ class TrainingPrior(Prior):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not isinstance(value, str):
             return value
-        from pulens.priors import names
+        from pulens.priors import knows, names
 
         option = param.opts[0] if param else "class_prior"
         allowed = f"one number such as 0.2, or an estimator ({', '.join(names())})"
@@ -56,7 +56,7 @@ class TrainingPrior(Prior):
                 f"{option} must be {allowed}, got {value!r}: a learner trains with one class prior, not with a range. "
                 "Train once with each end and compare, or give the range to pulens evaluate."
             )
-        if value.replace("-", "_") not in names():
+        if not knows(value):
             raise AssumptionError(f"{option} must be {allowed}, got {value!r}.")
         return value
 

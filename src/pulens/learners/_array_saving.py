@@ -31,7 +31,7 @@ def save(learner: Any, path: Path) -> Path:
     return path
 
 
-def restore(learner: Any, facts: dict[str, Any], folder: Path) -> Any:
+def restore(learner: Any, facts: dict[str, Any], folder: Path) -> None:
     """Put what is stored into an unfitted learner with the stored parameters."""
     file = folder / ARRAYS
     fitted = dict(facts["fitted"])
@@ -41,7 +41,3 @@ def restore(learner: Any, facts: dict[str, Any], folder: Path) -> Any:
             learner._restore(fitted, {name: stored[name] for name in stored.files})
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise InputError(f"{file} could not be read: {error}.") from error
-    learner.classes_ = np.array([0, 1])
-    if facts["feature_names"]:
-        learner.feature_names_in_ = np.array(facts["feature_names"], dtype=object)
-    return learner

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from pulens.errors import InputError, MissingDependencyError, listed
 from pulens.learners._saving import FACTS, check_target, described
 from pulens.whole_files import whole_folder
@@ -38,7 +36,7 @@ def save(learner: Any, path: Path) -> Path:
     return path
 
 
-def restore_models(learner: Any, facts: dict[str, Any], folder: Path, trusted: Sequence[str]) -> Any:
+def restore_models(learner: Any, facts: dict[str, Any], folder: Path, trusted: Sequence[str]) -> None:
     """Put the stored models into an unfitted learner with the stored parameters."""
     skops, file = _skops(), folder / MODELS
     try:
@@ -58,10 +56,6 @@ def restore_models(learner: Any, facts: dict[str, Any], folder: Path, trusted: S
         learner.n_features_in_ = facts["fitted"]["n_features_in_"]
     except (KeyError, TypeError) as error:
         raise InputError(f"{folder} is damaged: {error} is missing. Train and save the learner anew.") from error
-    learner.classes_ = np.array([0, 1])
-    if facts["feature_names"]:
-        learner.feature_names_in_ = np.array(facts["feature_names"], dtype=object)
-    return learner
 
 
 def _skops() -> Any:

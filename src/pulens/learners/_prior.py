@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pulens.errors import AssumptionError, listed, nearest
 from pulens.scenario import Scenario
 
-FOLDS, MOST_FEATURES = 5, 2000
+MOST_FEATURES = 2000
 
 
 def check_known_prior(given: Any, scenario: Scenario, labelled_share: float) -> float:
@@ -42,9 +42,9 @@ def check_known_prior(given: Any, scenario: Scenario, labelled_share: float) -> 
 
 def check_estimator_name(name: str) -> str:
     """``"auto"``, or a name of :func:`pulens.priors.names`."""
-    from pulens.priors import names
+    from pulens.priors import knows, names
 
-    if name.replace("-", "_") not in names():
+    if not knows(name):
         raise AssumptionError(
             f"class_prior must be a number between 0 and 1, 'auto', or the name of an estimator, got {name!r}; the "
             f"estimators are {listed(names(), limit=99)}.{nearest(name, names())}"
@@ -55,32 +55,18 @@ def check_estimator_name(name: str) -> str:
 def estimated_class_prior(
     X: NDArray[Any], labels: NDArray[Any], scenario: str, seed: int, *, method: str = "auto"
 ) -> float:
-    """Share of positives in the population; scores are out of fold, since in-sample ones make it too low."""
-    from pulens.priors import estimate_prior
-
-    scores = out_of_fold_scores(X, labels, seed)
-    return float(estimate_prior(labels, scores, method=method, scenario=scenario).value)
-
-
-def out_of_fold_scores(X: NDArray[Any], labels: NDArray[Any], seed: int) -> NDArray[np.float64]:
-    """Log odds of being labelled, by a logistic regression that never saw the row."""
+    """Share of positives in the population, from scores of a logistic regression that never saw the row."""
     from sklearn.decomposition import PCA
     from sklearn.linear_model import LogisticRegression
-    from sklearn.model_selection import StratifiedKFold, cross_val_predict
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    flat = np.asarray(X, np.float64).reshape(len(X), -1)
+    from pulens.priors.from_features import estimate_prior_from_features
+
+    flat, start = np.asarray(X, np.float64).reshape(len(X), -1), seed % (1 << 32)
     steps: list[Any] = [StandardScaler()]
     if flat.shape[1] > MOST_FEATURES:
-        steps.append(PCA(100, random_state=seed % (1 << 32)))
+        steps.append(PCA(100, random_state=start))
     model = make_pipeline(*steps, LogisticRegression(C=0.1, max_iter=200))
-    fewest = min(int((labels == 1).sum()), int((labels != 1).sum()))
-    if fewest < 2:
-        raise AssumptionError(
-            f"the class prior cannot be estimated from {fewest} row{'s' if fewest > 1 else ''} of a kind. Give it as a "
-            "number: class_prior=0.2."
-        )
-    folds = StratifiedKFold(min(FOLDS, fewest), shuffle=True, random_state=seed % (1 << 32))
-    found: NDArray[np.float64] = cross_val_predict(model, flat, labels == 1, cv=folds, method="decision_function")
-    return found
+    found = estimate_prior_from_features(flat, labels, model=model, method=method, seed=start, scenario=scenario)
+    return float(found.value)

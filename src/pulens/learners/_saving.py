@@ -85,12 +85,17 @@ def load(path: str | Path, *, backbone: Any = None, trusted: Sequence[str] = ())
     if "estimator" in parameters:  # around a scikit-learn classifier
         from pulens.learners._model_saving import restore_models
 
-        return restore_models(learner, facts, folder, trusted)
-    if "backbone" not in parameters:  # no network
+        restore_models(learner, facts, folder, trusted)
+    elif "backbone" in parameters:
+        _restore_networks(learner, facts, folder)
+    else:
         from pulens.learners._array_saving import restore
 
-        return restore(learner, facts, folder)
-    return _with_networks(learner, facts, folder)
+        restore(learner, facts, folder)
+    learner.classes_ = np.array([0, 1])
+    if facts["feature_names"]:
+        learner.feature_names_in_ = np.array(facts["feature_names"], dtype=object)
+    return learner
 
 
 def _facts(folder: Path) -> dict[str, Any]:
@@ -111,7 +116,7 @@ def _facts(folder: Path) -> dict[str, Any]:
     return facts
 
 
-def _with_networks(learner: Any, facts: dict[str, Any], folder: Path) -> Any:
+def _restore_networks(learner: Any, facts: dict[str, Any], folder: Path) -> None:
     """Put the stored weights into an unfitted learner with the stored parameters."""
     from pulens.learners._estimator import _builder
 
@@ -122,15 +127,11 @@ def _with_networks(learner: Any, facts: dict[str, Any], folder: Path) -> Any:
         if name in facts["fitted"]:
             value = facts["fitted"][name]
             setattr(learner, name, tuple(value) if name == "row_shape_" else value)
-    if facts["feature_names"]:
-        learner.feature_names_in_ = np.array(facts["feature_names"], dtype=object)
-    learner.classes_ = np.array([0, 1])
     builder = _builder(learner.backbone, learner.row_shape_)
     learner.network_ = _network(builder, folder / WEIGHTS)
     builders = learner._program.builders(learner, learner.row_shape_, builder)
     for name in learner._program.kept:
         setattr(learner, f"{name}_", _network(builders[name], folder / f"{name}.safetensors"))
-    return learner
 
 
 def _network(build: Callable[[], Any], file: Path) -> Any:

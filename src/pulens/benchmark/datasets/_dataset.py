@@ -56,6 +56,10 @@ class Dataset:
     standardise: bool = False  # whether the benchmark scales columns with training rows
     papers: tuple[str, ...] = ()
 
+    def rows_used(self, most: int | None) -> int:
+        """How many rows there are to use where a protocol says how many at most."""
+        return self.rows if most is None else min(most, self.rows)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LabelledData:

@@ -13,6 +13,15 @@ def names() -> tuple[str, ...]:
     return _FOLDER.names
 
 
+def knows(name: str) -> bool:
+    """Whether there is an estimator of that name.
+
+    >>> knows("best-bin"), knows("guess")
+    (True, False)
+    """
+    return _FOLDER.knows(name)
+
+
 def find(name: str) -> Estimator:
     """An estimator by name, or an error that lists the names there are.
 
