@@ -12,7 +12,7 @@ import numpy as np
 
 from pulens.errors import MissingDependencyError, PulensError
 from pulens.inputs.columns import check_scores, file_row
-from pulens.inputs.files import _format_of, _open
+from pulens.inputs.files import format_of, open_stream, separator_of
 from pulens.whole_files import whole_file
 
 if TYPE_CHECKING:
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 def write_mapped(source: str, target: str, mapping: CalibrationMap, *, column: str, reading: dict[str, Any]) -> None:
     """Copy every row of ``source`` to ``target`` with the mapped score in a new column."""
-    kind = _format_of(source, reading["format"])
+    kind = format_of(source, reading["format"])
     score = reading["score"]
     if Path(target).suffix.lower() != ".parquet" and kind in ("csv", "tsv"):
-        _copy_text(source, target, mapping, column, score, reading["delimiter"] or ("\t" if kind == "tsv" else ","))
+        _copy_text(source, target, mapping, column, score, separator_of(kind, reading["delimiter"]))
         return
     try:
         import pyarrow as pa
@@ -50,14 +50,14 @@ def _read_arrow(source: str, kind: str, delimiter: str | None) -> Any:
     import pyarrow as pa
 
     with ExitStack() as stack:
-        stream = _open(source, stack)
+        stream = open_stream(source, stack)
         if kind == "parquet":
             return pa.parquet.read_table(stream)
         if kind == "arrow":
             return pa.feather.read_table(stream)
         if kind == "jsonl":
             return pa.json.read_json(stream)
-        separator = delimiter or ("\t" if kind == "tsv" else ",")
+        separator = separator_of(kind, delimiter)
         return pa.csv.read_csv(stream, parse_options=pa.csv.ParseOptions(delimiter=separator))
 
 
@@ -66,7 +66,7 @@ def _copy_text(source: str, target: str, mapping: CalibrationMap, column: str, s
     import io
 
     with ExitStack() as stack:
-        stream = _open(source, stack)
+        stream = open_stream(source, stack)
         reader = csv.reader(io.TextIOWrapper(stream, "utf-8-sig", newline=""), delimiter=delimiter)
         header = [name.strip() for name in next(reader)]
         _refuse_overwriting(column, header)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pulens.errors import InputError, MissingDependencyError
 from pulens.inputs.columns import file_row, find_column, is_null
-from pulens.inputs.files import _as_text, _format_of, _open, json_records, wrong_width
+from pulens.inputs.files import as_text, format_of, json_records, open_stream, separator_of, wrong_width
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +69,13 @@ class Table:
 
 def read_table(path: str, delimiter: str | None = None, format: str | None = None) -> Table:
     """A CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not; ``"-"`` is standard input."""
-    kind = _format_of(path, format)
+    kind = format_of(path, format)
     shown = "standard input" if path == "-" else path
     with ExitStack() as stack:
-        stream = _open(path, stack)
+        stream = open_stream(path, stack)
         try:
             if kind in ("csv", "tsv"):
-                table = _read_text(stream, delimiter or ("\t" if kind == "tsv" else ","))
+                table = _read_text(stream, separator_of(kind, delimiter))
             elif kind == "jsonl":
                 table = _read_records(stream)
             else:
@@ -92,9 +92,7 @@ def read_table(path: str, delimiter: str | None = None, format: str | None = Non
 
 
 def _read_text(stream: Any, delimiter: str) -> Table:
-    if len(delimiter) != 1:
-        raise InputError(f"delimiter must be a single character, got {delimiter!r}.")
-    with _as_text(stream) as text:
+    with as_text(stream) as text:
         reader = csv.reader(text, delimiter=delimiter)
         names = [name.strip() for name in next(reader, [])]
         rows = []
@@ -108,7 +106,7 @@ def _read_text(stream: Any, delimiter: str) -> Table:
 
 
 def _read_records(stream: Any) -> Table:
-    with _as_text(stream) as lines:
+    with as_text(stream) as lines:
         records = list(json_records(lines))
     names = list(dict.fromkeys(name for record in records for name in record))
     return Table(names, [[record.get(name) for record in records] for name in names])

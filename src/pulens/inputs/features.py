@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pulens.errors import InputError, MissingDependencyError, listed
 from pulens.inputs.columns import LabelCoding, check_scores, file_row, find_column, is_null
-from pulens.inputs.files import _as_text, _chunks, _format_of, _open
+from pulens.inputs.files import as_text, format_of, open_stream, read_chunks, separator_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def read_features(
 
     ``label=None`` reads no labels.
     """
-    kind = _format_of(path, format)
+    kind = format_of(path, format)
     if str(path) == "-":
         raise InputError("features cannot be read from standard input; give a file.")
     coding = coding or LabelCoding()
@@ -55,7 +55,7 @@ def read_features(
         available = _column_names(path, kind, delimiter)
         unknown = [name for name in (*(features or ()), *drop, *([label] if label else ())) if name not in available]
         for name in unknown:
-            find_column(name, available, delimiter=_separator(kind, delimiter))
+            find_column(name, available, delimiter=separator_of(kind, delimiter) if kind in ("csv", "tsv") else None)
         chosen = tuple(features) if features else tuple(n for n in available if n != label and n not in drop)
         if not chosen:
             raise InputError(f"there is no column left to learn from; the columns are {listed(available, limit=30)}.")
@@ -80,7 +80,7 @@ def _read(
     values, labels = [], []
     first_row = 0
     with ExitStack() as stack:
-        for chunk in _chunks(_open(path, stack), kind, wanted, delimiter):
+        for chunk in read_chunks(open_stream(path, stack), kind, wanted, delimiter):
             place: dict[str, Any] = {"row_name": file_row, "first_row": first_row}
             columns = chunk[1:] if label else chunk
             if label:
@@ -115,33 +115,23 @@ def label_values(
     counts: Counter[str] = Counter()
     with ExitStack() as stack:
         wanted: Any = _Wanted((label,))
-        for chunk in _chunks(_open(path, stack), _format_of(path, format), wanted, delimiter):
+        for chunk in read_chunks(open_stream(path, stack), format_of(path, format), wanted, delimiter):
             column = chunk[0].tolist() if hasattr(chunk[0], "tolist") else chunk[0]
             counts.update("" if is_null(value) else str(value) for value in column)
     return dict(counts)
 
 
-def _separator(kind: str, delimiter: str | None) -> str | None:
-    """What separates the columns of a text file; None for files that need no telling."""
-    if kind not in ("csv", "tsv"):
-        return None
-    separator = delimiter or ("\t" if kind == "tsv" else ",")
-    if len(separator) != 1:
-        raise InputError(f"delimiter must be a single character, got {separator!r}.")
-    return separator
-
-
 def _column_names(path: str | Path, kind: str, delimiter: str | None) -> list[str]:
     with ExitStack() as stack:
-        stream = _open(path, stack)
+        stream = open_stream(path, stack)
         if kind in ("csv", "tsv"):
-            with _as_text(stream) as text:
-                header = next(csv.reader(text, delimiter=_separator(kind, delimiter) or ","), None)
+            with as_text(stream) as text:
+                header = next(csv.reader(text, delimiter=separator_of(kind, delimiter)), None)
             if header is None:
                 raise InputError("the file is empty: not even a line of column names.")
             return [name.strip() for name in header]
         if kind == "jsonl":
-            with _as_text(stream) as lines:
+            with as_text(stream) as lines:
                 return list(json.loads(next((line for line in lines if line.strip()), "{}")))
         try:
             import pyarrow as pa

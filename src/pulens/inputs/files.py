@@ -50,13 +50,13 @@ def sample_from_file(
 ) -> PUSample:
     """Read the wanted columns of a file chunk by chunk; ``"-"`` is standard input."""
     shown = "standard input" if str(path) == "-" else str(path)
-    kind = _format_of(path, format)
+    kind = format_of(path, format)
     labels, scores, weights = [], [], []
     first_row = 0
     with ExitStack() as stack:
-        stream = _open(path, stack)
+        stream = open_stream(path, stack)
         try:
-            for chunk in _chunks(stream, kind, columns, delimiter):
+            for chunk in read_chunks(stream, kind, columns, delimiter):
                 place: dict[str, Any] = {"row_name": file_row, "first_row": first_row}
                 labels.append(coding.encode(chunk[0], **place))
                 scores.append(check_scores(chunk[1], f"scores (column {columns.score!r})", **place))
@@ -72,7 +72,7 @@ def sample_from_file(
     return PUSample(np.concatenate(labels), np.concatenate(scores), np.concatenate(weights) if weights else None)
 
 
-def _format_of(path: str | Path, format: str | None) -> str:
+def format_of(path: str | Path, format: str | None) -> str:
     if format is not None:
         if format not in FORMATS:
             raise InputError(f"format must be one of {listed(FORMATS)}, got {format!r}.")
@@ -89,7 +89,7 @@ def _format_of(path: str | Path, format: str | None) -> str:
     return EXTENSIONS[parts[-1]]
 
 
-def _open(path: str | Path, stack: ExitStack) -> IO[bytes]:
+def open_stream(path: str | Path, stack: ExitStack) -> IO[bytes]:
     """A binary stream, decompressed if its first bytes say so."""
     if str(path) == "-":
         raw: Any = io.BufferedReader(sys.stdin.buffer)
@@ -120,23 +120,33 @@ def _neighbours(path: Path) -> str:
     return f" Did you mean {str(path.parent / near[0])!r}?" if near else ""
 
 
-def _chunks(stream: IO[bytes], kind: str, columns: Columns, delimiter: str | None) -> Iterator[Chunk]:
+def read_chunks(stream: IO[bytes], kind: str, columns: Columns, delimiter: str | None) -> Iterator[Chunk]:
     if kind in ("csv", "tsv"):
-        return _delimited_chunks(stream, columns, delimiter or ("\t" if kind == "tsv" else ","))
+        return _delimited_chunks(stream, columns, separator_of(kind, delimiter))
     if kind == "jsonl":
         return _json_chunks(stream, columns)
     return _arrow_chunks(stream, kind, columns)
 
 
+def separator_of(kind: str, delimiter: str | None = None) -> str:
+    """What separates the columns of a CSV or TSV file: as said, or as usual.
+
+    >>> separator_of("csv"), separator_of("csv", ";")
+    (',', ';')
+    """
+    separator = delimiter or ("\t" if kind == "tsv" else ",")
+    if len(separator) != 1:
+        raise InputError(f"delimiter must be a single character, got {separator!r}.")
+    return separator
+
+
 def _delimited_chunks(stream: IO[bytes], columns: Columns, delimiter: str) -> Iterator[Chunk]:
-    if len(delimiter) != 1:
-        raise InputError(f"delimiter must be a single character, got {delimiter!r}.")
-    with _as_text(stream) as text:
+    with as_text(stream) as text:
         yield from _rows_in_chunks(csv.reader(text, delimiter=delimiter), columns, delimiter)
 
 
 @contextmanager
-def _as_text(stream: IO[bytes]) -> Iterator[io.TextIOWrapper]:
+def as_text(stream: IO[bytes]) -> Iterator[io.TextIOWrapper]:
     """Text of a stream that somebody else will close."""
     text = io.TextIOWrapper(stream, "utf-8-sig", newline="")
     try:
@@ -176,7 +186,7 @@ def wrong_width(line: int, row: list[str], width: int) -> str:
 
 
 def _json_chunks(stream: IO[bytes], columns: Columns) -> Iterator[Chunk]:
-    with _as_text(stream) as lines:
+    with as_text(stream) as lines:
         yield from _records_in_chunks(lines, columns)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from pulens.benchmark.analysis import bayesian, cells, costs, paired, ranks, tables
@@ -96,12 +97,12 @@ class Board:
     def verdicts(self) -> dict[tuple[str, str], str]:
         return {(one.method, one.dataset): one.verdict() for one in self.tests}
 
-    @property
+    @cached_property
     def seeds(self) -> int:
         """How many seeds occur."""
         return len({row["seed"] for row in self.rows})
 
-    @property
+    @cached_property
     def other_seeds(self) -> dict[tuple[str, str], int]:
         """Numbers of seeds of the cells that have not all of them."""
         return {place: len(own) for place, own in self.cells.items() if len(own) != self.seeds}
