@@ -34,6 +34,12 @@ class Cells:
     def n_unlabelled(self) -> float:
         return float(self.unlabelled.sum())
 
+    @property
+    def auc(self) -> float:
+        """Chance that a labelled row outscores an unlabelled one; rows of one cell count one half."""
+        below = (self.unlabelled.cumsum() - self.unlabelled / 2) / self.n_unlabelled
+        return float(self.labelled @ below / self.n_labelled)
+
     def __len__(self) -> int:
         return int(self.scores.size)
 

@@ -38,6 +38,7 @@ class Finding:
     distribution: PriorDistribution | None = None
     trace: Trace | None = None
     notices: tuple[Notice, ...] = ()
+    interval_method: str = "likelihood"
     details: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -26,6 +26,15 @@ class PriorDistribution:
         for array in (self.values, self.density):
             array.flags.writeable = False
 
+    @classmethod
+    def from_masses(cls, values: Floats, masses: Floats) -> PriorDistribution:
+        """The distribution that gives each grid value a probability: mixtures add probabilities, not densities.
+
+        >>> PriorDistribution.from_masses(np.array([0.1, 0.2, 0.4]), np.array([0.2, 0.5, 0.3])).masses.round(3)
+        array([0.2, 0.5, 0.3])
+        """
+        return cls(values, masses / np.diff(_borders(values)))
+
     @property
     def masses(self) -> Floats:
         """Probability of each grid value: the density times half the way to either neighbour."""

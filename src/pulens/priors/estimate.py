@@ -9,6 +9,7 @@ from pulens.errors import AssumptionError
 from pulens.estimate import Interval
 from pulens.inputs import read_sample
 from pulens.notice import Notice, Severity, worst_first
+from pulens.priors._cells import cut
 from pulens.priors._estimator import Finding
 from pulens.priors.audit import combine, prior_from_audit
 from pulens.priors.class_prior import ClassPrior, population_prior
@@ -142,7 +143,7 @@ def as_class_prior(
         among = Interval(0.0, max(min(feasible.high, ceiling), value), None, "feasible range")
     else:
         among = Interval(
-            min(max(finding.low, 0.0), value), max(min(finding.high, ceiling), value), confidence, "likelihood"
+            min(max(finding.low, 0.0), value), max(min(finding.high, ceiling), value), confidence, finding.interval_method
         )
     return ClassPrior(
         population_prior(value, totals, scenario, label_noise),
@@ -192,7 +193,7 @@ def weaknesses(tally: Tally, value: float, feasible: Interval) -> tuple[Notice, 
     """What to know about any estimate from these rows, whichever method made it."""
     found = []
     labelled = tally.totals.labelled
-    area = _auc(tally)
+    area = cut(tally, 400).auc  # cells fine enough for a warning
     if labelled < FEW_LABELLED:
         found.append(
             Notice(
@@ -239,12 +240,3 @@ def weaknesses(tally: Tally, value: float, feasible: Interval) -> tuple[Notice, 
         )
     )
     return tuple(found)
-
-
-def _auc(tally: Tally) -> float:
-    """Chance that a labelled row outscores an unlabelled one, on cells fine enough for a warning."""
-    from pulens.priors._cells import cut
-
-    cells = cut(tally, 400)
-    below = (cells.unlabelled.cumsum() - cells.unlabelled / 2) / cells.n_unlabelled
-    return float(cells.labelled @ below / cells.n_labelled)

@@ -1,4 +1,4 @@
-r"""The default: tilts of several shapes on several scales, averaged by how well each explains the data.
+r"""The default: tilts of several shapes on several scales, averaged by how well each explains the data, and doubted.
 
 :doc:`Tilt <tilt>` stands or falls with its shape: when negatives are spread wider than positives, a straight line
 for :math:`\log f_0/f_1` puts the floor too high. Here the log ratio may also be curved, or level off at both ends as
@@ -6,8 +6,12 @@ it does for heavy tails. Which it is, is not chosen: the posterior of the class 
 and strongly bent parabolas and a step, and over the scales of the score, each weighted by its evidence (Laplace's
 approximation). With few data the line prevails; with many the data decide. Before seeing data the class prior has
 density proportional to :math:`(1 - \alpha)/\sqrt\alpha`: positives among what nobody labelled are more often few than
-many. The value is the posterior median, the interval lies between posterior quantiles, and neither may exceed the
-feasible range.
+many.
+
+On real tables no shape is quite right. So the evidence of the shapes is discounted by how badly the best of them fits
+the scores, and with a small probability, larger for weak scores, no shape is believed at all
+(:mod:`pulens.priors._doubt`). The value is the median of the discounted posterior, the interval lies between quantiles
+of the distribution that holds the doubt too, and neither may exceed the feasible range.
 """
 
 from __future__ import annotations
@@ -16,9 +20,10 @@ import numpy as np
 
 from pulens.notice import Notice, Severity
 from pulens.priors._cells import cut
-from pulens.priors._estimator import Estimator, Finding, Floats, Trace
-from pulens.priors._shapes import Shape, profile
-from pulens.priors.distribution import PriorDistribution
+from pulens.priors._doubt import DISCOUNT, DOUBT, Doubted, doubted, plausibility
+from pulens.priors._estimator import Estimator, Finding, Trace
+from pulens.priors._misfit import misfit
+from pulens.priors._shapes import Profile, Shape, profile
 from pulens.priors.feasible import highest_prior
 from pulens.priors.from_scores.roc_slope import roc_slope
 from pulens.tally import Tally
@@ -31,15 +36,20 @@ SHAPES = (
     Shape("step", weight=0.2),
 )
 SHAPES_DIFFER, NO_ANCHOR, FLAT = 0.05, 0.15, 0.3  # differences and widths worth a warning
+MISFIT, UNDETERMINED_AUC = 3.0, 0.7  # beyond which no shape fits, and below which scores hardly tell the classes apart
 
 
-def plausibility(shares: Floats) -> Floats:
-    """Density of the class prior before seeing data, up to a factor."""
-    return np.asarray((1 - shares) / np.sqrt(shares))
+def auto(
+    tally: Tally,
+    *,
+    label_noise: float = 0.0,
+    confidence: float = 0.95,
+    doubt: float = DOUBT,
+    discount: float = DISCOUNT,
+) -> Finding:
+    """Median of the discounted posterior, and quantiles with the doubt mixed in.
 
-
-def auto(tally: Tally, *, label_noise: float = 0.0, confidence: float = 0.95) -> Finding:
-    """Median and quantiles of the averaged posterior.
+    ``doubt=0, discount=0`` takes it for granted that one of the shapes is right.
 
     >>> rng = np.random.default_rng(0)
     >>> scores = np.concatenate([rng.normal(2, 1, 1500), rng.normal(0, 1, 4000)])
@@ -50,25 +60,29 @@ def auto(tally: Tally, *, label_noise: float = 0.0, confidence: float = 0.95) ->
     """
     cells = cut(tally, CELLS)
     found = profile(cells, SHAPES, label_noise)
-    evidence = np.exp(found.integrated - found.integrated.max())
-    believed = plausibility(found.values) * evidence
     limit = highest_prior(tally, confidence=confidence, label_noise=label_noise)
-    whole = PriorDistribution(found.values, believed.sum(axis=0))
-    distribution = whole.below(limit)
-    low, high = distribution.interval(confidence)
-    value = distribution.quantile(0.5)
-    straight = np.array([shape.kind == "line" for shape, _ in found.models])
-    medians, evidences = [], []
-    for which in (straight, ~straight):
-        heights = found.integrated[which]
-        alone = PriorDistribution(
-            found.values, plausibility(found.values) * np.exp(heights - heights.max()).sum(axis=0)
+    unfit = misfit(cells, found, label_noise)
+
+    def weighed(which: np.ndarray) -> Doubted:
+        return doubted(
+            found.values,
+            np.logaddexp.reduce(found.integrated[which], axis=0),
+            limit=limit,
+            observed_auc=cells.auc,
+            misfit=unfit,
+            label_noise=label_noise,
+            doubt=doubt,
+            discount=discount,
         )
-        medians.append(alone.below(limit).quantile(0.5))
-        evidences.append(float(believed[which].sum(axis=0) @ np.gradient(found.values)))
-    curved = evidences[1] / sum(evidences)
-    notices = _notices(value, (low, high), medians, curved, roc_slope(tally, label_noise=label_noise).value)
-    height = distribution.density.max()
+
+    straight = np.array([shape.kind == "line" for shape, _ in found.models])
+    weighted = weighed(np.ones(straight.size, bool))
+    distribution = weighted.distribution
+    low, high = (0.0, limit) if cells.auc < 0.5 and discount else distribution.interval(confidence)
+    value = min(max(weighted.believed.quantile(0.5), low), high)
+    medians = [weighed(which).trusted.quantile(0.5) for which in (straight, ~straight)]
+    curved = _share_of_evidence(found, ~straight)
+    purest = roc_slope(tally, label_noise=label_noise).value
     return Finding(
         value,
         low,
@@ -77,21 +91,65 @@ def auto(tally: Tally, *, label_noise: float = 0.0, confidence: float = 0.95) ->
         distribution=distribution,
         trace=Trace(
             distribution.values,
-            distribution.density / height,
+            distribution.density / distribution.density.max(),
             "share of positives among the unlabelled",
             "relative likelihood",
         ),
-        notices=notices,
-        details={"evidence of curvature": curved, "straight": medians[0], "curved": medians[1]},
+        notices=_notices(value, (low, high), medians, curved, purest, weighted, unfit),
+        interval_method="likelihood with doubt" if doubt or discount else "likelihood",
+        details={
+            "evidence of curvature": curved,
+            "straight": medians[0],
+            "curved": medians[1],
+            "misfit": unfit,
+            "discount": weighted.discount,
+            "doubt": weighted.doubt,
+            "implied_auc": weighted.implied_auc,
+            "full trust": weighted.trusted.quantile(0.5),
+        },
     )
 
 
+def _share_of_evidence(found: Profile, which: np.ndarray) -> float:
+    """Posterior probability of some of the models."""
+    heights = np.exp(found.integrated - found.integrated.max()) * plausibility(found.values)
+    masses = heights @ np.gradient(found.values)
+    return float(masses[which].sum() / masses.sum())
+
+
 def _notices(
-    value: float, interval: tuple[float, float], medians: list[float], curved: float, purest: float
+    value: float,
+    interval: tuple[float, float],
+    medians: list[float],
+    curved: float,
+    purest: float,
+    weighted: Doubted,
+    unfit: float,
 ) -> tuple[Notice, ...]:
     """What a reader should know about this estimate before using it."""
     found = []
-    if abs(medians[0] - medians[1]) > SHAPES_DIFFER:
+    low, high = interval
+    if 0.5 < weighted.implied_auc < UNDETERMINED_AUC:  # below, scores are reversed, which is said elsewhere
+        found.append(
+            Notice(
+                Severity.SERIOUS,
+                "undetermined-prior",
+                f"These scores hardly tell the classes apart (implied AUC {weighted.implied_auc:.2f}), so they leave "
+                f"the share of positives among the unlabelled rows open: anything from {low:.3f} to {high:.3f}. Do "
+                "not quote a single value; check a random sample of unlabelled rows by hand (an audit).",
+            )
+        )
+    if unfit > MISFIT and weighted.discount < 1:
+        found.append(
+            Notice(
+                Severity.WARNING,
+                "misfit-shapes",
+                f"No assumed shape fits these scores (misfit {unfit:.1f} standard deviations), so their evidence on "
+                f"the class prior counts only {weighted.discount:.0%}. Scores of a forest or of boosted trees usually "
+                "fit better; an audit needs no shape.",
+            )
+        )
+    if abs(medians[0] - medians[1]) > SHAPES_DIFFER and not all(low <= median <= high for median in medians):
         found.append(
             Notice(
                 Severity.WARNING,
@@ -111,12 +169,12 @@ def _notices(
                 "assumption; an audit would settle it.",
             )
         )
-    if interval[1] - interval[0] > FLAT:
+    if high - low > FLAT:
         found.append(
             Notice(
                 Severity.WARNING,
                 "flat-likelihood",
-                f"The data hardly distinguish shares of positives from {interval[0]:.3f} to {interval[1]:.3f}: use "
+                f"The data hardly distinguish shares of positives from {low:.3f} to {high:.3f}: use "
                 "the interval rather than the value, or more labelled rows, a stronger score or an audit.",
             )
         )
@@ -125,10 +183,11 @@ def _notices(
 
 ESTIMATOR = Estimator(
     auto,
-    "Tilts of several shapes and scales, averaged by their evidence",
-    "The log odds of being positive are a line, a parabola or a step in the score, its logit or its normal score; "
-    "labelled rows are a random sample of positives.",
+    "Tilts of several shapes and scales, averaged by their evidence and doubted by their misfit",
+    "The log odds of being positive are roughly a line, a parabola or a step in the score, its logit or its normal "
+    "score; labelled rows are a random sample of positives.",
     "pulens",
     rank_based=False,
     has_interval=True,
+    parameters={"doubt": DOUBT, "discount": DISCOUNT},
 )

@@ -12,11 +12,11 @@ from __future__ import annotations
 import numpy as np
 
 from pulens.priors._cells import cut
+from pulens.priors._doubt import plausibility
 from pulens.priors._estimator import Finding, NoiseEstimator, NoiseFinding, Trace
 from pulens.priors._pairs import profile_pairs
 from pulens.priors._shapes import Shape
 from pulens.priors.distribution import PriorDistribution
-from pulens.priors.from_scores.auto import plausibility
 from pulens.tally import Tally
 
 CELLS = 120
