@@ -1,16 +1,20 @@
 """Do the intervals hold on real scores? Worlds made of real tables and real models, with the truth known.
 
-    python benchmarks/real_worlds.py [--tables FOLDER] [--processes 2] [--samples 32] [--only prior|metrics|growth]
-                                     [--quick] [--pools FILE] [--learn] [--lines FILE]
+    python benchmarks/real_worlds.py [--tables FOLDER] [--pools FILE] [--processes 2] [--samples 40]
+                                     [--only worlds|growth|learn] [--quick]
 
 A world is a table, a target and a kind of model. The model is trained on PU labels of one half of the table; the
 scores of the other half, with their true classes, are the pool. Samples are drawn from the pool with replacement:
 50 to 1,500 labelled rows, 1,000 to 20,000 others, class priors from 0.02 to 0.6, half of them case-control, half
 single-set. The truth is that of the pool at the class prior drawn.
 
-`--learn` learns the constants of the default estimator's doubt (`pulens.priors._doubt`) leaving one table out at a
-time, and reports each table with the constants learned on the others. FOLDER holds the tables (default:
-../shared/data or $PULENS_SHARED/data).
+Three parts. `worlds`: one line per table and model, intervals with the class prior known and estimated, the estimate
+beside the peers. `growth`: the same worlds at 100 to 6,400 labelled rows. `learn`: the constants of the default
+estimator's doubt (`pulens.priors._doubt`), learned anew with each table left out. The form of the doubt was chosen
+with the tables in SEEN in view; the others were looked at only afterwards, and are reported apart.
+
+FOLDER holds the tables (default: ../shared/data or $PULENS_SHARED/data); --pools keeps the trained worlds in a file.
+With two cores the three parts take hours; --quick takes 8 worlds and few samples.
 """
 
 from __future__ import annotations
@@ -26,10 +30,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-for threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
-    os.environ.setdefault(threads, "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when numpy is imported: processes share the cores
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import numpy as np
+import numpy as np  # noqa: E402
 
 MOST_ROWS, FEWEST_POOLED = 8000, 60
 
@@ -58,6 +62,10 @@ TABLES = {
     "spambase": {"spam": lambda y: y == 1},
     "wine_quality": {"6 or more": lambda y: y >= 6, "7 or more": lambda y: y >= 7},
 }
+SEEN = (
+    "avila", "bank_marketing", "boston_housing", "gas_drift_8of10", "grid_stability", "landsat", "letter", "mushroom",
+    "page_blocks", "pendigits", "pima", "spambase",
+)  # fmt: skip
 MODELS = ("logistic", "svm", "boosting", "forest", "bayes", "neighbours", "network")
 
 
@@ -197,15 +205,9 @@ def draw(world, rng, *, labelled=None, others=None, prior=None, scenario=None):
         else:  # m rows in all; the wanted number of labelled ones gives the label frequency
             frequency = n / (m * prior)
             if frequency > 0.8:
-                if labelled:
-                    raise ValueError("too few positives for so many labelled rows")
-                prior_needed = n / (0.8 * m)
-                if prior_needed > 0.6:
-                    continue
-                n = max(round(0.8 * m * prior * rng.uniform(0.1, 1)), 20)
-                frequency = n / (m * prior)
-                if frequency > 0.9:
-                    continue
+                frequency = max(round(0.8 * m * prior * rng.uniform(0.1, 1)), 20) / (m * prior)
+            if frequency > 0.9:
+                continue
             positives = rng.binomial(m, prior)
             n = rng.binomial(positives, frequency)
             hidden = positives - n
@@ -230,3 +232,280 @@ def save(worlds, path):
 def restore(path):
     arrays = np.load(path)
     return [World(*map(str, name), arrays[f"{i}+"], arrays[f"{i}-"]) for i, name in enumerate(arrays["names"])]
+
+
+PEERS = ("dedpul", "alphamax", "tilt")
+METRICS = ("roc_auc", "precision", "recall", "f1")
+
+
+def truths(world, prior, threshold):
+    """Metrics of the pool at a class prior."""
+    hits, alarms = (np.mean(scores >= threshold) for scores in (world.positive, world.negative))
+    order = np.sort(world.negative)
+    below = (np.searchsorted(order, world.positive, "left") + np.searchsorted(order, world.positive, "right")) / 2
+    found = prior * hits
+    called = found + (1 - prior) * alarms
+    return {
+        "roc_auc": float(below.mean() / order.size),
+        "precision": found / called if called else float("nan"),
+        "recall": float(hits),
+        "f1": 2 * found / (called + prior),
+    }
+
+
+def study(samples, world):
+    """What every sample of a world gives: whether intervals hold, how wide they are, how far values are off."""
+    import pulens
+    from pulens.priors import find
+    from pulens.priors.estimate import estimate_from_tally
+    from pulens.tally import Tally
+
+    rng = np.random.default_rng(world.seed)
+    lines = []
+    for _ in range(samples):
+        drawn = draw(world, rng)
+        tally = Tally.from_arrays(drawn.labels, drawn.scores)
+        # about as many rows are called positive as there are positives
+        pooled = np.concatenate([world.positive, world.negative])
+        weights = np.repeat(
+            [drawn.class_prior / world.positive.size, (1 - drawn.class_prior) / world.negative.size],
+            [world.positive.size, world.negative.size],
+        )
+        order = np.argsort(-pooled)
+        place = min(int(np.searchsorted(np.cumsum(weights[order]), drawn.class_prior)), order.size - 1)
+        threshold = float(pooled[order][place])
+        truth = truths(world, drawn.class_prior, threshold)
+        line = {"labelled": tally.totals.labelled, "truth": drawn.unlabelled_prior}
+        prior = estimate_from_tally(tally, scenario=drawn.scenario)
+        before = find("auto").compute(tally, doubt=0, discount=0)
+        line |= _held("prior", prior.interval, prior.value, drawn.class_prior)
+        line |= _held("full trust", pulens.Interval(before.low, before.high, 0.95, ""), before.value, line["truth"])
+        line["width among unlabelled"] = prior.unlabelled_interval.width
+        line["error among unlabelled"] = abs(prior.unlabelled - line["truth"])
+        for peer in PEERS:
+            line[f"{peer} error"] = abs(find(peer).compute(tally).value - line["truth"])
+        for kind, given in (("known", drawn.class_prior), ("estimated", prior)):
+            options = {"class_prior": given, "scenario": drawn.scenario}
+            try:
+                found = {**pulens.evaluate(tally, threshold=threshold, **options).at(threshold).estimates}
+                found["roc_auc"] = pulens.metrics.roc_auc(tally, confidence=0.95, **options)
+            except pulens.PulensError:  # a known class prior below the labelled share of one sample
+                continue
+            for name in METRICS:
+                if found[name].interval is not None:
+                    line |= _held(f"{name} {kind}", found[name].interval, found[name].value, truth[name])
+        lines.append(line)
+    return lines
+
+
+def _held(name, interval, value, truth):
+    inside = interval.low - 1e-9 <= truth <= interval.high + 1e-9
+    return {f"{name} held": inside, f"{name} width": interval.width, f"{name} error": abs(value - truth)}
+
+
+def grow(samples, world):
+    """Coverage of the class prior at growing numbers of rows, case-control, class priors 0.1 and 0.3."""
+    from pulens.priors import find
+    from pulens.tally import Tally
+
+    rng = np.random.default_rng(world.seed + 7)
+    lines = []
+    for labelled in (100, 400, 1600, 6400):
+        for prior in (0.1, 0.3):
+            for _ in range(samples):
+                drawn = draw(world, rng, labelled=labelled, others=10 * labelled, prior=prior, scenario="case-control")
+                tally = Tally.from_arrays(drawn.labels, drawn.scores)
+                line = {"labelled": labelled}
+                for name, options in (("doubted", {}), ("full trust", {"doubt": 0, "discount": 0})):
+                    found = find("auto").compute(tally, **options)
+                    line |= {f"{name} held": found.low <= prior <= found.high, f"{name} width": found.high - found.low}
+                lines.append(line)
+    return lines
+
+
+DOUBTS, PURITIES = (0.15, 0.2, 0.25, 0.3, 0.35), (0.1, 0.2, 0.3)
+ENOUGH, ENOUGH_WHEN_MANY = 0.978, 0.985  # mean coverage to reach: more than 95, since it is meant for each user's table
+
+
+def weigh(samples, world):
+    """Whether each choice of constants holds the truth: of samples as they come, and of many rows."""
+    from pulens.priors._cells import cut
+    from pulens.priors._doubt import doubted
+    from pulens.priors._misfit import misfit
+    from pulens.priors._shapes import profile
+    from pulens.priors.feasible import highest_prior
+    from pulens.priors.from_scores.auto import CELLS, SHAPES
+    from pulens.tally import Tally
+
+    rng = np.random.default_rng(world.seed + 13)
+    many = {"labelled": 3200, "others": 32000, "scenario": "case-control"}
+    held = {False: [], True: []}
+    for place in range(2 * samples):
+        drawn = draw(world, rng, **(many if place % 2 else {}))
+        tally = Tally.from_arrays(drawn.labels, drawn.scores)
+        cells = cut(tally, CELLS)
+        found = profile(cells, SHAPES)
+        facts = {"limit": highest_prior(tally), "observed_auc": cells.auc, "misfit": misfit(cells, found)}
+        evidence = np.logaddexp.reduce(found.integrated, axis=0)
+        row = []
+        for doubt in DOUBTS:
+            for purity in PURITIES:
+                low, high = doubted(found.values, evidence, doubt=doubt, purity=purity, **facts).distribution.interval(
+                    0.95
+                )
+                row.append(low <= drawn.unlabelled_prior <= high)
+        held[bool(place % 2)].append(row)
+    return [np.mean(held[which], axis=0).reshape(len(DOUBTS), len(PURITIES)) for which in (False, True)]
+
+
+def chosen(usual, many):
+    """The smallest constants that hold often enough; tables count equally: axes table, doubt, purity."""
+    usual, many = usual.mean(axis=0), many.mean(axis=0)
+    doubt = next((i for i in range(len(DOUBTS)) if usual[i, 1] >= ENOUGH), len(DOUBTS) - 1)
+    purity = next((i for i in range(len(PURITIES)) if many[doubt, i] >= ENOUGH_WHEN_MANY), len(PURITIES) - 1)
+    return DOUBTS[doubt], PURITIES[purity]
+
+
+def over(worlds, work, processes):
+    if processes == 1:
+        return list(map(work, worlds))
+    with get_context("fork").Pool(processes) as workers:
+        return workers.map(work, worlds, chunksize=1)
+
+
+def mean(lines, name):
+    values = [line[name] for line in lines if name in line]
+    return float(np.mean(values)) if values else float("nan")
+
+
+def report_worlds(worlds, found):
+    print("\ncoverage of nominal 95% intervals, in %: class prior (as before the doubt), then known / estimated prior")
+    print(
+        f"{'table, model':32}{'prior':>7}{'(full)':>7}"
+        + "".join(f"{name:>13}" for name in METRICS)
+        + f"{'width':>8}{'(full)':>7}{'error':>8}"
+        + "".join(f"{peer:>9}" for peer in PEERS)
+    )
+    groups = defaultdict(list)
+    for world, lines in zip(worlds, found, strict=True):
+        groups[world.table, world.model] += lines
+    for (table, model), lines in groups.items():
+        print(f"{table + ', ' + model:32}" + _line(lines))
+    by_model = defaultdict(list)
+    for world, lines in zip(worlds, found, strict=True):
+        by_model[world.model] += lines
+    for model, lines in by_model.items():
+        print(f"{'all tables, ' + model:32}" + _line(lines))
+    for name, kept in (
+        ("tables seen", [world.table in SEEN for world in worlds]),
+        ("tables not looked at", [world.table not in SEEN for world in worlds]),
+        ("all", [True] * len(worlds)),
+    ):
+        inside = [lines for lines, keep in zip(found, kept, strict=True) if keep]
+        if not inside:
+            continue
+        lines = [line for world in inside for line in world]
+        print(f"\n{name + f', {len(inside)} worlds':32}" + _line(lines))
+        for what in ("prior", "full trust", *(f"{m} {kind}" for m in METRICS for kind in ("known", "estimated"))):
+            each = np.array([mean(world, f"{what} held") for world in inside])
+            print(
+                f"    {what:24} mean {100 * each.mean():5.1f}, worlds below 90 / 80 / 60%: {(each < 0.9).sum()} / "
+                f"{(each < 0.8).sum()} / {(each < 0.6).sum()}, worst {100 * each.min():.0f}"
+            )
+        ratio = mean(lines, "width among unlabelled") / mean(lines, "full trust width")
+        errors = mean(lines, "error among unlabelled") / mean(lines, "full trust error")
+        print(f"    against full trust in the shapes: width {ratio:.3f} times, error {errors:.3f} times")
+
+
+def _line(lines):
+    cells = [f"{100 * mean(lines, 'prior held'):7.1f}{100 * mean(lines, 'full trust held'):7.1f}"]
+    for name in METRICS:
+        both = (100 * mean(lines, f"{name} {kind} held") for kind in ("known", "estimated"))
+        cells.append(f"{' / '.join(f'{value:.1f}' for value in both):>13}")
+    cells.append(f"{mean(lines, 'width among unlabelled'):8.3f}{mean(lines, 'full trust width'):7.3f}")
+    cells.append(f"{mean(lines, 'error among unlabelled'):8.4f}")
+    return "".join(cells) + "".join(f"{mean(lines, f'{peer} error'):9.4f}" for peer in PEERS)
+
+
+def report_growth(worlds, found):
+    print(
+        "\ncoverage and width of the class prior's interval at growing numbers of labelled rows (ten times as many others)"
+    )
+    for name, kept in (("all", worlds), ("tables not looked at", [w for w in worlds if w.table not in SEEN])):
+        for labelled in (100, 400, 1600, 6400):
+            inside = [
+                [line for line in lines if line["labelled"] == labelled]
+                for world, lines in zip(worlds, found, strict=True)
+                if world in kept
+            ]
+            if not inside:
+                continue
+            lines = [line for world in inside for line in world]
+            low = sum(mean(world, "doubted held") < 0.6 for world in inside)
+            print(
+                f"{name:22}{labelled:6} labelled: {100 * mean(lines, 'doubted held'):5.1f}% width "
+                f"{mean(lines, 'doubted width'):.3f}, full trust {100 * mean(lines, 'full trust held'):5.1f}% width "
+                f"{mean(lines, 'full trust width'):.3f}; {low} of {len(inside)} worlds below 60%"
+            )
+
+
+def report_learning(worlds, found):
+    tables = sorted({world.table for world in worlds})
+    parts = []
+    for which in range(2):
+        per_table = [
+            np.mean([part[which] for world, part in zip(worlds, found, strict=True) if world.table == table], axis=0)
+            for table in tables
+        ]
+        parts.append(np.array(per_table))
+    print("\nmean coverage, tables weighted equally: doubt down, purity across")
+    for title, part in zip(("samples as they come", "3,200 labelled rows"), parts, strict=True):
+        print(f"  {title}\n" + f"{'':8}" + "".join(f"{purity:9}" for purity in PURITIES))
+        for doubt, row in zip(DOUBTS, part.mean(axis=0), strict=True):
+            print(f"{doubt:8}" + "".join(f"{value:9.4f}" for value in row))
+    print(f"learned on all tables: doubt {chosen(*parts)[0]}, purity {chosen(*parts)[1]}")
+    for place, table in enumerate(tables):
+        doubt, purity = chosen(*(np.delete(part, place, axis=0) for part in parts))
+        print(f"  without {table:22} doubt {doubt}, purity {purity}")
+
+
+def folder_of_tables(given):
+    root = Path(__file__).resolve().parents[1]
+    places = [given, Path(os.environ.get("PULENS_SHARED", "")) / "data", *(p / "shared" / "data" for p in root.parents)]
+    return next((place for place in places if place is not None and place.is_dir()), None)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tables", type=Path)
+    parser.add_argument("--pools", type=Path)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--samples", type=int, default=40)
+    parser.add_argument("--only", choices=("worlds", "growth", "learn"))
+    parser.add_argument("--quick", action="store_true")
+    asked = parser.parse_args()
+    start = time.perf_counter()
+    if asked.pools is not None and asked.pools.exists():
+        worlds = restore(asked.pools)
+    else:
+        folder = folder_of_tables(asked.tables)
+        if folder is None:
+            raise SystemExit("no folder of tables found: give --tables FOLDER")
+        worlds = pools(folder, asked.processes, ("pima", "page_blocks") if asked.quick else tuple(TABLES))
+        if asked.pools is not None:
+            save(worlds, asked.pools)
+    if asked.quick:
+        worlds = worlds[:8]
+    samples = 4 if asked.quick else asked.samples
+    print(f"{len(worlds)} worlds, {samples} samples each", flush=True)
+    if asked.only in (None, "worlds"):
+        report_worlds(worlds, over(worlds, partial(study, samples), asked.processes))
+    if asked.only in (None, "growth"):
+        report_growth(worlds, over(worlds, partial(grow, max(samples // 5, 1)), asked.processes))
+    if asked.only in (None, "learn"):
+        report_learning(worlds, over(worlds, partial(weigh, samples), asked.processes))
+    print(f"\n{time.perf_counter() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -94,6 +94,7 @@ def doubted(
     label_noise: float = 0.0,
     discount: float = DISCOUNT,
     doubt: float = DOUBT,
+    purity: float = PURITY,
 ) -> Doubted:
     """Mix the discounted evidence with doubt, all of it up to the feasible limit.
 
@@ -120,7 +121,7 @@ def doubted(
         trust = 0.0
     share = min(doubt * weak, MOST_DOUBT)
     believed = believing(trust)
-    pure = PURITY * (1 - trust)
+    pure = purity * (1 - trust)
     masses = (1 - pure) * ((1 - share) * believed.masses + share * believing(0.0).masses)
     masses += pure * PriorDistribution(shares, (shares / limit) ** NEAR_THE_LIMIT).masses
     return Doubted(PriorDistribution.from_masses(shares, masses), believed, trusted, auc, trust, share)

@@ -143,7 +143,10 @@ def as_class_prior(
         among = Interval(0.0, max(min(feasible.high, ceiling), value), None, "feasible range")
     else:
         among = Interval(
-            min(max(finding.low, 0.0), value), max(min(finding.high, ceiling), value), confidence, finding.interval_method
+            min(max(finding.low, 0.0), value),
+            max(min(finding.high, ceiling), value),
+            confidence,
+            finding.interval_method,
         )
     return ClassPrior(
         population_prior(value, totals, scenario, label_noise),
