@@ -33,7 +33,7 @@ from typing import NamedTuple
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when numpy is imported: processes share the cores
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import numpy as np  # noqa: E402
+import numpy as np
 
 MOST_ROWS, FEWEST_POOLED = 8000, 60
 
@@ -428,9 +428,7 @@ def _line(lines):
 
 
 def report_growth(worlds, found):
-    print(
-        "\ncoverage and width of the class prior's interval at growing numbers of labelled rows (ten times as many others)"
-    )
+    print("\nthe class prior's interval at growing numbers of labelled rows, ten times as many others")
     for name, kept in (("all", worlds), ("tables not looked at", [w for w in worlds if w.table not in SEEN])):
         for labelled in (100, 400, 1600, 6400):
             inside = [
