@@ -12,9 +12,12 @@ from pulens.assumptions import Assumptions
 from pulens.contingency import ROUNDING
 from pulens.notice import Notice, Severity
 from pulens.recovery.point import Recovery, observed_rates
+from pulens.scenario import Scenario
 from pulens.tally import Tally, Totals
+from pulens.uncertainty.redraws import compress
 
 CHANCE_LIMIT = 4.0  # the largest of many correlated deviations reaches 3 to 3.5 standard errors by chance
+THINNED, HALVINGS = 4096, 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ def impossible_rates(tally: Tally, assumptions: Assumptions) -> ImpossibleRates:
             outside |= excess > 0
             if not excess.any():
                 continue
-            deviations = excess / _standard_error(observed, coefficients, totals)
+            deviations = excess / _standard_error(observed, rate, coefficients, totals)
             place = int(np.argmax(deviations))
             worst = max(
                 worst, (float(deviations[place]), float(tally.thresholds[block][place]), name, float(rate[place]))
@@ -83,13 +86,64 @@ def impossible_rates(tally: Tally, assumptions: Assumptions) -> ImpossibleRates:
     return ImpossibleRates(thresholds, threshold, name, value, deviation if thresholds else 0.0)
 
 
+def largest_possible_prior(
+    tally: Tally, label_noise: float, scenario: Scenario, *, between: tuple[float, float] | None = None
+) -> float:
+    """Largest share of positives among the unlabelled rows whose recovered rates chance can still explain.
+
+    Deviations in standard errors grow with the share, so halving finds it; ``between`` says where to look.
+    A long ranking is searched at some of its thresholds, and all of them judge the answer.
+
+    >>> tally = Tally.from_arrays(np.repeat([1, 0], [100, 1000]), np.r_[np.ones(100), np.ones(100), np.zeros(900)])
+    >>> round(largest_possible_prior(tally, 0.0, Scenario.CASE_CONTROL), 3)
+    0.154
+    """
+    purity = 1 - label_noise
+    if not tally.totals.unlabelled:
+        return purity
+
+    def fits(counts: Tally, share: float) -> bool:
+        found = impossible_rates(counts, Assumptions(share, label_noise, scenario))
+        return found.standard_errors < CHANCE_LIMIT
+
+    def halved(counts: Tally, low: float, high: float, times: int) -> float:
+        for _ in range(times):
+            middle = (low + high) / 2
+            low, high = (middle, high) if fits(counts, middle) else (low, middle)
+        return low
+
+    low, high = (0.0, 0.999 * purity) if between is None else between
+    if fits(tally, high):
+        return high
+    coarse = compress(tally, THINNED)
+    found = halved(coarse, low, high, HALVINGS)
+    if coarse is tally or fits(tally, found):
+        return found
+    return halved(tally, low, found, HALVINGS // 2)
+
+
 def _standard_error(
-    observed: tuple[NDArray[np.float64], ...], coefficients: tuple[float, float, float], totals: Totals
+    observed: tuple[NDArray[np.float64], ...],
+    recovered: NDArray[np.float64],
+    coefficients: tuple[float, float, float],
+    totals: Totals,
 ) -> NDArray[np.float64]:
-    """Binomial standard error of a recovered rate, never zero: half a row is added to each count."""
+    """Binomial standard error of a recovered rate that left [0, 1], never zero: half a row is added to each count.
+
+    Each observed rate is also moved, alone, to where the recovered one would be at the edge that it crossed, and the
+    larger of the two variances counts. At the head of a pure ranking none of three expected rows may have come yet:
+    by the variance at "none" that would be four standard errors, and chance does it once in twenty samples.
+    """
+    missing = np.clip(recovered, 0.0, 1.0) - recovered
     variance = np.zeros(observed[0].shape)
     for rate, coefficient, total in zip(observed, coefficients, totals, strict=True):
         if coefficient and total:
-            smoothed = (rate * total + 0.5) / (total + 1)
-            variance += coefficient**2 * smoothed * (1 - smoothed) / total
+            at_edge = np.clip(rate + missing / coefficient, 0.0, 1.0)
+            spread = [_binomial_variance(each, total) for each in (rate, at_edge)]
+            variance += coefficient**2 * np.maximum(*spread)
     return np.sqrt(variance)
+
+
+def _binomial_variance(rate: NDArray[np.float64], total: float) -> NDArray[np.float64]:
+    smoothed = (rate * total + 0.5) / (total + 1)
+    return np.asarray(smoothed * (1 - smoothed) / total)

@@ -207,11 +207,16 @@ const recovery = (() => {
         const excess = Math.max(-rate, rate - 1);
         if (excess <= ROUNDING) continue;
         outside = true;
+        const missing = clip(rate) - rate;
         let variance = 0;
         for (let k = 0; k < 3; k++) {
           if (!coefficients[k] || !sizes[k]) continue;
-          const smoothed = (rows[k] + 0.5) / (sizes[k] + 1);
-          variance += (coefficients[k] * coefficients[k] * smoothed * (1 - smoothed)) / sizes[k];
+          const observed = share(rows[k], sizes[k]);
+          const spread = [observed, clip(observed + missing / coefficients[k])].map((each) => {
+            const smoothed = (each * sizes[k] + 0.5) / (sizes[k] + 1);
+            return (smoothed * (1 - smoothed)) / sizes[k];
+          });
+          variance += coefficients[k] * coefficients[k] * Math.max(...spread);
         }
         worst = Math.max(worst, excess / Math.sqrt(variance));
       }
