@@ -44,6 +44,15 @@ if TYPE_CHECKING:
     help="Also show the range of every metric if positives with high scores were up to FACTOR times as likely to be "
     "labelled as others.",
 )
+@click.option(
+    "--worlds",
+    type=Number(),
+    default=3.0,
+    show_default=True,
+    metavar="MULTIPLE",
+    help="Where the data rule random labels out: ranges hold worlds with up to so many times the least possible "
+    "preference in labelling.",
+)
 @click.option("--bounds", "with_bounds", is_flag=True, help="Also show bounds that need no estimate (paper 001).")
 @page_options
 @click.option(
@@ -68,6 +77,7 @@ def command(
     redraws: int,
     seed: int,
     sensitivity: float | None,
+    worlds: float,
     with_bounds: bool,
     audit: str | None,
     **given: Any,
@@ -101,6 +111,7 @@ def command(
         "confidence": confidence,
         "redraws": redraws,
         "seed": seed,
+        "worlds": worlds,
         **reading_arguments(given),
         **engine_arguments(given),
     }

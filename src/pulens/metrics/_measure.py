@@ -14,6 +14,7 @@ from pulens.evidence import Evidence
 from pulens.metrics._binning import carrying_binning_error
 from pulens.metrics._intervals import Doubts
 from pulens.metrics._metric import Metric
+from pulens.metrics._possible_worlds import Contradiction
 from pulens.recovery import recover_at
 from pulens.tally import Tally
 
@@ -65,12 +66,18 @@ def estimate(
     *,
     threshold: float | None = None,
     doubts: Doubts | None = None,
+    contradiction: Contradiction | None = None,
     **parameters: Any,
 ) -> Estimate:
     """The metric's estimate: its value, and how sure we are of it.
 
-    Without ``doubts`` the interval is the range that the metric takes while the class prior moves over its own.
+    Without ``doubts`` the interval is the range that the metric takes while the class prior moves over its own. With
+    a ``contradiction`` the number is that of the nearest possible world, unless it needs no random labels.
     """
+    if contradiction is not None:
+        possible = contradiction.estimate(name, metric, threshold, parameters)
+        if possible is not None:
+            return possible
     known = value(metric, evidence.tally, evidence.assumptions, threshold, **parameters)
     at = threshold if metric.needs_threshold else None
     if math.isnan(known):
