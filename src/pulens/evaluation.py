@@ -423,6 +423,8 @@ def _notices(evaluation: Evaluation) -> tuple[Notice, ...]:
     for name, metric in METRICS.items():
         if metric.reads != "ranking" or not metric.listed:
             continue
+        if evaluation.labelling is not None:
+            break  # nothing was clipped: the numbers are those of a possible world
         raw = raw_value(metric, evidence.tally, assumptions)
         if raw < metric.lowest - 1e-12 or raw > metric.highest + 1e-12:
             found.append(
@@ -435,7 +437,7 @@ def _notices(evaluation: Evaluation) -> tuple[Notice, ...]:
                     "with high scores were labelled more often, or too few rows.",
                 )
             )
-    impossible = impossible_rates(evidence.tally, assumptions).notice(assumptions)
+    impossible = impossible_rates(evidence.tally, assumptions).notice(evidence.tally, assumptions)
     if impossible:
         found.append(impossible)
     contrast = assumptions.labelled_purity - assumptions.unlabelled_prior

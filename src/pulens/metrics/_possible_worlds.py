@@ -195,16 +195,29 @@ class Contradiction:
         self, name: str, metric: Metric, factor: float, favours: Favours, threshold: float | None, parameters: Any
     ) -> Range | None:
         """The metric over all worlds up to a given factor, at the class prior's value; ``None``: there is none."""
-        found = WorldsAt(self.evidence, threshold, self.impossible.worst_threshold, self.multiple, (favours,), factor)
-        if found.worlds.is_empty or found.worlds.least_factor > factor * (1 + 1e-9):
+        worlds = self._one_side(favours, threshold).worlds
+        if worlds.is_empty or worlds.least_factor > factor * (1 + 1e-9):
             return None
+        worst = self.impossible.worst_threshold
+        found = WorldsAt(self.evidence, threshold, worst, self.multiple, (favours,), factor, worlds)
         known = METHODS.get(name)
         return known(found) if known else found.at_threshold(metric, threshold, parameters)
 
     def least_factor(self, favours: Favours, threshold: float | None) -> float:
         """The least factor with labels that favour one side; infinite where none will do."""
-        found = WorldsAt(self.evidence, threshold, self.impossible.worst_threshold, self.multiple, (favours,))
-        return math.inf if found.worlds.is_empty else found.worlds.least_factor
+        worlds = self._one_side(favours, threshold).worlds
+        return math.inf if worlds.is_empty else worlds.least_factor
+
+    def _one_side(self, favours: Favours, threshold: float | None) -> WorldsAt:
+        place = favours, threshold
+        if place not in self._sides:
+            worst = self.impossible.worst_threshold
+            self._sides[place] = WorldsAt(self.evidence, threshold, worst, self.multiple, (favours,))
+        return self._sides[place]
+
+    @cached_property
+    def _sides(self) -> dict[tuple[Favours, float | None], WorldsAt]:
+        return {}
 
     def _cannot_be(self) -> str:
         return f"with a class prior of {self.evidence.class_prior.value:.3g} labels cannot be a random draw"
@@ -250,7 +263,8 @@ class WorldsAt:
     worst: float
     multiple: float
     directions: tuple[Favours, ...] = ("high", "low")
-    asked: float | None = None
+    asked: float | None = None  # a factor other than the multiple of the least one
+    known: PossibleWorlds | None = None  # the worlds, where they were found before
 
     @cached_property
     def _places(self) -> NDArray[np.intp]:
@@ -260,6 +274,8 @@ class WorldsAt:
     @cached_property
     def worlds(self) -> PossibleWorlds:
         """High scores favoured, or low ones where that cannot be."""
+        if self.known is not None:
+            return self.known
         tally, totals = self.evidence.tally, self.evidence.tally.totals
         labelled, unlabelled = (
             np.asarray(kind, float)[self._places] / total

@@ -30,26 +30,38 @@ class ImpossibleRates:
     value: float
     standard_errors: float
 
-    def notice(self, assumptions: Assumptions) -> Notice | None:
+    def notice(self, tally: Tally, assumptions: Assumptions) -> Notice | None:
         if not self.thresholds:
             return None
         seen = (
             f"The recovered {self.rate} at threshold {self.worst_threshold:.6g} is {self.value:.4f}, outside [0, 1] "
-            f"(so at {self.thresholds:,} threshold{'s' if self.thresholds > 1 else ''}); values were clipped"
+            f"(so at {self.thresholds:,} threshold{'s' if self.thresholds > 1 else ''})"
         )
         if self.standard_errors < CHANCE_LIMIT:
+            chance = chance_of_excess(tally, assumptions, self.standard_errors)
             return Notice(
                 Severity.NOTE,
                 "impossible-rates",
-                f"{seen}. The excess is {self.standard_errors:.1f} standard errors: small samples do this by chance.",
+                f"{seen}; values were clipped. The largest excess is {self.standard_errors:.1f} standard errors: with "
+                f"random labels and this class prior {_how_often(chance)} as much or more.",
             )
         return Notice(
             Severity.WARNING,
             "impossible-rates",
             f"{seen}. At {min(self.standard_errors, 99):.0f} standard errors this is not chance. Likely causes: the "
             f"class prior is too high (the unlabelled rows were taken to be {assumptions.unlabelled_prior:.1%} "
-            "positive), the label noise is wrong, or positives with high scores were labelled more often.",
+            "positive), the label noise is wrong, or positives with high scores were labelled more often. Numbers are "
+            "those of possible worlds, and their ranges are not of chance.",
         )
+
+
+def _how_often(chance: float) -> str:
+    """A chance in words.
+
+    >>> _how_often(0.4), _how_often(0.013), _how_often(0.2)
+    ('many samples show', 'at most about 1 sample in 77 shows', 'at most about 1 sample in 5 shows')
+    """
+    return "many samples show" if chance >= 0.3 else f"at most about 1 sample in {1 / chance:,.0f} shows"
 
 
 def impossible_rates(tally: Tally, assumptions: Assumptions) -> ImpossibleRates:
@@ -84,6 +96,50 @@ def impossible_rates(tally: Tally, assumptions: Assumptions) -> ImpossibleRates:
         thresholds += int(np.count_nonzero(outside))
     deviation, threshold, name, value = worst
     return ImpossibleRates(thresholds, threshold, name, value, deviation if thresholds else 0.0)
+
+
+def chance_of_excess(tally: Tally, assumptions: Assumptions, standard_errors: float) -> float:
+    r"""A bound on the chance that the largest deviation along the ranking is so large, if the assumptions hold.
+
+    At worst the true rate is at the edge of [0, 1] all along, and the standardised deviation is a Gaussian process Z
+    whose correlation between neighbouring thresholds is :math:`1 - \lambda_j` with :math:`\lambda_j` half the variance
+    that the rows between them add over the variance there. Then (Miller and Siegmund 1982, who have the empirical
+    process of one sample, where :math:`\sum 2\lambda_j` is the logarithm of an odds ratio)
+
+    .. math:: P(\max |Z| \ge x) \lesssim 2\Phi(-x) + \sum_j \min\{2 x \varphi(x) \lambda_j, 2\Phi(-x)\},
+
+    where the minimum is Bonferroni's bound for steps so large that neighbours are as good as independent. Both edges
+    are counted, and both rates where labels are noisy.
+
+    >>> tally = Tally.from_arrays(np.repeat([1, 0], [100, 1000]), np.r_[np.ones(100), np.ones(100), np.zeros(900)])
+    >>> round(chance_of_excess(tally, Assumptions(0.12), 3.0), 5)
+    0.0054
+    """
+    from scipy.special import ndtr
+
+    if standard_errors <= 0:
+        return 1.0
+    totals = tally.totals
+    recovery = Recovery.of(totals, assumptions)
+    x = standard_errors
+    single = 2 * float(ndtr(-x))
+    slope = 2 * x * math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+    chance = 0.0
+    for coefficients in (recovery.true_positive_rate, recovery.false_positive_rate):
+        if sum(1 for each in coefficients if each) < 2:
+            continue  # the rate of one kind of row is a rate
+        before: list[float] | None = None
+        for block in tally.blocks():
+            observed = observed_rates(tally, block)
+            variance, added = np.zeros(observed[0].shape), np.zeros(observed[0].shape)
+            first = before is None
+            for kind, (rate, coefficient, total) in enumerate(zip(observed, coefficients, totals, strict=True)):
+                if coefficient and total:
+                    variance += coefficient**2 * _binomial_variance(rate, total)
+                    added += coefficient**2 * np.diff(rate, prepend=rate[0] if before is None else before[kind]) / total
+            chance += single * first + float(np.minimum(slope * added / (2 * variance), single).sum())
+            before = [float(rate[-1]) for rate in observed]
+    return min(chance, 1.0)
 
 
 def largest_possible_prior(

@@ -225,6 +225,37 @@ const recovery = (() => {
     return { thresholds, standardErrors: worst, byChance: worst < CHANCE_LIMIT };
   }
 
+  // A bound on the chance that the largest deviation along the ranking is so large with random labels; the tail of the
+  // normal distribution is bounded by its density over x.
+  function chanceOfExcess(counts, totals, tables, standardErrors) {
+    const x = standardErrors;
+    const density = Math.exp((-x * x) / 2) / Math.sqrt(2 * Math.PI);
+    const single = x > 0 ? Math.min((2 * density) / x, 1) : 1;
+    const sizes = [totals.labelled, totals.unlabelled, totals.negative];
+    let chance = 0;
+    for (const coefficients of [tables.map.hits, tables.map.alarms]) {
+      if (coefficients.filter((each) => each).length < 2) continue;
+      let before = null;
+      for (let i = 0; i < counts.thresholds.length; i++) {
+        const rates = [counts.labelled[i], counts.unlabelled[i], counts.negative ? counts.negative[i] : 0].map(
+          (count, k) => share(count, sizes[k]),
+        );
+        let variance = 0;
+        let added = 0;
+        for (let k = 0; k < 3; k++) {
+          if (!coefficients[k] || !sizes[k]) continue;
+          const smoothed = (rates[k] * sizes[k] + 0.5) / (sizes[k] + 1);
+          const weight = (coefficients[k] * coefficients[k]) / sizes[k];
+          variance += weight * smoothed * (1 - smoothed);
+          added += before ? weight * (rates[k] - before[k]) : 0;
+        }
+        chance += before ? Math.min((x * density * added) / variance, single) : single;
+        before = rates;
+      }
+    }
+    return Math.min(chance, 1);
+  }
+
   // Index into the tables of "score >= threshold": 0 when nothing is flagged.
   function indexAt(thresholds, threshold) {
     let low = 0;
@@ -290,6 +321,7 @@ const recovery = (() => {
     populationPrior,
     unlabelledPrior,
     impossibleRates,
+    chanceOfExcess,
     indexAt,
     densitiesOf,
     evaluate,
