@@ -50,7 +50,7 @@ const page = (() => {
 
   // Where the data contradict the class prior the page recovers nothing: the numbers would be cut at what is possible,
   // and seem certain. The report's own, over possible worlds, stay while nothing that they read has moved.
-  const contradicted = () => !current.impossible.byChance;
+  const contradicted = () => !current.impossible.byChance || (state.prior === home.prior && raw.labelling !== null);
 
   function valueOf(name) {
     const metric = metricsByName[name];
@@ -126,12 +126,12 @@ const page = (() => {
     if (state.prior === home.prior && raw.labelling) return [...raw.labelling.verdict.slice(0, 2), withheld];
     return [
       `These numbers do not fit together: with ${share(populationOf(state.prior))} positives, labels cannot be a random draw.`,
-      `The largest class prior that random labels allow is ${short(raw.prior.limit)}; above it, positives were labelled by a preference, and an audit (checking some unlabelled rows drawn at random) tells which. Numbers are withheld here: give pulens this class prior for what is possible.`,
+      `The largest class prior that random labels allow is ${short(raw.prior.limit)}. Either it is no higher than that, or labelling followed the score; an audit (checking some unlabelled rows drawn at random) tells which. Numbers are withheld here: give pulens this class prior for what is possible.`,
     ];
   }
 
   function sentences() {
-    if (contradicted() || (atHome() && raw.labelling)) return contradiction();
+    if (contradicted()) return contradiction();
     const area = valueOf("roc_auc");
     let first = `The model ranks a random positive above a random negative ${percent(area)} of the time${remark("roc_auc")}`;
     const found = intervalOf("roc_auc") || { low: area, high: area };
