@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,9 @@ class Estimate:
     """A number, how sure we are of it, and how it came about.
 
     ``sources`` keeps the sources of doubt apart: an interval from the sample alone (``"sample"``) and from the
-    class prior alone (``"class prior"``), where they are known; ``interval`` holds both together.
+    class prior alone (``"class prior"``), where they are known; ``interval`` holds both together. ``basis`` says what
+    the number takes for granted: labels that are a random draw of the positives or, where the data rule that out, any
+    possible world near it; the interval is then one of possibilities.
 
     >>> print(Estimate("roc_auc", 0.87, Interval(0.84, 0.9, 0.95, "percentile")))
     roc_auc 0.870 [0.840, 0.900]
@@ -74,6 +76,7 @@ class Estimate:
     threshold: float | None = None
     sources: Mapping[str, Interval] = field(default_factory=dict)
     landmarks: Mapping[str, float] = field(default_factory=dict)  # numbers to read the value beside
+    basis: Literal["random labelling", "possible worlds"] = "random labelling"
 
     def __post_init__(self) -> None:
         if math.isnan(self.value) and not self.undefined_because:
@@ -96,7 +99,7 @@ class Estimate:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON; nan becomes ``None`` with its reason beside it."""
-        answer: dict[str, Any] = {"value": _plain(self.value), "low": None, "high": None}
+        answer: dict[str, Any] = {"value": _plain(self.value), "low": None, "high": None, "basis": self.basis}
         if self.interval is not None:
             answer |= self.interval.to_dict()
         if self.sources:

@@ -24,6 +24,14 @@ from pulens.metrics import METRICS, find
 from pulens.metrics._binning import binning_notices
 from pulens.metrics._intervals import Choice, Doubts
 from pulens.metrics._measure import check_threshold, estimate, raw_value
+from pulens.metrics._possible_worlds import (
+    DEFAULT_MULTIPLE,
+    Contradiction,
+    Labelling,
+    check_multiple,
+    find_contradiction,
+    within_what_is_possible,
+)
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
@@ -76,6 +84,7 @@ class Evaluation:
     threshold: float
     threshold_choice: str
     resampling: Resampling | None = None
+    worlds: float = DEFAULT_MULTIPLE
 
     @property
     def tally(self) -> Tally:
@@ -95,7 +104,16 @@ class Evaluation:
 
     @cached_property
     def estimates(self) -> Mapping[str, Estimate]:
-        return _estimates(self.evidence, self.threshold, self._doubts)
+        return _estimates(self.evidence, self.threshold, self._doubts, self._contradiction)
+
+    @cached_property
+    def _contradiction(self) -> Contradiction | None:
+        return find_contradiction(self.evidence, self.worlds)
+
+    @property
+    def labelling(self) -> Labelling | None:
+        """Where the data rule random labels out at this class prior: what would explain them; otherwise ``None``."""
+        return None if self._contradiction is None else self._contradiction.labelling
 
     @cached_property
     def threshold_interval(self) -> Interval | None:
@@ -156,11 +174,14 @@ class Evaluation:
         """Every metric of "predicted positive when score >= threshold"."""
         number = check_threshold(threshold)
         found = {
-            name: estimate(name, metric, self.evidence, threshold=number, doubts=self._doubts)
+            name: estimate(
+                name, metric, self.evidence, threshold=number, doubts=self._doubts, contradiction=self._contradiction
+            )
             for name, metric in METRICS.items()
             if metric.reads == "threshold"
         }
-        table = recover_at(self.tally, self.evidence.assumptions, number)
+        nearest = None if self._contradiction is None else self._contradiction.table(number)
+        table = recover_at(self.tally, self.evidence.assumptions, number) if nearest is None else nearest
         return OperatingPoint(number, table, MappingProxyType(found))
 
     def best_threshold(self, metric: str = "f1", **parameters: Any) -> float:
@@ -223,6 +244,7 @@ class Evaluation:
                 "known_negative": negative,
                 "distinct_scores": len(self.tally),
             },
+            "labelling": None if self.labelling is None else self.labelling.to_dict(),
             "threshold": self.threshold if math.isfinite(self.threshold) else None,
             "threshold_choice": self.threshold_choice,
             "threshold_interval": None if self.threshold_interval is None else self.threshold_interval.to_dict(),
@@ -287,6 +309,7 @@ def evaluate(
     redraws: int = DEFAULT_REDRAWS,
     seed: int = 0,
     audit: object = None,
+    worlds: float = DEFAULT_MULTIPLE,
     **reading: Any,
 ) -> Evaluation:
     r"""Recover how a classifier performs on positives versus negatives from positive and unlabelled rows.
@@ -321,6 +344,9 @@ def evaluate(
     audit
         Positives found and rows checked among randomly chosen unlabelled rows, ``(13, 200)``: sharpens an estimated
         class prior.
+    worlds
+        Where the data rule random labels out at this class prior, numbers are those of the nearest possible world, with
+        the range over worlds of up to so many times its preference in labelling. See docs/sensitivity.md.
 
     The recovery solves :math:`\eta_{pu} = \alpha\gamma + (1-\alpha)\eta` and
     :math:`\gamma_{pu} = \beta\gamma + (1-\beta)\eta` at every threshold: paper 003, equations 1 to 4.
@@ -332,6 +358,7 @@ def evaluate(
     0.666667
     """
     resampling = check_resampling(confidence, redraws, seed)
+    multiple = check_multiple(worlds)
     evidence = gather(
         labels,
         scores,
@@ -342,9 +369,10 @@ def evaluate(
         audit=audit,
         **(reading if weights is None else {**reading, "weights": weights}),
     )
+    evidence = within_what_is_possible(evidence)
     if threshold is None:
-        return Evaluation(evidence, best_threshold(evidence, "f1"), "best f1 on these rows", resampling)
-    return Evaluation(evidence, check_threshold(threshold), "given", resampling)
+        return Evaluation(evidence, best_threshold(evidence, "f1"), "best f1 on these rows", resampling, multiple)
+    return Evaluation(evidence, check_threshold(threshold), "given", resampling, multiple)
 
 
 def best_threshold(evidence: Evidence, metric: str = "f1", **parameters: Any) -> float:
@@ -365,11 +393,13 @@ def _place(name: str) -> int:
     return READ_FIRST.index(name) if name in READ_FIRST else len(READ_FIRST)
 
 
-def _estimates(evidence: Evidence, threshold: float, doubts: Doubts | None = None) -> Mapping[str, Estimate]:
+def _estimates(
+    evidence: Evidence, threshold: float, doubts: Doubts | None = None, contradiction: Contradiction | None = None
+) -> Mapping[str, Estimate]:
     ranking_first = sorted(METRICS.items(), key=lambda item: (item[1].reads != "ranking", _place(item[0])))
     return MappingProxyType(
         {
-            name: estimate(name, metric, evidence, threshold=threshold, doubts=doubts)
+            name: estimate(name, metric, evidence, threshold=threshold, doubts=doubts, contradiction=contradiction)
             for name, metric in ranking_first
             if metric.listed
         }
@@ -393,6 +423,8 @@ def _notices(evaluation: Evaluation) -> tuple[Notice, ...]:
     for name, metric in METRICS.items():
         if metric.reads != "ranking" or not metric.listed:
             continue
+        if evaluation.labelling is not None:
+            break  # nothing was clipped: the numbers are those of a possible world
         raw = raw_value(metric, evidence.tally, assumptions)
         if raw < metric.lowest - 1e-12 or raw > metric.highest + 1e-12:
             found.append(
@@ -405,7 +437,7 @@ def _notices(evaluation: Evaluation) -> tuple[Notice, ...]:
                     "with high scores were labelled more often, or too few rows.",
                 )
             )
-    impossible = impossible_rates(evidence.tally, assumptions).notice(assumptions)
+    impossible = impossible_rates(evidence.tally, assumptions).notice(evidence.tally, assumptions)
     if impossible:
         found.append(impossible)
     contrast = assumptions.labelled_purity - assumptions.unlabelled_prior

@@ -16,6 +16,8 @@ from pulens.evidence import Evidence
 from pulens.metrics import find
 from pulens.metrics._labelling_range import range_at_threshold, range_of_area, range_of_average_precision
 from pulens.metrics._measure import check_threshold, value
+from pulens.metrics._possible_worlds import Contradiction, find_contradiction
+from pulens.recovery.sensitivity import Favours
 
 Floats = NDArray[np.float64]
 Direction = Literal["high", "low", "either"]
@@ -60,14 +62,18 @@ class Robustness:
     """The smallest factor by which labelling must favour some scores for a statement to fail.
 
     ``factor`` is 1 when the statement fails already under labelling at random, infinite when no factor breaks it.
+    Where random labels are impossible it starts at ``least_factor``, which makes the data possible.
     """
 
     statement: str
     factor: float
     value: float
     favours: Direction
+    least_factor: float = 1.0
 
     def __str__(self) -> str:
+        if self.least_factor > 1.0:
+            return self._in_possible_worlds()
         if self.factor == 1.0:
             return f"{self.statement}: fails already if labelling is random (value {self.value:.3f})"
         if math.isinf(self.factor):
@@ -76,6 +82,14 @@ class Robustness:
             f"{self.statement}: holds while {self.favours} scores are labelled less than {self.factor:.3g} times "
             f"as often (value {self.value:.3f} if labelling is random)"
         )
+
+    def _in_possible_worlds(self) -> str:
+        least = f"random labels are impossible here, and {self.favours} scores were labelled at least "
+        least += f"{self.least_factor:.3g} times as often"
+        if self.factor == self.least_factor:
+            return f"{self.statement}: fails already in the nearest possible world (value {self.value:.3f}; {least})"
+        while_ = "however much more" if math.isinf(self.factor) else f"while it is less than {self.factor:.3g} times"
+        return f"{self.statement}: holds {while_} ({least})"
 
 
 def sensitivity(
@@ -87,34 +101,85 @@ def sensitivity(
     favours: Direction = "high",
     **parameters: Any,
 ) -> Sensitivity:
-    """The range of a metric when positives were labelled up to ``factor`` times as often at favoured scores."""
+    """The range of a metric when positives were labelled up to ``factor`` times as often at favoured scores.
+
+    Where the data rule random labels out it is the range over all possible worlds up to that factor.
+    """
     _check(evidence, factor, favours)
+    against = find_contradiction(evidence)
+    return _sensitivity(evidence, against, metric, factor, threshold, favours, parameters)
+
+
+def _sensitivity(
+    evidence: Evidence,
+    against: Contradiction | None,
+    metric: str,
+    factor: float,
+    threshold: float | None,
+    favours: Direction,
+    parameters: dict[str, Any],
+) -> Sensitivity:
     facts = find(metric)
+    words = f"labelling favours {favours} scores up to {factor:g} times"
+    at = threshold if facts.reads == "threshold" else None
+    if facts.reads != "threshold" and metric not in ("roc_auc", "average_precision"):
+        raise PulensError(
+            f"the range of {metric!r} under other labelling is not known; it is for metrics at a threshold, "
+            "roc_auc and average_precision."
+        )
+    if against is not None:
+        if at is not None or facts.reads == "threshold":
+            at = check_threshold(threshold, required_by=metric)
+        found = [against.range_up_to(metric, facts, factor, side, at, parameters) for side in _sides(favours)]
+        possible = [each for each in found if each is not None]
+        if not possible:
+            raise AssumptionError(_too_small(against, factor, favours, at))
+        within = [min(max(end, facts.lowest), facts.highest) for each in possible for end in each]
+        nearest = min(max(possible[0].value, facts.lowest), facts.highest)
+        return Sensitivity(metric, nearest, Interval(min(within), max(within), None, words), float(factor), favours, at)
     known = value(facts, evidence.tally, evidence.assumptions, threshold, **parameters)
     if math.isnan(known):
         raise PulensError(f"{metric} is undefined here ({facts.undefined_because}), so its range is too.")
     low = high = known
-    for side in ("high", "low") if favours == "either" else (favours,):
+    for side in _sides(favours):
         if facts.reads == "threshold":
             ends = range_at_threshold(
                 evidence, facts.compute, check_threshold(threshold, required_by=metric), factor, side, parameters
             )
         elif metric == "roc_auc":
             ends = range_of_area(evidence, factor, side)
-        elif metric == "average_precision":
-            ends = range_of_average_precision(evidence, factor, side, known)
         else:
-            raise PulensError(
-                f"the range of {metric!r} under other labelling is not known; it is for metrics at a threshold, "
-                "roc_auc and average_precision."
-            )
+            ends = range_of_average_precision(evidence, factor, side, known)
         low, high = (
             min(low, max(ends[0], facts.lowest)),
             max(high, min(ends[1], facts.highest)),
         )
-    at = threshold if facts.reads == "threshold" else None
-    interval = Interval(low, high, None, f"labelling favours {favours} scores up to {factor:g} times")
-    return Sensitivity(metric, known, interval, float(factor), favours, at)
+    return Sensitivity(metric, known, Interval(low, high, None, words), float(factor), favours, at)
+
+
+def _sides(favours: Direction) -> tuple[Favours, ...]:
+    return ("high", "low") if favours == "either" else (favours,)
+
+
+def _least_factor(against: Contradiction | None, favours: Direction, threshold: float | None) -> float:
+    """Where factors begin: 1, or the smallest at which a world is possible; infinite if there is none."""
+    if against is None:
+        return 1.0
+    return min(against.least_factor(side, threshold) for side in _sides(favours))
+
+
+def _too_small(against: Contradiction, factor: float, favours: Direction, threshold: float | None) -> str:
+    prior = f"with a class prior of {against.evidence.class_prior.value:.3g} labels cannot be a random draw"
+    least = _least_factor(against, favours, threshold)
+    if math.isinf(least):
+        return (
+            f"{prior}, nor can labels that favour {favours} scores, by any factor. Try favours='either', or audit some "
+            "random unlabelled rows for a class prior that fits."
+        )
+    return (
+        f"{prior}: {favours} scores were labelled at least {least:.4g} times as often, got factor={factor:g}. Give at "
+        "least that, or a lower class prior."
+    )
 
 
 def sensitivity_curve(
@@ -127,11 +192,17 @@ def sensitivity_curve(
     **parameters: Any,
 ) -> tuple[Curve, Curve]:
     """Lowest and highest value of a metric against the factor."""
-    tried = np.geomspace(1.0, 10.0, 41) if factors is None else np.sort(np.asarray(factors, float))
-    found = [
-        sensitivity(evidence, metric, factor=float(factor), threshold=threshold, favours=favours, **parameters).interval
-        for factor in tried
-    ]
+    _check(evidence, 1.0, favours)
+    against = find_contradiction(evidence)
+    at = threshold if find(metric).reads == "threshold" else None
+    least = 1.0 if factors is not None else _least_factor(against, favours, at)
+    if against is not None and math.isinf(least):
+        raise AssumptionError(_too_small(against, 1.0, favours, at))
+    tried = np.geomspace(least, 10.0 * least, 41) if factors is None else np.sort(np.asarray(factors, float))
+    found = []
+    for factor in tried.tolist():
+        _check(evidence, factor, favours)
+        found.append(_sensitivity(evidence, against, metric, factor, threshold, favours, parameters).interval)
     where = np.full(tried.size, np.nan if threshold is None else threshold)
     return tuple(  # type: ignore[return-value]
         Curve(
@@ -165,27 +236,31 @@ def robustness(
             f"a statement reads like 'precision > 0.8' or 'roc_auc >= 0.7', with one of > >= < <=, got {statement!r}."
         )
     above, strict = parsed["sign"].startswith(">"), "=" not in parsed["sign"]
+    _check(evidence, 1.0, favours)
+    against = find_contradiction(evidence)
+    at = threshold if find(parsed["metric"]).reads == "threshold" else None
+    least = _least_factor(against, favours, at)
+    if against is not None and math.isinf(least):
+        raise AssumptionError(_too_small(against, 1.0, favours, at))
 
     def margin(factor: float) -> float:
-        found = sensitivity(
-            evidence, parsed["metric"], factor=factor, threshold=threshold, favours=favours, **parameters
-        ).interval
+        found = _sensitivity(evidence, against, parsed["metric"], factor, threshold, favours, parameters).interval
         return found.low - limit if above else limit - found.high
 
     def holds(factor: float) -> bool:
         return margin(factor) > 0 if strict else margin(factor) >= 0
 
-    known = value(find(parsed["metric"]), evidence.tally, evidence.assumptions, threshold, **parameters)
+    known = _sensitivity(evidence, against, parsed["metric"], least, threshold, favours, parameters).value
     words = " ".join((parsed["metric"], parsed["sign"], parsed["limit"]))
-    if not holds(1.0):
-        return Robustness(words, 1.0, known, favours)
+    if not holds(least):
+        return Robustness(words, least, known, favours, least)
     if holds(LARGEST_FACTOR):
-        return Robustness(words, math.inf, known, favours)
-    low, high = 0.0, math.log(LARGEST_FACTOR)
-    while high - low > 1e-12:
+        return Robustness(words, math.inf, known, favours, least)
+    low, high = math.log(least), math.log(LARGEST_FACTOR)
+    while high - low > (1e-12 if against is None else 1e-4):  # a linear programme is not exact to the last digit
         middle = (low + high) / 2
         low, high = (middle, high) if holds(math.exp(middle)) else (low, middle)
-    return Robustness(words, math.exp(high), known, favours)
+    return Robustness(words, math.exp(high), known, favours, least)
 
 
 def _check(evidence: Evidence, factor: float, favours: str) -> None:

@@ -18,7 +18,7 @@ from pulens.tally import Tally
 
 SHOWN = ("roc_auc", "average_precision", "precision", "recall", "f1")
 _ASSUMED = ("class_prior", "unlabelled_prior", "label_noise", "scenario", "audit")
-_EVALUATED = (*_ASSUMED, "threshold", "confidence", "redraws", "seed")
+_EVALUATED = (*_ASSUMED, "threshold", "confidence", "redraws", "seed", "worlds")
 
 
 @dataclass(frozen=True)

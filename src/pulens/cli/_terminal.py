@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pulens.report.contradiction import contradiction_lines
 from pulens.report.summary import Row, summarise
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ def show_evaluation(evaluation: Evaluation, console: Console) -> None:
     from rich.padding import Padding
 
     summary = summarise(evaluation)
+    for line in contradiction_lines(evaluation, min(console.width, 100)):
+        console.print(line, highlight=False, markup=False)
     for title, text in (
         ("rows", summary.counts),
         ("prior", summary.class_prior),

@@ -44,6 +44,15 @@ if TYPE_CHECKING:
     help="Also show the range of every metric if positives with high scores were up to FACTOR times as likely to be "
     "labelled as others.",
 )
+@click.option(
+    "--worlds",
+    type=Number(),
+    default=3.0,
+    show_default=True,
+    metavar="MULTIPLE",
+    help="Where the data rule random labels out: ranges hold worlds with up to so many times the least possible "
+    "preference in labelling.",
+)
 @click.option("--bounds", "with_bounds", is_flag=True, help="Also show bounds that need no estimate (paper 001).")
 @page_options
 @click.option(
@@ -68,6 +77,7 @@ def command(
     redraws: int,
     seed: int,
     sensitivity: float | None,
+    worlds: float,
     with_bounds: bool,
     audit: str | None,
     **given: Any,
@@ -101,6 +111,7 @@ def command(
         "confidence": confidence,
         "redraws": redraws,
         "seed": seed,
+        "worlds": worlds,
         **reading_arguments(given),
         **engine_arguments(given),
     }
@@ -114,11 +125,13 @@ def command(
     with working("Reading and counting rows", quiet=quiet):
         evaluation = evaluate(file, **arguments)
         evaluation.estimates  # noqa: B018 - found on first use, and that may take a while
-        ranges = {} if sensitivity is None else _ranges(evaluation, sensitivity)
+        ranges, refused = ({}, "") if sensitivity is None else _ranges(evaluation, sensitivity)
         limits = evaluation.bounds(confidence=confidence) if with_bounds else None
     more: dict[str, Any] = {}
     if ranges:
         more["sensitivity"] = {name: found.to_dict() for name, found in ranges.items()}
+    if refused:
+        more["sensitivity"] = {"refused": refused}
     if limits is not None:
         more["bounds"] = limits.to_dict()
     shown = write_answers(
@@ -143,14 +156,22 @@ def command(
             for found in ranges.values():
                 line = f"  {found.metric:<24} {found.value:.3f}  {found.interval}"
                 console.print(line, highlight=False, markup=False)
+        if refused:
+            console.print(f"\nno sensitivity: {refused}", highlight=False, markup=False)
         if limits is not None:
             console.print(f"\n{limits}", highlight=False, markup=False)
 
 
-def _ranges(evaluation: Evaluation, factor: float) -> dict[str, Sensitivity]:
-    """Of every metric that is defined."""
-    return {
-        name: evaluation.sensitivity(name, factor=factor)
-        for name, found in evaluation.estimates.items()
-        if not found.undefined_because
-    }
+def _ranges(evaluation: Evaluation, factor: float) -> tuple[dict[str, Sensitivity], str]:
+    """Of every metric that is defined; or why there are none, where random labels are impossible."""
+    ranges = {}
+    for name, found in evaluation.estimates.items():
+        if found.undefined_because:
+            continue
+        try:
+            ranges[name] = evaluation.sensitivity(name, factor=factor)
+        except PulensError as error:
+            if evaluation.labelling is None:
+                raise
+            return {}, str(error)
+    return ranges, ""

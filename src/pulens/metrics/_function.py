@@ -9,6 +9,12 @@ from pulens.evidence import gather
 from pulens.metrics._intervals import Doubts
 from pulens.metrics._measure import check_threshold, estimate
 from pulens.metrics._metric import Metric
+from pulens.metrics._possible_worlds import (
+    DEFAULT_MULTIPLE,
+    check_multiple,
+    find_contradiction,
+    within_what_is_possible,
+)
 from pulens.uncertainty.resampling import DEFAULT_REDRAWS, check_resampling
 
 
@@ -33,6 +39,7 @@ class MetricFunction:
         confidence: float | None = None,
         redraws: int = DEFAULT_REDRAWS,
         seed: int = 0,
+        worlds: float = DEFAULT_MULTIPLE,
         **options: Any,
     ) -> Estimate:
         resampling = check_resampling(confidence, redraws, seed)
@@ -42,9 +49,12 @@ class MetricFunction:
         if self.metric.ignores_class_prior and options.get("class_prior") is None:
             # any would do, since the number does not depend on it, but 0: that says every row is labelled
             options.setdefault("unlabelled_prior", 1e-6)
-        evidence = gather(labels, scores, **options)
+        multiple = check_multiple(worlds)
+        evidence = within_what_is_possible(gather(labels, scores, **options))
+        contradiction = None if self.metric.ignores_class_prior else find_contradiction(evidence, multiple)
         doubts = None if resampling is None else Doubts(evidence, resampling)
-        return estimate(self.name, self.metric, evidence, threshold=threshold, doubts=doubts, **parameters)
+        given = {"threshold": threshold, "doubts": doubts, "contradiction": contradiction}
+        return estimate(self.name, self.metric, evidence, **given, **parameters)
 
     def __repr__(self) -> str:
         return f"<pulens metric {self.name}: {self.metric.summary}>"

@@ -78,13 +78,19 @@ class Doubts:
         known: float,
         threshold: float | None,
         point: Callable[[float], float],
+        *,
+        cut: float = 0.0,
         **parameters: Any,
     ) -> Doubt | None:
-        """The interval of a metric whose value is ``known``; ``point`` gives the value at another class prior."""
+        """The interval of a metric whose value is ``known``; ``point`` gives the value at another class prior.
+
+        ``cut`` is what clipping added to the value: an estimate beyond the edge of what is possible counts as one at
+        the edge, with its own spread. What lies within the edges then only grows.
+        """
         ends, method = self._construction(name, metric, threshold, point, parameters)
         prior = self.evidence.class_prior
         own = self.resampling.tail
-        sample = self._interval(ends(prior.unlabelled)(own), known, metric, method)
+        sample = self._interval(ends(prior.unlabelled)(own), known, cut, metric, method)
         if sample is None:
             return None
         reach = prior.unlabelled_interval
@@ -93,13 +99,15 @@ class Doubts:
             return Doubt(sample, sample)
         if reach.confidence is None:
             low, high = self._over_range(ends, point, reach, sample)
-            both = self._interval((low, high), known, metric, f"{method}, over the range of the class prior")
+            both = self._interval((low, high), known, cut, metric, f"{method}, over the range of the class prior")
         else:
-            both = self._interval(ends(None)(own), known, metric, f"{method}, class prior drawn")
+            both = self._interval(ends(None)(own), known, cut, metric, f"{method}, class prior drawn")
         return None if both is None else Doubt(both, sample)
 
-    def _interval(self, ends: tuple[float, float], known: float, metric: Metric, method: str) -> Interval | None:
-        low, high = ends
+    def _interval(
+        self, ends: tuple[float, float], known: float, cut: float, metric: Metric, method: str
+    ) -> Interval | None:
+        low, high = ends[0] + min(cut, 0.0), ends[1] + max(cut, 0.0)
         if math.isnan(low) or math.isnan(high):
             return None
         low, high = (min(max(end, metric.lowest), metric.highest) for end in (low, high))

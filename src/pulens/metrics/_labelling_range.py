@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 RATES_TRIED = 257  # true positive rates between the extremes, for metrics that need not be monotone
 
 
-def _negative_rate(
+def negative_rate(
     evidence: Evidence, recovery: Recovery, hits: Any, labelled: Any, unlabelled: Any, refuted: Any
 ) -> Any:
     r"""False positive rate when the true positive rate is ``hits`` instead of the labelled one.
@@ -46,14 +46,14 @@ def range_at_threshold(
     low, high = rate_range(np.array(labelled), factor, favours)
     # positives that do not fit among the rows predicted positive, or among the others, are no possibility;
     # the false positive rate falls with the true one, in a straight line
-    none, all_ = (_negative_rate(evidence, recovery, rate, labelled, unlabelled, refuted) for rate in (0.0, 1.0))
+    none, all_ = (negative_rate(evidence, recovery, rate, labelled, unlabelled, refuted) for rate in (0.0, 1.0))
     ends = [float(low), float(high)]
     if none > all_:
         fits = ((none - 1.0) / (none - all_), none / (none - all_))
         inside = max(ends[0], fits[0]), min(ends[1], fits[1])
         ends = list(inside) if inside[0] <= inside[1] else ends
     hits = np.linspace(ends[0], ends[1], RATES_TRIED)
-    alarms = _negative_rate(evidence, recovery, hits, labelled, unlabelled, refuted)
+    alarms = negative_rate(evidence, recovery, hits, labelled, unlabelled, refuted)
     table = Contingency(np.full(hits.size, threshold), hits, alarms, recovery.positive, recovery.negative)
     values = compute(table, **parameters)
     return float(np.nanmin(values)), float(np.nanmax(values))
@@ -72,6 +72,15 @@ def range_of_area(evidence: Evidence, factor: float, favours: Favours) -> tuple[
 
     Negatives are the population less the positives in it, and positives against themselves give one half.
     """
+    values, constant, _ = outscored_by(evidence)
+    labelled = _population(evidence, evidence.tally)[0]
+    low, high = mean_range(np.diff(labelled, prepend=0.0), values, factor, favours)
+    return low + constant, high + constant
+
+
+def outscored_by(evidence: Evidence) -> tuple[Floats, float, tuple[float, float]]:
+    """What a positive at each score adds to the ROC AUC, what positives against themselves take away, and how much
+    of it comes from unlabelled and known negative rows."""
     recovery, tally, totals = evidence.recovery, evidence.tally, evidence.tally.totals
     labelled, unlabelled, refuted = _population(evidence, tally)
     outscored = [1.0 - (rate - np.diff(rate, prepend=0.0) / 2) for rate in (labelled, unlabelled, refuted)]
@@ -79,12 +88,13 @@ def range_of_area(evidence: Evidence, factor: float, favours: Favours) -> tuple[
         parts = zip((totals.labelled, totals.unlabelled, totals.negative), outscored, strict=True)
         values = sum(total * part for total, part in parts) / recovery.negative
         constant = -0.5 * recovery.positive / recovery.negative
+        weights = (totals.unlabelled / recovery.negative, totals.negative / recovery.negative)
     else:
         on_labelled, on_unlabelled, on_negative = recovery.false_positive_rate
         values = on_unlabelled * outscored[1] + on_negative * outscored[2]
         constant = 0.5 * on_labelled
-    low, high = mean_range(np.diff(labelled, prepend=0.0), np.asarray(values), factor, favours)
-    return low + constant, high + constant
+        weights = (on_unlabelled, on_negative)
+    return np.asarray(values), constant, weights
 
 
 def range_of_average_precision(

@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 
 from pulens.assumptions import Assumptions
+from pulens.contingency import ROUNDING
 from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
 from pulens.metrics._binning import carrying_binning_error
 from pulens.metrics._intervals import Doubts
 from pulens.metrics._metric import Metric
+from pulens.metrics._possible_worlds import NARROWEST, Contradiction, at_least_so_wide
 from pulens.recovery import recover_at
+from pulens.recovery.feasibility import impossible_rates
 from pulens.tally import Tally
 
 PRIORS_TRIED = 33  # points of a class-prior range at which a metric is computed to find its extremes
@@ -65,13 +68,20 @@ def estimate(
     *,
     threshold: float | None = None,
     doubts: Doubts | None = None,
+    contradiction: Contradiction | None = None,
     **parameters: Any,
 ) -> Estimate:
     """The metric's estimate: its value, and how sure we are of it.
 
-    Without ``doubts`` the interval is the range that the metric takes while the class prior moves over its own.
+    Without ``doubts`` the interval is the range that the metric takes while the class prior moves over its own. With
+    a ``contradiction`` the number is that of the nearest possible world, unless it needs no random labels.
     """
-    known = value(metric, evidence.tally, evidence.assumptions, threshold, **parameters)
+    if contradiction is not None:
+        possible = contradiction.estimate(name, metric, threshold, parameters)
+        if possible is not None:
+            return possible
+    raw = raw_value(metric, evidence.tally, evidence.assumptions, threshold, **parameters)
+    known = raw if math.isnan(raw) else min(max(raw, metric.lowest), metric.highest)
     at = threshold if metric.needs_threshold else None
     if math.isnan(known):
         return Estimate(name, known, undefined_because=metric.undefined_because or "it is 0/0", threshold=at)
@@ -84,11 +94,26 @@ def estimate(
         def point(prior: float) -> float:
             return value(metric, evidence.tally, evidence.assumptions_at(prior), threshold, **parameters)
 
-        found = doubts.of(name, metric, known, threshold, point, **parameters)
-    if found is None:
-        return Estimate(name, known, reach, threshold=at, sources=sources, landmarks=beside)
-    sources = {"sample": found.sample, **sources}
-    return Estimate(name, known, found.interval, threshold=at, sources=sources, landmarks=beside)
+        found = doubts.of(name, metric, known, threshold, point, cut=known - raw, **parameters)
+    if found is not None:
+        sources = {"sample": found.sample, **sources}
+    interval = reach if found is None else found.interval
+    if interval is not None and interval.width < NARROWEST and _was_cut(metric, evidence, raw, known, threshold):
+        interval = at_least_so_wide(interval, metric)
+        sources = {source: at_least_so_wide(each, metric) for source, each in sources.items()}
+    return Estimate(name, known, interval, threshold=at, sources=sources, landmarks=beside)
+
+
+def _was_cut(metric: Metric, evidence: Evidence, raw: float, known: float, threshold: float | None) -> bool:
+    """Whether the value rests on a rate, or is one itself, that was cut to what is possible."""
+    if metric.ignores_class_prior:
+        return False
+    if abs(raw - known) > ROUNDING:
+        return True
+    if metric.reads == "threshold":
+        at = check_threshold(threshold, required_by="a metric at a threshold")
+        return not recover_at(evidence.tally, evidence.assumptions, at).is_possible.all()
+    return impossible_rates(evidence.tally, evidence.assumptions).thresholds > 0
 
 
 def prior_range(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.contingency import ROUNDING, Contingency
 from pulens.metrics._metric import Metric
 from pulens.metrics._prior_draws import Ends, EndsAt, PriorDraws
 from pulens.metrics._redrawn import values_at_threshold
@@ -57,7 +58,37 @@ class ThresholdInterval:
         def at(prior: float | None) -> Ends:
             priors = np.broadcast_to(self.draws.priors(prior, normal, drawn), (size,))
             table = self.draws.recoveries(drawn, priors).tables(*rates)
-            values = values_at_threshold(metric.compute, table, metric.lowest, metric.highest, **parameters)
-            return lambda tail: percentiles(np.broadcast_to(values, (size,)), tail, tail)
+            tables = [table, *self._counted_at_the_edge(table, threshold, prior)]
+            found = [
+                values_at_threshold(metric.compute, each, metric.lowest, metric.highest, **parameters)
+                for each in tables
+            ]
+
+            def ends(tail: float) -> tuple[float, float]:
+                both = [percentiles(np.broadcast_to(values, (size,)), tail, tail) for values in found]
+                return min(low for low, _ in both), max(high for _, high in both)
+
+            return ends
 
         return at
+
+    def _counted_at_the_edge(self, drawn: Contingency, threshold: float, prior: float | None) -> list[Contingency]:
+        """The draws moved to where a recovered rate outside [0, 1] is cut; none if both rates are rates.
+
+        A rate of -0.01 +- 0.003 would be cut to 0 in every draw, an interval of width zero. The truth is not below 0,
+        so the estimate counts as one at 0 with the same spread: [0, 0.006] holds whatever of the first interval lies
+        within [0, 1], and so misses no more often.
+        """
+        evidence = self.draws.evidence
+        own = evidence.tally.totals
+        share = evidence.class_prior.unlabelled if prior is None else prior
+        here = [
+            np.array([hits / total if total else 0.0])
+            for hits, total in zip(evidence.tally.at(threshold), own, strict=True)
+        ]
+        recovered = self.draws.recoveries(tuple(own), np.array([share])).rates(*here)
+        missing = [float((np.clip(rate, 0.0, 1.0) - rate)[0]) for rate in map(np.atleast_1d, recovered)]
+        if max(map(abs, missing)) <= ROUNDING:
+            return []
+        hits, alarms = drawn.true_positive_rate + missing[0], drawn.false_positive_rate + missing[1]
+        return [Contingency(drawn.thresholds, hits, alarms, drawn.positive, drawn.negative)]

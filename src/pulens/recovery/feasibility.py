@@ -12,9 +12,12 @@ from pulens.assumptions import Assumptions
 from pulens.contingency import ROUNDING
 from pulens.notice import Notice, Severity
 from pulens.recovery.point import Recovery, observed_rates
+from pulens.scenario import Scenario
 from pulens.tally import Tally, Totals
+from pulens.uncertainty.redraws import compress
 
 CHANCE_LIMIT = 4.0  # the largest of many correlated deviations reaches 3 to 3.5 standard errors by chance
+THINNED, HALVINGS = 4096, 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,26 +30,38 @@ class ImpossibleRates:
     value: float
     standard_errors: float
 
-    def notice(self, assumptions: Assumptions) -> Notice | None:
+    def notice(self, tally: Tally, assumptions: Assumptions) -> Notice | None:
         if not self.thresholds:
             return None
         seen = (
             f"The recovered {self.rate} at threshold {self.worst_threshold:.6g} is {self.value:.4f}, outside [0, 1] "
-            f"(so at {self.thresholds:,} threshold{'s' if self.thresholds > 1 else ''}); values were clipped"
+            f"(so at {self.thresholds:,} threshold{'s' if self.thresholds > 1 else ''})"
         )
         if self.standard_errors < CHANCE_LIMIT:
+            chance = chance_of_excess(tally, assumptions, self.standard_errors)
             return Notice(
                 Severity.NOTE,
                 "impossible-rates",
-                f"{seen}. The excess is {self.standard_errors:.1f} standard errors: small samples do this by chance.",
+                f"{seen}; values were clipped. The largest excess is {self.standard_errors:.1f} standard errors: with "
+                f"random labels and this class prior {_how_often(chance)} as much or more.",
             )
         return Notice(
             Severity.WARNING,
             "impossible-rates",
             f"{seen}. At {min(self.standard_errors, 99):.0f} standard errors this is not chance. Likely causes: the "
             f"class prior is too high (the unlabelled rows were taken to be {assumptions.unlabelled_prior:.1%} "
-            "positive), the label noise is wrong, or positives with high scores were labelled more often.",
+            "positive), the label noise is wrong, or positives with high scores were labelled more often. Numbers are "
+            "those of possible worlds, and their ranges are not of chance.",
         )
+
+
+def _how_often(chance: float) -> str:
+    """A chance in words.
+
+    >>> _how_often(0.4), _how_often(0.013), _how_often(0.2)
+    ('many samples show', 'at most about 1 sample in 77 shows', 'at most about 1 sample in 5 shows')
+    """
+    return "many samples show" if chance >= 0.3 else f"at most about 1 sample in {1 / chance:,.0f} shows"
 
 
 def impossible_rates(tally: Tally, assumptions: Assumptions) -> ImpossibleRates:
@@ -73,7 +88,7 @@ def impossible_rates(tally: Tally, assumptions: Assumptions) -> ImpossibleRates:
             outside |= excess > 0
             if not excess.any():
                 continue
-            deviations = excess / _standard_error(observed, coefficients, totals)
+            deviations = excess / _standard_error(observed, rate, coefficients, totals)
             place = int(np.argmax(deviations))
             worst = max(
                 worst, (float(deviations[place]), float(tally.thresholds[block][place]), name, float(rate[place]))
@@ -83,13 +98,108 @@ def impossible_rates(tally: Tally, assumptions: Assumptions) -> ImpossibleRates:
     return ImpossibleRates(thresholds, threshold, name, value, deviation if thresholds else 0.0)
 
 
+def chance_of_excess(tally: Tally, assumptions: Assumptions, standard_errors: float) -> float:
+    r"""A bound on the chance that the largest deviation along the ranking is so large, if the assumptions hold.
+
+    At worst the true rate is at the edge of [0, 1] all along, and the standardised deviation is a Gaussian process Z
+    whose correlation between neighbouring thresholds is :math:`1 - \lambda_j` with :math:`\lambda_j` half the variance
+    that the rows between them add over the variance there. Then (Miller and Siegmund 1982, who have the empirical
+    process of one sample, where :math:`\sum 2\lambda_j` is the logarithm of an odds ratio)
+
+    .. math:: P(\max |Z| \ge x) \lesssim 2\Phi(-x) + \sum_j \min\{2 x \varphi(x) \lambda_j, 2\Phi(-x)\},
+
+    where the minimum is Bonferroni's bound for steps so large that neighbours are as good as independent. Both edges
+    are counted, and both rates where labels are noisy.
+
+    >>> tally = Tally.from_arrays(np.repeat([1, 0], [100, 1000]), np.r_[np.ones(100), np.ones(100), np.zeros(900)])
+    >>> round(chance_of_excess(tally, Assumptions(0.12), 3.0), 5)
+    0.0054
+    """
+    from scipy.special import ndtr
+
+    if standard_errors <= 0:
+        return 1.0
+    totals = tally.totals
+    recovery = Recovery.of(totals, assumptions)
+    x = standard_errors
+    single = 2 * float(ndtr(-x))
+    slope = 2 * x * math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+    chance = 0.0
+    for coefficients in (recovery.true_positive_rate, recovery.false_positive_rate):
+        if sum(1 for each in coefficients if each) < 2:
+            continue  # the rate of one kind of row is a rate
+        before: list[float] | None = None
+        for block in tally.blocks():
+            observed = observed_rates(tally, block)
+            variance, added = np.zeros(observed[0].shape), np.zeros(observed[0].shape)
+            first = before is None
+            for kind, (rate, coefficient, total) in enumerate(zip(observed, coefficients, totals, strict=True)):
+                if coefficient and total:
+                    variance += coefficient**2 * _binomial_variance(rate, total)
+                    added += coefficient**2 * np.diff(rate, prepend=rate[0] if before is None else before[kind]) / total
+            chance += single * first + float(np.minimum(slope * added / (2 * variance), single).sum())
+            before = [float(rate[-1]) for rate in observed]
+    return min(chance, 1.0)
+
+
+def largest_possible_prior(
+    tally: Tally, label_noise: float, scenario: Scenario, *, between: tuple[float, float] | None = None
+) -> float:
+    """Largest share of positives among the unlabelled rows whose recovered rates chance can still explain.
+
+    Deviations in standard errors grow with the share, so halving finds it; ``between`` says where to look.
+    A long ranking is searched at some of its thresholds, and all of them judge the answer.
+
+    >>> tally = Tally.from_arrays(np.repeat([1, 0], [100, 1000]), np.r_[np.ones(100), np.ones(100), np.zeros(900)])
+    >>> round(largest_possible_prior(tally, 0.0, Scenario.CASE_CONTROL), 3)
+    0.154
+    """
+    purity = 1 - label_noise
+    if not tally.totals.unlabelled:
+        return purity
+
+    def fits(counts: Tally, share: float) -> bool:
+        found = impossible_rates(counts, Assumptions(share, label_noise, scenario))
+        return found.standard_errors < CHANCE_LIMIT
+
+    def halved(counts: Tally, low: float, high: float, times: int) -> float:
+        for _ in range(times):
+            middle = (low + high) / 2
+            low, high = (middle, high) if fits(counts, middle) else (low, middle)
+        return low
+
+    low, high = (0.0, 0.999 * purity) if between is None else between
+    if fits(tally, high):
+        return high
+    coarse = compress(tally, THINNED)
+    found = halved(coarse, low, high, HALVINGS)
+    if coarse is tally or fits(tally, found):
+        return found
+    return halved(tally, low, found, HALVINGS // 2)
+
+
 def _standard_error(
-    observed: tuple[NDArray[np.float64], ...], coefficients: tuple[float, float, float], totals: Totals
+    observed: tuple[NDArray[np.float64], ...],
+    recovered: NDArray[np.float64],
+    coefficients: tuple[float, float, float],
+    totals: Totals,
 ) -> NDArray[np.float64]:
-    """Binomial standard error of a recovered rate, never zero: half a row is added to each count."""
+    """Binomial standard error of a recovered rate that left [0, 1], never zero: half a row is added to each count.
+
+    Each observed rate is also moved, alone, to where the recovered one would be at the edge that it crossed, and the
+    larger of the two variances counts. At the head of a pure ranking none of three expected rows may have come yet:
+    by the variance at "none" that would be four standard errors, and chance does it once in twenty samples.
+    """
+    missing = np.clip(recovered, 0.0, 1.0) - recovered
     variance = np.zeros(observed[0].shape)
     for rate, coefficient, total in zip(observed, coefficients, totals, strict=True):
         if coefficient and total:
-            smoothed = (rate * total + 0.5) / (total + 1)
-            variance += coefficient**2 * smoothed * (1 - smoothed) / total
+            at_edge = np.clip(rate + missing / coefficient, 0.0, 1.0)
+            spread = [_binomial_variance(each, total) for each in (rate, at_edge)]
+            variance += coefficient**2 * np.maximum(*spread)
     return np.sqrt(variance)
+
+
+def _binomial_variance(rate: NDArray[np.float64], total: float) -> NDArray[np.float64]:
+    smoothed = (rate * total + 0.5) / (total + 1)
+    return np.asarray(smoothed * (1 - smoothed) / total)

@@ -92,7 +92,7 @@ def precision_sum_range(
     best = -np.inf
     value = precision_sum(f, called)
     for _ in range(4000):
-        slope = _gradient(f, called)
+        slope = precision_gradient(f, called)
         reach = corner_means(shares, slope, factor, favours)[:-1]
         place = int(np.argmin(reach))
         gap = float(slope @ f - reach[place])
@@ -112,7 +112,8 @@ def precision_sum_bilinear(direction: Floats, called: Floats) -> float:
     return float((direction * np.cumsum(direction) / called).sum())
 
 
-def _gradient(f: Floats, called: Floats) -> Floats:
+def precision_gradient(f: Floats, called: Floats) -> Floats:
+    """How :func:`precision_sum` changes with each share."""
     running = np.cumsum(f)
     tail = np.cumsum((f / called)[::-1])[::-1]
     return np.asarray(running / called + tail)

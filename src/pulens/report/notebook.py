@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 _TEMPLATE = """\
 <div class="pulens">
+{%- for sentence in lead %}
+<p>{{ sentence }}</p>
+{%- endfor %}
 <p><b>{{ summary.counts }}</b><br>{{ summary.class_prior }}<br>Speaks of {{ summary.population }}.</p>
 <table>
 <thead><tr><th scope="col" style="text-align:left">metric</th><th scope="col">recovered</th>
@@ -38,5 +41,6 @@ def evaluation_html(evaluation: Evaluation) -> str:
     from jinja2 import Environment
 
     summary = summarise(evaluation)
+    lead = () if evaluation.labelling is None else summary.verdict
     groups = (("ranking", summary.ranking), (f"at threshold {summary.threshold}", summary.at_threshold))
-    return Environment(autoescape=True).from_string(_TEMPLATE).render(summary=summary, groups=groups)
+    return Environment(autoescape=True).from_string(_TEMPLATE).render(summary=summary, groups=groups, lead=lead)

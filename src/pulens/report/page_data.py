@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.assumptions import Assumptions
 from pulens.errors import PulensError
 from pulens.metrics import METRICS
 from pulens.metrics._intervals import Doubts
 from pulens.metrics._measure import estimate
 from pulens.metrics._measure import value as metric_value
 from pulens.priors import ClassPrior, population_prior
-from pulens.recovery import pairwise_auc
-from pulens.recovery.feasibility import CHANCE_LIMIT, impossible_rates
+from pulens.recovery import feasibility, pairwise_auc
 from pulens.report.summary import Summary
 from pulens.report.thinning import Thinned, thin
 from pulens.report.words import title_of
@@ -59,6 +57,7 @@ def page_data(evaluation: Evaluation, summary: Summary, thinned: Thinned | None 
             for above, below in (("labelled", "unlabelled"), ("labelled", "negative"), ("unlabelled", "negative"))
         },
         "prior": prior_data(evidence, limit, top),
+        "labelling": _labelling(evaluation, summary),
         "threshold": evaluation.threshold if math.isfinite(evaluation.threshold) else None,
         "metrics": [_metric(row.name, evaluation) for row in (*summary.ranking, *summary.at_threshold)],
         "histogram": histogram(tally),
@@ -84,21 +83,7 @@ def packed(values: NDArray[Any], *, whole: bool = True) -> dict[str, str]:
 
 def largest_possible_prior(evidence: Evidence, tally: Tally) -> float:
     """Largest share of positives among the unlabelled rows whose recovered rates chance can still explain."""
-    purity = 1 - evidence.label_noise
-    if not tally.totals.unlabelled:
-        return purity
-
-    def possible(prior: float) -> bool:
-        assumptions = Assumptions(prior, evidence.label_noise, evidence.scenario)
-        return impossible_rates(tally, assumptions).standard_errors < CHANCE_LIMIT
-
-    low, high = 0.0, 0.999 * purity
-    if possible(high):
-        return high
-    for _ in range(24):
-        middle = (low + high) / 2
-        low, high = (middle, high) if possible(middle) else (low, middle)
-    return low
+    return feasibility.largest_possible_prior(tally, evidence.label_noise, evidence.scenario)
 
 
 def track_end(evidence: Evidence, limit: float) -> float:
@@ -158,8 +143,21 @@ def prior_data(evidence: Evidence, limit: float, top: float) -> dict[str, Any]:
         "method": prior.method,
         "track": [population(0.0), population(top)],
         "possible": population(limit if feasible is None else feasible.high),
+        "limit": population(limit),
         "fixed": not totals.unlabelled,
     }
+
+
+def _labelling(evaluation: Evaluation, summary: Summary) -> dict[str, Any] | None:
+    """Where random labels are impossible: what the page leads with, and the table of the nearest possible world."""
+    found = evaluation.labelling
+    if found is None:
+        return None
+    table = None if found.favours is None else evaluation.at(evaluation.threshold).table
+    names = {"truePositive": "true_positive", "falsePositive": "false_positive"}
+    names |= {"falseNegative": "false_negative", "trueNegative": "true_negative"}
+    cells = None if table is None else {cell: float(getattr(table, name)[0]) for cell, name in names.items()}
+    return {**found.to_dict(), "verdict": list(summary.verdict), "cells": cells}
 
 
 def _metric(name: str, evaluation: Evaluation) -> dict[str, Any]:

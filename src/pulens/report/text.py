@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from pulens.report.contradiction import contradiction_lines
 from pulens.report.summary import Row, Summary, summarise
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ def evaluation_text(evaluation: Evaluation) -> str:
     """A table of recovered and uncorrected numbers, then the warnings, worst first."""
     summary = summarise(evaluation)
     lines = [
+        *contradiction_lines(evaluation),
         f"rows         {summary.counts}",
         f"prior        {summary.class_prior}",
         f"speaks of    {summary.population}",

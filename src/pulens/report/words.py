@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pulens.estimate import Estimate, Interval
+from pulens.report.contradiction import contradiction_verdict
 from pulens.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -83,12 +84,15 @@ def doubt(interval: Interval | None) -> str:
         return ""
     ends = f"{percent(interval.low)[:-1]} to {percent(interval.high)[:-1]}"
     if interval.confidence is None:
-        return f" ({ends} over the range of the class prior)"
+        over = "in possible worlds" if interval.method.startswith("worlds") else "over the range of the class prior"
+        return f" ({ends} {over})"
     return f" ({interval.confidence:.0%}: {ends})"
 
 
 def verdict(evaluation: Evaluation) -> tuple[str, ...]:
     """What the model achieves, in two or three sentences."""
+    if evaluation.labelling is not None:
+        return contradiction_verdict(evaluation)
     found = evaluation.estimates
     sentences = [ranking_sentence(found["roc_auc"])]
     sentences.append(threshold_sentence(evaluation.threshold, found["precision"], found["recall"]))

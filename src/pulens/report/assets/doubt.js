@@ -76,13 +76,18 @@ const doubt = (() => {
   }
 
   // Intervals of every metric at a threshold fixed beforehand, for a class prior taken as known.
-  function intervals(data, given, drawnTotals, drawnRates, known, confidence) {
+  // `observed` are the true and false positive rate recovered from the data themselves.
+  function intervals(data, given, drawnTotals, drawnRates, known, confidence, observed = [0, 0]) {
     const { totals } = data;
     const rows = totals.labelled + totals.unlabelled + totals.negative;
     const purity = 1 - given.labelNoise;
     const population = (purity * totals.labelled + given.unlabelledPrior * totals.unlabelled) / rows;
     const names = Object.keys(recovery.metrics);
-    const values = names.map(() => new Float64Array(DRAWS));
+    // an estimated rate outside [0, 1] counts as one at the edge, with the same spread: draws are read as they are, and
+    // moved there
+    const missing = observed.map((rate) => recovery.clip(rate) - rate);
+    const moves = missing.some((each) => Math.abs(each) > recovery.ROUNDING) ? [[0, 0], missing] : [[0, 0]];
+    const values = moves.map(() => names.map(() => new Float64Array(DRAWS)));
     for (let k = 0; k < DRAWS; k++) {
       const drawn = drawnTotals[k];
       let prior = given.unlabelledPrior;
@@ -96,20 +101,20 @@ const doubt = (() => {
       const map = recovery.mapOf(drawn, { ...given, unlabelledPrior: prior });
       const rate = (coefficients) =>
         coefficients[0] * drawnRates[0][k] + coefficients[1] * drawnRates[1][k] + coefficients[2] * drawnRates[2][k];
-      const cells = recovery.cellsOf(
-        { hits: [rate(map.hits)], alarms: [rate(map.alarms)], positive: map.positive, negative: map.negative },
-        0,
-      );
-      names.forEach((name, m) => (values[m][k] = recovery.metrics[name](cells)));
+      moves.forEach(([hit, alarm], reading) => {
+        const rates = { hits: [rate(map.hits) + hit], alarms: [rate(map.alarms) + alarm] };
+        const cells = recovery.cellsOf({ ...rates, positive: map.positive, negative: map.negative }, 0);
+        names.forEach((name, m) => (values[reading][m][k] = recovery.metrics[name](cells)));
+      });
     }
     const tail = (1 - confidence) / 2;
     const found = {};
     names.forEach((name, m) => {
-      const sorted = values[m].filter((value) => !Number.isNaN(value)).sort();
-      if (!sorted.length || Number.isNaN(known[name])) return;
+      const readings = values.map((each) => each[m].filter((value) => !Number.isNaN(value)).sort());
+      if (readings.some((sorted) => !sorted.length) || Number.isNaN(known[name])) return;
       found[name] = {
-        low: Math.min(quantile(sorted, tail), known[name]),
-        high: Math.max(quantile(sorted, 1 - tail), known[name]),
+        low: Math.min(...readings.map((sorted) => quantile(sorted, tail)), known[name]),
+        high: Math.max(...readings.map((sorted) => quantile(sorted, 1 - tail)), known[name]),
         confidence,
       };
     });

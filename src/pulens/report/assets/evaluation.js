@@ -48,9 +48,15 @@ const page = (() => {
 
   // --- values: Python's where the page stands as it was written, the page's own elsewhere ----------------------
 
+  // Where the data contradict the class prior the page recovers nothing: the numbers would be cut at what is possible,
+  // and seem certain. The report's own, over possible worlds, stay while nothing that they read has moved.
+  const contradicted = () => !current.impossible.byChance || (state.prior === home.prior && raw.labelling !== null);
+
   function valueOf(name) {
     const metric = metricsByName[name];
     if (atHome()) return metric && metric.value !== null ? metric.value : NaN;
+    if (contradicted())
+      return metric && metric.reads === "ranking" && state.prior === home.prior ? (metric.value ?? NaN) : null;
     if (name in current.values) return current.values[name];
     // a metric the page cannot compute: it stays true while what it reads has not moved
     const still = metric.reads === "ranking" || state.index === home.index;
@@ -64,7 +70,7 @@ const page = (() => {
     const metric = metricsByName[name];
     const still = metric && (metric.reads === "ranking" || state.index === home.index) && state.prior === home.prior;
     if (still) return metric.low === null ? null : metric;
-    if (raw.confidence === null) return null;
+    if (raw.confidence === null || contradicted()) return null;
     if (name === "roc_auc") return areaInterval();
     return (fresh.intervals ||= freshIntervals())[name] || null;
   }
@@ -84,6 +90,7 @@ const page = (() => {
       ratesDrawn.rates,
       current.values,
       raw.confidence,
+      [current.tables.hits[state.index], current.tables.alarms[state.index]],
     );
   }
 
@@ -111,7 +118,20 @@ const page = (() => {
       : ` (${Math.round(100 * found.confidence)}%: ${ends})`;
   }
 
+  const share = (value) => `${100 * value < 0.1 ? (100 * value).toPrecision(2) : (100 * value).toFixed(1).replace(/\.0$/, "")}%`;
+
+  function contradiction() {
+    if (atHome() && raw.labelling) return raw.labelling.verdict;
+    const withheld = "Numbers at another threshold are withheld here: ask pulens for them, with --threshold.";
+    if (state.prior === home.prior && raw.labelling) return [...raw.labelling.verdict.slice(0, 2), withheld];
+    return [
+      `These numbers do not fit together: with ${share(populationOf(state.prior))} positives, labels cannot be a random draw.`,
+      `The largest class prior that random labels allow is ${short(raw.prior.limit)}. Either it is no higher than that, or labelling followed the score; an audit (checking some unlabelled rows drawn at random) tells which. Numbers are withheld here: give pulens this class prior for what is possible.`,
+    ];
+  }
+
   function sentences() {
+    if (contradicted()) return contradiction();
     const area = valueOf("roc_auc");
     let first = `The model ranks a random positive above a random negative ${percent(area)} of the time${remark("roc_auc")}`;
     const found = intervalOf("roc_auc") || { low: area, high: area };
@@ -139,7 +159,8 @@ const page = (() => {
     for (const element of $$("[data-live]")) {
       const value = valueOf(element.dataset.live);
       element.textContent = value === null ? "–" : three(value);
-      element.title = value === null ? "not recomputed here: reset to see it" : "";
+      element.title =
+        value !== null ? "" : contradicted() ? "not possible under random labels" : "not recomputed here: reset to see it";
       element.dataset.value = value === null ? "" : String(value);
     }
     for (const element of $$("[data-interval]")) {
@@ -149,23 +170,43 @@ const page = (() => {
     for (const element of $$("[data-bound-area]")) {
       element.textContent = bounds ? `${three(bounds.roc.lower.area)} to ${three(bounds.roc.upper.area)}` : "";
     }
-    sentences().forEach((text, k) => ($$("#verdict .sentence")[k].textContent = text));
+    fillVerdict();
+    const cells = contradicted() ? (atHome() && raw.labelling && raw.labelling.cells) || {} : current.cells;
     for (const element of $$("[data-cell]")) {
-      const value = current.cells[element.dataset.cell];
-      element.dataset.value = String(value);
-      element.querySelector(".count").textContent = rows(value);
-      element.querySelector(".share").textContent = percent(value / current.cells.total);
+      const value = cells[element.dataset.cell];
+      element.dataset.value = value === undefined ? "" : String(value);
+      element.querySelector(".count").textContent = value === undefined ? "–" : rows(value);
+      element.querySelector(".share").textContent = value === undefined ? "" : percent(value / current.cells.total);
     }
   }
 
+  // As many paragraphs as there are sentences, and under them the class prior that they speak of.
+  function fillVerdict() {
+    const place = $("#verdict .sentence").parentElement;
+    const said = sentences();
+    while ($$("#verdict .sentence").length > said.length) place.lastElementChild.remove();
+    while ($$("#verdict .sentence").length < said.length)
+      place.append(Object.assign(document.createElement("p"), { className: "sentence" }));
+    $$("#verdict .sentence").forEach((element, k) => (element.textContent = said[k]));
+    const line = $("#verdict .source a");
+    line.dataset.report ||= line.textContent;
+    const among = data.scenario === "single-set" ? `; ${short(state.prior)} among the unlabelled rows` : "";
+    line.textContent =
+      state.prior === home.prior
+        ? line.dataset.report
+        : `Class prior ${short(populationOf(state.prior))}, as set on this page${among}`;
+  }
+
   function fillWarning() {
-    const found = recovery.impossibleRates(data.counts, data.totals, current.tables);
+    const found = current.impossible;
     const warning = $("#live-warning");
     warning.hidden = found.thresholds === 0 || state.prior === home.prior;
     if (warning.hidden) return;
     const places = `${found.thresholds.toLocaleString("en-US")} of ${size.toLocaleString("en-US")} thresholds`;
+    const chance = recovery.chanceOfExcess(data.counts, data.totals, current.tables, found.standardErrors);
+    const often = chance >= 0.3 ? "many samples show" : `at most about 1 sample in ${Math.round(1 / chance).toLocaleString("en-US")} shows`;
     warning.textContent = found.byChance
-      ? `At this class prior recovered rates leave [0, 1] at ${places}, by ${found.standardErrors.toFixed(1)} standard errors at most: small samples do that by chance.`
+      ? `At this class prior recovered rates leave [0, 1] at ${places}, by ${found.standardErrors.toFixed(1)} standard errors at most: with random labels ${often} as much or more.`
       : `The data contradict this class prior: recovered rates leave [0, 1] at ${places}, by up to ${Math.min(found.standardErrors, 99).toFixed(0)} standard errors. It is too high, or labels are not random.`;
     warning.classList.toggle("alarming", !found.byChance);
   }
@@ -188,6 +229,7 @@ const page = (() => {
   function refresh() {
     const started = performance.now();
     current = recovery.evaluate(data, state.prior, state.index);
+    current.impossible = recovery.impossibleRates(data.counts, data.totals, current.tables);
     fresh = {};
     bounds = raw.bounds ? doubt.bounds(data, current.given, raw.confidence) : null;
     Object.assign(result, { current, bounds });

@@ -257,6 +257,7 @@ const evaluationCharts = (shared) => {
           x: curves.priors,
           tell: (k) => [
             `class prior ${short(curves.priors[k])}`,
+            ...(curves.priors[k] > raw.prior.limit ? ["not possible under random labels; cut:"] : []),
             ...shown.map((metric) => `${metric.title} ${three(curves.values[metric.name][k])}`),
           ],
           pick: (k) => moveTo({ prior: curves.unlabelled[k] }),

@@ -207,17 +207,53 @@ const recovery = (() => {
         const excess = Math.max(-rate, rate - 1);
         if (excess <= ROUNDING) continue;
         outside = true;
+        const missing = clip(rate) - rate;
         let variance = 0;
         for (let k = 0; k < 3; k++) {
           if (!coefficients[k] || !sizes[k]) continue;
-          const smoothed = (rows[k] + 0.5) / (sizes[k] + 1);
-          variance += (coefficients[k] * coefficients[k] * smoothed * (1 - smoothed)) / sizes[k];
+          const observed = share(rows[k], sizes[k]);
+          const spread = [observed, clip(observed + missing / coefficients[k])].map((each) => {
+            const smoothed = (each * sizes[k] + 0.5) / (sizes[k] + 1);
+            return (smoothed * (1 - smoothed)) / sizes[k];
+          });
+          variance += coefficients[k] * coefficients[k] * Math.max(...spread);
         }
         worst = Math.max(worst, excess / Math.sqrt(variance));
       }
       if (outside) thresholds += 1;
     }
     return { thresholds, standardErrors: worst, byChance: worst < CHANCE_LIMIT };
+  }
+
+  // A bound on the chance that the largest deviation along the ranking is so large with random labels; the tail of the
+  // normal distribution is bounded by its density over x.
+  function chanceOfExcess(counts, totals, tables, standardErrors) {
+    const x = standardErrors;
+    const density = Math.exp((-x * x) / 2) / Math.sqrt(2 * Math.PI);
+    const single = x > 0 ? Math.min((2 * density) / x, 1) : 1;
+    const sizes = [totals.labelled, totals.unlabelled, totals.negative];
+    let chance = 0;
+    for (const coefficients of [tables.map.hits, tables.map.alarms]) {
+      if (coefficients.filter((each) => each).length < 2) continue;
+      let before = null;
+      for (let i = 0; i < counts.thresholds.length; i++) {
+        const rates = [counts.labelled[i], counts.unlabelled[i], counts.negative ? counts.negative[i] : 0].map(
+          (count, k) => share(count, sizes[k]),
+        );
+        let variance = 0;
+        let added = 0;
+        for (let k = 0; k < 3; k++) {
+          if (!coefficients[k] || !sizes[k]) continue;
+          const smoothed = (rates[k] * sizes[k] + 0.5) / (sizes[k] + 1);
+          const weight = (coefficients[k] * coefficients[k]) / sizes[k];
+          variance += weight * smoothed * (1 - smoothed);
+          added += before ? weight * (rates[k] - before[k]) : 0;
+        }
+        chance += before ? Math.min((x * density * added) / variance, single) : single;
+        before = rates;
+      }
+    }
+    return Math.min(chance, 1);
   }
 
   // Index into the tables of "score >= threshold": 0 when nothing is flagged.
@@ -285,6 +321,7 @@ const recovery = (() => {
     populationPrior,
     unlabelledPrior,
     impossibleRates,
+    chanceOfExcess,
     indexAt,
     densitiesOf,
     evaluate,

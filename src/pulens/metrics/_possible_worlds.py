@@ -1,0 +1,494 @@
+"""Estimates where random labels are impossible: the nearest possible world, and the range over worlds near it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.contingency import Contingency
+from pulens.errors import PulensError
+from pulens.estimate import Estimate, Interval
+from pulens.evidence import Evidence
+from pulens.metrics._labelling_range import negative_rate, outscored_by
+from pulens.metrics._metric import Metric
+from pulens.notice import Notice, Severity
+from pulens.priors import ClassPrior, population_prior
+from pulens.recovery.feasibility import CHANCE_LIMIT, ImpossibleRates, impossible_rates, largest_possible_prior
+from pulens.recovery.possible_worlds import SLACK, PossibleWorlds, blocks_of, positives_that_fit
+from pulens.recovery.sensitivity import Favours, precision_gradient, precision_sum, precision_sum_bilinear, rate_range
+from pulens.scenario import Scenario
+from pulens.uncertainty.quantiles import jeffreys_quantiles
+from pulens.uncertainty.redraws import compress
+
+Floats = NDArray[np.float64]
+DEFAULT_MULTIPLE = 3.0  # of the least factor: a convention, see docs/sensitivity.md
+NARROWEST = 1e-3  # a number that was cut at the edge of what is possible is not known better than this
+RATES_TRIED = 257
+FINE = 2048  # thresholds at which average precision is summed
+STEPS = 25  # of the Frank-Wolfe method; what is left of its gap is taken off
+TOLERANCE = 1e-3
+
+
+class Range(NamedTuple):
+    """A metric in the nearest possible world, and its extremes over the worlds up to the factor."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Labelling:
+    """What random labels cannot explain: by how much, and what would."""
+
+    standard_errors: float
+    least_factor: float | None  # None: no preference by score explains it
+    factor: float | None
+    favours: Favours | None
+    largest_possible_prior: float
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "standard_errors": self.standard_errors,
+            "least_factor": self.least_factor,
+            "factor": self.factor,
+            "favours": self.favours,
+            "largest_possible_prior": self.largest_possible_prior,
+        }
+
+
+def check_multiple(worlds: object) -> float:
+    """How many times the least factor the worlds in a range may have."""
+    if isinstance(worlds, bool) or not isinstance(worlds, int | float | np.number) or not 1 <= worlds < math.inf:
+        raise PulensError(
+            f"worlds must be a number of at least 1, got {worlds!r}. Where random labels are impossible, ranges hold "
+            "all worlds with up to so many times the least possible preference in labelling; the default is 3."
+        )
+    return float(worlds)
+
+
+def at_least_so_wide(interval: Interval, metric: Metric) -> Interval:
+    """The interval, widened to :data:`NARROWEST` within what the metric can be."""
+    if interval.width >= NARROWEST:
+        return interval
+    high = min(interval.high + (NARROWEST - interval.width) / 2, metric.highest)
+    low = max(high - NARROWEST, metric.lowest)
+    return replace(interval, low=min(low, interval.low), high=max(high, low + NARROWEST))
+
+
+def find_contradiction(evidence: Evidence, multiple: float = DEFAULT_MULTIPLE) -> Contradiction | None:
+    """Where recovered rates leave [0, 1] by more than chance: what is possible instead; otherwise ``None``."""
+    totals, prior = evidence.tally.totals, evidence.class_prior
+    if not totals.labelled or not totals.unlabelled or not prior.unlabelled:
+        return None
+    found = impossible_rates(evidence.tally, evidence.assumptions)
+    return Contradiction(evidence, multiple, found) if found.standard_errors >= CHANCE_LIMIT else None
+
+
+def within_what_is_possible(evidence: Evidence) -> Evidence:
+    """A class prior given as a range, cut to the part that random labels allow, if any."""
+    prior, tally = evidence.class_prior, evidence.tally
+    reach = prior.unlabelled_interval
+    if reach is None or reach.confidence is not None or not reach.width or not tally.totals.labelled:
+        return evidence
+
+    def fits(share: float) -> bool:
+        return impossible_rates(tally, evidence.assumptions_at(share)).standard_errors < CHANCE_LIMIT
+
+    if not tally.totals.unlabelled or fits(reach.high) or not fits(reach.low):
+        return evidence
+    top = largest_possible_prior(tally, evidence.label_noise, evidence.scenario, between=(reach.low, reach.high))
+
+    def population(share: float) -> float:
+        return population_prior(share, tally.totals, evidence.scenario, evidence.label_noise)
+
+    low, high, given = population(reach.low), population(top), population(reach.high)
+    notice = Notice(
+        Severity.WARNING,
+        "prior-range-cut",
+        f"The class prior was given as {low:.4g} to {given:.4g}, and random labels allow {high:.4g} at most: the part "
+        "above it was left out. If it may well be higher, labels were not a random draw; an audit of random unlabelled "
+        "rows tells which.",
+    )
+    cut = replace(
+        prior,
+        value=(low + high) / 2,
+        unlabelled=(reach.low + top) / 2,
+        method=f"{prior.method}, cut to what random labels allow",
+        interval=None if prior.interval is None else replace(prior.interval, low=low, high=high),
+        unlabelled_interval=replace(reach, high=top),
+        notices=(*prior.notices, notice),
+    )
+    return replace(evidence, class_prior=cut)
+
+
+@dataclass(frozen=True, eq=False)
+class Contradiction:
+    """Evidence that no random labels can have given, and the worlds that can."""
+
+    evidence: Evidence
+    multiple: float
+    impossible: ImpossibleRates
+
+    @cached_property
+    def labelling(self) -> Labelling:
+        evidence = self.evidence
+        top = largest_possible_prior(evidence.tally, evidence.label_noise, evidence.scenario)
+        highest = population_prior(top, evidence.tally.totals, evidence.scenario, evidence.label_noise)
+        found = None if evidence.label_noise else self._at_value(None)
+        errors = self.impossible.standard_errors
+        if found is None:
+            return Labelling(errors, None, None, None, highest)
+        return Labelling(errors, found.worlds.least_factor, found.factor, found.worlds.favours, highest)
+
+    def table(self, threshold: float) -> Contingency | None:
+        """The contingency table of the nearest possible world."""
+        found = None if self.evidence.label_noise else self._at_value(threshold)
+        return None if found is None else found.table(threshold)
+
+    def estimate(
+        self, name: str, metric: Metric, threshold: float | None, parameters: dict[str, Any]
+    ) -> Estimate | None:
+        """The metric in the nearest possible world with its range; ``None`` if it does not need random labels."""
+        if metric.ignores_class_prior:
+            return None
+        at = threshold if metric.needs_threshold else None
+        known = METHODS.get(name) if parameters in ({}, *DEFAULT_FORMS) else None
+
+        def undefined(reason: str) -> Estimate:
+            return Estimate(name, math.nan, undefined_because=reason, threshold=at, basis="possible worlds")
+
+        if self.evidence.label_noise:
+            return undefined(
+                f"{self._cannot_be()}, and with label noise we know of no way to tell what is possible; an audit of "
+                "random unlabelled rows, or clean labels, would"
+            )
+        if metric.reads != "threshold" and known is None:
+            return undefined(
+                f"{self._cannot_be()}, and what it can be in possible worlds is not known for this number; an audit "
+                "of random unlabelled rows would give a class prior that fits"
+            )
+        found = self._at_value(threshold)
+        if found is None:
+            return undefined(
+                f"a class prior of {self.evidence.class_prior.value:.3g} is impossible for these rows whichever scores "
+                f"were favoured (random labels allow {self.labelling.largest_possible_prior:.3g} at most); an audit of "
+                "random unlabelled rows would give one that fits"
+            )
+        hull = [
+            known(each) if known else each.at_threshold(metric, threshold, parameters) for each in self._all(threshold)
+        ]
+        value = min(max(hull[0].value, metric.lowest), metric.highest)
+        if math.isnan(hull[0].value):
+            return undefined(metric.undefined_because or "it is 0/0")
+        ends = [min(max(end, metric.lowest), metric.highest) for one in hull for end in one if not math.isnan(end)]
+        interval = Interval(min(ends), max(ends), None, found.words)
+        return Estimate(name, value, at_least_so_wide(interval, metric), threshold=at, basis="possible worlds")
+
+    def range_up_to(
+        self, name: str, metric: Metric, factor: float, favours: Favours, threshold: float | None, parameters: Any
+    ) -> Range | None:
+        """The metric over all worlds up to a given factor, at the class prior's value; ``None``: there is none."""
+        worlds = self._one_side(favours, threshold).worlds
+        if worlds.is_empty or worlds.least_factor > factor * (1 + 1e-9):
+            return None
+        worst = self.impossible.worst_threshold
+        found = WorldsAt(self.evidence, threshold, worst, self.multiple, (favours,), factor, worlds)
+        known = METHODS.get(name)
+        return known(found) if known else found.at_threshold(metric, threshold, parameters)
+
+    def least_factor(self, favours: Favours, threshold: float | None) -> float:
+        """The least factor with labels that favour one side; infinite where none will do."""
+        worlds = self._one_side(favours, threshold).worlds
+        return math.inf if worlds.is_empty else worlds.least_factor
+
+    def _one_side(self, favours: Favours, threshold: float | None) -> WorldsAt:
+        place = favours, threshold
+        if place not in self._sides:
+            worst = self.impossible.worst_threshold
+            self._sides[place] = WorldsAt(self.evidence, threshold, worst, self.multiple, (favours,))
+        return self._sides[place]
+
+    @cached_property
+    def _sides(self) -> dict[tuple[Favours, float | None], WorldsAt]:
+        return {}
+
+    def _cannot_be(self) -> str:
+        return f"with a class prior of {self.evidence.class_prior.value:.3g} labels cannot be a random draw"
+
+    @cached_property
+    def _found(self) -> dict[float | None, list[WorldsAt]]:
+        return {}
+
+    def _all(self, threshold: float | None) -> list[WorldsAt]:
+        """Worlds at the class prior's value and, if it has an interval, at the ends; empty if there is none at it."""
+        if threshold not in self._found:
+            prior, worst = self.evidence.class_prior, self.impossible.worst_threshold
+            reach = prior.unlabelled_interval
+            shares = [prior.unlabelled, *(() if reach is None else (reach.low, reach.high))]
+            found = []
+            for share in dict.fromkeys(shares):
+                if not 0 < share < 1:
+                    continue
+                each = WorldsAt(self._with_prior(share), threshold, worst, self.multiple)
+                if not each.worlds.is_empty:
+                    found.append(each)
+                elif share == prior.unlabelled:
+                    break
+            self._found[threshold] = found
+        return self._found[threshold]
+
+    def _at_value(self, threshold: float | None) -> WorldsAt | None:
+        return next(iter(self._all(threshold)), None)
+
+    def _with_prior(self, share: float) -> Evidence:
+        if share == self.evidence.class_prior.unlabelled:
+            return self.evidence
+        population = population_prior(share, self.evidence.tally.totals, self.evidence.scenario)
+        return replace(self.evidence, class_prior=ClassPrior(population, share, "tried"))
+
+
+@dataclass(frozen=True, eq=False)
+class WorldsAt:
+    """The possible worlds at one class prior, cut at a threshold that is asked for and where rates are worst."""
+
+    evidence: Evidence
+    threshold: float | None
+    worst: float
+    multiple: float
+    directions: tuple[Favours, ...] = ("high", "low")
+    asked: float | None = None  # a factor other than the multiple of the least one
+    known: PossibleWorlds | None = None  # the worlds, where they were found before
+
+    @cached_property
+    def _places(self) -> NDArray[np.intp]:
+        keep = (self.worst,) if self.threshold is None else (self.worst, self.threshold)
+        return blocks_of(self.evidence.tally, keep)
+
+    @cached_property
+    def worlds(self) -> PossibleWorlds:
+        """High scores favoured, or low ones where that cannot be."""
+        if self.known is not None:
+            return self.known
+        tally, totals = self.evidence.tally, self.evidence.tally.totals
+        labelled, unlabelled = (
+            np.asarray(kind, float)[self._places] / total
+            for kind, total in ((tally.labelled, totals.labelled), (tally.unlabelled, totals.unlabelled))
+        )
+        together = self.evidence.recovery_scenario is Scenario.SINGLE_SET
+        low, high = positives_that_fit(
+            labelled, unlabelled, totals, self.evidence.class_prior.unlabelled, together=together
+        )
+        found = [PossibleWorlds(np.diff(labelled, prepend=0.0), low, high, side) for side in self.directions]
+        return next((one for one in found if not one.is_empty), found[0])
+
+    @property
+    def factor(self) -> float:
+        return self.multiple * self.worlds.least_factor if self.asked is None else self.asked
+
+    @property
+    def words(self) -> str:
+        return f"worlds in which {self.worlds.favours} scores were labelled up to {self.factor:.3g} times as often"
+
+    # --- at a threshold ------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _recalls(self) -> dict[float, Range]:
+        return {}
+
+    def recall(self, threshold: float) -> Range:
+        """Share of positives at or above the threshold; the ends are moved outwards by two standard errors."""
+        if threshold not in self._recalls:
+            self._recalls[threshold] = self._recall(threshold)
+        return self._recalls[threshold]
+
+    def _recall(self, threshold: float) -> Range:
+        worlds, tally = self.worlds, self.evidence.tally
+        flagged = np.asarray(tally.thresholds[self._places], float) >= threshold
+        value = float(worlds.nearest[flagged].sum())
+        low, high = (float(world[flagged].sum()) for world in worlds.extremes(flagged.astype(float), self.factor))
+        hits, total = tally.at(threshold).labelled, tally.totals.labelled
+        ends = _plausible(hits, total)
+        rate = hits / total
+        if 0 < rate < 1:
+            # a step in labelling multiplies the odds of recall, whatever the labelled rate: so it moves as they do
+            low, high = (
+                _with_odds(end, _odds(moved) / _odds(rate)) for end, moved in zip((low, high), ends, strict=True)
+            )
+        else:
+            low = min(low, float(rate_range(np.array(ends[0]), self.factor, worlds.favours)[0]))
+            high = max(high, float(rate_range(np.array(ends[1]), self.factor, worlds.favours)[1]))
+        if flagged.any():  # room for positives is known with its own slack, which need not be added twice
+            last = int(np.flatnonzero(flagged)[-1])
+            if 0 < rate < 1:
+                low, high = max(low, float(worlds.low[last])), min(high, float(worlds.high[last]))
+        value = min(max(value, 0.0), 1.0)
+        return Range(value, min(low, value), max(high, value))
+
+    def _tables(self, threshold: float, hits: Any, ends: int | None = None) -> Contingency:
+        """Tables with these true positive rates; the shares flagged as observed, or at one end of what they can be."""
+        evidence, recovery = self.evidence, self.evidence.recovery
+        above, totals = evidence.tally.at(threshold), evidence.tally.totals
+        shares = [
+            0.0 if not total else count / total if ends is None else _plausible(count, total)[ends]
+            for count, total in zip(above, totals, strict=True)
+        ]
+        hits = np.asarray(hits, float)
+        alarms = negative_rate(evidence, recovery, hits, *shares)
+        return Contingency(np.full(hits.size, threshold), hits, alarms, recovery.positive, recovery.negative)
+
+    def table(self, threshold: float) -> Contingency:
+        return self._tables(threshold, np.array([self.recall(threshold).value]))
+
+    def at_threshold(self, metric: Metric, threshold: float | None, parameters: dict[str, Any]) -> Range:
+        """Any metric of the table: with recall and the share flagged all of it is given."""
+        if threshold is None:
+            raise PulensError("a metric at a threshold needs a threshold.")
+        recall = self.recall(threshold)
+        value = float(metric.compute(self._tables(threshold, [recall.value]), **parameters)[0])
+        tried = np.concatenate([np.linspace(recall.low, recall.high, RATES_TRIED), [recall.value]])
+        values = np.concatenate(
+            [metric.compute(self._tables(threshold, tried, end), **parameters) for end in (None, 0, 1)]
+        )
+        if np.isnan(values).all():
+            return Range(value, math.nan, math.nan)
+        return Range(value, float(np.nanmin(values)), float(np.nanmax(values)))
+
+    # --- rankings ------------------------------------------------------------------------------------------------
+
+    def _by_block(self, of_rows: Floats) -> Floats:
+        """Sums over the scores of each block."""
+        return np.add.reduceat(of_rows, np.concatenate([[0], self._places[:-1] + 1]))
+
+    def roc_auc(self) -> Range:
+        """Linear in the positives' shares; the ends are moved outwards by two standard errors."""
+        values, constant, weights = outscored_by(self.evidence)
+        at_score = np.asarray(self.evidence.tally.increments()[0], float) / self.evidence.tally.totals.labelled
+        shares = self.worlds.shares
+        held = shares > 0
+        means = np.divide(self._by_block(at_score * values), shares, out=np.zeros(shares.size), where=held)
+        squares = np.divide(self._by_block(at_score * values**2), shares, out=np.zeros(shares.size), where=held)
+        value = float(self.worlds.nearest @ means) + constant
+        ends = []
+        for sign, world in zip((-1, 1), self.worlds.extremes(means, self.factor), strict=True):
+            mean = float(world @ means)
+            height = np.divide(world, shares, out=np.zeros(shares.size), where=held)
+            from_labelled = float((shares * height**2) @ (squares - 2 * mean * means + mean**2))
+            variance = max(from_labelled, 0.0) / self.evidence.tally.totals.labelled + self._from_others(world, weights)
+            ends.append(mean + constant + sign * SLACK * math.sqrt(variance))
+        return Range(value, min(ends[0], value), max(ends[1], value))
+
+    def _from_others(self, world: Floats, weights: tuple[float, float]) -> float:
+        """Variance of the area from unlabelled and known negative rows: how many positives stand above each."""
+        tally, found = self.evidence.tally, 0.0
+        above = np.cumsum(world) - world / 2
+        for kind, total, weight in zip((tally.unlabelled, tally.negative), tally.totals[1:], weights, strict=True):
+            if total and weight:
+                share = np.diff(np.asarray(kind, float)[self._places] / total, prepend=0.0)
+                found += weight**2 * float(share @ (above - share @ above) ** 2) / total
+        return found
+
+    def average_precision(self) -> Range:
+        r"""With precisions cut at 1: :math:`\sum_j f_j \min(1, \pi F_j/C_j)`.
+
+        From above, precision is bounded by what the largest recall at each score gives, and a linear programme does
+        the rest. From below, the quadratic form is convex, so that any of its tangents is a bound: the Frank-Wolfe
+        method looks for a good one.
+        """
+        evidence, worlds, factor = self.evidence, self.worlds, self.factor
+        tally, totals, prior = evidence.tally, evidence.tally.totals, evidence.recovery.class_prior
+        fine = np.union1d(_places_of(evidence, FINE), self._places)
+        labelled, unlabelled, refuted = (
+            np.asarray(kind, float)[fine] / total if total else np.zeros(fine.size)
+            for kind, total in zip((tally.labelled, tally.unlabelled, tally.negative), totals, strict=True)
+        )
+        if evidence.recovery_scenario is Scenario.SINGLE_SET:
+            called = (
+                totals.labelled * labelled + totals.unlabelled * unlabelled + totals.negative * refuted
+            ) / totals.rows
+        else:
+            called = unlabelled
+        block = np.searchsorted(self._places, fine)
+        within = np.diff(labelled, prepend=0.0)
+        shares = worlds.shares
+
+        def spread(world: Floats) -> Floats:
+            height = np.divide(world, shares, out=np.zeros(shares.size), where=shares > 0)
+            return np.asarray(within * height[block])
+
+        def gathered(values: Floats) -> Floats:
+            sums = np.bincount(block, within * values, minlength=shares.size)
+            return np.divide(sums, shares, out=np.zeros(shares.size), where=shares > 0)
+
+        most = np.minimum(rate_range(labelled, factor, worlds.favours)[1], worlds.high[block])
+        purity = np.minimum(1.0, np.divide(prior * most, called, out=np.ones(fine.size), where=called > 0))
+        highest = worlds.extremes(gathered(purity), factor)[1]
+        high = float(spread(highest) @ purity)
+        nearest = spread(worlds.nearest)
+        shown = np.divide(prior * np.cumsum(nearest), called, out=np.ones(fine.size), where=called > 0)
+        value = float(nearest @ np.minimum(1.0, shown))
+        # with so many rows called no precision passes 1, and none is above its own
+        kept = within > 0
+        room = np.maximum.accumulate(np.maximum(called, prior * most)[kept])
+
+        def gradient(world: Floats) -> Floats:
+            found = np.zeros(fine.size)
+            found[kept] = prior * precision_gradient(spread(world)[kept], room)
+            return gathered(found)
+
+        world, low = worlds.nearest, -math.inf
+        for _ in range(STEPS):
+            f = spread(world)[kept]
+            here, slope = prior * precision_sum(f, room), gradient(world)
+            ahead = worlds.lowest(slope, factor)
+            gap = float(slope @ (world - ahead))
+            low = max(low, here - gap)
+            if gap <= TOLERANCE:
+                break
+            bend = prior * precision_sum_bilinear(spread(ahead)[kept] - f, room)
+            world = world + (1.0 if bend <= 0 else min(1.0, gap / (2 * bend))) * (ahead - world)
+        ends = []
+        for sign, end, at in ((-1, low, world), (1, high, highest)):
+            slope = gradient(at)
+            height = np.divide(at, shares, out=np.zeros(shares.size), where=shares > 0)
+            variance = float((shares * height**2) @ (slope - float(at @ slope)) ** 2) / totals.labelled
+            ends.append(end + sign * SLACK * math.sqrt(variance))
+        return Range(value, max(min(ends[0], value), 0.0), min(max(ends[1], value), 1.0))
+
+
+METHODS: dict[str, Callable[[WorldsAt], Range]] = {
+    "roc_auc": WorldsAt.roc_auc,
+    "average_precision": WorldsAt.average_precision,
+}
+DEFAULT_FORMS: tuple[dict[str, Any], ...] = ({"method": "direct"}, {"form": "point"})
+
+
+def _places_of(evidence: Evidence, most: int) -> NDArray[np.intp]:
+    kept = compress(evidence.tally, most).thresholds
+    return np.searchsorted(-np.asarray(evidence.tally.thresholds, float), -np.asarray(kept, float))
+
+
+def _plausible(hits: float, total: float) -> tuple[float, float]:
+    """A share two standard errors down and up, by Jeffreys' posterior, so that 0 and 1 are not certain."""
+    from scipy.special import ndtr
+
+    tail = float(ndtr(-SLACK))
+    low, high = (float(end) for end in jeffreys_quantiles(hits, total, np.array([tail, 1 - tail])))
+    return min(low, hits / total), max(high, hits / total)
+
+
+def _odds(share: float) -> float:
+    return share / (1 - share) if share < 1 else math.inf
+
+
+def _with_odds(share: float, times: float) -> float:
+    if share in (0.0, 1.0):
+        return share
+    odds = _odds(share) * times
+    return odds / (1 + odds) if math.isfinite(odds) else 1.0

@@ -1,0 +1,346 @@
+"""Where random labels are impossible nothing looks certain: possible worlds, their ranges, and words that say so."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import pulens
+from pulens.cli import main
+from pulens.errors import AssumptionError, PulensError
+from pulens.metrics import METRICS
+from pulens.metrics._possible_worlds import Contradiction, find_contradiction
+from pulens.recovery.feasibility import CHANCE_LIMIT, chance_of_excess, impossible_rates, largest_possible_prior
+from pulens.scenario import Scenario
+from pulens.tally import Tally
+
+
+def biased(seed=0, prior=0.2, rows=8000, gap=2.5, favour=6.0, scenario="case-control", labelled=800):
+    """Labels by a step: positives above their median are labelled ``favour`` times as often. Labels, scores, truth."""
+    rng = np.random.default_rng(seed)
+    positive = rng.random(rows) < prior
+    scores = rng.normal(gap * positive, 1)
+
+    def chances(values):
+        return np.where(values > gap, favour, 1.0) / max(favour, 1.0)
+
+    if scenario == "single-set":
+        labels = (positive & (rng.random(rows) < 0.6 * chances(scores))).astype(int)
+        return labels, scores, positive
+    pool = rng.normal(gap, 1, 20 * labelled)
+    pool = pool[rng.random(pool.size) < chances(pool)][:labelled]
+    labels = np.repeat([1, 0], [pool.size, rows])
+    return labels, np.concatenate([pool, scores]), np.concatenate([np.ones(pool.size, bool), positive])
+
+
+@pytest.fixture(scope="module")
+def contradicted():
+    labels, scores, _ = biased()
+    return pulens.evaluate(labels, scores, class_prior=0.2, scenario="case-control", threshold=2.0)
+
+
+def truths(labels, scores, positive, threshold, scenario):
+    if scenario == "case-control":
+        scores, positive = scores[labels == 0], positive[labels == 0]
+    flagged = scores >= threshold
+    hits = np.count_nonzero(flagged & positive)
+    order = np.argsort(np.argsort(scores)) + 1
+    n = np.count_nonzero(positive)
+    area = (order[positive].sum() - n * (n + 1) / 2) / (n * (positive.size - n))
+    return {
+        "precision": hits / flagged.sum(),
+        "recall": hits / n,
+        "f1": 2 * hits / (flagged.sum() + n),
+        "roc_auc": area,
+    }
+
+
+@pytest.mark.parametrize("scenario", ["case-control", "single-set"])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_truth_lies_in_the_range_over_possible_worlds(scenario, seed):
+    labels, scores, positive = biased(seed, scenario=scenario)
+    prior = float(positive[labels == 0].mean() if scenario == "case-control" else positive.mean())
+    found = pulens.evaluate(labels, scores, class_prior=prior, scenario=scenario, threshold=2.0)
+    assert found.labelling is not None, "the world is meant to be contradicted"
+    for name, truth in truths(labels, scores, positive, 2.0, scenario).items():
+        assert truth in found.estimates[name].interval, name
+
+
+def test_numbers_say_what_they_rest_on(contradicted):
+    assert contradicted.labelling.standard_errors >= CHANCE_LIMIT
+    assert contradicted.labelling.favours == "high"
+    assert contradicted.labelling.factor == pytest.approx(3 * contradicted.labelling.least_factor)
+    assert contradicted.labelling.largest_possible_prior < 0.2
+    for name, found in contradicted.estimates.items():
+        assert found.basis == "possible worlds", name
+        assert found.interval.confidence is None
+        assert re.fullmatch(
+            r"worlds in which high scores were labelled up to [\d.]+ times as often", found.interval.method
+        )
+        assert found.interval.width >= 1e-3
+        assert found.value in found.interval
+    answer = json.loads(json.dumps(contradicted.to_dict()))
+    assert set(answer["labelling"]) == {
+        "standard_errors",
+        "least_factor",
+        "factor",
+        "favours",
+        "largest_possible_prior",
+    }
+    assert answer["estimates"]["roc_auc"]["basis"] == "possible worlds"
+
+
+def test_random_labels_keep_their_intervals_of_chance():
+    labels, scores, _ = biased(favour=1.0)
+    found = pulens.evaluate(labels, scores, class_prior=0.2, scenario="case-control", threshold=2.0, redraws=200)
+    assert found.labelling is None
+    assert found.to_dict()["labelling"] is None
+    assert {each.basis for each in found.estimates.values()} == {"random labelling"}
+    assert {each.interval.confidence for each in found.estimates.values()} == {0.95}
+
+
+def test_the_multiple_widens_ranges_and_is_checked(contradicted):
+    labels, scores, _ = biased()
+    options = {"class_prior": 0.2, "scenario": "case-control", "threshold": 2.0}
+    wider = pulens.evaluate(labels, scores, worlds=5, **options)
+    nearest = pulens.evaluate(labels, scores, worlds=1, **options)
+    for name in ("roc_auc", "average_precision", "precision", "recall", "f1"):
+        three, five, one = (found.estimates[name] for found in (contradicted, wider, nearest))
+        assert five.interval.low <= three.interval.low + 1e-9 < one.interval.low
+        assert three.value == pytest.approx(five.value, abs=1e-9) == pytest.approx(one.value, abs=1e-9)
+    for bad in (0.5, float("inf"), "3", True):
+        with pytest.raises(PulensError, match="worlds must be a number of at least 1, got"):
+            pulens.evaluate(labels, scores, worlds=bad, **options)
+
+
+def test_metrics_by_themselves_use_possible_worlds_too(contradicted):
+    labels, scores, _ = biased()
+    found = pulens.metrics.precision(labels, scores, class_prior=0.2, scenario="case-control", threshold=2.0)
+    assert found == contradicted.estimates["precision"]
+    counted = pulens.metrics.proxy_roc_auc(labels, scores)
+    assert counted.basis == "random labelling"
+
+
+def test_numbers_without_a_construction_are_undefined_with_the_way_out():
+    labels, scores, _ = biased()
+    options = {"class_prior": 0.2, "scenario": "case-control"}
+    for metric in (pulens.metrics.partial_roc_auc, pulens.metrics.pr_auc):
+        found = metric(labels, scores, confidence=0.95, redraws=100, **options)
+        assert "labels cannot be a random draw" in found.undefined_because
+        assert "audit" in found.undefined_because
+    noisy = pulens.evaluate(labels, scores, label_noise=0.02, threshold=2.0, **options)
+    assert all("label noise" in found.undefined_because for found in noisy.estimates.values())
+    assert "cannot be said" in noisy.to_dict()["verdict"][2]
+
+
+def test_positives_with_nowhere_to_be_leave_the_values_undefined():
+    labels = np.repeat([1, 0], [200, 2000])
+    scores = np.concatenate([np.linspace(5, 6, 200), np.linspace(0, 1, 2000)])
+    found = pulens.evaluate(labels, scores, class_prior=0.3, scenario="case-control", threshold=3.0)
+    reason = found.estimates["roc_auc"].undefined_because
+    assert reason.startswith("a class prior of 0.3 is impossible for these rows whichever scores were favoured")
+    assert found.labelling.least_factor is None
+    assert str(found).startswith("These numbers do not fit together: with 30% positives")
+    assert found.to_html()
+
+
+def test_labels_that_favour_low_scores_are_found():
+    labels, scores, _ = biased(favour=1 / 6, gap=-2.5)  # scores upside down
+    found = pulens.evaluate(labels, scores, class_prior=0.2, scenario="case-control", threshold=-2.0)
+    assert found.labelling is not None, "the world is meant to be contradicted"
+    assert found.labelling.favours == "low"
+    assert "low scores were labelled at least" in found.to_dict()["verdict"][1]
+
+
+def test_a_range_of_class_priors_is_cut_to_what_random_labels_allow():
+    labels, scores, _ = biased()
+    options = {"scenario": "case-control", "threshold": 2.0, "redraws": 200}
+    limit = pulens.evaluate(labels, scores, class_prior=0.2, **options).labelling.largest_possible_prior
+    found = pulens.evaluate(labels, scores, class_prior=(limit / 2, 0.2), **options)
+    assert found.labelling is None
+    assert found.class_prior.interval.low == pytest.approx(limit / 2)
+    assert found.class_prior.interval.high == pytest.approx(limit, rel=1e-3)
+    assert found.class_prior.value == pytest.approx(0.75 * limit, rel=1e-3)
+    assert any("random labels allow" in text and "to 0.2" in text for text in found.warnings)
+    assert found.estimates["precision"].basis == "random labelling"
+    none = pulens.evaluate(labels, scores, class_prior=(0.19, 0.21), **options)
+    assert none.labelling is not None
+    ends = [pulens.evaluate(labels, scores, class_prior=end, **options) for end in (0.19, 0.21)]
+    for name in ("roc_auc", "precision", "recall"):
+        for end in ends:
+            assert none.estimates[name].interval.low <= end.estimates[name].interval.low + 1e-9
+            assert none.estimates[name].interval.high >= end.estimates[name].interval.high - 1e-9
+
+
+def test_the_largest_possible_prior_is_where_the_test_begins_to_fire():
+    labels, scores, _ = biased(rows=12_000)  # more thresholds than are searched at first
+    tally = Tally.from_arrays(labels, scores)
+    top = largest_possible_prior(tally, 0.0, Scenario.CASE_CONTROL)
+
+    def errors(share):
+        from pulens.assumptions import Assumptions
+
+        return impossible_rates(tally, Assumptions(share)).standard_errors
+
+    assert errors(top) < CHANCE_LIMIT <= errors(1.01 * top)
+
+
+def test_sensitivity_and_robustness_start_from_the_least_factor(contradicted):
+    least, factor = contradicted.labelling.least_factor, contradicted.labelling.factor
+    same = contradicted.sensitivity("precision", factor=factor)
+    assert (same.interval.low, same.interval.high) == pytest.approx(
+        (contradicted.estimates["precision"].interval.low, contradicted.estimates["precision"].interval.high), abs=1e-6
+    )
+    with pytest.raises(AssumptionError, match=r"at least .* times as often, got factor=1\.2"):
+        contradicted.sensitivity("precision", factor=1.2)
+    low, _ = contradicted.sensitivity_curve("roc_auc")
+    assert low.x[0] == pytest.approx(least, rel=0.05)
+    assert np.all(np.diff(low.y) <= 1e-6)
+    limit = same.interval.low
+    found = contradicted.robustness(f"precision > {limit}")
+    assert found.factor == pytest.approx(factor, rel=0.01)
+    failing = contradicted.robustness("recall > 0.999")
+    assert failing.factor == failing.least_factor > 1
+    assert "fails already in the nearest possible world" in str(failing)
+    assert "random labels are impossible here" in str(found)
+
+
+@pytest.mark.parametrize("face", ["text", "markdown", "json", "page", "notebook"])
+def test_every_face_leads_with_the_contradiction(contradicted, face):
+    first = "These numbers do not fit together: with 20% positives, labels cannot be a random draw."
+    said = {
+        "text": lambda: " ".join(str(contradicted).split())[: len(first)],
+        "markdown": lambda: contradicted.to_markdown().splitlines()[2].strip(),
+        "json": lambda: contradicted.to_dict()["verdict"][0],
+        "page": lambda: re.search(r'<p class="sentence">([^<]*)</p>', contradicted.to_html())[1],
+        "notebook": lambda: re.search(r"<p>([^<]*)</p>", contradicted._repr_html_())[1],
+    }[face]()
+    assert said == first
+    verdict = " ".join(contradicted.to_dict()["verdict"])
+    assert "100% of the time" not in verdict
+    assert "an audit" in verdict
+    assert "Either at most" in verdict
+
+
+def test_the_command_line_leads_with_it_and_takes_a_multiple(tmp_path, capsys):
+    labels, scores, _ = biased()
+    path = tmp_path / "scores.csv"
+    path.write_text("label,score\n" + "\n".join(f"{a},{b}" for a, b in zip(labels, scores, strict=True)))
+    command = ["evaluate", str(path), "--class-prior", "0.2", "--scenario", "case-control", "--threshold", "2"]
+    main(command)
+    assert capsys.readouterr().out.startswith("These numbers do not fit together: with 20% positives")
+    main([*command, "--worlds", "5", "--sensitivity", "1.1", "--json", "-"])
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["labelling"]["factor"] == pytest.approx(5 * answer["labelling"]["least_factor"])
+    assert "got factor=1.1" in answer["sensitivity"]["refused"]
+
+
+def test_operating_points_show_the_table_of_the_nearest_world(contradicted):
+    point = contradicted.at(2.0)
+    hits, misses = float(point.table.true_positive[0]), float(point.table.false_negative[0])
+    assert hits / (hits + misses) == pytest.approx(contradicted.estimates["recall"].value)
+    assert contradicted.at(99.0)["recall"].interval.width > 0
+
+
+# --- the test itself -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("labelled", "rows", "prior"), [(2000, 1000, 0.1), (50, 3000, 0.5)])
+def test_a_pure_head_of_the_ranking_is_no_false_alarm(labelled, rows, prior):
+    """None of three expected rows in a pure head is chance, not four standard errors."""
+    rng = np.random.default_rng(1)
+    fired = 0
+    for _ in range(150):
+        positive = rng.random(rows) < prior
+        scores = np.concatenate([rng.normal(8, 1, labelled), rng.normal(8.0 * positive, 1)])
+        evidence = pulens.evidence.gather(
+            np.repeat([1, 0], [labelled, rows]), scores, class_prior=prior, scenario="case-control"
+        )
+        fired += isinstance(find_contradiction(evidence), Contradiction)
+    assert fired <= 1
+
+
+def test_how_rare_an_excess_is_said_to_be_is_no_understatement():
+    """Worst case: negatives at the bottom, so that the false positive rate is 0 all along."""
+    from pulens.assumptions import Assumptions
+
+    rng = np.random.default_rng(0)
+    said = []
+    for _ in range(400):
+        positive = rng.random(400) < 0.4
+        scores = np.concatenate([rng.normal(0, 1, 150), np.where(positive, rng.normal(0, 1, 400), -99.0)])
+        tally = Tally.from_arrays(np.repeat([1, 0], [150, 400]), scores)
+        errors = impossible_rates(tally, Assumptions(0.4)).standard_errors
+        said.append(chance_of_excess(tally, Assumptions(0.4), errors))
+    for level in (0.3, 0.1, 0.05):
+        share = np.mean(np.array(said) <= level)
+        assert share <= level
+    assert np.mean(np.array(said) <= 0.3) > 0.01  # and it is not empty talk
+
+
+def test_a_small_excess_says_how_rare_it_is():
+    labels, scores, _ = biased(seed=2, favour=1.0, gap=5.0, rows=1000, labelled=100)
+    found = pulens.evaluate(labels, scores, class_prior=0.22, scenario="case-control", threshold=3.0, redraws=100)
+    text = next(str(notice) for notice in found.notices if notice.code == "impossible-rates")
+    assert "by chance" not in text
+    assert re.search(r"with random labels and this class prior (many samples show|at most about 1 sample in \d+)", text)
+
+
+# --- no false certainty ----------------------------------------------------------------------------------------------
+
+
+def many_tallies(number):
+    rng = np.random.default_rng(20)
+    for _ in range(number):
+        labelled, rows = int(rng.choice([3, 20, 80, 400])), int(rng.choice([20, 150, 1200]))
+        share, gap = float(rng.choice([0.05, 0.2, 0.5, 0.8])), float(rng.choice([0, 1, 2, 4, 8]))
+        positive = rng.random(rows) < share
+        given = min(share * rng.uniform(0.5, 3.0), 0.95)
+        scores = np.concatenate([rng.normal(gap, 1, labelled), rng.normal(gap * positive, 1)])
+        if rng.random() < 0.4:
+            scores = np.round(scores)
+        labels = np.repeat([1, 0], [labelled, rows])
+        if rng.random() < 0.2:
+            labels[-rows // 4 :] = np.where(positive[-rows // 4 :], 0, -1)
+        threshold = float(np.quantile(scores, rng.random()))
+        prior = given if rng.random() < 0.8 else (0.8 * given, given)
+        yield Tally.from_arrays(labels, scores), prior, str(rng.choice(["case-control", "single-set"])), threshold
+
+
+def test_no_cut_or_contradicted_number_has_an_interval_narrower_than_a_thousandth():
+    fired = cut = 0
+    for tally, prior, scenario, threshold in many_tallies(1000):
+        found = pulens.evaluate(
+            tally, unlabelled_prior=prior, scenario=scenario, threshold=threshold, redraws=100, confidence=0.95
+        )
+        table = pulens.recovery.recover(found.tally, found.evidence.assumptions)
+        fired += found.labelling is not None
+        clipped = not table.is_possible.all()
+        cut += clipped
+        here = pulens.recovery.recover_at(found.tally, found.evidence.assumptions, threshold).is_possible.all()
+        for name, estimate in found.estimates.items():
+            if estimate.undefined_because:
+                continue
+            at_edge = clipped if METRICS[name].reads == "ranking" else not here
+            if found.labelling is not None or at_edge:
+                assert estimate.interval.width >= 1e-3 - 1e-12, (name, estimate)
+    assert fired > 50
+    assert cut > 300
+
+
+def test_a_clipped_area_keeps_the_spread_of_the_sample():
+    """An area of 1.02 +- 0.02 counts as one of 1 +- 0.02, so that the interval is [0.98, 1] and not [1, 1]."""
+    rng = np.random.default_rng(5)
+    widths = []
+    for _ in range(200):
+        positive = rng.random(600) < 0.3
+        scores = np.concatenate([rng.normal(6, 1, 60), rng.normal(6.0 * positive, 1)])
+        labels = np.repeat([1, 0], [60, 600])
+        found = pulens.metrics.roc_auc(labels, scores, class_prior=0.3, scenario="case-control", confidence=0.95)
+        if found.value == 1.0 and found.basis == "random labelling":
+            widths.append(found.interval.width)
+    assert len(widths) > 20
+    assert min(widths) > 0.005
