@@ -34,8 +34,8 @@ def check_target(path: Path) -> None:
     others = sorted(entry.name for entry in path.iterdir() if not _is_part(entry))
     if others:
         raise InputError(
-            f"{path} holds {listed(others)}, which is no part of a saved learner and would be lost. Choose another "
-            "folder, or move it away."
+            f"{path} is not a saved learner and nothing else: it holds {listed(others)}, which would be lost. Choose "
+            "another folder, or move it away."
         )
 
 
