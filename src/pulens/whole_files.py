@@ -48,20 +48,60 @@ def whole_file(target: AnyPath) -> Iterator[Path]:
 
 @contextmanager
 def whole_folder(target: AnyPath) -> Iterator[Path]:
-    """The same for a folder; an older folder in its place is removed."""
-    place = Path(target)
+    """The same for a folder; an older folder in its place is moved aside first and removed last.
+
+    What stands at the target is replaced with all that it holds: check before what that is.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for words in ("old", "new"):
+    ...         with whole_folder(f"{folder}/model") as made:
+    ...             _ = (made / "a.txt").write_text(words)
+    ...     Path(f"{folder}/model/a.txt").read_text(), [entry.name for entry in Path(folder).iterdir()]
+    ('new', ['model'])
+    """
+    check_replaceable(target)
+    place = Path(os.path.realpath(target))  # "." and "..": beside the folder itself, never inside it
     with _words_for(target):
         place.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name[:80]}."))
         try:
             yield temporary
+            for written in temporary.rglob("*"):
+                if written.is_file():
+                    with written.open("rb+") as file:
+                        os.fsync(file.fileno())  # a full disk must show before the old folder is touched
             temporary.chmod(0o777 & ~_umask())
-            if place.exists():
-                shutil.rmtree(place)
-            temporary.replace(place)
+            _swap(temporary, place)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
+
+
+def check_replaceable(target: AnyPath) -> None:
+    """Refuse a folder that somebody stands in: replacing it would pull the ground away."""
+    place, here = os.path.realpath(target), os.path.realpath(os.curdir)
+    if os.path.exists(place) and os.path.commonpath([place, here]) == place:
+        raise PulensError(
+            f"{target}: this is the folder you are in{'' if place == here else ', or one above it'}, and it would be "
+            "replaced with all that it holds. Name a folder of its own."
+        )
+
+
+def _swap(made: Path, place: Path) -> None:
+    """Put a folder in the place of another; whatever goes wrong, one of the two stands there."""
+    if not place.exists():
+        made.replace(place)
+        return
+    aside = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name[:80]}.")) / "replaced"
+    place.replace(aside)
+    try:
+        made.replace(place)
+    except BaseException:
+        aside.replace(place)
+        raise
+    finally:
+        if place.exists():
+            shutil.rmtree(aside.parent, ignore_errors=True)
 
 
 def write_whole(path: AnyPath, text: str) -> None:

@@ -81,7 +81,7 @@ def test_a_part_of_unlabelled_rows_alone_is_a_part(tmp_path, capsys):
 def test_passwords_stay_out_of_files(tmp_path):
     import sqlalchemy as sa
 
-    from pulens.cli.tally import _without_password
+    from pulens.inputs.addresses import shown_address
 
-    assert _without_password("postgresql://me:s:e@c@host/db?x=1") == "postgresql://me:***@host/db?x=1"
+    assert shown_address("postgresql://me:s:e@c@host/db?x=1") == "postgresql://host/db"
     assert sa.make_url("postgresql://me:s:e@c@host/db").password is not None

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import click
 
+from pulens.cli._sources import read_by
 from pulens.errors import PulensError
+from pulens.inputs.addresses import shown_address
 from pulens.whole_files import is_channel, whole_file, write_whole
 
 
@@ -45,14 +47,13 @@ def write_figure(path: str, figure: Any) -> None:
             raise PulensError(f"{path}: the figure cannot be written: {error}.") from error
 
 
-def check_targets(targets: Mapping[str, str | None], source: str | None = None) -> None:
+def check_targets(targets: Mapping[str, str | None], *sources: str, folders: Sequence[str] = ()) -> None:
     """Refuse files that cannot be written or would replace one another, by the options that name them.
 
-    Nor may the file be replaced that is read.
+    Nor may a file be replaced that is read from the sources (files, folders, globs, databases), or that lies in one of
+    the ``folders``, such as a saved model. The one gate for what commands write.
     """
     places: dict[str, str] = {}
-    if source is not None and source != "-":
-        places[os.path.realpath(source)] = "the file that is read"
     for option, path in targets.items():
         if path is None:
             continue
@@ -68,6 +69,7 @@ def check_targets(targets: Mapping[str, str | None], source: str | None = None) 
                 )
             if not Path(path).parent.is_dir():
                 raise PulensError(f"{path}: cannot be written: the folder {str(Path(path).parent)!r} does not exist.")
+            _check_not_read(option, path, place, sources, folders)
         if place in places:
             if path == "-":
                 raise PulensError(f"only one of {places[place]} and {option} can go to standard output (-).")
@@ -75,6 +77,21 @@ def check_targets(targets: Mapping[str, str | None], source: str | None = None) 
                 f"{option} and {places[place]} are both {path!r}, and one would replace the other: name two."
             )
         places[place] = option
+
+
+def _check_not_read(option: str, path: str, place: str, sources: Sequence[str], folders: Sequence[str]) -> None:
+    source = read_by(sources, place)
+    if source is not None:
+        among = "the file that is read"
+        if source != path:
+            among = f"among the files that are read ({shown_address(source)})"
+        raise PulensError(
+            f"{option} {path!r} is {among}, and would replace it or be read as data next time: name another file."
+        )
+    for folder in folders:
+        inside = os.path.realpath(folder)
+        if os.path.isdir(inside) and os.path.commonpath([inside, place]) == inside:
+            raise PulensError(f"{option} {path!r} lies in {folder!r}, which is read as a whole: name another place.")
 
 
 def to_json(answer: dict[str, Any]) -> str:

@@ -16,8 +16,10 @@ def command(files: tuple[str, ...], out: str, allow_repeats: bool) -> None:
     Example:
       pulens merge shards/*.tally -o all.tally
     """
+    from pulens.cli._write import check_targets
     from pulens.inputs.tally_files import merge, read_tally_file, write_tally_file
 
+    check_targets({"--out": out}, *files)
     merged = merge((read_tally_file(file) for file in files), allow_repeats=allow_repeats)
     write_tally_file(out, merged)
     click.echo(f"{out}: {merged}")

@@ -40,6 +40,8 @@ def command(
     """
     import warnings
 
+    import numpy as np
+
     from pulens.cli._table_out import format_out, table_bytes
     from pulens.cli._write import check_targets, write_all
     from pulens.errors import InputError, listed
@@ -47,7 +49,7 @@ def command(
     from pulens.inputs.features import label_values, read_features
     from pulens.learners import load
 
-    check_targets({"--out": out}, file)
+    check_targets({"--out": out}, file, folders=(model,))
     kind = format_out(out)
     if positive and label is None:
         raise InputError(f"--positive {positive[0]!r} says what labels mean: name their column with --label.")
@@ -72,6 +74,12 @@ def command(
     with warnings.catch_warnings():  # columns were matched by name just above
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         scores = learner.predict_proba(table.values)[:, 1]
+    unknown = np.flatnonzero(~np.isfinite(scores))
+    if unknown.size:
+        raise InputError(
+            f"{model} gives no number for {unknown.size:,} of {len(scores):,} rows, the first of them data row "
+            f"{unknown[0] + 1:,}: the model is damaged, or a feature is too large. Train it anew, or repair the row."
+        )
     written = [f"{score:.9g}" for score in scores] if kind in ("csv", "tsv") else scores.tolist()
     columns_out = {} if table.labels is None else {"label": table.labels.tolist()}
     write_all({out: table_bytes(kind, {**columns_out, "score": written})})

@@ -25,25 +25,14 @@ def command(source: str, out: str, **given: Any) -> None:
       pulens merge monday.tally tuesday.tally -o week.tally
       pulens evaluate week.tally --class-prior 0.1
     """
+    from pulens.cli._write import check_targets
     from pulens.inputs import read_tally
+    from pulens.inputs.addresses import shown_address
     from pulens.inputs.tally_files import TallyFile, write_tally_file
 
+    check_targets({"--out": out}, source)
     arguments = {**reading_arguments(given), **engine_arguments(given)}
     tally = read_tally(source, allow_one_kind=True, **arguments)
-    file = TallyFile.of(tally, source=_without_password(source), **arguments)
+    file = TallyFile.of(tally, source=shown_address(source), **arguments)
     write_tally_file(out, file)
     click.echo(f"{out}: {tally}")
-
-
-def _without_password(source: str) -> str:
-    """A source as it may be written into a file.
-
-    >>> _without_password("postgresql://reader:secret@host/scores")
-    'postgresql://reader:***@host/scores'
-    """
-    from urllib.parse import urlsplit
-
-    if "://" not in source:
-        return source
-    parts = urlsplit(source)
-    return source if parts.password is None else source.replace(f":{parts.password}@", ":***@", 1)

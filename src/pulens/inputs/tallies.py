@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pulens.errors import InputError, listed
+from pulens.inputs.addresses import is_address, shown_address
 from pulens.inputs.columns import Columns, LabelCoding, find_column
 from pulens.inputs.engines._drive import BinErrors, check_scores_of, check_tolerance, count_jointly, count_tallies
 from pulens.inputs.frames import is_frame
@@ -160,13 +161,15 @@ def _engine(
     options: dict[str, Any] = {"group_by": group_by, "where": where, "beside": beside}
     if scores is not None:
         return None
+    if isinstance(source, str) and not source.strip():
+        raise InputError(f"the name of the file is empty ({source!r}): give a file, a folder of files or a database.")
     if isinstance(source, str) and source.startswith("duckdb:"):
         from pulens.inputs.engines.duckdb_files import open_database
 
         return open_database(_database_path(source), table, columns, **options)
     from pulens.inputs.engines.sql import is_sql, open_sql
 
-    if is_sql(source) or (isinstance(source, str) and _is_url(source)):
+    if is_sql(source) or is_address(source):
         return open_sql(source, table, columns, **options)
     if isinstance(source, str | Path):
         if table is not None:
@@ -192,12 +195,8 @@ def is_elsewhere(source: Any) -> bool:
 
     if isinstance(source, str | Path):
         name = str(source)
-        return _is_url(name) or Path(name).is_dir() or (has_magic(name) and not Path(name).exists())
+        return is_address(name) or Path(name).is_dir() or (has_magic(name) and not Path(name).exists())
     return is_sql(source) or is_lazy(source)
-
-
-def _is_url(source: str) -> bool:
-    return "://" in source
 
 
 def _database_path(url: str) -> str:
@@ -207,7 +206,10 @@ def _database_path(url: str) -> str:
     ('scores.db', '/data/scores.db')
     """
     if not url.startswith("duckdb:///") or len(url) == len("duckdb:///"):
-        raise InputError(f"a DuckDB database is written duckdb:///scores.db or duckdb:////data/scores.db, got {url!r}.")
+        raise InputError(
+            "a DuckDB database is written duckdb:///scores.db or duckdb:////data/scores.db, got "
+            f"{shown_address(url)!r}."
+        )
     return url.removeprefix("duckdb:///").partition("?")[0]
 
 

@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 
 from pulens.errors import InputError
-from pulens.learners._saving import FACTS, check_target, described
+from pulens.learners._saving import ARRAYS, FACTS, check_target, described
 from pulens.whole_files import whole_folder
-
-ARRAYS = "arrays.npz"
 
 
 def save(learner: Any, path: Path) -> Path:

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from pulens.errors import InputError, MissingDependencyError, listed
-from pulens.learners._saving import FACTS, check_target, described
+from pulens.learners._saving import FACTS, MODELS, check_target, described
 from pulens.whole_files import whole_folder
 
-MODELS = "models.skops"
 ELSEWHERE = ("classes_", "feature_names_in_", "n_features_in_")  # said in the JSON, or always the same
 
 

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from pulens._version import __version__
-from pulens.errors import InputError, MissingDependencyError
-from pulens.whole_files import whole_folder
+from pulens.errors import InputError, MissingDependencyError, listed
+from pulens.whole_files import check_replaceable, whole_folder
 
 FORMAT = 1
 WEIGHTS, FACTS = "weights.safetensors", "learner.json"
+ARRAYS, MODELS = "arrays.npz", "models.skops"
+PARTS = (WEIGHTS, FACTS, ARRAYS, MODELS)
 # what fit leaves behind besides the network
 FITTED = ("cut_", "class_prior_", "best_epoch_", "history_", "row_shape_", "n_features_in_", "facts_")
 FOUND = ("mean_", "deviation_", "columns_")
@@ -23,9 +25,23 @@ NEEDED = ("cut_", "class_prior_", "row_shape_")  # a network learner cannot do w
 
 
 def check_target(path: Path) -> None:
-    """Refuse to overwrite anything but a saved learner or an empty folder."""
-    if path.exists() and not (path.is_dir() and ((path / FACTS).exists() or not any(path.iterdir()))):
-        raise InputError(f"{path} exists and is not a saved learner. Choose another folder.")
+    """Refuse to overwrite anything but an empty folder, or one that holds a saved learner and nothing else."""
+    check_replaceable(path)
+    if not path.exists():
+        return
+    if not path.is_dir():
+        raise InputError(f"{path} exists and is not a folder. Choose another name.")
+    others = sorted(entry.name for entry in path.iterdir() if not _is_part(entry))
+    if others:
+        raise InputError(
+            f"{path} is not a saved learner and nothing else: it holds {listed(others)}, which would be lost. Choose "
+            "another folder, or move it away."
+        )
+
+
+def _is_part(entry: Path) -> bool:
+    """Whether a file was written by saving a learner, by its name."""
+    return entry.is_file() and (entry.name in PARTS or entry.suffix == ".safetensors")
 
 
 def save(learner: Any, path: Path) -> Path:
@@ -127,11 +143,32 @@ def _restore_networks(learner: Any, facts: dict[str, Any], folder: Path) -> None
         if name in facts["fitted"]:
             value = facts["fitted"][name]
             setattr(learner, name, tuple(value) if name == "row_shape_" else value)
+    _check_numbers(learner, folder)
     builder = _builder(learner.backbone, learner.row_shape_)
     learner.network_ = _network(builder, folder / WEIGHTS)
     builders = learner._program.builders(learner, learner.row_shape_, builder)
     for name in learner._program.kept:
         setattr(learner, f"{name}_", _network(builders[name], folder / f"{name}.safetensors"))
+
+
+def _check_numbers(learner: Any, folder: Path) -> None:
+    """Refuse what would score every row as nan, or rows of another width."""
+    wrong = None if _are_numbers([learner.cut_]) else f"cut_ is {learner.cut_!r}"
+    for name in ("mean_", "deviation_"):
+        values = getattr(learner, name, None)
+        if values is None:
+            continue
+        width = int(np.prod(learner.row_shape_))
+        if not isinstance(values, list) or len(values) != width or not _are_numbers(values):
+            wrong = f"{name} is not {width} finite numbers"
+        elif name == "deviation_" and min(values) <= 0:
+            wrong = f"deviation_ holds {min(values)!r}, and only numbers above 0 can be divided by"
+    if wrong is not None:
+        raise InputError(f"{folder / FACTS} is damaged: {wrong}. Train and save the learner anew.")
+
+
+def _are_numbers(values: Any) -> bool:
+    return all(isinstance(value, int | float) and np.isfinite(value) for value in values)
 
 
 def _network(build: Callable[[], Any], file: Path) -> Any:
@@ -144,6 +181,9 @@ def _network(build: Callable[[], Any], file: Path) -> Any:
         raise
     except Exception as error:  # safetensors and torch have no common error to catch
         raise InputError(f"{file} could not be read: {error}") from error
+    for name, tensor in module.state_dict().items():
+        if not bool(tensor.isfinite().all()):
+            raise InputError(f"{file} is damaged: {name} holds numbers that are not finite. Train the learner anew.")
     return module.eval()
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.errors import InputError, MissingDependencyError, listed, nearest
+from pulens.inputs.addresses import check_database_file, shown_address, without_secrets
 from pulens.inputs.columns import Columns, find_column
 from pulens.inputs.engines._counts import KEYS_LIMIT, LARGEST, Codes, Counts, Surveyed, Within
 
@@ -35,9 +36,11 @@ def open_sql(
     sa = _sqlalchemy()
     with ExitStack() as stack:
         if isinstance(source, str):
+            check_database_file(source)
             source = _engine(sa, source)
             stack.callback(source.dispose)
-        shown = source.engine.url.render_as_string(hide_password=True)
+        address = source.engine.url.render_as_string(hide_password=False)
+        shown = shown_address(address)
         try:
             connection = source
             if isinstance(source, sa.Engine):
@@ -48,9 +51,9 @@ def open_sql(
             raise InputError(f"{shown}: {error}") from error
         except sa.exc.DBAPIError as error:
             lost = "the connection was lost: " if error.connection_invalidated else ""
-            raise InputError(f"{shown}: {lost}{_said(error)}") from error
+            raise InputError(f"{shown}: {lost}{without_secrets(_said(error), address)}") from error
         except sa.exc.SQLAlchemyError as error:
-            raise InputError(f"{shown}: {_said(error)}") from error
+            raise InputError(f"{shown}: {without_secrets(_said(error), address)}") from error
 
 
 def _sqlalchemy() -> Any:
