@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.metrics._prior_draws import GRID, Ends, PriorDraws
-from pulens.recovery.many import priors_in_redraws
 from pulens.uncertainty.placements import PlacementMoments, placement_moments
 from pulens.uncertainty.quantiles import effective_degrees_of_freedom, percentiles, studentised_quantile
 
@@ -74,15 +73,7 @@ class AreaInterval:
             for sign in (1, -1):
                 moved = totals.copy()
                 moved[kind] += sign * step
-                shifted = priors_in_redraws(
-                    priors,
-                    tuple(totals),
-                    tuple(moved),
-                    self.draws.evidence.label_noise,
-                    held=self.draws.evidence.prior_held,
-                    scenario=self.draws.evidence.recovery_scenario,
-                )
-                maps = self.draws.recoveries(tuple(moved), shifted)
+                maps = self.draws.recoveries(tuple(moved), self.draws.moved(priors, tuple(moved)))
                 found.append(self._moments.bilinear(maps.true_positive_rate, maps.false_positive_rate)[0])
             slopes.append((found[0] - found[1]) / (2 * step))
         slope = np.stack(slopes, axis=-1)
