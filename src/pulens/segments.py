@@ -274,7 +274,7 @@ def _settle(tallies: Mapping[Any, Tally], assumed: dict[str, Any], same_prior: b
     named = set(given) == {"class_prior"} and isinstance(given["class_prior"], str)
     if same_prior and (not given or named or by_segment or "audit" in given):
         raise AssumptionError(
-            f"same_prior takes one class prior for every segment, so it needs class_prior= (or unlabelled_prior=) as one "
+            "same_prior takes one class prior for every segment, so it needs class_prior= (or unlabelled_prior=) as one "
             f"number or range, got {shown or 'none'}."
         )
     if by_segment:
@@ -308,11 +308,11 @@ def _implied(
 ) -> _Settled:
     if whole.scenario is not Scenario.SINGLE_SET:
         raise AssumptionError(
-            f"{shown} is that of all rows, and in {whole.scenario} data nothing says how its positives divide among the "
-            "segments: labelled rows were collected apart. Give a class prior for each segment (a mapping, "
+            f"{shown} is that of all rows, and in {whole.scenario} data nothing says how its positives divide "
+            "among the segments: labelled rows were collected apart. Give a class prior for each segment (a mapping, "
             "class_prior_column=, --class-prior-column or --segment-prior NAME=SHARE), leave it out to have each "
-            "estimated, say scenario='single-set' if the labelled rows were picked out of these rows, or same_prior=True "
-            "(--same-prior) to take the one number for every segment."
+            "estimated, say scenario='single-set' if the labelled rows were picked out of these rows, or "
+            "same_prior=True (--same-prior) to take the one number for every segment."
         )
     prior, totals, noise = whole.class_prior, whole.tally.totals, whole.label_noise
     error = error_from_sizes((tally.totals for tally in tallies.values()), prior)
@@ -350,18 +350,13 @@ def _best_of_all(evidences: Mapping[Any, Evidence]) -> float:
     return best_threshold(whole)
 
 
-def _segment(name: Any, evaluation: Evaluation, source: PriorSource, metrics: tuple[str, ...]) -> Segment:
+def _segment(segment: Any, evaluation: Evaluation, source: PriorSource, metrics: tuple[str, ...]) -> Segment:
     """The row of the table. What was drawn on the way is let go: the segment keeps an evaluation that holds counts."""
-    doubts = evaluation._doubts
-    estimates = {
-        metric: estimate_metric(
-            metric, find(metric), evaluation.evidence, threshold=evaluation.threshold, doubts=doubts
-        )
-        for metric in metrics
-    }
+    options: Any = {"threshold": evaluation.threshold, "doubts": evaluation._doubts}
+    estimates = {name: estimate_metric(name, find(name), evaluation.evidence, **options) for name in metrics}
     notices = tuple(notice for notice in evaluation.notices if notice.severity > Severity.NOTE)
     kept = Evaluation(evaluation.evidence, evaluation.threshold, evaluation.threshold_choice, evaluation.resampling)
-    return Segment(name, kept, source, estimates, notices)
+    return Segment(segment, kept, source, estimates, notices)
 
 
 def _of(segment: Any, name: str, value: Any) -> Any:

@@ -93,7 +93,8 @@ def read_constants(
     """The one number that a column holds in each segment, such as its class prior.
 
     >>> import polars
-    >>> frame = polars.DataFrame({"score": [3, 2, 1], "label": [1, 0, 0], "site": ["a", "a", "b"], "prior": [.2, .2, .1]})
+    >>> rows = {"score": [3, 2, 1], "label": [1, 0, 0], "site": ["a", "a", "b"], "prior": [0.2, 0.2, 0.1]}
+    >>> frame = polars.DataFrame(rows)
     >>> read_constants(frame, group_by="site", column="prior")
     {'a': 0.2, 'b': 0.1}
     """

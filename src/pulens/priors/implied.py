@@ -1,7 +1,7 @@
 r"""The class prior of a segment that one common label frequency implies, in one sample of which some rows are labelled.
 
 With the class prior :math:`\pi` of all n rows, of which :math:`n_L` are labelled, the label frequency is
-:math:`c = n_L/(\pi n)`. If positives are labelled equally often in every segment, a segment with :math:`n_{Lg}` labelled
+:math:`c = n_L/(\pi n)`. If positives are labelled equally often in every segment, one with :math:`n_{Lg}` labelled
 among :math:`n_g` rows holds :math:`n_{Lg}/c` positives, so its class prior is
 :math:`\pi_g = \pi\,q_g/q` with :math:`q_g = n_{Lg}/n_g` and :math:`q = n_L/n`. Given the sizes of the segments, the
 numbers of labelled rows inside and outside are independent binomials, so that the doubt about

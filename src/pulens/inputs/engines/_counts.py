@@ -108,11 +108,8 @@ def rows_of_segments(segments: NDArray[Any]) -> dict[Any, NDArray[np.intp]]:
     codes: dict[Any, int] = {}
     coded = np.fromiter((codes.setdefault(value, len(codes)) for value in segments.tolist()), np.intp, segments.size)
     order = np.argsort(coded, kind="stable")
-    ends = np.cumsum(np.bincount(coded, minlength=len(codes)))
-    return {
-        segment: order[end - size : end]
-        for segment, end, size in zip(codes, ends, np.diff(ends, prepend=0), strict=True)
-    }
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(coded, minlength=len(codes)))])
+    return {segment: order[bounds[code] : bounds[code + 1]] for segment, code in codes.items()}
 
 
 def in_order(segments: Iterable[Any]) -> list[Any]:

@@ -164,7 +164,7 @@ def _heavy(parts: list[Counts], dtype: np.dtype[Any], tolerance: float, bin_erro
     needed = np.zeros(lowest.size)
     places: dict[Any, Any] = {None: slice(None)}
     if parts[0].segment is not None:
-        places = rows_of_segments(np.concatenate([part.segment for part in parts]))  # type: ignore[misc]
+        places = rows_of_segments(np.concatenate([part.segment for part in parts]))
     for segment, tally in tallies(parts, dtype).items():
         mine = places[segment]
         if not 0 < tally.totals.labelled < tally.totals.rows:
