@@ -10,9 +10,15 @@ from numpy.typing import NDArray
 
 from pulens.metrics._prior_draws import GRID, Ends, PriorDraws
 from pulens.uncertainty.placements import PlacementMoments, placement_moments
-from pulens.uncertainty.quantiles import effective_degrees_of_freedom, percentiles, studentised_quantile
+from pulens.uncertainty.quantiles import (
+    effective_degrees_of_freedom,
+    percentiles,
+    studentised_quantile,
+    weighted_percentiles,
+)
 
 Floats = NDArray[np.float64]
+QUICK_POINTS, QUICK_REACH = 33, 4.0  # normal quantiles that stand for a distribution where an interval is one of many
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,8 @@ class AreaInterval:
         from scipy.special import ndtri
 
         totals = tuple(self.draws.evidence.tally.totals)
+        if prior is None and self.draws.among_many:
+            return self._quick(totals)
         if prior is None:
             levels = (np.arange(GRID) + 0.5) / GRID
             priors = self.draws.priors(None, ndtri(levels), totals)
@@ -45,6 +53,16 @@ class AreaInterval:
             return percentiles(mixed.ravel(), tail, tail)
 
         return ends
+
+    def _quick(self, totals: tuple[float, ...]) -> Ends:
+        """The same mixture over the class prior from a fortieth of the points, dense in the tails and weighted."""
+        from scipy.special import ndtr
+
+        normal = np.linspace(-QUICK_REACH, QUICK_REACH, QUICK_POINTS)
+        weights = np.exp(-(normal**2) / 2)
+        value, error, skew, freedom = self._parts(self.draws.priors(None, normal, totals))
+        mixed = value - error * studentised_quantile(ndtr(normal)[:, None], skew, freedom)
+        return lambda tail: weighted_percentiles(mixed.ravel(), np.outer(weights, weights).ravel(), tail)
 
     def _parts(self, priors: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Value, standard error, skewness and degrees of freedom of the area at each class prior."""

@@ -49,7 +49,7 @@ class Doubts:
 
     @cached_property
     def _draws(self) -> PriorDraws:
-        return PriorDraws(self.evidence)
+        return PriorDraws(self.evidence, self.resampling.among_many)
 
     @cached_property
     def _area(self) -> AreaInterval:

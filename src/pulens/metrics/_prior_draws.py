@@ -33,6 +33,7 @@ class PriorDraws:
     """Shares of positives among the unlabelled rows for redraws of one evidence, and the recoveries with them."""
 
     evidence: Evidence
+    among_many: bool = False
 
     def priors(self, prior: float | None, normal: Floats, totals: Any, *, mirrored: bool = False) -> Floats:
         """Share of positives among the unlabelled rows in each redraw."""
