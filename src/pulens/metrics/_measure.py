@@ -127,7 +127,7 @@ def _range_at_once(
     totals = evidence.tally.totals
     rates = [hits / total if total else 0.0 for hits, total in zip(evidence.tally.at(threshold), totals, strict=True)]
     priors = np.linspace(reach.low, reach.high, PRIORS_TRIED)
-    maps = recover_many(tuple(totals), priors, evidence.label_noise, evidence.recovery_scenario)
+    maps = recover_many((*totals,), priors, evidence.label_noise, evidence.recovery_scenario)
     tried = np.clip(metric.compute(maps.tables(*rates), **parameters), metric.lowest, metric.highest)
     values = [known, *tried[~np.isnan(tried)].tolist()]
     return Interval(min(values), max(values), reach.confidence, "range over the class prior")

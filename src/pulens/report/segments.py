@@ -18,6 +18,7 @@ WIDTH = 80
 SHOWN = 3  # metrics in a table of 80 columns
 CELL = 13  # characters of a column: an interval and a gap
 BELOW_NAME = "  prior from"
+LONGEST_NAME = 40  # of a segment, within a sentence
 NAMED = 4  # segments named in a warning that many share
 
 
@@ -79,13 +80,16 @@ def shared_notices(found: Evaluations) -> list[tuple[Notice, str]]:
     for segment in found.segments.values():
         for notice in segment.notices:
             first.setdefault(notice.code, notice)
-            about.setdefault(notice.code, []).append(segment.title)
+            about.setdefault(notice.code, []).append(shortened(segment.title, LONGEST_NAME))
     return [(notice, _names(about[notice.code])) for notice in worst_first(first.values())]
 
 
 def _names(names: list[str]) -> str:
-    named = ", ".join(names[:NAMED])
-    return named if len(names) <= NAMED else f"{named} and {len(names) - NAMED} more"
+    """One segment by its name; several by number and names, with the one that the words after it are about."""
+    if len(names) == 1:
+        return names[0]
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return f"{len(names):,} segments ({', '.join(names[:NAMED])}{more}), such as {names[0]}"
 
 
 def head_of(found: Evaluations) -> tuple[str, str]:
@@ -121,11 +125,11 @@ def table_lines(found: Evaluations) -> list[str]:
     name_width = max(min(name_width, max(len(heads[0]), *(len(row.name) for row in rows))), len(BELOW_NAME))
 
     def joined(name: str, count: str, cells: tuple[str, ...]) -> str:
-        text = f"{_cut(name, name_width):<{name_width}} {count:>{counts}}"
+        text = f"{shortened(name, name_width):<{name_width}} {count:>{counts}}"
         return (text + "".join(f"{value:>{CELL}}" for value in cells)).rstrip()
 
     lines = [joined(heads[0], heads[1], heads[3:])]
-    lines.append(joined(BELOW_NAME, heads[2], (_interval_name(found),) * len(heads[3:])))
+    lines.append(joined(BELOW_NAME, heads[2], (interval_name_of(found),) * len(heads[3:])))
     for row in rows:
         values, intervals = (tuple(part) for part in zip(*row.cells, strict=True))
         lines.append(joined(row.name, row.labelled, values))
@@ -133,12 +137,12 @@ def table_lines(found: Evaluations) -> list[str]:
     return lines
 
 
-def _interval_name(found: Evaluations) -> str:
+def interval_name_of(found: Evaluations) -> str:
     resampling = next(iter(found.values())).resampling
     return "range" if resampling is None else f"{resampling.confidence:.0%}"
 
 
-def _cut(name: str, width: int) -> str:
+def shortened(name: str, width: int) -> str:
     flat = name if name.startswith("  ") else " ".join(name.split())
     return flat if len(flat) <= width else f"{flat[: width - 1]}…"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pulens.notice import Severity
 from pulens.report.html import render
-from pulens.report.segments import SHOWN, _interval_name, line_of, shared_notices
+from pulens.report.segments import LONGEST_NAME, SHOWN, interval_name_of, line_of, shared_notices, shortened
 from pulens.report.words import Assumption, data_assumptions
 from pulens.report.words import title_of as metric_title
 
@@ -21,8 +21,8 @@ MOST_ROWS = 2_000  # segments on a page; the JSON has all
 MOST_SKIPPED = 500
 
 _BROKEN = {
-    "implied": "A segment whose positives are labelled more or less often than those of others: another clinic's habits, "
-    "a region without inspectors.",
+    "implied": "A segment whose positives are labelled more or less often than those of others: a clinic with other "
+    "habits, a region without inspectors.",
     "given": "Priors from another year or definition; segments mixed up.",
     "estimated": "Scores whose top is not pure; few labelled rows in a segment.",
     "same for all": "Segments that hold more or fewer positives than others, which is the rule.",
@@ -48,7 +48,7 @@ def segments_page(found: Evaluations, *, title: str | None = None) -> str:
         counts=_counts(found),
         sentences=_verdict(found, ordered, metrics),
         source=f"{_sentence(found.prior_words)} Threshold: {found.threshold_words}.",
-        interval_name=_interval_name(found),
+        interval_name=interval_name_of(found),
         columns=[
             {"title": metric_title(name), "low": _tick(axes[name][0]), "high": _tick(axes[name][1])} for name in metrics
         ],
@@ -145,7 +145,7 @@ def _verdict(found: Evaluations, ordered: list[Segment], metrics: tuple[str, ...
 def _named(segment: Segment, name: str) -> str:
     found = segment.estimates[name]
     ends = "" if found.interval is None else f"; {found.interval.low:.2f} to {found.interval.high:.2f}"
-    return f"{found.value:.2f} (\u2068{segment.title}\u2069{ends})"
+    return f"{found.value:.2f} (\u2068{shortened(segment.title, LONGEST_NAME)}\u2069{ends})"
 
 
 def _assumptions(found: Evaluations, first: Segment) -> tuple[Assumption, ...]:
