@@ -185,3 +185,16 @@ def test_many_segments_are_found_in_one_pass():
     assert len(tallies) == 3000
     assert list(tallies)[:3] == [0, 1, 2]
     assert {tally.totals.rows for tally in tallies.values()} == {4.0}
+
+
+def test_a_segment_nobody_labelled_is_said_to_raise_the_others():
+    label = polars.when(polars.col("site") == "west").then(0).otherwise(polars.col("label"))
+    table = rows().with_columns(label.alias("label"))
+    found = evaluate_by(table, "site", class_prior=0.2, scenario="single-set", threshold=1.0)
+    assert "no labelled positive" in found.skipped["west"]
+    assert "leave its rows out, or the class priors of all others are too high" in found.skipped["west"]
+
+
+def test_a_missing_file_is_called_missing(tmp_path):
+    with pytest.raises(pulens.PulensError, match=r"nothing\.csv.*(no such file|does not exist|not found)"):
+        evaluate_by(str(tmp_path / "nothing.csv"), "site", class_prior=0.2, scenario="single-set")

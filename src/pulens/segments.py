@@ -222,6 +222,11 @@ def evaluate_by(
             raise
         except PulensError as error:
             skipped[segment] = str(error)
+            if settled.kind == "implied" and not tally.totals.labelled:
+                skipped[segment] += (
+                    " One label frequency takes this segment to hold no positive at all: if nobody labels here, leave "
+                    "its rows out, or the class priors of all others are too high."
+                )
     own = isinstance(threshold, str)
     if isinstance(threshold, str) and threshold != "each":
         raise PulensError(f"threshold must be a number, 'each' (one per segment) or None, got {threshold!r}.")
