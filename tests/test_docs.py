@@ -51,7 +51,7 @@ def test_links_to_files_lead_somewhere(page):
 
 
 def write_example_files(folder: Path) -> None:
-    """The files that pages speak of: scores.csv with the plain coding, claims.csv with its own."""
+    """The files that pages speak of: scores.csv and claims.csv with their label codings, sites.csv with segments."""
     import numpy as np
 
     rng = np.random.default_rng(0)
@@ -63,6 +63,8 @@ def write_example_files(folder: Path) -> None:
     lines = [f"{s:.6f},{int(y)},{s:.6f},{o:.6f},{'confirmed' if y else ''}" for s, o, y in rows]
     header = "score,label,model_a,model_b,status"
     (folder / "scores.csv").write_text("\n".join([header, *lines]) + "\n")
+    sites = [f"{line},{site}" for line, site in zip(lines, rng.choice(["north", "south"], 3000), strict=True)]
+    (folder / "sites.csv").write_text("\n".join([f"{header},site", *sites]) + "\n")
 
 
 def test_the_first_screen_of_the_readme_is_what_the_demo_prints(capsys, tmp_path, monkeypatch):
@@ -97,3 +99,10 @@ def test_the_page_on_choosing_repeats_what_the_page_on_learners_measured():
 
     learners, choosing = measured("learners_measured.md"), measured("choosing.md")
     assert {name: row for name, row in choosing.items() if name in learners} == learners
+
+
+def test_what_the_page_on_segments_quotes_is_what_it_prints(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs" / "segments.md"
+    exec(compile(blocks(page, "python")[0], str(page), "exec"), {})
+    assert capsys.readouterr().out.startswith(blocks(page, "text")[0])

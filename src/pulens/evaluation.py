@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -104,7 +104,7 @@ class Evaluation:
 
     @cached_property
     def estimates(self) -> Mapping[str, Estimate]:
-        return _estimates(self.evidence, self.threshold, self._doubts, self._contradiction)
+        return _Estimates(self.evidence, self.threshold, self._doubts, self._contradiction)
 
     @cached_property
     def _contradiction(self) -> Contradiction | None:
@@ -129,7 +129,7 @@ class Evaluation:
 
     @cached_property
     def uncorrected(self) -> Mapping[str, Estimate]:
-        return _estimates(_uncorrected(self.evidence), self.threshold)
+        return _Estimates(_uncorrected(self.evidence), self.threshold)
 
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
@@ -393,17 +393,33 @@ def _place(name: str) -> int:
     return READ_FIRST.index(name) if name in READ_FIRST else len(READ_FIRST)
 
 
-def _estimates(
-    evidence: Evidence, threshold: float, doubts: Doubts | None = None, contradiction: Contradiction | None = None
-) -> Mapping[str, Estimate]:
-    ranking_first = sorted(METRICS.items(), key=lambda item: (item[1].reads != "ranking", _place(item[0])))
-    return MappingProxyType(
-        {
-            name: estimate(name, metric, evidence, threshold=threshold, doubts=doubts, contradiction=contradiction)
-            for name, metric in ranking_first
-            if metric.listed
-        }
-    )
+class _Estimates(Mapping[str, Estimate]):
+    """Every listed metric, rankings first; each is found when it is asked for, and kept."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        threshold: float,
+        doubts: Doubts | None = None,
+        contradiction: Contradiction | None = None,
+    ) -> None:
+        self._asked: dict[str, Any] = {"threshold": threshold, "doubts": doubts, "contradiction": contradiction}
+        self._evidence = evidence
+        self._found: dict[str, Estimate] = {}
+
+    def __getitem__(self, name: str) -> Estimate:
+        if name not in self._found:
+            if name not in METRICS or not METRICS[name].listed:
+                raise KeyError(name)
+            self._found[name] = estimate(name, METRICS[name], self._evidence, **self._asked)
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        ranking_first = sorted(METRICS.items(), key=lambda item: (item[1].reads != "ranking", _place(item[0])))
+        return iter([name for name, metric in ranking_first if metric.listed])
+
+    def __len__(self) -> int:
+        return sum(metric.listed for metric in METRICS.values())
 
 
 def _uncorrected(evidence: Evidence) -> Evidence:

@@ -24,14 +24,15 @@ class Evidence:
     """What was observed and what is taken for granted.
 
     ``prior_held`` says which share stays when the numbers of labelled and unlabelled rows are redrawn: that among
-    the unlabelled rows, or that in the population. It matters in the single-set scenario only.
+    the unlabelled rows, that in the population, or that of labelled rows among the positives (the label frequency).
+    It matters in the single-set scenario only.
     """
 
     tally: Tally
     class_prior: ClassPrior
     label_noise: float = 0.0
     scenario: Scenario = Scenario.CASE_CONTROL
-    prior_held: Literal["unlabelled", "population"] = "unlabelled"
+    prior_held: Literal["unlabelled", "population", "frequency"] = "unlabelled"
 
     @property
     def assumptions(self) -> Assumptions:

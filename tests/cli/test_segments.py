@@ -25,36 +25,110 @@ def scores(tmp_path):
     return path
 
 
+GIVEN = ["--segment-prior", "north=0.4", "--segment-prior", "south=0.3"]
+SINGLE = ["--scenario", "single-set"]
+
+
 def test_each_segment_is_evaluated_as_if_alone(scores, capsys):
-    main(["evaluate", str(scores), "--group-by", "site", "--class-prior", "0.2", "--json", "-"])
+    shared = ["--threshold", "0.7", *SINGLE, "--json", "-"]
+    main(["evaluate", str(scores), "--group-by", "site", *GIVEN, *shared])
     answer = json.loads(capsys.readouterr().out)
     assert [segment["segment"] for segment in answer["segments"]] == ["north", "south"]
     assert [segment["segment"] for segment in answer["skipped"]] == ["nowhere"]
-    for segment in answer["segments"]:
+    for segment, prior in zip(answer["segments"], ("0.4", "0.3"), strict=True):
         condition = f"site = '{segment['segment']}'"
-        main(["evaluate", str(scores), "--where", condition, "--class-prior", "0.2", "--json", "-"])
+        main(["evaluate", str(scores), "--where", condition, "--class-prior", prior, *shared])
         alone = json.loads(capsys.readouterr().out)
-        for name in segment.keys() - {"segment"}:
+        for name in ("class_prior", "scenario", "target_population", "counts", "threshold"):
             assert alone[name] == segment[name]
+        for name, found in segment["estimates"].items():
+            assert found["value"] == alone["estimates"][name]["value"]
+            for end in ("low", "high"):
+                assert found[end] == pytest.approx(alone["estimates"][name][end], abs=1e-6)
 
 
 def test_the_table_names_segments_and_why_one_is_missing(scores, capsys):
-    main(["evaluate", str(scores), "--group-by", "site", "--class-prior", "0.2"])
+    main(["evaluate", str(scores), "--group-by", "site", "--class-prior", "0.3", *SINGLE])
     shown = capsys.readouterr().out
     assert "north" in shown
     assert "nowhere: not evaluated: there is no labelled positive among 2 rows" in " ".join(shown.split())
 
 
+def test_quiet_shows_no_table(scores, tmp_path, capsys):
+    out = tmp_path / "segments.json"
+    main(["evaluate", str(scores), "--group-by", "site", *GIVEN, *SINGLE, "--json", str(out), "--quiet"])
+    assert capsys.readouterr().out == ""
+    assert len(json.loads(out.read_text())["segments"]) == 2
+
+
+def test_no_line_of_the_table_is_longer_than_a_terminal(scores, capsys):
+    main(["evaluate", str(scores), "--group-by", "site", "--class-prior", "0.3", *SINGLE])
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    answer = pulens.evaluate_by(scores, "site", class_prior=0.3, scenario="single-set")
+    assert max(map(len, str(answer).splitlines())) <= 80
+    for segment in answer.segments.values():  # every interval is in the table
+        for name in ("roc_auc", "precision", "recall"):
+            interval = segment.estimates[name].interval
+            assert f"{interval.low:.3f}-{interval.high:.3f}" in shown
+
+
 def test_segments_may_have_class_priors_of_their_own(scores):
-    found = pulens.evaluate_by(scores, "site", where="site <> 'nowhere'", class_prior={"north": 0.2, "south": 0.3})
-    assert [evaluation.class_prior.value for evaluation in found.values()] == [0.2, 0.3]
+    given = {"class_prior": {"north": 0.4, "south": 0.3}, "scenario": "single-set"}
+    found = pulens.evaluate_by(scores, "site", where="site <> 'nowhere'", **given)
+    assert [evaluation.class_prior.value for evaluation in found.values()] == [0.4, 0.3]
+    assert [segment.prior_source for segment in found.segments.values()] == ["given", "given"]
     with pytest.raises(pulens.PulensError, match="not for the segment 'south'"):
-        pulens.evaluate_by(scores, "site", class_prior={"north": 0.2})
+        pulens.evaluate_by(scores, "site", class_prior={"north": 0.4}, scenario="single-set")
+
+
+def test_a_column_may_hold_the_class_priors(scores, tmp_path, capsys):
+    head, *rows = scores.read_text().splitlines()
+    priors = {"north": "0.4", "south": "0.3", "nowhere": "0.1"}
+    table = tmp_path / "with_priors.csv"
+    table.write_text("\n".join([f"{head},prior", *(f"{row},{priors[row.split(',')[2]]}" for row in rows)]) + "\n")
+    main(["evaluate", str(table), "--group-by", "site", "--class-prior-column", "prior", *SINGLE, "--json", "-"])
+    segments = json.loads(capsys.readouterr().out)["segments"]
+    assert [segment["class_prior"]["value"] for segment in segments] == [0.4, 0.3]
+    table.write_text(table.read_text().replace("north,0.4", "north,0.5", 1))
+    with pytest.raises(SystemExit):
+        main(["evaluate", str(table), "--group-by", "site", "--class-prior-column", "prior", *SINGLE])
+    said = capsys.readouterr().err
+    assert "column 'prior' must hold one number in each segment of 'site', got numbers from 0.4 to 0.5" in said
+
+
+def test_one_class_prior_in_case_control_data_is_refused_with_the_ways_out(scores, capsys):
+    asked = ["evaluate", str(scores), "--group-by", "site", "--class-prior", "0.2", "--scenario", "case-control"]
+    with pytest.raises(SystemExit):
+        main(asked)
+    said = capsys.readouterr().err
+    for way_out in ("--segment-prior", "--class-prior-column", "--same-prior", "single-set", "estimated"):
+        assert way_out in said
+    main([*asked, "--same-prior"])
+    assert capsys.readouterr().out.startswith("ONE CLASS PRIOR FOR ALL SEGMENTS")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--same-prior"], "--same-prior is for segments: name their column with --group-by"),
+        (["--segment-prior", "north=0.1"], "--segment-prior is for segments"),
+        (["--group-by", "site", *GIVEN, "--class-prior", "0.2"], "--segment-prior and --class-prior both say"),
+        (["--group-by", "site", "--same-prior"], "same_prior takes one class prior for every segment"),
+        (["--group-by", "site", "--segment-prior", "0.1"], "is written SEGMENT=SHARE, such as north=0.1, got '0.1'"),
+        (["--group-by", "site", "--bounds"], "'--bounds' speaks of one evaluation"),
+        (["--group-by", "site", *GIVEN, "--metric", "recal"], "recal"),
+    ],
+)
+def test_options_that_contradict_one_another_are_refused(scores, capsys, options, said):
+    with pytest.raises(SystemExit):
+        main(["evaluate", str(scores), *options])
+    assert said in capsys.readouterr().err
 
 
 def test_unknown_columns_of_segments_are_named(scores, capsys):
     with pytest.raises(SystemExit) as end:
-        main(["evaluate", str(scores), "--group-by", "country", "--class-prior", "0.2"])
+        main(["evaluate", str(scores), "--group-by", "country", "--class-prior", "0.2", *SINGLE])
     assert end.value.code == 2
     assert "there is no column 'country'" in capsys.readouterr().err
 

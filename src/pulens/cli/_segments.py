@@ -1,44 +1,159 @@
-"""Evaluations per segment on the terminal and as JSON."""
+"""Evaluations per segment: their options, the terminal, the files."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+
+from pulens.cli._complete import complete_column
+from pulens.cli._options import Prior
+from pulens.errors import PulensError, listed
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def show_segments(file: str, group_by: str, json_path: str | None, arguments: dict[str, Any]) -> None:
-    """Evaluate every segment, print a table, write JSON."""
+class SegmentPrior(click.ParamType[Any]):
+    """A segment and its class prior, written north=0.1, north=0.05:0.15 or north=auto."""
+
+    name = "SEGMENT=SHARE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        segment, found, share = value.rpartition("=")
+        if not found or not segment:
+            raise PulensError(f"--segment-prior is written SEGMENT=SHARE, such as north=0.1, got {value!r}.")
+        return segment, Prior().convert(share, param, ctx)
+
+
+def segment_options(command: Command) -> Command:
+    """One evaluation per value of a column, and where each class prior comes from."""
+    options = [
+        click.option(
+            "--group-by", metavar="COLUMN", shell_complete=complete_column, help="One evaluation per value of a column."
+        ),
+        click.option(
+            "--segment-prior",
+            "segment_priors",
+            type=SegmentPrior(),
+            multiple=True,
+            help="Class prior of one segment: north=0.1, north=0.05:0.15 or north=auto; once for each segment.",
+        ),
+        click.option(
+            "--class-prior-column",
+            metavar="COLUMN",
+            shell_complete=complete_column,
+            help="Column that holds each segment's class prior.",
+        ),
+        click.option(
+            "--same-prior", is_flag=True, help="Take the one class prior for every segment, though segments may differ."
+        ),
+        click.option(
+            "--metric",
+            "metrics",
+            metavar="NAME",
+            multiple=True,
+            help="With --group-by: what to find for each segment; the table shows the first three.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def refuse_without_group_by(given: Mapping[str, Any]) -> None:
+    """Options that mean nothing for one evaluation are not passed over in silence."""
+    names = {
+        "segment_priors": "--segment-prior",
+        "class_prior_column": "--class-prior-column",
+        "same_prior": "--same-prior",
+        "metrics": "--metric",
+    }
+    for name, option in names.items():
+        if given[name]:
+            raise PulensError(f"{option} is for segments: name their column with --group-by.")
+
+
+def show_segments(
+    file: str,
+    group_by: str,
+    paths: Mapping[str, str | None],
+    title: str,
+    arguments: dict[str, Any],
+    by_segment: Mapping[str, Any],
+    whole: Mapping[str, bool],
+    *,
+    quiet: bool = False,
+) -> None:
+    """Evaluate every segment, write what was asked for, print the table."""
+    from pulens.cli._output import working
     from pulens.cli._write import to_json, write_text
     from pulens.segments import evaluate_by
 
-    found = evaluate_by(file, group_by, **arguments)
-    if json_path is not None:
-        write_text(json_path, to_json(found.to_dict()))
-    if json_path == "-":
-        return
-    from rich import box
+    asked = [option for option, is_given in whole.items() if is_given]
+    if asked:
+        raise PulensError(f"{listed(asked)} speaks of one evaluation: give it without --group-by, with --where.")
+    chosen = {name: value for name, value in by_segment.items() if value and name != "segment_priors"}
+    priors = dict(by_segment["segment_priors"])
+    if priors:
+        beside = [name for name in ("class_prior", "unlabelled_prior", "audit") if arguments[name] is not None]
+        if beside or "class_prior_column" in chosen:
+            other = "--class-prior-column" if "class_prior_column" in chosen else f"--{beside[0].replace('_', '-')}"
+            raise PulensError(
+                f"--segment-prior and {other} both say what a segment's class prior is: give one of them."
+            )
+        arguments = {**arguments, "class_prior": _ByText(priors)}
+    with working("Reading, counting and evaluating segments", quiet=quiet):
+        found = evaluate_by(file, group_by, **arguments, **chosen)
+    title = f"{title} by {group_by}"
+    with working("Making the report", quiet=quiet):
+        makers: dict[str, Callable[[], str]] = {
+            "html": lambda: found.to_html(title=title),
+            "markdown": lambda: found.to_markdown(title=title),
+            "json": lambda: to_json(found.to_dict()),
+        }
+        texts = {form: makers[form]() for form, path in paths.items() if path is not None}
+    for form, text in texts.items():
+        write_text(str(paths[form]), text)
+    if not quiet and "-" not in paths.values():
+        _print(found)
+
+
+class _ByText(dict[Any, Any]):
+    """Class priors by what a segment reads like: the command line has only text, a table may hold numbers or dates."""
+
+    def __contains__(self, segment: object) -> bool:
+        from pulens.segments import title_of
+
+        return super().__contains__(title_of(segment))
+
+    def __getitem__(self, segment: Any) -> Any:
+        from pulens.segments import title_of
+
+        return super().__getitem__(title_of(segment))
+
+
+def _print(found: Any) -> None:
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
-    title, *rows = found.rows()
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for place, name in enumerate(title):
-        table.add_column(
-            escape(name), justify="right" if place else "left", overflow="fold", min_width=min(len(name), 9)
-        )
-    for row in rows:
-        table.add_row(*map(escape, row))
+    from pulens.report.segments import head_of, shared_notices, skipped_lines, table_lines
+
     console = Console()
-    console.print(table)
-    for segment, evaluation in found.items():
-        for notice in evaluation.notices:
-            if notice.severity.name != "NOTE":
-                style = "bold red" if notice.severity.name == "SERIOUS" else "yellow"
-                said = escape(f"{'(null)' if segment is None else segment}: {notice}")
-                console.print(f"[{style}]{notice.severity.name.lower()}[/] {said}", highlight=False)
-    for segment, reason in found.skipped.items():
-        console.print(
-            escape(f"{'(null)' if segment is None else segment}: not evaluated: {reason}"),
-            style="yellow",
-            highlight=False,
-        )
+    for place, words in enumerate(head_of(found)):
+        style = "bold" if found.says_same_prior and not place else "dim"
+        console.print(escape(words), style=style, highlight=False)
+    console.print()
+    for place, line in enumerate(table_lines(found)):
+        style = "bold" if place < 2 else "dim" if place % 2 else ""
+        console.print(escape(line), style=style, highlight=False, no_wrap=True, overflow="ignore", crop=False)
+    colours = {"WARNING": "yellow", "SERIOUS": "bold red"}
+    for notice, about in shared_notices(found):
+        severity = notice.severity.name
+        console.print()
+        console.print(f"[{colours[severity]}]{severity.lower()}[/] {escape(f'{about}: {notice}')}", highlight=False)
+    for line in skipped_lines(found):
+        console.print()
+        console.print(escape(line), style="yellow", highlight=False)

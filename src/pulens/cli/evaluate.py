@@ -17,6 +17,7 @@ from pulens.cli._options import (
     reading_arguments,
     reading_options,
 )
+from pulens.cli._segments import refuse_without_group_by, segment_options
 from pulens.errors import PulensError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 @click.argument("file", shell_complete=complete_file)
 @reading_options
 @engine_options
-@click.option("--group-by", metavar="COLUMN", help="One evaluation per value of a column.")
+@segment_options
 @assumption_options
 @click.option(
     "--audit",
@@ -63,6 +64,10 @@ if TYPE_CHECKING:
 def command(
     file: str,
     group_by: str | None,
+    segment_priors: tuple[tuple[str, Any], ...],
+    class_prior_column: str | None,
+    same_prior: bool,
+    metrics: tuple[str, ...],
     threshold: float | None,
     html_path: str | None,
     markdown_path: str | None,
@@ -115,16 +120,23 @@ def command(
         **reading_arguments(given),
         **engine_arguments(given),
     }
+    by_segment = {
+        "segment_priors": segment_priors,
+        "class_prior_column": class_prior_column,
+        "same_prior": same_prior,
+        "metrics": metrics,
+    }
     if group_by is not None:
         from pulens.cli._segments import show_segments
 
-        if html_path or markdown_path:
-            raise PulensError("--group-by has no page: write one per segment with --where, or use --json.")
-        show_segments(file, group_by, json_path, arguments)
+        paths = {"html": html_path, "markdown": markdown_path, "json": json_path}
+        whole = {"--sensitivity": sensitivity is not None, "--bounds": with_bounds, "--scores-are": bool(scores_are)}
+        show_segments(file, group_by, paths, page_title(file, given), arguments, by_segment, whole, quiet=quiet)
         return
+    refuse_without_group_by(by_segment)
     with working("Reading and counting rows", quiet=quiet):
         evaluation = evaluate(file, **arguments)
-        evaluation.estimates  # noqa: B018 - found on first use, and that may take a while
+        dict(evaluation.estimates)  # found on first use, and that may take a while
         ranges, refused = ({}, "") if sensitivity is None else _ranges(evaluation, sensitivity)
         limits = evaluation.bounds(confidence=confidence) if with_bounds else None
     more: dict[str, Any] = {}

@@ -88,6 +88,36 @@ def read_tallies(
     return _read(source, None, group_by, table, where, tolerance, bin_errors, reading)
 
 
+def read_constants(
+    source: Any, *, group_by: str, column: str, table: Any = None, where: str | None = None, **reading: Any
+) -> dict[Any, float]:
+    """The one number that a column holds in each segment, such as its class prior.
+
+    >>> import polars
+    >>> rows = {"score": [3, 2, 1], "label": [1, 0, 0], "site": ["a", "a", "b"], "prior": [0.2, 0.2, 0.1]}
+    >>> frame = polars.DataFrame(rows)
+    >>> read_constants(frame, group_by="site", column="prior")
+    {'a': 0.2, 'b': 0.1}
+    """
+    columns = Columns(reading.get("score", "score"), reading.get("label", "label"))
+    opened = _engine(source, None, columns, group_by, table, where, None, reading, (column,))
+    if opened is not None:
+        with opened as engine:
+            extremes = engine.extremes()
+    else:
+        extremes = _extremes_of_frame(source, group_by, column)
+    found = {}
+    for segment, lowest, highest, strange in extremes:
+        if strange or lowest is None or lowest != highest:
+            seen = f"{strange:,} rows without a number" if strange else f"numbers from {lowest:g} to {highest:g}"
+            raise InputError(
+                f"column {column!r} must hold one number in each segment of {group_by!r}, got {seen} in the segment "
+                f"{segment!r}."
+            )
+        found[segment] = float(lowest)
+    return found
+
+
 def read_joint(
     source: Any, *, score: Sequence[str], table: Any = None, where: str | None = None, **reading: Any
 ) -> JointTally:
@@ -266,23 +296,52 @@ def _split_frame(source: Any, group_by: str, reading: dict[str, Any]) -> dict[An
     """Segments of a table in memory."""
     import narwhals as nw
 
-    from pulens.inputs.engines._counts import equal_to, in_order
+    from pulens.inputs.engines._counts import in_order, rows_of_segments
 
+    if isinstance(source, str | Path):
+        read_sample(source, **reading)  # says what is wrong with a file that no engine could open
     if not is_frame(source):
         raise InputError(
             f"group_by={group_by!r} needs a table, a file or a database, got an object of type {type(source).__name__}."
         )
     frame = nw.from_native(source, eager_only=True)
-    values = frame[find_column(group_by, frame.columns)].to_list()
+    segments = _segments_of(frame, group_by)
     sample = read_sample(source, **reading, allow_one_kind=True)
-    segments = np.empty(len(values), object)
-    segments[:] = [None if value != value else value for value in values]  # nan is how some frames write null
-    found = {}
-    for segment in in_order(segments.tolist()):
-        mine = equal_to(segments, segment)
+    found, rows = {}, rows_of_segments(segments)
+    for segment in in_order(rows):
+        mine = rows[segment]
         weights = None if sample.weights is None else sample.weights[mine]
         found[segment] = Tally.from_sample(PUSample(sample.labels[mine], sample.scores[mine], weights))
     return found
+
+
+def _extremes_of_frame(source: Any, group_by: str, column: str) -> list[tuple[Any, float | None, float | None, int]]:
+    import narwhals as nw
+
+    from pulens.inputs.engines._counts import in_order, rows_of_segments
+
+    frame = nw.from_native(source, eager_only=True)
+    segments = _segments_of(frame, group_by)
+    numbers = frame[find_column(column, frame.columns)]
+    if not numbers.dtype.is_numeric():
+        raise InputError(f"column {column!r} must hold numbers, but the table holds {numbers.dtype}.")
+    values = np.asarray(numbers.cast(nw.Float64).to_numpy(), float)
+    found = []
+    rows = rows_of_segments(segments)
+    for segment in in_order(rows):
+        mine = values[rows[segment]]
+        good = mine[np.isfinite(mine)]
+        ends = (float(good.min()), float(good.max())) if good.size else (None, None)
+        found.append((segment, *ends, mine.size - good.size))
+    return found
+
+
+def _segments_of(frame: Any, group_by: str) -> np.ndarray[Any, Any]:
+    """A frame's column of segments; nan is how some frames write null."""
+    values = frame[find_column(group_by, frame.columns)].to_list()
+    segments = np.empty(len(values), object)
+    segments[:] = [None if value != value else value for value in values]
+    return segments
 
 
 def check_tally(tally: Tally) -> None:

@@ -49,7 +49,7 @@ class Doubts:
 
     @cached_property
     def _draws(self) -> PriorDraws:
-        return PriorDraws(self.evidence)
+        return PriorDraws(self.evidence, self.resampling.among_many)
 
     @cached_property
     def _area(self) -> AreaInterval:
@@ -93,7 +93,7 @@ class Doubts:
         sample = self._interval(ends(prior.unlabelled)(own), known, cut, metric, method)
         if sample is None:
             return None
-        reach = prior.unlabelled_interval
+        reach = prior.drawn_interval
         unmoved = metric.ignores_class_prior or (not metric.needs_class_prior and self.evidence.label_noise == 0)
         if prior.is_exact or reach is None or unmoved:
             return Doubt(sample, sample)

@@ -18,6 +18,7 @@ from pulens.metrics._metric import Metric
 from pulens.metrics._possible_worlds import NARROWEST, Contradiction, at_least_so_wide
 from pulens.recovery import recover_at
 from pulens.recovery.feasibility import impossible_rates
+from pulens.recovery.many import recover_many
 from pulens.tally import Tally
 
 PRIORS_TRIED = 33  # points of a class-prior range at which a metric is computed to find its extremes
@@ -86,7 +87,8 @@ def estimate(
     if math.isnan(known):
         return Estimate(name, known, undefined_because=metric.undefined_because or "it is 0/0", threshold=at)
     beside = {} if metric.landmarks is None else metric.landmarks(evidence.tally, known, **parameters)
-    reach = prior_range(metric, evidence, known, threshold, **parameters)
+    among_many = doubts is not None and doubts.resampling.among_many
+    reach = prior_range(metric, evidence, known, threshold, among_many=among_many, **parameters)
     sources = {} if reach is None else {"class prior": reach}
     found = None
     if doubts is not None:
@@ -117,7 +119,13 @@ def _was_cut(metric: Metric, evidence: Evidence, raw: float, known: float, thres
 
 
 def prior_range(
-    metric: Metric, evidence: Evidence, known: float, threshold: float | None = None, **parameters: Any
+    metric: Metric,
+    evidence: Evidence,
+    known: float,
+    threshold: float | None = None,
+    *,
+    among_many: bool = False,
+    **parameters: Any,
 ) -> Interval | None:
     """Smallest and largest value of the metric over the class prior's interval."""
     reach = evidence.class_prior.unlabelled_interval
@@ -125,10 +133,26 @@ def prior_range(
         return None
     if metric.ignores_class_prior or (not metric.needs_class_prior and evidence.label_noise == 0):
         return Interval(known, known, None, "does not depend on the class prior")
-    many = FEWER_PRIORS if metric.reads == "ranking" and len(evidence.tally) > LONG_TALLY else PRIORS_TRIED
+    is_long = metric.reads == "ranking" and len(evidence.tally) > LONG_TALLY
+    many = FEWER_PRIORS if is_long or among_many else PRIORS_TRIED
+    if among_many and metric.reads == "threshold" and threshold is not None:
+        return _range_at_once(metric, evidence, known, threshold, reach, **parameters)
     tried = [
         value(metric, evidence.tally, evidence.assumptions_at(prior), threshold, **parameters)
         for prior in np.linspace(reach.low, reach.high, many).tolist()
     ]
     values = [known, *(number for number in tried if not math.isnan(number))]
+    return Interval(min(values), max(values), reach.confidence, "range over the class prior")
+
+
+def _range_at_once(
+    metric: Metric, evidence: Evidence, known: float, threshold: float, reach: Interval, **parameters: Any
+) -> Interval:
+    """:func:`prior_range` of a metric at a threshold, all class priors in one go."""
+    totals = evidence.tally.totals
+    rates = [hits / total if total else 0.0 for hits, total in zip(evidence.tally.at(threshold), totals, strict=True)]
+    priors = np.linspace(reach.low, reach.high, PRIORS_TRIED)
+    maps = recover_many((*totals,), priors, evidence.label_noise, evidence.recovery_scenario)
+    tried = np.clip(metric.compute(maps.tables(*rates), **parameters), metric.lowest, metric.highest)
+    values = [known, *tried[~np.isnan(tried)].tolist()]
     return Interval(min(values), max(values), reach.confidence, "range over the class prior")

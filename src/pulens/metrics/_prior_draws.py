@@ -33,6 +33,7 @@ class PriorDraws:
     """Shares of positives among the unlabelled rows for redraws of one evidence, and the recoveries with them."""
 
     evidence: Evidence
+    among_many: bool = False
 
     def priors(self, prior: float | None, normal: Floats, totals: Any, *, mirrored: bool = False) -> Floats:
         """Share of positives among the unlabelled rows in each redraw."""
@@ -40,7 +41,7 @@ class PriorDraws:
 
         known = self.evidence.class_prior
         base: Any = prior
-        reach = known.unlabelled_interval
+        reach = known.drawn_interval
         if prior is None and reach is not None and reach.confidence is not None:
             if known.distribution is not None:
                 levels, quantiles = self._quantiles
@@ -51,6 +52,11 @@ class PriorDraws:
                 base = 2 * known.unlabelled - base
         elif prior is None:
             base = known.unlabelled
+        return self.moved(base, totals)
+
+    def moved(self, base: Any, totals: Any) -> Floats:
+        """Shares that hold for the data, carried over to redraws with other numbers of rows."""
+        implied = self.evidence.class_prior.implied
         return priors_in_redraws(
             base,
             tuple(self.evidence.tally.totals),  # type: ignore[arg-type]
@@ -58,6 +64,7 @@ class PriorDraws:
             self.evidence.label_noise,
             held=self.evidence.prior_held,
             scenario=self.evidence.recovery_scenario,
+            elsewhere=0.0 if implied is None else implied.elsewhere,
         )
 
     @cached_property

@@ -54,7 +54,7 @@ class RedrawInterval:
         Both readings of average precision at each class prior that will be asked for; and, where the threshold
         was chosen, for each redraw a normal number, its totals, the threshold it would choose and the rates there.
         """
-        known, reach = self.draws.evidence.class_prior, self.draws.evidence.class_prior.unlabelled_interval
+        known, reach = self.draws.evidence.class_prior, self.draws.evidence.class_prior.drawn_interval
         asked: list[float | None] = [known.unlabelled]
         if reach is not None and not known.is_exact:
             asked += [None] if reach.confidence is not None else priors_over(reach)

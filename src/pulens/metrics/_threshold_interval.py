@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from pulens.contingency import ROUNDING, Contingency
 from pulens.metrics._metric import Metric
 from pulens.metrics._prior_draws import Ends, EndsAt, PriorDraws
 from pulens.metrics._redrawn import values_at_threshold
-from pulens.uncertainty.quantiles import even_levels, jeffreys_quantiles, percentiles
+from pulens.uncertainty.quantiles import even_jeffreys_quantiles, jeffreys_quantiles, percentiles, seeded_levels
 from pulens.uncertainty.resampling import Resampling
 
 Floats = NDArray[np.float64]
@@ -30,22 +30,31 @@ class ThresholdInterval:
     def _plausible_rates(self) -> dict[float, tuple[Floats, tuple[Floats, ...], Any]]:
         return {}
 
+    @cached_property
+    def _tables(self) -> dict[tuple[float, float | None], Contingency]:
+        return {}
+
     def _rates_at(self, threshold: float) -> tuple[Floats, tuple[Floats, ...], Any]:
         """Plausible rates of the three kinds of row at a threshold, with a normal number and totals for each."""
         if threshold in self._plausible_rates:
             return self._plausible_rates[threshold]
-        from scipy.special import ndtri
-
         totals, size = self.draws.evidence.tally.totals, self.resampling.redraws
-        rng = np.random.Generator(np.random.PCG64(self.resampling.seed))
-        *levels, last = even_levels(size, 4, rng)
-        normal = ndtri(last)
-        rates = tuple(
-            jeffreys_quantiles(hits, total, each) if total else np.zeros(size)
-            for hits, total, each in zip(self.draws.evidence.tally.at(threshold), totals, levels, strict=True)
-        )
+        (*levels, _), state = seeded_levels(size, 4, self.resampling.seed)
+        *ranks, normal = _ranks_and_normal(size, self.resampling.seed)
+
+        def spread(hits: float, total: float, each: Floats, rank: NDArray[np.intp]) -> Floats:
+            if not total:
+                return np.zeros(size)
+            if self.resampling.among_many:
+                return even_jeffreys_quantiles(hits, total, size)[rank]
+            return jeffreys_quantiles(hits, total, each)
+
+        above = self.draws.evidence.tally.at(threshold)
+        rates = tuple(spread(*parts) for parts in zip(above, totals, levels, ranks, strict=True))
         drawn: Any = tuple(totals)
         if self.draws.random_totals:
+            rng = np.random.Generator(np.random.PCG64())
+            rng.bit_generator.state = state
             counts = rng.multinomial(max(round(totals.rows), 1), np.array(totals) / totals.rows, size)
             drawn = tuple(np.where(np.array(totals) > 0, np.maximum(counts, 1), 0).T.astype(float))
         self._plausible_rates[threshold] = normal, rates, drawn
@@ -56,8 +65,11 @@ class ThresholdInterval:
         size = normal.size
 
         def at(prior: float | None) -> Ends:
-            priors = np.broadcast_to(self.draws.priors(prior, normal, drawn), (size,))
-            table = self.draws.recoveries(drawn, priors).tables(*rates)
+            table = self._tables.get((threshold, prior))  # metrics at one threshold share it
+            if table is None:
+                priors = np.broadcast_to(self.draws.priors(prior, normal, drawn), (size,))
+                table = self.draws.recoveries(drawn, priors).tables(*rates)
+                self._tables[threshold, prior] = table
             tables = [table, *self._counted_at_the_edge(table, threshold, prior)]
             found = [
                 values_at_threshold(metric.compute, each, metric.lowest, metric.highest, **parameters)
@@ -92,3 +104,12 @@ class ThresholdInterval:
             return []
         hits, alarms = drawn.true_positive_rate + missing[0], drawn.false_positive_rate + missing[1]
         return [Contingency(drawn.thresholds, hits, alarms, drawn.positive, drawn.negative)]
+
+
+@lru_cache(maxsize=4)
+def _ranks_and_normal(size: int, seed: int) -> tuple[Any, ...]:
+    """Where the shared levels stand in rising order, for the three kinds of row, and normal numbers for the last."""
+    from scipy.special import ndtri
+
+    (*levels, last), _ = seeded_levels(size, 4, seed)
+    return (*((column * size).astype(np.intp) for column in levels), ndtri(last))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
@@ -57,6 +57,18 @@ def unlabelled_prior(population: float, totals: Totals, scenario: Scenario, labe
     return share
 
 
+class Implied(NamedTuple):
+    """What is known of a segment's class prior beside its own labelled rows, when one label frequency holds for all.
+
+    ``interval`` is that of the share of positives among the segment's unlabelled rows with the number of its labelled
+    rows held, and ``elsewhere`` the number of labelled rows in other segments: what redraws of the segment need,
+    which draw its own labelled rows anew.
+    """
+
+    interval: Interval
+    elsewhere: float
+
+
 @dataclass(frozen=True, slots=True)
 class ClassPrior:
     """The class prior, how sure we are of it, and where it came from.
@@ -82,6 +94,12 @@ class ClassPrior:
     standard_error: float | None = None  # of ``unlabelled``
     distribution: PriorDistribution | None = field(default=None, repr=False, compare=False)  # of ``unlabelled``
     trace: Trace | None = field(default=None, repr=False, compare=False)
+    implied: Implied | None = field(default=None, repr=False)
+
+    @property
+    def drawn_interval(self) -> Interval | None:
+        """The doubt about ``unlabelled`` that redraws of the rows do not bring along by themselves."""
+        return self.unlabelled_interval if self.implied is None else self.implied.interval
 
     @property
     def is_exact(self) -> bool:

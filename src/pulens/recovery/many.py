@@ -75,13 +75,22 @@ def recover_many(totals: Triple, unlabelled_prior: Any, label_noise: float, scen
 
 
 def priors_in_redraws(
-    unlabelled_prior: Any, totals: Triple, redrawn: Triple, label_noise: float, *, held: str, scenario: Scenario
+    unlabelled_prior: Any,
+    totals: Triple,
+    redrawn: Triple,
+    label_noise: float,
+    *,
+    held: str,
+    scenario: Scenario,
+    elsewhere: float = 0.0,
 ) -> Floats:
     r"""The share of positives among the unlabelled rows in redraws whose numbers of rows differ from the data's.
 
     When the share among the unlabelled rows is what is known, it stays. When the class prior :math:`\pi` of the
     population is known in the single-set scenario, the share follows from it and from how many rows each redraw
-    labels, :math:`\alpha = (\pi n - \beta n_L)/n_U`.
+    labels, :math:`\alpha = (\pi n - \beta n_L)/n_U`. When the rows are a segment of a sample with one label frequency,
+    of which ``elsewhere`` labelled rows lie in other segments, the segment's positives are its share
+    :math:`n_L/(n_L + R)` of all positives, and follow its own labelled rows up and down.
 
     >>> args = dict(label_noise=0.0, held="population", scenario=Scenario.SINGLE_SET)
     >>> priors_in_redraws(0.2, (100, 900, 0), (np.array([100, 120]), np.array([900, 880]), 0), **args).round(4)
@@ -89,6 +98,10 @@ def priors_in_redraws(
     """
     alpha = np.asarray(unlabelled_prior, float)
     beta = 1.0 - label_noise
+    if held == "frequency" and totals[0] and totals[1]:
+        each = beta + alpha * totals[1] / totals[0]  # positives behind each labelled row
+        each = each * (totals[0] + elsewhere) / (np.asarray(redrawn[0], float) + elsewhere)
+        alpha = (each - beta) * redrawn[0] / np.maximum(redrawn[1], 1.0)
     if scenario is Scenario.SINGLE_SET and held == "population" and totals[1]:
         population = (beta * totals[0] + alpha * totals[1]) / sum(totals)
         rows = sum(np.asarray(value, float) for value in redrawn)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,25 @@ def percentiles(values: Floats, low_tail: float, high_tail: float) -> tuple[floa
     return float(low), float(high)
 
 
+def weighted_percentiles(values: Floats, weights: Floats, tail: float) -> tuple[float, float]:
+    """Both ends of a percentile interval of weighted values, straight between neighbours on the normal scale.
+
+    >>> at = np.linspace(-4, 4, 33)
+    >>> np.round(weighted_percentiles(at, np.exp(-at**2 / 2), 0.025), 3).tolist()
+    [-1.97, 1.97]
+    """
+    from scipy.special import ndtri
+
+    kept = ~np.isnan(values)
+    if not kept.any():
+        return float("nan"), float("nan")
+    order = np.argsort(values[kept])
+    ordered, share = values[kept][order], weights[kept][order]
+    before = np.cumsum(share) - share / 2
+    low, high = np.interp(ndtri([tail, 1 - tail]), ndtri(before / share.sum()), ordered)
+    return float(low), float(high)
+
+
 def expanded_tail(tail: float, rows: float) -> float:
     """The tail at which a percentile interval from so few rows is as wide as Student's (Hesterberg 2015).
 
@@ -116,6 +136,56 @@ def jeffreys_quantiles(hits: float, total: float, levels: Floats) -> Floats:
     from scipy.special import betaincinv
 
     return np.asarray(betaincinv(hits + 0.5, max(total - hits, 0.0) + 0.5, levels))
+
+
+def even_jeffreys_quantiles(hits: float, total: float, size: int) -> Floats:
+    """:func:`jeffreys_quantiles` at the levels (k + 1/2) / size, rising, from a few of them.
+
+    On the scale of log odds the quantile is so smooth a function of the normal quantile that a polynomial through
+    49 Chebyshev points gives all of them to within 1e-14, for a fortieth of the time.
+
+    >>> levels = (np.arange(2000) + 0.5) / 2000
+    >>> bool(abs(even_jeffreys_quantiles(3, 90, 2000) - jeffreys_quantiles(3, 90, levels)).max() < 1e-14)
+    True
+    """
+    from scipy.special import betaincinv, expit, ndtr
+
+    nodes, weights = _chebyshev(size)
+    rest = max(total - hits, 0.0)
+    # of a rate near one, how far it is from one: that keeps its digits
+    near_one = hits > rest
+    few, many, at = (rest, hits, -nodes) if near_one else (hits, rest, nodes)
+    share = betaincinv(few + 0.5, many + 0.5, ndtr(at))
+    odds = np.log(share) - np.log1p(-share)
+    return np.asarray(expit(weights @ (-odds if near_one else odds)))
+
+
+@lru_cache(maxsize=4)
+def _chebyshev(size: int, degree: int = 48) -> tuple[Floats, Floats]:
+    """Chebyshev points over the normal quantiles of even levels, and what each adds to the value at each level."""
+    from scipy.special import ndtri
+
+    at = ndtri((np.arange(size) + 0.5) / size)
+    places = np.arange(degree + 1)
+    nodes = at[-1] * np.cos(np.pi * places / degree)
+    signs = np.where(places % 2, -1.0, 1.0) * np.where((places == 0) | (places == degree), 0.5, 1.0)
+    gaps = at[:, None] - nodes
+    meets = np.abs(gaps) < 1e-13
+    shares = signs / np.where(meets, 1.0, gaps)  # barycentric form (Berrut and Trefethen 2004)
+    weights = shares / shares.sum(axis=1, keepdims=True)
+    there = meets.any(axis=1)
+    weights[there] = meets[there]
+    return nodes, weights
+
+
+@lru_cache(maxsize=4)
+def seeded_levels(size: int, columns: int, seed: int) -> tuple[tuple[Floats, ...], Any]:
+    """:func:`even_levels` of a seed, and where its generator stands afterwards: many answers share them."""
+    rng = np.random.Generator(np.random.PCG64(seed))
+    levels = tuple(even_levels(size, columns, rng))
+    for column in levels:
+        column.flags.writeable = False
+    return levels, rng.bit_generator.state
 
 
 def even_levels(size: int, columns: int, rng: np.random.Generator) -> list[Floats]:

@@ -24,8 +24,8 @@ from pulens.inputs.engines._counts import (
     Engine,
     Surveyed,
     Within,
-    equal_to,
     in_order,
+    rows_of_segments,
     tallies,
 )
 from pulens.joint import JointTally
@@ -162,10 +162,11 @@ def _heavy(parts: list[Counts], dtype: np.dtype[Any], tolerance: float, bin_erro
     """For each group how much it adds to an error above the tolerance; zero where refining it is not needed."""
     lowest = np.concatenate([part.lowest for part in parts]).astype(dtype, copy=False)
     needed = np.zeros(lowest.size)
+    places: dict[Any, Any] = {None: slice(None)}
+    if parts[0].segment is not None:
+        places = rows_of_segments(np.concatenate([part.segment for part in parts]))
     for segment, tally in tallies(parts, dtype).items():
-        mine = np.ones(lowest.size, bool)
-        if parts[0].segment is not None:
-            mine = np.concatenate([equal_to(part.segment, segment) for part in parts])
+        mine = places[segment]
         if not 0 < tally.totals.labelled < tally.totals.rows:
             continue  # rows of one kind have no area that bins could change
         for errors in bin_errors(tally):

@@ -168,6 +168,26 @@ class LazyEngine:
         scores = np.column_stack([_array(table, key) for key in keys])
         return scores, self._counts(table, scores[:, 0], scores[:, 0])
 
+    def extremes(self) -> list[tuple[Any, float | None, float | None, int]]:
+        """Lowest and highest number of the column beside the score in each segment, and rows that hold none."""
+        nw = self._nw
+        good = self._is_number(self._beside[0], -LARGEST)
+        zero, one = nw.lit(0, dtype=nw.Int64), nw.lit(1, dtype=nw.Int64)
+        table = self._collect(
+            self._rows.with_columns(
+                nw.when(good).then(nw.col(self._beside[0])).alias("finite"),
+                nw.when(good).then(zero).otherwise(one).alias("strange"),
+            )
+            .group_by(SEGMENT)
+            .agg(
+                nw.col("finite").min().alias("lowest"),
+                nw.col("finite").max().alias("highest"),
+                nw.col("strange").sum(),
+            )
+        )
+        columns = (table[name].to_list() for name in (SEGMENT, "lowest", "highest", "strange"))
+        return [(segment, low, high, int(strange)) for segment, low, high, strange in zip(*columns, strict=True)]
+
     def distinct_scores(self) -> int | None:
         relation = self._relation(self._rows)
         if relation is None:

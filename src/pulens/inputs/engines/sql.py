@@ -142,6 +142,7 @@ class SqlEngine:
         self._score = self._number(columns.score, "scores")
         self._weight = None if columns.weight is None else self._number(columns.weight, "weights")
         self._beside = [self._number(name, "scores") for name in beside]
+        self._beside_names = beside
         self._label = table.c[columns.label]
         if not isinstance(self._label.type, sa.Integer | sa.Float | sa.String | sa.Boolean):
             self._label = sa.cast(self._label, sa.String(200))
@@ -218,6 +219,24 @@ class SqlEngine:
         columns = self._grouped(codes, keys, [], None)
         scores = np.column_stack([column.astype(np.float64) for column in columns[: len(keys)]])
         return scores, self._counts(columns[len(keys) - 1 :], scores[:, 0], scores[:, 0])
+
+    def extremes(self) -> list[tuple[Any, float | None, float | None, int]]:
+        """Lowest and highest number of the column beside the score in each segment, and rows that hold none."""
+        sa, number = self._sa, self._beside[0]
+        good = self._is_number(self._beside_names[0], number, -LARGEST)
+        finite = sa.case((good, number))
+        query = (
+            sa.select(
+                *self._segment,
+                sa.func.min(finite),
+                sa.func.max(finite),
+                sa.func.sum(sa.case((good, 0), else_=1)),
+            )
+            .select_from(self._table)
+            .where(*self._conditions)
+            .group_by(*self._segment)
+        )
+        return [(row[0], row[1], row[2], int(row[3])) for row in self._connection.execute(query)]
 
     def distinct_scores(self) -> int | None:
         return None

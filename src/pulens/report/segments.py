@@ -1,0 +1,167 @@
+"""Evaluations per segment as plain text and Markdown: one table, with every interval, readable at 80 columns."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from pulens.estimate import Estimate, Interval
+from pulens.notice import Notice, worst_first
+from pulens.report.markdown import plain
+from pulens.report.words import title_of as metric_title
+
+if TYPE_CHECKING:
+    from pulens.segments import Evaluations, Segment
+
+WIDTH = 80
+SHOWN = 3  # metrics in a table of 80 columns
+CELL = 13  # characters of a column: an interval and a gap
+BELOW_NAME = "  prior from"
+LONGEST_NAME = 40  # of a segment, within a sentence
+NAMED = 4  # segments named in a warning that many share
+
+
+class Cell(NamedTuple):
+    """A number, and its interval below it."""
+
+    value: str
+    interval: str
+
+
+class Line(NamedTuple):
+    """One segment as the tables show it."""
+
+    name: str
+    labelled: str
+    unlabelled: str
+    source: str
+    cells: tuple[Cell, ...]  # the class prior, then metrics
+
+
+def titles(found: Evaluations) -> tuple[str, ...]:
+    """Of the columns: the segment, rows, the class prior, metrics."""
+    shown = (metric_title(name) for name in found.metrics[:SHOWN])
+    return (found.group_by, "labelled", "unlabelled", "class prior", *shown)
+
+
+def lines_of(found: Evaluations) -> Iterator[Line]:
+    """What the tables show of every segment."""
+    for segment in found.segments.values():
+        yield line_of(segment, found.metrics[:SHOWN])
+
+
+def line_of(segment: Segment, metrics: tuple[str, ...]) -> Line:
+    labelled, unlabelled, _ = segment.evaluation.tally.totals
+    prior = segment.evaluation.class_prior
+    cells = [Cell(_number(prior.value), _ends(prior.interval))]
+    cells += [_cell(segment.estimates[name]) for name in metrics]
+    return Line(segment.title, f"{labelled:,.10g}", f"{unlabelled:,.10g}", segment.prior_source, tuple(cells))
+
+
+def _cell(estimate: Estimate) -> Cell:
+    if estimate.undefined_because:
+        return Cell("undefined", "")
+    return Cell(_number(estimate.value), _ends(estimate.interval))
+
+
+def _number(value: float) -> str:
+    return f"{value:.3f}"
+
+
+def _ends(interval: Interval | None) -> str:
+    return "" if interval is None or interval.width == 0 else f"{_number(interval.low)}-{_number(interval.high)}"
+
+
+def shared_notices(found: Evaluations) -> list[tuple[Notice, str]]:
+    """Each kind of warning once, worst first, with the segments it is about."""
+    first: dict[str, Notice] = {}
+    about: dict[str, list[str]] = {}
+    for segment in found.segments.values():
+        for notice in segment.notices:
+            first.setdefault(notice.code, notice)
+            about.setdefault(notice.code, []).append(shortened(segment.title, LONGEST_NAME))
+    return [(notice, _names(about[notice.code])) for notice in worst_first(first.values())]
+
+
+def _names(names: list[str]) -> str:
+    """One segment by its name; several by number and names, with the one that the words after it are about."""
+    if len(names) == 1:
+        return names[0]
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return f"{len(names):,} segments ({', '.join(names[:NAMED])}{more}), such as {names[0]}"
+
+
+def head_of(found: Evaluations) -> tuple[str, str]:
+    """Where the class priors came from, and which threshold is used: what to read before the table."""
+    return f"{found.prior_words}.", f"threshold: {found.threshold_words}."
+
+
+def segments_text(found: Evaluations) -> str:
+    """The table for terminals and logs: a segment takes two lines, its numbers and their intervals."""
+    lines = [line for words in head_of(found) for line in textwrap.wrap(words, WIDTH, subsequent_indent="  ")]
+    lines += ["", *table_lines(found)]
+    for notice, about in shared_notices(found):
+        words = f"{notice.severity.name.lower()}: {about}: {notice}"
+        lines += ["", *textwrap.wrap(words, WIDTH, subsequent_indent="  ")]
+    for line in skipped_lines(found):
+        lines += ["", *textwrap.wrap(line, WIDTH, subsequent_indent="  ")]
+    return "\n".join(lines)
+
+
+def skipped_lines(found: Evaluations) -> list[str]:
+    """A sentence for each segment that was left out."""
+    from pulens.segments import title_of
+
+    return [f"{title_of(segment)}: not evaluated: {reason}" for segment, reason in found.skipped.items()]
+
+
+def table_lines(found: Evaluations) -> list[str]:
+    """The table alone, no line longer than 80 characters unless numbers of rows are that long."""
+    heads = titles(found)
+    rows = list(lines_of(found))
+    counts = max(len(heads[2]), *(max(len(row.labelled), len(row.unlabelled)) for row in rows))
+    name_width = max(WIDTH - counts - 1 - CELL * len(heads[3:]), len(BELOW_NAME))
+    name_width = max(min(name_width, max(len(heads[0]), *(len(row.name) for row in rows))), len(BELOW_NAME))
+
+    def joined(name: str, count: str, cells: tuple[str, ...]) -> str:
+        text = f"{shortened(name, name_width):<{name_width}} {count:>{counts}}"
+        return (text + "".join(f"{value:>{CELL}}" for value in cells)).rstrip()
+
+    lines = [joined(heads[0], heads[1], heads[3:])]
+    lines.append(joined(BELOW_NAME, heads[2], (interval_name_of(found),) * len(heads[3:])))
+    for row in rows:
+        values, intervals = (tuple(part) for part in zip(*row.cells, strict=True))
+        lines.append(joined(row.name, row.labelled, values))
+        lines.append(joined(f"  {row.source}", row.unlabelled, intervals))
+    return lines
+
+
+def interval_name_of(found: Evaluations) -> str:
+    resampling = next(iter(found.values())).resampling
+    return "range" if resampling is None else f"{resampling.confidence:.0%}"
+
+
+def shortened(name: str, width: int) -> str:
+    flat = name if name.startswith("  ") else " ".join(name.split())
+    return flat if len(flat) <= width else f"{flat[: width - 1]}…"
+
+
+def segments_markdown(found: Evaluations, *, title: str | None = None) -> str:
+    """What was assumed, the table, the warnings and what was left out."""
+    heads = titles(found)
+    lines = [f"# {plain(title or f'By {found.group_by}')}", "", *(f"{plain(words)}  " for words in head_of(found)), ""]
+    header = (*heads[:4], "from", *heads[4:])
+    lines += [
+        f"| {' | '.join(map(plain, header))} |",
+        f"| --- | ---: | ---: | ---: | --- |{' ---: |' * len(heads[4:])}",
+    ]
+    for row in lines_of(found):
+        prior, *rest = (f"{cell.value} ({cell.interval})" if cell.interval else cell.value for cell in row.cells)
+        cells = (row.name, row.labelled, row.unlabelled, prior, row.source, *rest)
+        lines.append(f"| {' | '.join(map(plain, cells))} |")
+    for notice, about in shared_notices(found):
+        lines += ["", f"> **{notice.severity.name.capitalize()}** {plain(about)}: {plain(str(notice))}"]
+    if found.skipped:
+        lines += ["", "## Not evaluated", "", *(f"- {plain(line)}" for line in skipped_lines(found))]
+    return "\n".join(lines)

@@ -1,0 +1,171 @@
+"""Evaluations per segment as one self-contained page: a row per segment, its intervals drawn as dots with bars."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from pulens.notice import Severity
+from pulens.report.html import render
+from pulens.report.segments import LONGEST_NAME, SHOWN, interval_name_of, line_of, shared_notices, shortened
+from pulens.report.words import Assumption, data_assumptions
+from pulens.report.words import title_of as metric_title
+
+if TYPE_CHECKING:
+    from pulens.estimate import Estimate, Interval
+    from pulens.segments import Evaluations, Segment
+
+SCRIPTS = ("words.js", "chart.js", "figures.js", "sorting.js", "segments.js", "theme.js")
+MOST_ROWS = 2_000  # segments on a page; the JSON has all
+MOST_SKIPPED = 500
+
+_BROKEN = {
+    "implied": "A segment whose positives are labelled more or less often than those of others: a clinic with other "
+    "habits, a region without inspectors.",
+    "given": "Priors from another year or definition; segments mixed up.",
+    "estimated": "Scores whose top is not pure; few labelled rows in a segment.",
+    "same for all": "Segments that hold more or fewer positives than others, which is the rule.",
+}
+
+
+def segments_page(found: Evaluations, *, title: str | None = None) -> str:
+    """The whole page as text; the segment with the lowest first metric stands first."""
+    metrics = found.metrics[:SHOWN]
+    ordered = sorted(found.segments.values(), key=lambda segment: _order(segment.estimates[metrics[0]]))
+    shown = ordered[:MOST_ROWS]
+    first = next(iter(found.segments.values()))
+    axes = {name: _axis([segment.estimates[name] for segment in shown]) for name in metrics}
+    priors = [segment.evaluation.class_prior for segment in shown]
+    prior_axis = _ends_of([(prior.value, prior.interval) for prior in priors])
+    notices = [replace(notice, message=f"{about}: {notice}") for notice, about in shared_notices(found)]
+    return render(
+        "segments.html.j2",
+        SCRIPTS,
+        {"segments": len(found)},
+        title=title or f"By {found.group_by}",
+        group_by=found.group_by,
+        counts=_counts(found),
+        sentences=_verdict(found, ordered, metrics),
+        source=f"{_sentence(found.prior_words)} Threshold: {found.threshold_words}.",
+        interval_name=interval_name_of(found),
+        columns=[
+            {"title": metric_title(name), "low": _tick(axes[name][0]), "high": _tick(axes[name][1])} for name in metrics
+        ],
+        prior_column={"low": _tick(prior_axis[0]), "high": _tick(prior_axis[1])},
+        rows=[_row(segment, metrics, axes, prior_axis) for segment in shown],
+        left_out=len(ordered) - len(shown),
+        skipped=[(_name(segment), reason) for segment, reason in list(found.skipped.items())[:MOST_SKIPPED]],
+        skipped_in_all=len(found.skipped),
+        alarming=[notice for notice in notices if notice.severity > Severity.NOTE],
+        assumptions=_assumptions(found, first),
+    )
+
+
+def _row(
+    segment: Segment, metrics: tuple[str, ...], axes: dict[str, tuple[float, float]], prior_axis: tuple[float, float]
+) -> dict[str, Any]:
+    line = line_of(segment, metrics)
+    prior = segment.evaluation.class_prior
+    pictures = [
+        {**_picture(prior.value, prior.interval, prior_axis), "cell": line.cells[0], "title": "class prior"},
+        *(
+            {
+                **_picture(segment.estimates[name].value, segment.estimates[name].interval, axes[name]),
+                "cell": cell,
+                "title": metric_title(name),
+            }
+            for name, cell in zip(metrics, line.cells[1:], strict=True)
+        ),
+    ]
+    worst = max((notice.severity for notice in segment.notices), default=None)
+    return {
+        "line": line,
+        "pictures": pictures,
+        "worst": "" if worst is None else worst.name.lower(),
+        "warnings": " ".join(str(notice) for notice in segment.notices),
+    }
+
+
+def _picture(value: float, interval: Interval | None, axis: tuple[float, float]) -> dict[str, Any]:
+    """Where dot and bar lie, in per cent of the axis."""
+    if math.isnan(value):
+        return {"value": "", "at": None}
+    low, high = (value, value) if interval is None else (interval.low, interval.high)
+
+    def place(number: float) -> str:
+        share = (number - axis[0]) / (axis[1] - axis[0])
+        return f"{2 + 96 * min(max(share, 0.0), 1.0):.2f}%"
+
+    return {"value": f"{value:.6g}", "at": place(value), "low": place(low), "high": place(high)}
+
+
+def _axis(estimates: list[Estimate]) -> tuple[float, float]:
+    return _ends_of([(found.value, found.interval) for found in estimates if not math.isnan(found.value)])
+
+
+def _ends_of(values: list[tuple[float, Interval | None]]) -> tuple[float, float]:
+    """Whole tenths around all intervals, so that every row has the same axis."""
+    lows = [value if interval is None else interval.low for value, interval in values]
+    highs = [value if interval is None else interval.high for value, interval in values]
+    low, high = math.floor(10 * min(lows, default=0.0)) / 10, math.ceil(10 * max(highs, default=1.0)) / 10
+    return (low, high) if high > low else (low, low + 0.1)
+
+
+def _tick(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _order(estimate: Estimate) -> tuple[bool, float]:
+    return math.isnan(estimate.value), 0.0 if math.isnan(estimate.value) else estimate.value
+
+
+def _counts(found: Evaluations) -> str:
+    totals = [evaluation.tally.totals for evaluation in found.values()]
+    words = f"{len(found):,} segments of {found.group_by}: {sum(one.labelled for one in totals):,.10g} labelled, "
+    words += f"{sum(one.unlabelled for one in totals):,.10g} unlabelled rows ({next(iter(found.values())).scenario})"
+    return words + (f"; {len(found.skipped):,} more not evaluated" if found.skipped else "")
+
+
+def _verdict(found: Evaluations, ordered: list[Segment], metrics: tuple[str, ...]) -> list[str]:
+    """Lowest and highest of each metric that is shown, with their intervals."""
+    sentences = [_sentence(found.prior_words)] if found.says_same_prior else []
+    for name in metrics:
+        defined = sorted(
+            (segment for segment in ordered if not math.isnan(segment.estimates[name].value)),
+            key=lambda segment: segment.estimates[name].value,
+        )
+        if not defined:
+            continue
+        low, high = (_named(segment, name) for segment in (defined[0], defined[-1]))
+        sentences.append(f"{metric_title(name)} {f'from {low} to {high}' if len(defined) > 1 else low}.")
+    return sentences
+
+
+def _named(segment: Segment, name: str) -> str:
+    found = segment.estimates[name]
+    ends = "" if found.interval is None else f"; {found.interval.low:.2f} to {found.interval.high:.2f}"
+    return f"{found.value:.2f} (\u2068{shortened(segment.title, LONGEST_NAME)}\u2069{ends})"
+
+
+def _assumptions(found: Evaluations, first: Segment) -> tuple[Assumption, ...]:
+    """Those of every evaluation, with what is assumed of the class priors of segments in the second place."""
+    random, _, *rest = data_assumptions(first.evaluation.evidence)
+    source = first.prior_source
+    priors = Assumption(
+        _sentence(found.prior_words),
+        _BROKEN.get(source, _BROKEN["given"]),
+        "Precision and all that rests on the class prior are off in that segment; ROC AUC less, recall not at all.",
+    )
+    within = replace(random, statement="Within each segment labelled positives are a random draw of its positives.")
+    return (within, priors, *rest)
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
+
+
+def _name(segment: Any) -> str:
+    from pulens.segments import title_of
+
+    return title_of(segment)

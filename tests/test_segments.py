@@ -1,0 +1,200 @@
+"""Evaluations per segment: whose class prior is whose, what is left out, what is kept."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import polars
+import pytest
+from scipy.stats import norm
+
+import pulens
+from pulens.segments import evaluate_by
+
+PRIORS = {"north": 0.05, "south": 0.4, "west": 0.2}
+
+
+def rows(n=6000, *, seed=0, frequency=0.3, priors=PRIORS, apart=1.5):
+    """One sample whose positives are labelled equally often everywhere; segments differ in their share of them."""
+    rng = np.random.default_rng(seed)
+    site = rng.choice(list(priors), n)
+    positive = rng.random(n) < np.array([priors[name] for name in site])
+    labels = (positive & (rng.random(n) < frequency)).astype(int)
+    return polars.DataFrame({"score": rng.normal(apart * positive), "label": labels, "site": site})
+
+
+def true_precision(prior, threshold, apart=1.5):
+    hits, alarms = prior * norm.sf(threshold - apart), (1 - prior) * norm.sf(threshold)
+    return hits / (hits + alarms)
+
+
+def test_the_class_prior_of_all_rows_is_not_that_of_every_segment():
+    population = sum(PRIORS.values()) / 3
+    found = evaluate_by(rows(), "site", class_prior=population, scenario="single-set", threshold=1.0)
+    for name, prior in PRIORS.items():
+        segment = found.segments[name]
+        assert segment.prior_source == "implied"
+        assert prior in found[name].class_prior.interval
+        assert true_precision(prior, 1.0) in segment.estimates["precision"].interval
+    forced = evaluate_by(rows(), "site", class_prior=population, scenario="single-set", threshold=1.0, same_prior=True)
+    assert str(forced).startswith("ONE CLASS PRIOR FOR ALL SEGMENTS")
+    assert forced.to_dict()["segments"][0]["prior_source"] == "same for all"
+    assert true_precision(0.05, 1.0) not in forced.segments["north"].estimates["precision"].interval
+
+
+def test_intervals_with_implied_priors_hold_the_truth():
+    """Precision moves with the segment's own number of labelled rows; 100 samples of three segments."""
+    held, population = [], sum(PRIORS.values()) / 3
+    for seed in range(100):
+        table = rows(1500, seed=seed)
+        found = evaluate_by(table, "site", class_prior=population, scenario="single-set", threshold=1.0)
+        for name, segment in found.segments.items():
+            held.append(true_precision(PRIORS[name], 1.0) in segment.estimates["precision"].interval)
+    assert 0.91 < np.mean(held) < 0.985, np.mean(held)
+
+
+def test_one_small_segment_does_not_end_the_run():
+    tiny = polars.DataFrame({"score": [1.0, 0.5, 0.2], "label": [1, 0, 0], "site": ["tiny"] * 3})
+    table = polars.concat([rows(), tiny])
+    found = evaluate_by(table, "site", scenario="single-set")
+    assert {"south", "west"} <= set(found)
+    assert "cannot be estimated from 1 labelled and 2 unlabelled rows" in found.skipped["tiny"]
+    assert "tiny: not evaluated: the class prior cannot be estimated" in " ".join(str(found).split())
+    assert {"segment": "tiny", "reason": found.skipped["tiny"]} in found.to_dict()["skipped"]
+
+
+def test_when_no_segment_can_be_evaluated_the_first_reason_is_told():
+    with pytest.raises(pulens.PulensError, match=r"none of the 2 segments of 'site' can be evaluated; the first: "):
+        evaluate_by(rows(30, priors={"a": 0.3, "b": 0.3}), "site", scenario="single-set")
+
+
+def test_without_a_class_prior_each_segment_is_estimated():
+    found = evaluate_by(rows(12_000), "site", scenario="single-set")
+    for name in found:
+        assert found.segments[name].prior_source == "estimated"
+        alone = pulens.evaluate(rows(12_000).filter(polars.col("site") == name), scenario="single-set")
+        assert found[name].class_prior.value == alone.class_prior.value
+
+
+@pytest.mark.parametrize("given", [0.2, (0.15, 0.25)])
+def test_one_class_prior_needs_one_sample(given):
+    with pytest.raises(pulens.PulensError, match="nothing says how its positives divide among the segments"):
+        evaluate_by(rows(), "site", class_prior=given, scenario="case-control")
+
+
+def test_an_audit_of_all_rows_is_implied_too_and_one_per_segment_is_each_s_own():
+    whole = evaluate_by(rows(), "site", audit=(30, 200), scenario="single-set")
+    assert {segment.prior_source for segment in whole.segments.values()} == {"implied"}
+    assert whole["south"].class_prior.value > 4 * whole["north"].class_prior.value
+    audits = {"north": (2, 100), "south": (35, 100), "west": (15, 100)}
+    each = evaluate_by(rows(), "site", audit=audits, scenario="single-set")
+    assert each["south"].class_prior.value > each["west"].class_prior.value > each["north"].class_prior.value
+
+
+def test_all_segments_share_one_threshold_unless_each_chooses():
+    given = {"class_prior": PRIORS, "scenario": "single-set"}
+    shared = evaluate_by(rows(), "site", **given)
+    assert len({evaluation.threshold for evaluation in shared.values()}) == 1
+    assert "best f1 on the rows of all segments together" in shared.threshold_words
+    each = evaluate_by(rows(), "site", **given, threshold="each")
+    assert len({evaluation.threshold for evaluation in each.values()}) == 3
+    with pytest.raises(pulens.PulensError, match="threshold must be a number, 'each'"):
+        evaluate_by(rows(), "site", **given, threshold="best")
+
+
+def test_the_table_s_numbers_are_those_of_the_evaluation_behind_it():
+    found = evaluate_by(rows(), "site", class_prior=sum(PRIORS.values()) / 3, scenario="single-set", threshold=1.0)
+    for name, segment in found.segments.items():
+        assert "_doubts" not in vars(segment.evaluation), "what was drawn is let go: a table may have 100,000 segments"
+        for metric, estimate in segment.estimates.items():
+            alone = found[name].estimates[metric]
+            assert estimate.value == alone.value
+            tolerance = 0.05 * alone.interval.width if metric == "roc_auc" else 1e-12
+            assert estimate.interval.low == pytest.approx(alone.interval.low, abs=tolerance)
+            assert estimate.interval.high == pytest.approx(alone.interval.high, abs=tolerance)
+
+
+def test_segments_survive_pickling():
+    found = evaluate_by(rows(), "site", class_prior=PRIORS, scenario="single-set", threshold=1.0)
+    assert pickle.loads(pickle.dumps(found)).to_dict() == found.to_dict()
+
+
+def test_metrics_are_those_asked_for():
+    asked = ("f1", "average_precision")
+    found = evaluate_by(rows(), "site", class_prior=PRIORS, scenario="single-set", threshold=1.0, metrics=asked)
+    assert tuple(found.to_dict()["segments"][0]["estimates"]) == asked
+    assert "Average precision" in found.to_markdown()
+    with pytest.raises(pulens.PulensError, match="recal"):
+        evaluate_by(rows(), "site", class_prior=PRIORS, scenario="single-set", metrics=["recal"])
+
+
+def test_undefined_numbers_and_no_intervals_are_shown():
+    found = evaluate_by(rows(), "site", class_prior=PRIORS, scenario="single-set", threshold=99.0, confidence=None)
+    assert "undefined" in str(found)
+    assert "undefined" in found.to_html()
+
+
+def test_markdown_takes_names_as_they_are():
+    table = rows().with_columns(polars.col("site").replace("north", "a|b*<i>"))
+    priors = {**PRIORS, "a|b*<i>": 0.05}
+    text = evaluate_by(table, "site", class_prior=priors, scenario="single-set", threshold=1.0).to_markdown()
+    assert "| a\\|b\\*\\<i\\> |" in text
+
+
+def test_a_column_of_class_priors_is_read_from_every_kind_of_table(tmp_path):
+    import duckdb
+    import sqlalchemy
+
+    table = rows().with_columns(polars.col("site").replace_strict(PRIORS).alias("prior"))
+    kept = table.to_pandas()
+    file = tmp_path / "scores.parquet"
+    table.write_parquet(file)
+    with duckdb.connect(str(tmp_path / "x.db")) as connection:
+        connection.execute("CREATE TABLE t AS SELECT * FROM kept")
+    engine = sqlalchemy.create_engine(f"sqlite:///{tmp_path / 'x.sqlite'}")
+    kept.to_sql("t", engine)
+    places = [(table, {}), (kept, {}), (table.lazy(), {}), (file, {}), (engine, {"table": "t"})]
+    places.append((f"duckdb:///{tmp_path / 'x.db'}", {"table": "t"}))
+    asked = {"class_prior_column": "prior", "scenario": "single-set", "threshold": 1.0}
+    answers = [evaluate_by(source, "site", **options, **asked).to_dict() for source, options in places]
+    assert all(answer == answers[0] for answer in answers)
+    assert [segment["class_prior"]["value"] for segment in answers[0]["segments"]] == list(PRIORS.values())
+
+
+def test_a_column_of_class_priors_must_be_constant_and_stands_alone():
+    table = rows().with_columns(polars.lit(0.2).alias("prior"))
+    broken = table.with_columns(polars.when(polars.col("label") == 1).then(0.3).otherwise(0.2).alias("prior"))
+    with pytest.raises(pulens.PulensError, match="must hold one number in each segment of 'site', got numbers from"):
+        evaluate_by(broken, "site", class_prior_column="prior", scenario="single-set")
+    with pytest.raises(pulens.PulensError, match=r"class_prior=0\.2 says something else of it: give one of them"):
+        evaluate_by(table, "site", class_prior_column="prior", class_prior=0.2, scenario="single-set")
+    empty = polars.when(polars.int_range(polars.len()) < 3).then(None).otherwise(0.2)
+    missing = table.with_columns(empty.alias("prior"), site=polars.lit("all"))
+    with pytest.raises(pulens.PulensError, match="3 rows without a number in the segment"):
+        evaluate_by(missing, "site", class_prior_column="prior", scenario="single-set")
+
+
+def test_many_segments_are_found_in_one_pass():
+    """A table of 3,000 segments: each row was looked at once per segment before, nine million times in all."""
+    n = 12_000
+    table = polars.DataFrame({"score": np.arange(n) % 97, "label": np.arange(n) % 4 == 0, "site": np.arange(n) // 4})
+    from pulens.inputs import read_tallies
+
+    tallies = read_tallies(table, group_by="site")
+    assert len(tallies) == 3000
+    assert list(tallies)[:3] == [0, 1, 2]
+    assert {tally.totals.rows for tally in tallies.values()} == {4.0}
+
+
+def test_a_segment_nobody_labelled_is_said_to_raise_the_others():
+    label = polars.when(polars.col("site") == "west").then(0).otherwise(polars.col("label"))
+    table = rows().with_columns(label.alias("label"))
+    found = evaluate_by(table, "site", class_prior=0.2, scenario="single-set", threshold=1.0)
+    assert "no labelled positive" in found.skipped["west"]
+    assert "leave its rows out, or the class priors of all others are too high" in found.skipped["west"]
+
+
+def test_a_missing_file_is_called_missing(tmp_path):
+    with pytest.raises(pulens.PulensError, match=r"nothing\.csv.*(no such file|does not exist|not found)"):
+        evaluate_by(str(tmp_path / "nothing.csv"), "site", class_prior=0.2, scenario="single-set")
