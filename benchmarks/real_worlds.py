@@ -324,7 +324,7 @@ def grow(samples, world):
 
 
 DOUBTS, PURITIES = (0.15, 0.2, 0.25, 0.3, 0.35), (0.1, 0.2, 0.3)
-ENOUGH, ENOUGH_WHEN_MANY = 0.978, 0.985  # mean coverage to reach: more than 95, since it is meant for each user's table
+ENOUGH = 0.978  # mean coverage to reach: more than 95%, since the promise is meant for each table of a user
 
 
 def weigh(samples, world):
@@ -362,7 +362,7 @@ def chosen(usual, many):
     """The smallest constants that hold often enough; tables count equally: axes table, doubt, purity."""
     usual, many = usual.mean(axis=0), many.mean(axis=0)
     doubt = next((i for i in range(len(DOUBTS)) if usual[i, 1] >= ENOUGH), len(DOUBTS) - 1)
-    purity = next((i for i in range(len(PURITIES)) if many[doubt, i] >= ENOUGH_WHEN_MANY), len(PURITIES) - 1)
+    purity = next((i for i in range(len(PURITIES)) if many[doubt, i] >= ENOUGH), len(PURITIES) - 1)
     return DOUBTS[doubt], PURITIES[purity]
 
 
