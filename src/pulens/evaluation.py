@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from pulens.diagnostics import diagnose
 from pulens.errors import AssumptionError, PulensError
 from pulens.estimate import Curve, Estimate, Interval
 from pulens.evidence import Evidence, gather
+from pulens.frozen import FrozenMapping
 from pulens.metrics import METRICS, find
 from pulens.metrics._binning import binning_notices
 from pulens.metrics._intervals import Choice, Doubts
@@ -161,7 +161,7 @@ class Evaluation:
             if metric.reads == "threshold"
         }
         table = recover_at(self.tally, self.evidence.assumptions, number)
-        return OperatingPoint(number, table, MappingProxyType(found))
+        return OperatingPoint(number, table, FrozenMapping(found))
 
     def best_threshold(self, metric: str = "f1", **parameters: Any) -> float:
         """The threshold at which a metric is best; the highest one if several are."""
@@ -230,6 +230,10 @@ class Evaluation:
             "uncorrected": {name: found.to_dict() for name, found in self.uncorrected.items()},
             "warnings": list(self.warnings),
         }
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels in a copy or a pickle: the evidence and the answers found so far, not the redraws behind them."""
+        return {name: value for name, value in self.__dict__.items() if name != "_doubts"}
 
     def __str__(self) -> str:
         from pulens.report.text import evaluation_text
@@ -367,7 +371,7 @@ def _place(name: str) -> int:
 
 def _estimates(evidence: Evidence, threshold: float, doubts: Doubts | None = None) -> Mapping[str, Estimate]:
     ranking_first = sorted(METRICS.items(), key=lambda item: (item[1].reads != "ranking", _place(item[0])))
-    return MappingProxyType(
+    return FrozenMapping(
         {
             name: estimate(name, metric, evidence, threshold=threshold, doubts=doubts)
             for name, metric in ranking_first

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from pulens.errors import InputError, listed
 from pulens.estimate import Estimate
 from pulens.evaluation import Evaluation, evaluate
 from pulens.evidence import gather
+from pulens.frozen import FrozenMapping
 from pulens.inputs import read_tallies
 from pulens.inputs.tallies import check_tally
 from pulens.recovery.binning_error import bin_errors
@@ -111,7 +111,7 @@ def evaluate_by(source: Any, group_by: str, **options: Any) -> Evaluations:
             f"none of the {len(skipped)} segments of {group_by!r} can be evaluated; the first: "
             f"{next(iter(skipped.values()))}"
         )
-    return Evaluations(group_by, MappingProxyType(found), MappingProxyType(skipped))
+    return Evaluations(group_by, FrozenMapping(found), FrozenMapping(skipped))
 
 
 def _of(segment: Any, name: str, value: Any) -> Any:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -20,6 +19,7 @@ from pulens.comparison.paired import Difference, holm, percentile_interval, two_
 from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence, settle_class_prior
+from pulens.frozen import FrozenMapping
 from pulens.metrics import find
 from pulens.metrics._measure import check_threshold, raw_value
 from pulens.metrics._metric import Metric
@@ -142,10 +142,10 @@ def compare(
         rows.names,
         asked.evidence,
         resampling,
-        MappingProxyType({n: _estimates(asked, n, observed[n], moved[n], confidence) for n in chosen}),
-        MappingProxyType({n: _differences(asked, n, observed[n], moved[n], confidence) for n in chosen}),
-        MappingProxyType({n: _order(asked, n, tallies) for n in chosen}),
-        MappingProxyType({n: metric.higher_is_better for n, metric in chosen.items()}),
+        FrozenMapping({n: _estimates(asked, n, observed[n], moved[n], confidence) for n in chosen}),
+        FrozenMapping({n: _differences(asked, n, observed[n], moved[n], confidence) for n in chosen}),
+        FrozenMapping({n: _order(asked, n, tallies) for n in chosen}),
+        FrozenMapping({n: metric.higher_is_better for n, metric in chosen.items()}),
     )
 
 
@@ -232,7 +232,7 @@ def _estimates(
         interval = _hull(clipped, confidence, asked.rows.n_labelled)
         value = min(max(value, metric.lowest), metric.highest)
         found[model] = Estimate(name, value, interval, threshold=threshold)
-    return MappingProxyType(found)
+    return FrozenMapping(found)
 
 
 def _differences(
