@@ -232,7 +232,7 @@ class Evaluation:
         }
 
     def __getstate__(self) -> dict[str, Any]:
-        """What travels in a copy or a pickle: the evidence and the answers found so far, not the redraws behind them."""
+        """What travels in a copy or a pickle: evidence and the answers found so far, not the redraws behind them."""
         return {name: value for name, value in self.__dict__.items() if name != "_doubts"}
 
     def __str__(self) -> str:
@@ -291,6 +291,7 @@ def evaluate(
     redraws: int = DEFAULT_REDRAWS,
     seed: int = 0,
     audit: object = None,
+    combine: bool = False,
     **reading: Any,
 ) -> Evaluation:
     r"""Recover how a classifier performs on positives versus negatives from positive and unlabelled rows.
@@ -323,8 +324,10 @@ def evaluate(
         How many times counts are redrawn for intervals that have no closed form, and where chance starts: the same
         seed gives the same numbers.
     audit
-        Positives found and rows checked among randomly chosen unlabelled rows, ``(13, 200)``: sharpens an estimated
-        class prior.
+        Positives found and rows checked among randomly chosen unlabelled rows, ``(13, 200)``: decides the class prior
+        by itself, with an exact interval. It does not make labels random that are not.
+    combine
+        Sharpen the audit by an estimate of the class prior, ``class_prior="auto"`` or another; both must then be right.
 
     The recovery solves :math:`\eta_{pu} = \alpha\gamma + (1-\alpha)\eta` and
     :math:`\gamma_{pu} = \beta\gamma + (1-\beta)\eta` at every threshold: paper 003, equations 1 to 4.
@@ -344,6 +347,7 @@ def evaluate(
         label_noise=label_noise,
         scenario=scenario,
         audit=audit,
+        combine=combine,
         **(reading if weights is None else {**reading, "weights": weights}),
     )
     if threshold is None:

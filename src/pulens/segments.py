@@ -17,7 +17,7 @@ from pulens.recovery.binning_error import bin_errors
 from pulens.tally import Tally
 
 SHOWN = ("roc_auc", "average_precision", "precision", "recall", "f1")
-_ASSUMED = ("class_prior", "unlabelled_prior", "label_noise", "scenario", "audit")
+_ASSUMED = ("class_prior", "unlabelled_prior", "label_noise", "scenario", "audit", "combine")
 _EVALUATED = (*_ASSUMED, "threshold", "confidence", "redraws", "seed")
 
 

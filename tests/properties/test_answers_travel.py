@@ -139,4 +139,5 @@ def test_numbers_of_an_answer_cannot_be_changed():
         frozen["a"] = 2
     with pytest.raises(AttributeError, match="cannot be changed"):
         frozen._items = {}
-    assert frozen == {"a": 1} and frozen | {"b": 2} == {"a": 1, "b": 2} and {"b": 2} | frozen == {"a": 1, "b": 2}
+    assert frozen == {"a": 1}
+    assert frozen | {"b": 2} == {"b": 2} | frozen == {"a": 1, "b": 2}

@@ -10,6 +10,7 @@ from pulens.cli._complete import complete_file
 from pulens.cli._options import (
     Number,
     assumption_options,
+    audit_options,
     engine_arguments,
     engine_options,
     interval_options,
@@ -30,11 +31,7 @@ if TYPE_CHECKING:
 @engine_options
 @click.option("--group-by", metavar="COLUMN", help="One evaluation per value of a column.")
 @assumption_options
-@click.option(
-    "--audit",
-    metavar="K/R",
-    help="K positives were found among R randomly chosen unlabelled rows: sharpens an estimated class prior.",
-)
+@audit_options
 @click.option("--threshold", type=Number(), help="Predicted positive is score >= threshold. Default: best F1.")
 @interval_options
 @click.option(
@@ -70,6 +67,7 @@ def command(
     sensitivity: float | None,
     with_bounds: bool,
     audit: str | None,
+    combine: bool,
     **given: Any,
 ) -> None:
     """Show how good a classifier is on positives versus negatives, from a table of scores and PU labels.
@@ -97,6 +95,7 @@ def command(
         "label_noise": label_noise,
         "scenario": scenario,
         "audit": audit,
+        "combine": combine,
         "threshold": threshold,
         "confidence": confidence,
         "redraws": redraws,

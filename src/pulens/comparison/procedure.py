@@ -93,6 +93,8 @@ def compare(
     confidence: float = 0.95,
     redraws: int = DEFAULT_REDRAWS,
     seed: int = 0,
+    audit: object = None,
+    combine: bool = False,
     **reading: Any,
 ) -> Comparison:
     """Say which of several models is best on the same rows, how sure that is, and where the class prior decides.
@@ -102,7 +104,7 @@ def compare(
     labels, scores
         Labels as in :func:`pulens.evaluate`, and a mapping of each model's name to its scores. Or a table or the
         path of a file, with ``score=["a", "b"]`` naming the columns of scores.
-    class_prior, unlabelled_prior, label_noise, scenario
+    class_prior, unlabelled_prior, label_noise, scenario, audit, combine
         As in :func:`pulens.evaluate`. Over a range of class priors a difference counts only if it holds everywhere.
         An estimate is made from each model's scores, and the lowest is used for all: the class prior belongs to the
         rows, and the model that separates them best has the least to add to it.
@@ -126,10 +128,15 @@ def compare(
         raise PulensError("a comparison needs a confidence, such as 0.95: without doubt there is nothing to decide.")
     rows = read_models(labels, scores, **reading)
     chosen = _metrics(metrics, has_threshold=threshold is not None)
-    if class_prior is None and unlabelled_prior is None and all(m.ignores_class_prior for m in chosen.values()):
+    if (
+        class_prior is None
+        and unlabelled_prior is None
+        and audit is None
+        and all(m.ignores_class_prior for m in chosen.values())
+    ):
         unlabelled_prior = 1e-6  # any would do, but 0: that says every row is labelled
     tallies = rows.tallies()
-    given = (check_scenario(scenario), class_prior, unlabelled_prior, check_label_noise(label_noise))
+    given = (check_scenario(scenario), class_prior, unlabelled_prior, check_label_noise(label_noise), audit, combine)
     asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, metrics), _evidence(tallies, *given))
     observed = _measure(asked, tallies)
     drawn: dict[str, list[Floats]] = {name: [] for name in chosen}
@@ -155,9 +162,14 @@ def _evidence(
     class_prior: GivenPrior | ClassPrior | str | None,
     unlabelled_prior: GivenPrior | None,
     label_noise: float,
+    audit: object = None,
+    combine: bool = False,
 ) -> Evidence:
-    """One class prior for all models: the one given, or the lowest of the estimates from each model's scores."""
-    settled = [settle_class_prior(tally, scenario, class_prior, unlabelled_prior, label_noise) for tally in tallies]
+    """One class prior for all models: given, audited, or the lowest of the estimates from each model's scores."""
+    settled = [
+        settle_class_prior(tally, scenario, class_prior, unlabelled_prior, label_noise, audit, combine)
+        for tally in tallies
+    ]
     is_given = class_prior is not None and not isinstance(class_prior, ClassPrior | str)
     held: Literal["population", "unlabelled"] = "population" if is_given else "unlabelled"
     return Evidence(tallies[0], min(settled, key=lambda prior: prior.unlabelled), label_noise, scenario, held)
