@@ -85,9 +85,11 @@ def command(
       cat scores.csv | pulens evaluate - --class-prior 0.1 --json -
     """
     from pulens.cli._output import page_title, working, write_answers
+    from pulens.cli._typed import typed_command
     from pulens.cli._write import check_targets
     from pulens.evaluation import evaluate
 
+    typed = typed_command(click.get_current_context())
     check_targets({"--html": html_path, "--markdown": markdown_path, "--json": json_path}, file)
     arguments = {
         "class_prior": class_prior,
@@ -127,6 +129,7 @@ def command(
         quiet=quiet,
         scores_are=scores_are,
         more=more,
+        typed=typed,
     )
     if shown:
         from rich.console import Console
@@ -134,7 +137,7 @@ def command(
         from pulens.cli._terminal import show_evaluation
 
         console = Console()
-        show_evaluation(evaluation, console)
+        show_evaluation(evaluation, console, typed)
         if ranges:
             console.print(
                 f"\nif positives with high scores were labelled up to {sensitivity:g} times as often as others"

@@ -23,6 +23,7 @@ from pulens.frozen import FrozenMapping
 from pulens.metrics import find
 from pulens.metrics._measure import check_threshold, raw_value
 from pulens.metrics._metric import Metric
+from pulens.metrics._rests_on import rests_on
 from pulens.priors import ClassPrior, population_prior
 from pulens.priors.given import GivenPrior
 from pulens.recovery.many import priors_in_redraws
@@ -232,18 +233,19 @@ def _estimates(
 ) -> Mapping[str, Estimate]:
     metric = asked.metrics[name]
     middle = asked.priors(metric).index(asked.middle)
+    taken = rests_on(metric, asked.evidence)
     found = {}
     for place, model in enumerate(asked.rows.names):
         value = float(observed[middle, place])
         threshold = asked.thresholds[model] if metric.needs_threshold else None
         if math.isnan(value):
             reason = metric.undefined_because or "it is 0/0"
-            found[model] = Estimate(name, value, undefined_because=reason, threshold=threshold)
+            found[model] = Estimate(name, value, undefined_because=reason, threshold=threshold, rests_on=taken)
             continue
         clipped = np.clip(redraws[:, :, place], metric.lowest, metric.highest)
         interval = _hull(clipped, confidence, asked.rows.n_labelled)
         value = min(max(value, metric.lowest), metric.highest)
-        found[model] = Estimate(name, value, interval, threshold=threshold)
+        found[model] = Estimate(name, value, interval, threshold=threshold, rests_on=taken)
     return FrozenMapping(found)
 
 

@@ -14,6 +14,7 @@ from pulens.evidence import Evidence
 from pulens.metrics._binning import carrying_binning_error
 from pulens.metrics._intervals import Doubts
 from pulens.metrics._metric import Metric
+from pulens.metrics._rests_on import rests_on
 from pulens.recovery import recover_at
 from pulens.tally import Tally
 
@@ -73,8 +74,10 @@ def estimate(
     """
     known = value(metric, evidence.tally, evidence.assumptions, threshold, **parameters)
     at = threshold if metric.needs_threshold else None
+    taken = rests_on(metric, evidence)
     if math.isnan(known):
-        return Estimate(name, known, undefined_because=metric.undefined_because or "it is 0/0", threshold=at)
+        reason = metric.undefined_because or "it is 0/0"
+        return Estimate(name, known, undefined_because=reason, threshold=at, rests_on=taken)
     beside = {} if metric.landmarks is None else metric.landmarks(evidence.tally, known, **parameters)
     reach = prior_range(metric, evidence, known, threshold, **parameters)
     sources = {} if reach is None else {"class prior": reach}
@@ -86,9 +89,9 @@ def estimate(
 
         found = doubts.of(name, metric, known, threshold, point, **parameters)
     if found is None:
-        return Estimate(name, known, reach, threshold=at, sources=sources, landmarks=beside)
+        return Estimate(name, known, reach, threshold=at, sources=sources, landmarks=beside, rests_on=taken)
     sources = {"sample": found.sample, **sources}
-    return Estimate(name, known, found.interval, threshold=at, sources=sources, landmarks=beside)
+    return Estimate(name, known, found.interval, threshold=at, sources=sources, landmarks=beside, rests_on=taken)
 
 
 def prior_range(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -25,8 +26,16 @@ SCRIPTS = (
 )
 
 
-def evaluation_page(evaluation: Evaluation, *, title: str | None = None, scores_are: str | None = None) -> str:
+def evaluation_page(
+    evaluation: Evaluation,
+    *,
+    title: str | None = None,
+    scores_are: str | None = None,
+    typed: Sequence[tuple[str, ...]] | None = None,
+) -> str:
     """The whole page as text; with ``scores_are="probability"`` (or ``"logit"``) it has a reliability diagram.
+
+    ``typed`` is the command that the evaluation came from, if it came from one: next steps then show commands.
 
     >>> from pulens import evaluate
     >>> page = evaluation_page(evaluate([1, 0, 0], [0.9, 0.4, 0.1], class_prior=0.2), title="<script>")
@@ -62,6 +71,7 @@ def evaluation_page(evaluation: Evaluation, *, title: str | None = None, scores_
         has_bounds=data["bounds"],
         has_reliability=scores_are is not None,
         derivations=DERIVATIONS,
+        next_steps=[(step.sentence, step.call if typed is None else step.shell(typed)) for step in summary.next_steps],
         thinning=thinning_words(data["thinning"]),
         interval_name="" if interval is None else "range" if confidence is None else f"{confidence:.0%} interval",
     )
