@@ -30,7 +30,7 @@ def typed_command(context: click.Context) -> Typed:
             words.append((option,))
             continue
         value = context.params[name]
-        words += [(option, _written(one)) for one in (value if parameter.multiple else (value,))]  # type: ignore[attr-defined]
+        words += [(option, _written(one)) for one in (value if parameter.multiple else (value,))]
     return tuple(words)
 
 

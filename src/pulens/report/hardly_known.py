@@ -21,8 +21,8 @@ def prior_is_hardly_known(evaluation: Evaluation) -> bool:
         return False
     if any(notice.code in SAID_BY_THE_ESTIMATOR for notice in prior.notices):
         return True
-    if prior.interval is not None and prior.interval.width > WIDE_PRIOR:
+    if prior.interval is not None and bool(prior.interval.width > WIDE_PRIOR):
         return True
     precision = evaluation.estimates["precision"]
     wide = precision.interval is not None and precision.interval.width > WIDE_PRECISION
-    return wide and not math.isnan(precision.value)
+    return bool(wide) and not math.isnan(precision.value)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pulens._version import __version__
 from pulens.notice import Severity
 from pulens.report.page_data import page_data
-from pulens.report.summary import summarise
+from pulens.report.summary import Row, summarise
 from pulens.report.words import DERIVATIONS, percent, prior_words, title_of
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def evaluation_page(
         data,
         title=title or "Evaluation",
         summary=summary,
-        tiles=[row for name in TILES for row in rows if row.name == name],
+        tiles=_tiles(rows),
         groups=(("From the whole ranking", summary.ranking), ("At the threshold", summary.at_threshold)),
         chips=sorted(computed, key=lambda metric: TILES.index(metric["name"]) if metric["first"] else len(TILES)),
         derived=rows,
@@ -75,6 +75,12 @@ def evaluation_page(
         thinning=thinning_words(data["thinning"]),
         interval_name="" if interval is None else "range" if confidence is None else f"{confidence:.0%} interval",
     )
+
+
+def _tiles(rows: tuple[Row, ...]) -> list[Row]:
+    """The numbers people ask for first; what rests on a class prior that is hardly known comes after the rest."""
+    found = [row for name in TILES for row in rows if row.name == name]
+    return sorted(found, key=lambda row: row.is_a_range and row.name != "roc_auc")
 
 
 def _reliability(evaluation: Evaluation, scores_are: str) -> dict[str, Any]:

@@ -127,9 +127,10 @@ def _audit(evaluation: Evaluation) -> NextStep | None:
     if rows - checked < FEWEST_TO_AUDIT:
         return None
     among = f"the K positives among all {rows}" if checked else "the K positives"
+    which = f"{rows - checked} more" if checked else str(rows)
     return NextStep(
         "audit",
-        f"Check {rows - checked} {'more ' if checked else ''}unlabelled rows, drawn at random, by hand and count {among}"
+        f"Check {which} unlabelled rows, drawn at random, by hand and count {among}"
         ": that settles the class prior, whatever the scores are like. It does not repair labels that are not a random "
         "draw of the positives.",
         f"pulens.evaluate(labels, scores, audit=(K, {rows}))",

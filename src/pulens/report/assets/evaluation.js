@@ -1,5 +1,5 @@
 "use strict";
-// The page of an evaluation: two sliders, and everything that follows from them.
+// The page of an evaluation: two sliders and a switch, and everything that follows from them.
 const page = (() => {
   const raw = JSON.parse(document.getElementById("page-data").textContent);
   const $ = (selector) => document.querySelector(selector);
@@ -12,7 +12,7 @@ const page = (() => {
     scenario: raw.scenario,
     labelNoise: raw.label_noise,
     pairs: raw.pairs,
-    missing: raw.thinning.average_precision,
+    missing: raw.scenarios[raw.scenario].missing,
     counts: {
       thresholds: unpack(raw.counts.thresholds),
       labelled: unpack(raw.counts.labelled),
@@ -31,6 +31,7 @@ const page = (() => {
     prior: raw.prior.unlabelled,
     index: raw.threshold === null ? 0 : recovery.indexAt(thresholds, raw.threshold),
     threshold: raw.threshold,
+    scenario: raw.scenario,
   };
   const state = { ...home };
   const control = priorControl.mount(raw.prior, data, (prior) => moveTo({ prior }));
@@ -44,7 +45,8 @@ const page = (() => {
   const thresholdAt = (index) => (index === 0 ? Infinity : thresholds[index - 1]);
   const shownThreshold = () =>
     state.index === home.index && home.threshold !== null ? home.threshold : thresholdAt(state.index);
-  const atHome = () => state.prior === home.prior && state.index === home.index;
+  const samePrior = () => state.prior === home.prior && state.scenario === home.scenario;
+  const atHome = () => samePrior() && state.index === home.index;
 
   // --- values: Python's where the page stands as it was written, the page's own elsewhere ----------------------
 
@@ -54,7 +56,8 @@ const page = (() => {
     if (name in current.values) return current.values[name];
     // a metric the page cannot compute: it stays true while what it reads has not moved
     const still = metric.reads === "ranking" || state.index === home.index;
-    if (still && (!metric.needs_class_prior || state.prior === home.prior)) return metric.value ?? NaN;
+    const unmoved = metric.needs_class_prior ? samePrior() : state.scenario === home.scenario;
+    if (still && unmoved) return metric.value ?? NaN;
     return null;
   }
 
@@ -62,7 +65,7 @@ const page = (() => {
   // sample's alone, at the prior the reader chose.
   function intervalOf(name) {
     const metric = metricsByName[name];
-    const still = metric && (metric.reads === "ranking" || state.index === home.index) && state.prior === home.prior;
+    const still = metric && (metric.reads === "ranking" || state.index === home.index) && samePrior();
     if (still) return metric.low === null ? null : metric;
     if (raw.confidence === null) return null;
     if (name === "roc_auc") return areaInterval();
@@ -88,7 +91,7 @@ const page = (() => {
   }
 
   function areaInterval() {
-    const offsets = raw.area_offsets;
+    const offsets = raw.scenarios[state.scenario].area_offsets;
     if (!offsets) return null;
     const step = offsets.priors[1] - offsets.priors[0];
     const place = Math.min(Math.max(state.prior / step, 0), offsets.priors.length - 1);
@@ -112,10 +115,13 @@ const page = (() => {
   }
 
   function sentences() {
+    if (atHome()) return raw.verdict;
     const area = valueOf("roc_auc");
-    let first = `The model ranks a random positive above a random negative ${percent(area)} of the time${remark("roc_auc")}`;
+    let first = `the model ranks a random positive above a random negative ${percent(area)} of the time${remark("roc_auc")}`;
     const found = intervalOf("roc_auc") || { low: area, high: area };
-    if (found.high < 0.5) first += ", which is worse than guessing: are the scores upside down?";
+    const backwards = found.high < 0.5;
+    first = backwards ? `Are your scores upside down? T${first.slice(1)}` : `T${first.slice(1)}`;
+    if (backwards) first += ", which is worse than guessing (50%).";
     else if (found.low <= 0.5 || Math.abs(area - 0.5) < 0.01)
       first += ": these rows do not show that it beats guessing (50%).";
     else first += ".";
@@ -133,23 +139,46 @@ const page = (() => {
     ];
   }
 
+  const rangeIn = (element) => {
+    const found = intervalOf(element.dataset.live);
+    return element.matches("td") ? "" : `${three(found.low)} to ${three(found.high)}`;
+  };
+
+  function fillVerdict(texts) {
+    const holder = $("#verdict [aria-live]");
+    const shown = [...holder.children];
+    texts.forEach((text, k) => {
+      const line = shown[k] || holder.appendChild(Object.assign(document.createElement("p"), { className: "sentence" }));
+      if (line.textContent !== text) line.textContent = text;
+    });
+    for (const line of shown.slice(texts.length)) line.remove();
+  }
+
   // --- filling the page -----------------------------------------------------------------------------------------
 
   function fillNumbers() {
     for (const element of $$("[data-live]")) {
       const value = valueOf(element.dataset.live);
-      element.textContent = value === null ? "–" : three(value);
+      // where the rows hardly speak about the class prior, the report gives only the interval
+      const said = atHome() && metricsByName[element.dataset.live].only_interval;
+      element.textContent = value === null ? "–" : said ? rangeIn(element) : three(value);
       element.title = value === null ? "not recomputed here: reset to see it" : "";
       element.dataset.value = value === null ? "" : String(value);
     }
     for (const element of $$("[data-interval]")) {
       const found = intervalOf(element.dataset.interval);
       element.textContent = found && found.low !== found.high ? `${three(found.low)} to ${three(found.high)}` : "";
+      const above = atHome() && metricsByName[element.dataset.interval].only_interval; // the tile says it in large
+      if (above && element.matches("dd")) element.textContent = raw.interval_name;
     }
     for (const element of $$("[data-bound-area]")) {
       element.textContent = bounds ? `${three(bounds.roc.lower.area)} to ${three(bounds.roc.upper.area)}` : "";
     }
-    sentences().forEach((text, k) => ($$("#verdict .sentence")[k].textContent = text));
+    fillVerdict(sentences());
+    for (const element of $$("[data-population]"))
+      element.textContent = raw.scenarios[state.scenario].population;
+    // at a class prior that the reader chose, no number rests on the estimate
+    document.body.classList.toggle("prior-moved", !samePrior());
     for (const element of $$("[data-cell]")) {
       const value = current.cells[element.dataset.cell];
       element.dataset.value = String(value);
@@ -161,7 +190,7 @@ const page = (() => {
   function fillWarning() {
     const found = recovery.impossibleRates(data.counts, data.totals, current.tables);
     const warning = $("#live-warning");
-    warning.hidden = found.thresholds === 0 || state.prior === home.prior;
+    warning.hidden = found.thresholds === 0 || samePrior();
     if (warning.hidden) return;
     const places = `${found.thresholds.toLocaleString("en-US")} of ${size.toLocaleString("en-US")} thresholds`;
     warning.textContent = found.byChance
@@ -177,11 +206,47 @@ const page = (() => {
     if (document.activeElement !== $("#threshold-number")) $("#threshold-number").value = short(shownThreshold());
     $("#threshold-note").textContent =
       `${percent(current.cells.called / current.cells.total)} of the population flagged`;
+    for (const choice of $$("input[name='scenario']")) choice.checked = choice.value === state.scenario;
+    $("#scenario-note").textContent = scenarioNote();
     $("#moved").hidden = atHome();
     $("#reset").disabled = atHome();
   }
 
-  const track = { low: raw.prior.track[0], high: raw.prior.track[1] };
+  // What stays when rows got their labels in another way: an estimate or an audit found the share among the unlabelled
+  // rows, and so it stays; a class prior that was given, or chosen here, is the population's.
+  const keepsShare = () => raw.prior.held === "unlabelled" && state.prior === home.prior;
+  function scenarioNote() {
+    if (state.scenario === home.scenario) return "";
+    const now = populationOf(state.prior);
+    if (keepsShare()) return `the same share among the unlabelled rows makes a class prior of ${short(now)}`;
+    return Math.abs(now - wanted) > 1e-9 ? `a class prior of ${short(wanted)} is not possible so` : "";
+  }
+
+  // The ends of the slider and of the charts over the class prior, and where the data contradict it.
+  const track = {};
+  let wanted = raw.prior.value;
+  function enter(scenario) {
+    state.scenario = data.scenario = scenario;
+    const { track: ends, possible, missing } = raw.scenarios[scenario];
+    data.missing = missing;
+    const withInterval = scenario === home.scenario || raw.prior.held === "population";
+    Object.assign(track, { low: ends[0], high: ends[1], possible, withInterval });
+    control.lay(ends, possible, withInterval);
+  }
+  enter(home.scenario);
+
+  // The same class prior in the other scenario; there and back again is where one was.
+  let left = null;
+  function switchTo(scenario) {
+    if (scenario === state.scenario) return;
+    wanted = populationOf(state.prior);
+    const back = left && left.scenario === scenario && left.entered === state.prior ? left.prior : null;
+    left = { scenario: state.scenario, prior: state.prior };
+    const share = keepsShare() ? home.prior : (back ?? recovery.shareIn(scenario, data, state.prior));
+    enter(scenario);
+    left.entered = state.prior = share;
+  }
+
   // --- moving ---------------------------------------------------------------------------------------------------
 
   let waiting = 0;
@@ -199,7 +264,11 @@ const page = (() => {
   }
 
   function moveTo(target) {
-    if ("prior" in target) state.prior = control.clamp(target.prior);
+    if ("scenario" in target) switchTo(target.scenario);
+    if ("prior" in target) {
+      state.prior = control.clamp(target.prior);
+      wanted = populationOf(state.prior);
+    }
     if ("index" in target) state.index = Math.min(Math.max(target.index, 0), size);
     cancelAnimationFrame(waiting);
     waiting = requestAnimationFrame(() => {
@@ -213,17 +282,22 @@ const page = (() => {
     clearTimeout(keeping);
     keeping = setTimeout(() => {
       const parts = [];
-      if (state.prior !== home.prior) parts.push(`prior=${populationOf(state.prior)}`);
+      if (state.scenario !== home.scenario) parts.push(`scenario=${state.scenario}`);
+      if (!samePrior()) parts.push(`prior=${populationOf(state.prior)}`);
       if (state.index !== home.index) parts.push(`threshold=${thresholdAt(state.index)}`);
       history.replaceState(null, "", parts.length ? `#${parts.join("&")}` : location.pathname + location.search);
     }, 120);
   }
 
   function readState() {
-    const wanted = new URLSearchParams(location.hash.slice(1));
-    const prior = Number.parseFloat(wanted.get("prior"));
-    const threshold = Number.parseFloat(wanted.get("threshold"));
+    const asked = new URLSearchParams(location.hash.slice(1));
+    const prior = Number.parseFloat(asked.get("prior"));
+    const threshold = Number.parseFloat(asked.get("threshold"));
+    enter(Object.hasOwn(raw.scenarios, asked.get("scenario")) ? asked.get("scenario") : home.scenario);
+    left = null;
     state.prior = home.prior;
+    if (state.scenario !== home.scenario && !keepsShare())
+      state.prior = recovery.shareIn(state.scenario, { ...data, scenario: home.scenario }, home.prior);
     state.index = home.index;
     if (Number.isFinite(prior)) {
       // the number in the address is the population's share; conversion may move its last bit
@@ -242,7 +316,7 @@ const page = (() => {
   }
 
   const result = {
-    ...{ data, raw, state, home, track, populationOf, unlabelledOf, thresholdAt, shownThreshold, moveTo, refresh },
+    ...{ data, raw, state, home, track, populationOf, unlabelledOf, thresholdAt, shownThreshold, samePrior, moveTo, refresh },
     ...{ current: null, bounds: null, milliseconds: 0 },
   };
   const { builders, chosen } = evaluationCharts(result);
@@ -258,6 +332,10 @@ const page = (() => {
       if (Number.isFinite(typed)) moveTo({ index: nearestIndex(typed) });
       else fillControls();
     });
+    for (const choice of $$("input[name='scenario']")) {
+      choice.disabled = raw.prior.fixed;
+      choice.addEventListener("change", () => moveTo({ scenario: choice.value }));
+    }
     for (const button of $$("#reset, #moved button")) button.addEventListener("click", () => moveTo(home));
     for (const chip of $$("[data-chip]")) {
       const name = chip.dataset.chip;
