@@ -77,10 +77,15 @@ class Estimate:
     sources: Mapping[str, Interval] = field(default_factory=dict)
     landmarks: Mapping[str, float] = field(default_factory=dict)  # numbers to read the value beside
     basis: Literal["random labelling", "possible worlds"] = "random labelling"
+    rests_on: tuple[str, ...] | None = field(default=None, kw_only=True)  # what it takes for granted; None: not said
 
     def __post_init__(self) -> None:
         if math.isnan(self.value) and not self.undefined_because:
             raise PulensError(f"{self.metric} is nan without a reason: undefined_because must say why")
+
+    @property
+    def rests_on_an_estimated_prior(self) -> bool:
+        return any(found.startswith("class prior (estimated") for found in self.rests_on or ())
 
     def __float__(self) -> float:
         return float(self.value)
@@ -106,6 +111,8 @@ class Estimate:
             answer["sources"] = {name: interval.to_dict() for name, interval in self.sources.items()}
         if self.landmarks:
             answer["landmarks"] = {name: _plain(number) for name, number in self.landmarks.items()}
+        if self.rests_on is not None:
+            answer["rests_on"] = list(self.rests_on)
         if self.undefined_because:
             answer["undefined_because"] = self.undefined_because
         if self.threshold is not None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from pulens.diagnostics import diagnose
 from pulens.errors import AssumptionError, PulensError
 from pulens.estimate import Curve, Estimate, Interval
 from pulens.evidence import Evidence, gather
+from pulens.frozen import FrozenMapping
 from pulens.metrics import METRICS, find
 from pulens.metrics._binning import binning_notices
 from pulens.metrics._intervals import Choice, Doubts
@@ -182,7 +182,7 @@ class Evaluation:
         }
         nearest = None if self._contradiction is None else self._contradiction.table(number)
         table = recover_at(self.tally, self.evidence.assumptions, number) if nearest is None else nearest
-        return OperatingPoint(number, table, MappingProxyType(found))
+        return OperatingPoint(number, table, FrozenMapping(found))
 
     def best_threshold(self, metric: str = "f1", **parameters: Any) -> float:
         """The threshold at which a metric is best; the highest one if several are."""
@@ -253,6 +253,10 @@ class Evaluation:
             "warnings": list(self.warnings),
         }
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels in a copy or a pickle: evidence and the answers found so far, not the redraws behind them."""
+        return {name: value for name, value in self.__dict__.items() if name != "_doubts"}
+
     def __str__(self) -> str:
         from pulens.report.text import evaluation_text
 
@@ -310,6 +314,7 @@ def evaluate(
     seed: int = 0,
     audit: object = None,
     worlds: float = DEFAULT_MULTIPLE,
+    combine: bool = False,
     **reading: Any,
 ) -> Evaluation:
     r"""Recover how a classifier performs on positives versus negatives from positive and unlabelled rows.
@@ -342,8 +347,10 @@ def evaluate(
         How many times counts are redrawn for intervals that have no closed form, and where chance starts: the same
         seed gives the same numbers.
     audit
-        Positives found and rows checked among randomly chosen unlabelled rows, ``(13, 200)``: sharpens an estimated
-        class prior.
+        Positives found and rows checked among randomly chosen unlabelled rows, ``(13, 200)``: decides the class prior
+        by itself, with an exact interval. It does not make labels random that are not.
+    combine
+        Sharpen the audit by an estimate of the class prior, ``class_prior="auto"`` or another; both must then be right.
     worlds
         Where the data rule random labels out at this class prior, numbers are those of the nearest possible world, with
         the range over worlds of up to so many times its preference in labelling. See docs/sensitivity.md.
@@ -367,6 +374,7 @@ def evaluate(
         label_noise=label_noise,
         scenario=scenario,
         audit=audit,
+        combine=combine,
         **(reading if weights is None else {**reading, "weights": weights}),
     )
     evidence = within_what_is_possible(evidence)
@@ -420,6 +428,9 @@ class _Estimates(Mapping[str, Estimate]):
 
     def __len__(self) -> int:
         return sum(metric.listed for metric in METRICS.values())
+
+    def __reduce__(self) -> tuple[Any, ...]:  # what was drawn on the way stays behind
+        return FrozenMapping, (dict(self),)
 
 
 def _uncorrected(evidence: Evidence) -> Evidence:

@@ -12,6 +12,7 @@ from pulens.assumptions import Assumptions, check_label_noise
 from pulens.errors import AssumptionError
 from pulens.inputs import read_tally
 from pulens.priors import ClassPrior, estimate_from_tally, given
+from pulens.priors.audit import check_alone
 from pulens.priors.given import GivenPrior
 from pulens.recovery import Recovery
 from pulens.recovery.binning_error import bin_errors
@@ -74,6 +75,7 @@ def gather(
     label_noise: float = 0.0,
     scenario: str = "case-control",
     audit: object = None,
+    combine: bool = False,
     **reading: Any,
 ) -> Evidence:
     """Read rows (see :func:`pulens.inputs.read_tally`), count them and settle the class prior.
@@ -89,7 +91,7 @@ def gather(
         held = "unlabelled"
 
     def settled(tally: Tally) -> Evidence:
-        prior = settle_class_prior(tally, checked_scenario, class_prior, unlabelled_prior, label_noise, audit)
+        prior = settle_class_prior(tally, checked_scenario, class_prior, unlabelled_prior, label_noise, audit, combine)
         return Evidence(tally, prior, float(label_noise), checked_scenario, held)
 
     def errors_of_bins(tally: Tally) -> list[NDArray[np.float64]]:
@@ -105,23 +107,25 @@ def settle_class_prior(
     unlabelled_prior: GivenPrior | None,
     label_noise: float,
     audit: object = None,
+    combine: bool = False,
 ) -> ClassPrior:
-    """The class prior as the user gave it, or estimated by the method the user named; by default ``"auto"``."""
+    """The class prior as the user gave it or found it in an audit, or else estimated, by default by ``"auto"``."""
     if isinstance(class_prior, ClassPrior) and audit is None:
         return class_prior
     totals = tally.totals
     if totals.unlabelled == 0:  # every row's class is known, and so is the share of positives
         value = (1 - label_noise) * totals.labelled / totals.rows
         return ClassPrior(value, 0.0, "counted", assumption="Every row is labelled positive or negative.")
-    if class_prior is None and unlabelled_prior is None:
-        class_prior = "auto"
-    if isinstance(class_prior, str) and unlabelled_prior is None:
-        return estimate_from_tally(tally, class_prior, scenario=scenario, label_noise=label_noise, audit=audit)
+    if (class_prior is None or isinstance(class_prior, str)) and unlabelled_prior is None:
+        return estimate_from_tally(
+            tally, class_prior, scenario=scenario, label_noise=label_noise, audit=audit, combine=combine
+        )
     if audit is not None:
         raise AssumptionError(
             f"audit={audit!r} counts positives among the unlabelled rows, and class_prior or unlabelled_prior says how "
-            "many there are: give one of them, or audit= beside the name of an estimator."
+            "many there are: give one of them."
         )
+    check_alone(None, audit, combine)
     return given(
         totals,
         scenario,

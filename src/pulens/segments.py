@@ -35,7 +35,7 @@ REPORTED = ("roc_auc", "precision", "recall", "f1", "specificity", "accuracy")
 #: per segment, precision and recall were then held in 93% with four equal segments, in 95% with eight and with twenty.
 CHOOSING_SHARE = 0.4
 _PRIORS = ("class_prior", "unlabelled_prior", "audit")
-_ASSUMED = (*_PRIORS, "label_noise", "scenario")
+_ASSUMED = (*_PRIORS, "label_noise", "scenario", "combine")
 _INTERVALS = ("confidence", "redraws", "seed")
 _READ_HERE = ("table", "where", "score", "label", "weight", "format", "delimiter", "positive", "negative", "unlabelled")
 

@@ -12,6 +12,14 @@ from pulens.comparison import compare
 
 NAMES = ("<script>alert('a')</script>", "النموذج 🧪 " + "x" * 280)
 
+BOXES = """() => [...document.querySelectorAll("#chart-differences svg, #chart-models svg")].map((svg) => {
+  const box = (one) => (({ left, top, right, bottom }) => [left, top, right, bottom])(one.getBoundingClientRect());
+  const ticks = [...svg.querySelectorAll("text[text-anchor=end]")];
+  const name = [...svg.querySelectorAll("text")].find((one) => /rotate/.test(one.getAttribute("transform")));
+  const longest = Math.max(...ticks.map((one) => one.textContent.length));
+  return { name: box(name), frame: box(svg), ticks: ticks.map(box), longest };
+})"""
+
 
 def rows(n=1500, seed=0):
     """Two models whose order by F1 at the threshold depends on the class prior."""
@@ -40,7 +48,9 @@ def test_shows_the_verdict_and_marks_the_crossings(open_page, comparison, report
     sentence = opened.page.locator("#verdict .sentence").text_content()
     # right-to-left names are kept apart by invisible marks, so that they do not turn the sentence around
     assert f"\u2068{NAMES[1]}\u2069" in sentence
-    assert sentence.replace("\u2068", "").replace("\u2069", "").strip() == comparison.verdict
+    said = sentence.replace("\u2068", "").replace("\u2069", "").strip()
+    assert said == comparison.verdict.replace("roc_auc", "ROC AUC")  # as the rest of the page calls it
+    assert "roc_auc" not in opened.page.locator("main").inner_text()
     assert opened.page.locator("figure svg").count() == 2
     crossed = {name: order.crossings for name, order in comparison.order.items() if order.crossings}
     assert crossed, "these rows are made so that the order depends on the class prior"
@@ -75,3 +85,32 @@ def test_the_command_writes_the_page(open_page, tmp_path, capsys):
     opened = open_page(tmp_path / "r.html")
     assert opened.page.locator("h1").text_content().strip() == " against ".join(NAMES)
     assert opened.page.locator("script").count() == 6  # the data and our own five
+
+
+def test_labels_of_ticks_never_meet_the_name_of_their_axis(open_page, tmp_path):
+    labels, scores = rows()
+    first = next(iter(scores.values()))
+    nearly = first.copy()
+    nearly[np.flatnonzero(labels)[0]] -= 0.1  # one row makes so small a difference that it takes many digits
+    alike = compare(labels, {"a": first, "b": nearly}, class_prior=(0.1, 0.3), scenario="case-control", redraws=100)
+    path = tmp_path / "alike.html"
+    alike.to_html(path)
+    for width in (1200, 375):
+        opened = open_page(path, viewport={"width": width, "height": 740})
+        boxes = opened.page.evaluate(BOXES)
+        assert max(found["longest"] for found in boxes) >= 6
+        for found in boxes:
+            assert found["ticks"]
+            assert all(tick[0] >= found["name"][2] for tick in found["ticks"])
+            assert found["frame"][1] <= found["name"][1]
+            assert found["name"][3] <= found["frame"][3]
+
+
+def test_the_page_says_why_a_likely_lead_may_have_a_large_p(open_page, comparison, report):
+    from pulens.report.comparison import p_words
+
+    opened = open_page(report)
+    shown = opened.page.locator("section[data-for-metric]:visible .note").first.inner_text()
+    assert shown == p_words(comparison)
+    assert "largest over the class priors in the range" in shown
+    assert "both sides" in shown

@@ -241,3 +241,90 @@ def test_text_stands_out(open_page, report, scheme):
         }"""
     )
     assert low == []
+
+
+def test_the_switch_shows_what_the_other_scenario_says(open_page, evaluation, report):
+    opened = open_page(report)
+    assert opened.page.locator("input[name='scenario'][value='single-set']").is_checked()
+    opened.page.locator("input[name='scenario'][value='case-control']").check()
+    opened.settle()
+    labels, scores = rows()
+    given = {"class_prior": evaluation.class_prior.value, "scenario": "case-control"}
+    there = evaluate(labels, scores, **given, threshold=evaluation.threshold)
+    for name in LIVE:
+        assert opened.number(name) == pytest.approx(there.estimates[name].value, abs=1e-9), name
+    low, high = (float(end) for end in opened.page.locator("td[data-interval='roc_auc']").inner_text().split(" to "))
+    assert low == pytest.approx(there.estimates["roc_auc"].interval.low, abs=0.002)
+    assert high == pytest.approx(there.estimates["roc_auc"].interval.high, abs=0.002)
+    assert opened.page.locator("[data-population]").first.inner_text() == there.target_population
+    assert float(opened.page.locator("#prior-number").input_value()) == pytest.approx(evaluation.class_prior.value)
+    assert opened.page.locator("#moved").is_visible()
+    # the address keeps the choice, and there and back again is where one was
+    again = open_page(report, opened.page.evaluate("location.hash"))
+    assert again.number("precision") == pytest.approx(there.estimates["precision"].value, abs=1e-9)
+    opened.page.locator("input[name='scenario'][value='single-set']").check()
+    opened.settle()
+    assert opened.number("precision") == evaluation.estimates["precision"].value
+    assert not opened.page.locator("#moved").is_visible()
+    opened.keep("evaluation-switch")
+
+
+def test_the_switch_keeps_the_share_that_was_estimated(open_page, tmp_path):
+    labels, scores = rows(separation=3.0)
+    estimated = evaluate(labels, scores, scenario="single-set", redraws=200)
+    path = tmp_path / "estimated.html"
+    estimated.to_html(path)
+    opened = open_page(path, "#scenario=case-control")
+    there = evaluate(labels, scores, scenario="case-control", threshold=estimated.threshold, redraws=200)
+    for name in LIVE:
+        assert opened.number(name) == pytest.approx(there.estimates[name].value, abs=1e-9), name
+    assert "same share among the unlabelled rows" in opened.page.locator("#scenario-note").inner_text()
+    assert float(opened.page.locator("#prior-number").input_value()) == pytest.approx(there.class_prior.value, abs=1e-4)
+    opened.page.locator("#reset").click()
+    opened.settle()
+    assert opened.number("f1") == estimated.estimates["f1"].value
+
+
+def test_numbers_that_rest_on_an_estimate_say_so_until_the_prior_is_chosen(open_page, tmp_path):
+    estimated = evaluate(*rows(separation=3.0), scenario="single-set", redraws=200)
+    path = tmp_path / "estimated.html"
+    estimated.to_html(path)
+    opened = open_page(path)
+    mark = "(name) => getComputedStyle(document.querySelector(`td[data-live=${name}]`), '::before').content"
+    assert opened.page.evaluate(mark, "precision") == '"~"'
+    assert opened.page.evaluate(mark, "recall") == "none"
+    opened.page.evaluate("page.moveTo({prior: 0.1})")
+    opened.settle()
+    assert opened.page.evaluate(mark, "precision") == "none"
+
+
+def test_where_rows_hardly_speak_about_the_prior_the_page_leads_with_the_rest(open_page, tmp_path):
+    weak = evaluate(*rows(separation=0.4), scenario="single-set", threshold=0.4, redraws=200)
+    path = tmp_path / "weak.html"
+    weak.to_html(path)
+    opened = open_page(path)
+    sentences = opened.page.locator("#verdict .sentence")
+    assert sentences.first.inner_text().startswith("Flagging the ")
+    interval = weak.estimates["precision"].interval
+    assert opened.page.locator("dd[data-live='precision']").inner_text() == f"{interval.low:.3f} to {interval.high:.3f}"
+    assert opened.page.locator("td[data-live='precision']").inner_text() == ""
+    opened.page.evaluate("page.moveTo({prior: 0.1})")
+    opened.settle()
+    assert sentences.first.inner_text().startswith("The model ranks")
+    assert "to" not in opened.page.locator("dd[data-live='precision']").inner_text()
+
+
+def test_counts_and_shares_of_the_contingency_table_stand_apart(open_page, report):
+    opened = open_page(report)
+    for cell in opened.page.locator("[data-cell]").all():
+        count, share = (cell.locator(part).bounding_box() for part in (".count", ".share"))
+        assert count["height"] > 12
+        assert count["y"] + count["height"] <= share["y"] + 1
+
+
+def test_what_to_do_next_stands_on_the_page(open_page, evaluation, report):
+    from pulens.report.next_steps import next_steps
+
+    opened = open_page(report)
+    commands = opened.page.locator(".next code").all_inner_texts()
+    assert commands == [step.call for step in next_steps(evaluation)]

@@ -144,3 +144,26 @@ def test_a_reader_that_goes_away_is_no_error(table):
         text=True,
     )
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("scenario", ["case-control", "single-set"])
+def test_an_audit_decides_the_class_prior_by_itself(capsys, table, scenario):
+    code, out, _ = run(capsys, "evaluate", table, "--audit", "10/50", "--scenario", scenario, "--json", "-")
+    prior = json.loads(out)["class_prior"]
+    assert code == 0
+    assert prior["method"] == "audit of 50 rows"
+    assert prior["unlabelled_prior"] == 0.2
+
+
+def test_an_audit_beside_an_estimator_asks_which_of_them_decides(capsys, table):
+    code, _, err = run(capsys, "evaluate", table, "--audit", "10/50", "--class-prior", "auto")
+    assert code == 2
+    assert "Leave out 'auto' to use the audit alone" in " ".join(err.split())
+    assert "--combine" in err
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "calibrate", "prior"])
+def test_help_says_what_an_audit_cannot_repair(capsys, command):
+    code, out, _ = run(capsys, command, "--help")
+    assert code == 0
+    assert "does not repair labels that are not a random draw" in " ".join(out.split())

@@ -39,7 +39,7 @@ def test_json_holds_the_estimate_its_interval_and_the_feasible_range(capsys, fil
 
 
 def test_an_audit_is_combined_with_the_estimate(capsys, file):
-    _, out, _ = run(capsys, file, "--audit", "40/200", "--json", "-")
+    _, out, _ = run(capsys, file, "--audit", "40/200", "--combine", "--json", "-")
     assert "with an audit of 200 rows" in json.loads(out)["class_prior"]["method"]
 
 

@@ -332,3 +332,17 @@ def test_tables_name_their_columns_of_scores():
     table = pl.DataFrame({"label": labels, **models})
     from_table = pulens.compare(table, score=list(models), class_prior=0.3, redraws=100)
     assert from_table.to_dict() == pulens.compare(labels, models, class_prior=0.3, redraws=100).to_dict()
+
+
+@pytest.mark.parametrize("models", [2, 3])
+@pytest.mark.parametrize("prior", [0.2, (0.1, 0.3)])
+def test_text_begins_with_the_verdict_and_says_why_p_is_not_one_minus_p_better(models, prior):
+    rng = np.random.default_rng(4)
+    labels = np.repeat([1, 0], [60, 400])
+    scores = {f"model {k}": rng.normal((1 + 0.2 * k) * labels) for k in range(models)}
+    comparison = pulens.compare(labels, scores, class_prior=prior, scenario="case-control", redraws=100)
+    text = " ".join(str(comparison).split())
+    assert text.startswith(f"verdict: {comparison.verdict}")
+    assert "p is not one minus that: it counts both sides" in text
+    assert ("largest over the class priors in the range" in text) == (prior != 0.2)
+    assert ("number of pairs (Holm)" in text) == (models == 3)

@@ -8,9 +8,15 @@ from scipy.stats import beta, binom
 
 import pulens
 from pulens.errors import AssumptionError
+from pulens.evidence import Evidence
+from pulens.metrics import METRICS
+from pulens.metrics._intervals import Doubts
+from pulens.metrics._measure import estimate, value
 from pulens.priors import Audit, prior_from_audit, rows_to_audit
-from pulens.priors.audit import check_audit
-from pulens.tally import Totals
+from pulens.priors.audit import check_audit, exact_distribution
+from pulens.scenario import Scenario
+from pulens.tally import Tally, Totals
+from pulens.uncertainty.resampling import Resampling
 
 TOTALS = Totals(500, 5000, 0)
 
@@ -61,7 +67,7 @@ def rows():
 
 def test_an_audit_sharpens_an_estimate_and_the_estimate_the_audit(rows):
     estimated = pulens.estimate_prior(*rows)
-    both = pulens.estimate_prior(*rows, audit=(42, 200))
+    both = pulens.estimate_prior(*rows, audit=(42, 200), combine=True)
     alone = prior_from_audit((42, 200), TOTALS)
     assert both.unlabelled_interval.width < estimated.unlabelled_interval.width
     assert both.unlabelled_interval.width < alone.unlabelled_interval.width
@@ -69,13 +75,13 @@ def test_an_audit_sharpens_an_estimate_and_the_estimate_the_audit(rows):
 
 
 def test_a_huge_audit_decides_alone(rows):
-    both = pulens.estimate_prior(*rows, audit=(20_500, 100_000))
+    both = pulens.estimate_prior(*rows, audit=(20_500, 100_000), combine=True)
     assert both.unlabelled == pytest.approx(0.205, abs=0.003)
     assert both.unlabelled_interval.width < 0.01
 
 
 def test_an_audit_that_contradicts_the_estimate_stands_alone_with_a_warning(rows):
-    both = pulens.estimate_prior(*rows, audit=(160, 200))
+    both = pulens.estimate_prior(*rows, audit=(160, 200), combine=True)
     assert both.unlabelled == 0.8
     assert both.notices[0].code == "audit-contradicts-estimate"
     assert "audited rows not one" in str(both.notices[0])
@@ -95,3 +101,91 @@ def test_an_audit_beside_a_given_prior_is_refused(rows):
 def test_audits_with_every_row_positive_do_not_break_a_recovery(rows):
     evaluation = pulens.evaluate([1, 1, 1, 0, 0, 0, 0, 0], [8, 6, 4, 9, 7, 5, 3, 2], audit=(10, 10))
     assert evaluation.estimates["roc_auc"].interval is not None
+
+
+def test_an_audit_decides_alone_whatever_the_scores_say(rows):
+    labels, scores = rows
+    for upside_down in (scores, -scores):
+        for scenario in ("case-control", "single-set"):
+            prior = pulens.evaluate(labels, upside_down, audit=(17, 200), scenario=scenario, redraws=100).class_prior
+            assert prior == prior_from_audit((17, 200), Totals(200, 5000, 0), scenario=scenario)
+    assert pulens.estimate_prior(*rows, audit="17/200").unlabelled == 17 / 200
+
+
+def test_every_door_takes_an_audit(rows):
+    labels, scores = rows
+    given = {"audit": (17, 200), "scenario": "case-control"}
+    comparison = pulens.compare(labels, {"a": scores, "b": -scores}, **given, redraws=100)
+    assert comparison.class_prior.method == "audit of 200 rows"
+    assert pulens.metrics.precision(labels, scores, threshold=1, **given).interval is not None
+    assert pulens.metrics.pulp(labels, scores, **given).value > 0
+    probabilities = 1 / (1 + np.exp(-scores))
+    assert pulens.calibration.reliability(labels, probabilities, **given).class_prior == 17 / 200
+
+
+@pytest.mark.parametrize("scenario", ["case-control", "single-set"])
+def test_combining_takes_the_estimate_that_was_named(rows, scenario):
+    given = {"audit": (42, 200), "combine": True, "scenario": scenario}
+    both = pulens.evaluate(*rows, class_prior="auto", **given).class_prior
+    assert both.method == "estimated: auto, with an audit of 200 rows"
+    assert both == pulens.evaluate(*rows, **given).class_prior == pulens.estimate_prior(*rows, method="auto", **given)
+    tilt = pulens.evaluate(*rows, class_prior="tilt", **given).class_prior  # it has an interval, but no likelihood
+    assert tilt.method == "audit of 200 rows"
+    assert "estimate tilt has no likelihood" in str(tilt.notices[0])
+
+
+def test_an_audit_beside_an_estimator_is_refused_with_both_ways_out(rows):
+    for call in (
+        lambda: pulens.evaluate(*rows, class_prior="auto", audit=(17, 200)),
+        lambda: pulens.estimate_prior(*rows, method="auto", audit=(17, 200)),
+        lambda: pulens.compare(rows[0], {"a": rows[1], "b": -rows[1]}, class_prior="auto", audit=(17, 200)),
+    ):
+        with pytest.raises(AssumptionError, match=r"audit 17/200 beside .*'auto'.*Leave out 'auto'.*combine=True"):
+            call()
+
+
+def test_combining_without_an_audit_is_refused(rows):
+    for prior in (None, "auto", 0.2):
+        with pytest.raises(AssumptionError, match=r"there is no audit: give audit=\(positives, checked\)"):
+            pulens.evaluate(*rows, class_prior=prior, combine=True)
+
+
+def test_combining_where_rows_are_too_few_for_an_estimate_says_that_the_audit_decided():
+    evaluation = pulens.evaluate([1, 1, 1, 0, 0, 0, 0, 0], [8, 6, 4, 9, 7, 5, 3, 2], audit=(10, 50), combine=True)
+    assert evaluation.class_prior.unlabelled == 0.2
+    assert [notice.code for notice in evaluation.class_prior.notices] == ["audit-alone"]
+
+
+@pytest.mark.parametrize(("positives", "checked"), [(0, 30), (1, 1), (2, 200), (13, 200), (200, 200), (3, 20_000)])
+@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.95, 0.99])
+def test_shares_drawn_from_an_audit_have_its_exact_interval(positives, checked, confidence):
+    distribution = exact_distribution(Audit(positives, checked))
+    interval = Audit(positives, checked).interval(confidence)
+    low, high = (distribution.quantile(level) for level in ((1 - confidence) / 2, (1 + confidence) / 2))
+    assert low == pytest.approx(interval.low, rel=2e-3, abs=1e-8)
+    assert high == pytest.approx(interval.high, rel=2e-3, abs=1e-8)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.085])
+@pytest.mark.parametrize("name", ["precision", "f1"])
+def test_metrics_hold_the_truth_as_often_as_the_audits_own_interval(share, name):
+    """So many scored rows that only the audit is in doubt: coverage can be added up over what it may find."""
+    many, hits, alarms = 10**9, 0.7, 0.16
+    tally = Tally(
+        np.array([1.0, 0.0]),
+        np.array([hits * many, many]),
+        np.array([share * hits + (1 - share) * alarms, 1.0]) * many,
+        np.zeros(2),
+    )
+    found = np.arange(40)
+    chance = binom.pmf(found, 200, share)
+    covered = []
+    for k in found.tolist():
+        prior = prior_from_audit((k, 200), tally.totals)
+        evidence = Evidence(tally, prior, 0.0, Scenario.CASE_CONTROL)
+        doubts = Doubts(evidence, Resampling(0.95, 4000, 0))
+        got = estimate(name, METRICS[name], evidence, threshold=1.0, doubts=doubts).interval
+        truth = value(METRICS[name], tally, evidence.assumptions_at(share), 1.0)
+        covered.append(got.low <= truth <= got.high)
+    assert chance.sum() > 0.9999
+    assert chance[covered].sum() >= 0.95

@@ -181,6 +181,25 @@ def assumption_options(command: Command) -> Command:
     return _apply(options, command)
 
 
+def audit_options(command: Command) -> Command:
+    """Rows checked by hand, and whether an estimate may sharpen what they say."""
+    options = [
+        click.option(
+            "--audit",
+            metavar="K/R",
+            help="K positives were found among R randomly chosen unlabelled rows: decides the class prior by itself, "
+            "with an exact interval. It does not repair labels that are not a random draw of the positives.",
+        ),
+        click.option(
+            "--combine",
+            is_flag=True,
+            help="Sharpen the audit by an estimate of the class prior (auto, or the one named), whose assumption must "
+            "then hold too.",
+        ),
+    ]
+    return _apply(options, command)
+
+
 class Whole(click.ParamType[int]):
     """A whole number, refused in our own words."""
 

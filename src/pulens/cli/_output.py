@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,21 +34,32 @@ def write_answers(
     quiet: bool = False,
     scores_are: str | None = None,
     more: Mapping[str, Any] | None = None,
+    typed: Sequence[tuple[str, ...]] = (),
 ) -> bool:
     """Write every form that was asked for; says whether the terminal is free for a table.
 
-    ``more`` is added to the JSON. All forms are made before the first is written: an error leaves no file behind.
+    ``more`` is added to the JSON, ``typed`` is the command itself, for what to type next. All forms are made before
+    the first is written: an error leaves no file behind.
     """
+    from pulens.report import evaluation_markdown, evaluation_page
+
+    shared = [(Path(words[0]).name,) if place == 2 else words for place, words in enumerate(typed)]  # no folders
     with working("Making the report", quiet=quiet):
         makers = {
-            "html": lambda: evaluation.to_html(title=title, scores_are=scores_are),
-            "markdown": lambda: evaluation.to_markdown(title=title),
-            "json": lambda: to_json(evaluation.to_dict() | dict(more or {})),
+            "html": lambda: evaluation_page(evaluation, title=title, scores_are=scores_are, typed=shared),
+            "markdown": lambda: evaluation_markdown(evaluation, title=title, typed=shared),
+            "json": lambda: to_json(evaluation.to_dict() | _next(evaluation, typed) | dict(more or {})),
         }
         texts = {form: makers[form]() for form, path in paths.items() if path is not None}
     for form, text in texts.items():
         write_text(str(paths[form]), text)
     return not quiet and "-" not in paths.values()
+
+
+def _next(evaluation: Evaluation, typed: Sequence[tuple[str, ...]]) -> dict[str, Any]:
+    from pulens.report.next_steps import next_steps
+
+    return {"next_steps": [step.to_dict() | {"shell": step.shell(typed)} for step in next_steps(evaluation)]}
 
 
 def page_title(file: str, given: Mapping[str, Any]) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pulens.report.contradiction import contradiction_lines
-from pulens.report.summary import Row, summarise
+from pulens.report.summary import Row, Summary, summarise
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -13,31 +13,73 @@ if TYPE_CHECKING:
 
     from pulens.evaluation import Evaluation
 
+COLOURS = {"NOTE": "dim", "WARNING": "yellow", "SERIOUS": "bold red"}
 
-def show_evaluation(evaluation: Evaluation, console: Console) -> None:
-    """Rows, prior, population, two tables and the warnings, worst first."""
-    from rich.markup import escape
-    from rich.padding import Padding
 
+def show_evaluation(evaluation: Evaluation, console: Console, typed: Sequence[tuple[str, ...]] = ()) -> None:
+    """The verdict; rows, prior, population; two tables; the warnings, worst first; what to type next.
+
+    ``typed`` is the command itself, an option and its value together.
+    """
     summary = summarise(evaluation)
-    for line in contradiction_lines(evaluation, min(console.width, 100)):
-        console.print(line, highlight=False, markup=False)
+    for sentence in summary.verdict:
+        console.print(sentence, style="bold", highlight=False, markup=False)
+    console.print()
+    _show_head(summary, console)
+    console.print()
+    wide = console.width >= 100
+    console.print(_table("ranking", summary.ranking, summary.interval_name, wide))
+    console.print(_table("at the threshold", summary.at_threshold, summary.interval_name, wide))
+    if summary.legend:
+        console.print(summary.legend, style="dim", highlight=False, markup=False)
+    _show_notices(summary, console)
+    _show_next(summary, console, typed)
+
+
+def _show_head(summary: Summary, console: Console) -> None:
+    from rich.table import Table
+
+    head = Table.grid(padding=(0, 1, 0, 0))
+    head.add_column(style="dim", no_wrap=True)
+    head.add_column(overflow="fold")
     for title, text in (
         ("rows", summary.counts),
         ("prior", summary.class_prior),
         ("about", summary.population),
+        ("threshold", f"{summary.threshold} ({summary.threshold_choice})"),
     ):
-        console.print(f"[dim]{title:<6}[/] {escape(text)}", highlight=False)
-    console.print()
-    wide = console.width >= 100
-    console.print(_table("ranking", summary.ranking, summary.interval_name, wide))
-    console.print(f"[dim]threshold[/] {escape(summary.threshold)}", highlight=False)
-    console.print(_table("at the threshold", summary.at_threshold, summary.interval_name, wide))
-    colours = {"NOTE": "dim", "WARNING": "yellow", "SERIOUS": "bold red"}
+        head.add_row(title, _plain(text))
+    console.print(head)
+
+
+def _show_notices(summary: Summary, console: Console) -> None:
+    from rich.markup import escape
+    from rich.padding import Padding
+
     for notice in summary.notices:
-        style = colours[notice.severity.name]
+        style = COLOURS[notice.severity.name]
         text = f"[{style}]{notice.severity.name.lower()}[/] {escape(str(notice))}"
         console.print(Padding(text, (1, 0, 0, 0)), highlight=False)
+
+
+def _show_next(summary: Summary, console: Console, typed: Sequence[tuple[str, ...]]) -> None:
+    from rich.table import Table
+
+    if summary.next_steps:
+        console.print("\nnext", style="bold", highlight=False)
+    for number, step in enumerate(summary.next_steps, 1):
+        said = Table.grid(padding=(0, 1, 0, 0))
+        said.add_row("", f"{number}.", _plain(step.sentence))
+        console.print(said)
+        command = step.shell(typed)
+        if command:  # never broken into lines: it is there to be pasted
+            console.print(f"     {command}", style="cyan", highlight=False, markup=False, soft_wrap=True)
+
+
+def _plain(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)
 
 
 def _table(title: str, rows: tuple[Row, ...], interval_name: str, explain: bool) -> Table:
@@ -53,6 +95,6 @@ def _table(title: str, rows: tuple[Row, ...], interval_name: str, explain: bool)
     if explain:
         table.add_column("meaning", style="dim", no_wrap=True)
     for row in rows:
-        cells = [row.name, row.value, *([row.interval] if interval_name else []), row.naive]
+        cells = [row.name, row.marked_value, *([row.interval] if interval_name else []), row.naive]
         table.add_row(*cells, *([row.meaning] if explain else []))
     return table

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulens.cli._complete import complete_file
-from pulens.cli._options import Number, assumption_options, reading_arguments, reading_options
+from pulens.cli._options import Number, assumption_options, audit_options, reading_arguments, reading_options
 from pulens.errors import PulensError
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
 @click.argument("file", shell_complete=complete_file)
 @reading_options
 @assumption_options
+@audit_options
 @click.option(
     "--scores-are",
     type=click.Choice(["probability", "logit", "rank"]),
@@ -69,6 +70,8 @@ def command(
     unlabelled_prior: Any,
     label_noise: float,
     scenario: str,
+    audit: str | None,
+    combine: bool,
     **given: Any,
 ) -> None:
     """Show whether a model's probabilities are true, from a table of scores and PU labels; repair them if asked.
@@ -101,6 +104,8 @@ def command(
             unlabelled_prior=unlabelled_prior,
             label_noise=label_noise,
             scenario=scenario,
+            audit=audit,
+            combine=combine,
             **reading_arguments(given),
         )
         settled: dict[str, Any] = {

@@ -12,6 +12,7 @@ import click
 from pulens.cli._complete import complete_file
 from pulens.cli._options import (
     assumption_options,
+    audit_options,
     interval_options,
     many_scores_options,
     reading_arguments,
@@ -25,6 +26,7 @@ from pulens.errors import PulensError
 @many_scores_options
 @table_options
 @assumption_options
+@audit_options
 @click.option("--metric", multiple=True, help="Metric to compare by; the verdict is about the first.")
 @click.option(
     "--threshold",
@@ -63,7 +65,8 @@ def command(
     from pulens.comparison import compare
 
     check_targets({"--html": html_path, "--json": json_path}, file)
-    names = ("class_prior", "unlabelled_prior", "label_noise", "scenario", "confidence", "redraws", "seed")
+    assumed = ("class_prior", "unlabelled_prior", "label_noise", "scenario", "audit", "combine")
+    names = (*assumed, "confidence", "redraws", "seed")
     reading = reading_arguments({**given, "score": list(score)})
     reading |= {name: given[name] for name in ("table", "where") if given[name] is not None}
     with tempfile.TemporaryDirectory() as folder, working("Comparing the models", quiet=quiet):

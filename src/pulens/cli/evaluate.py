@@ -10,6 +10,7 @@ from pulens.cli._complete import complete_file
 from pulens.cli._options import (
     Number,
     assumption_options,
+    audit_options,
     engine_arguments,
     engine_options,
     interval_options,
@@ -31,11 +32,7 @@ if TYPE_CHECKING:
 @engine_options
 @segment_options
 @assumption_options
-@click.option(
-    "--audit",
-    metavar="K/R",
-    help="K positives were found among R randomly chosen unlabelled rows: sharpens an estimated class prior.",
-)
+@audit_options
 @click.option("--threshold", type=Number(), help="Predicted positive is score >= threshold. Default: best F1.")
 @interval_options
 @click.option(
@@ -85,6 +82,7 @@ def command(
     worlds: float,
     with_bounds: bool,
     audit: str | None,
+    combine: bool,
     **given: Any,
 ) -> None:
     """Show how good a classifier is on positives versus negatives, from a table of scores and PU labels.
@@ -102,9 +100,11 @@ def command(
       cat scores.csv | pulens evaluate - --class-prior 0.1 --json -
     """
     from pulens.cli._output import page_title, working, write_answers
+    from pulens.cli._typed import typed_command
     from pulens.cli._write import check_targets
     from pulens.evaluation import evaluate
 
+    typed = typed_command(click.get_current_context())
     check_targets({"--html": html_path, "--markdown": markdown_path, "--json": json_path}, file)
     arguments = {
         "class_prior": class_prior,
@@ -112,6 +112,7 @@ def command(
         "label_noise": label_noise,
         "scenario": scenario,
         "audit": audit,
+        "combine": combine,
         "threshold": threshold,
         "confidence": confidence,
         "redraws": redraws,
@@ -153,6 +154,7 @@ def command(
         quiet=quiet,
         scores_are=scores_are,
         more=more,
+        typed=typed,
     )
     if shown:
         from rich.console import Console
@@ -160,7 +162,7 @@ def command(
         from pulens.cli._terminal import show_evaluation
 
         console = Console()
-        show_evaluation(evaluation, console)
+        show_evaluation(evaluation, console, typed)
         if ranges:
             console.print(
                 f"\nif positives with high scores were labelled up to {sensitivity:g} times as often as others"

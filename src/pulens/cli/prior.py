@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulens.cli._complete import complete_file
-from pulens.cli._options import Number, reading_arguments, reading_options
+from pulens.cli._options import Number, audit_options, reading_arguments, reading_options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +21,8 @@ USEFUL_WIDTHS = (0.1, 0.05, 0.02)
 @click.argument("file", shell_complete=complete_file)
 @reading_options
 @click.option(
-    "--method", default="auto", show_default=True, help="Estimator of the class prior; --all shows what each says."
+    "--method",
+    help="Estimator of the class prior; --all shows what each says.  [default: auto, unless --audit decides]",
 )
 @click.option("--all", "compare", is_flag=True, help="Show what every estimator says.")
 @click.option(
@@ -37,17 +38,18 @@ USEFUL_WIDTHS = (0.1, 0.05, 0.02)
     show_default=True,
     help="case-control: the prior speaks of the unlabelled rows' population. single-set: of all rows together.",
 )
-@click.option("--audit", metavar="K/R", help="K positives were found among R randomly chosen unlabelled rows.")
+@audit_options
 @click.option("--confidence", type=Number(), default=0.95, show_default=True)
 @click.option("--plot", "plot_path", metavar="PATH", help="Draw the likelihood to an image file.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
 def command(
     file: str,
-    method: str,
+    method: str | None,
     compare: bool,
     label_noise: str,
     scenario: str,
     audit: str | None,
+    combine: bool,
     confidence: float,
     plot_path: str | None,
     json_path: str | None,
@@ -62,6 +64,7 @@ def command(
     Examples:
       pulens prior scores.csv
       pulens prior scores.csv --audit 13/200
+      pulens prior scores.csv --audit 13/200 --combine
       pulens prior scores.csv --label-noise estimate --json -
     """
     from pulens.cli._output import working
@@ -72,20 +75,20 @@ def command(
 
     check_targets({"--plot": plot_path, "--json": json_path}, file)
     if label_noise != "estimate":
-        find(method)  # an unknown name is refused before the file is read
+        find(method or "auto")  # an unknown name is refused before the file is read
     with working("Estimating the share of positives"):
         tally = Tally.from_sample(read_sample(file, **reading_arguments(given)))
         noise_found = None
         if label_noise == "estimate":
             if audit is not None:
                 raise click.UsageError("--audit cannot be combined with --label-noise estimate.")
-            both = estimate_prior_and_noise(tally, method=method, scenario=scenario, confidence=confidence)
+            both = estimate_prior_and_noise(tally, method=method or "auto", scenario=scenario, confidence=confidence)
             prior, noise_found = both.class_prior, both.label_noise
             answer = both.to_dict()
         else:
             known = _share(label_noise)
             options: dict[str, Any] = {"scenario": scenario, "label_noise": known, "confidence": confidence}
-            prior = estimate_from_tally(tally, method, audit=audit, **options)
+            prior = estimate_from_tally(tally, method, audit=audit, combine=combine, **options)
             answer = {"class_prior": prior.to_dict()}
             if compare:
                 answer["estimators"] = {

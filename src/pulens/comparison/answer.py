@@ -174,10 +174,11 @@ def _turned(pair: Difference) -> Difference:
     )
 
 
-def verdict(comparison: Comparison) -> str:
-    """The sentence."""
-    metric, best, rivals = comparison.metric, comparison.leader(), comparison.rivals()
-    order, ranged = comparison.order[metric], not comparison.class_prior.is_exact
+def verdict(comparison: Comparison, named: str | None = None) -> str:
+    """The sentence; ``named`` is how it calls the metric, by default as in the catalogue."""
+    best, rivals = comparison.leader(), comparison.rivals()
+    metric = named or comparison.metric
+    order, ranged = comparison.order[comparison.metric], not comparison.class_prior.is_exact
     if ranged and order.winner_crossings:
         changes = "; ".join(str(crossing) for crossing in order.winner_crossings)
         return f"Which model is better by {metric} depends on the class prior: {changes}."

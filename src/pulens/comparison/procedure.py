@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
@@ -20,9 +19,11 @@ from pulens.comparison.paired import Difference, holm, percentile_interval, two_
 from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence, settle_class_prior
+from pulens.frozen import FrozenMapping
 from pulens.metrics import find
 from pulens.metrics._measure import check_threshold, raw_value
 from pulens.metrics._metric import Metric
+from pulens.metrics._rests_on import rests_on
 from pulens.priors import ClassPrior, population_prior
 from pulens.priors.given import GivenPrior
 from pulens.recovery.many import priors_in_redraws
@@ -93,6 +94,8 @@ def compare(
     confidence: float = 0.95,
     redraws: int = DEFAULT_REDRAWS,
     seed: int = 0,
+    audit: object = None,
+    combine: bool = False,
     **reading: Any,
 ) -> Comparison:
     """Say which of several models is best on the same rows, how sure that is, and where the class prior decides.
@@ -102,7 +105,7 @@ def compare(
     labels, scores
         Labels as in :func:`pulens.evaluate`, and a mapping of each model's name to its scores. Or a table or the
         path of a file, with ``score=["a", "b"]`` naming the columns of scores.
-    class_prior, unlabelled_prior, label_noise, scenario
+    class_prior, unlabelled_prior, label_noise, scenario, audit, combine
         As in :func:`pulens.evaluate`. Over a range of class priors a difference counts only if it holds everywhere.
         An estimate is made from each model's scores, and the lowest is used for all: the class prior belongs to the
         rows, and the model that separates them best has the least to add to it.
@@ -126,10 +129,15 @@ def compare(
         raise PulensError("a comparison needs a confidence, such as 0.95: without doubt there is nothing to decide.")
     rows = read_models(labels, scores, **reading)
     chosen = _metrics(metrics, has_threshold=threshold is not None)
-    if class_prior is None and unlabelled_prior is None and all(m.ignores_class_prior for m in chosen.values()):
+    if (
+        class_prior is None
+        and unlabelled_prior is None
+        and audit is None
+        and all(m.ignores_class_prior for m in chosen.values())
+    ):
         unlabelled_prior = 1e-6  # any would do, but 0: that says every row is labelled
     tallies = rows.tallies()
-    given = (check_scenario(scenario), class_prior, unlabelled_prior, check_label_noise(label_noise))
+    given = (check_scenario(scenario), class_prior, unlabelled_prior, check_label_noise(label_noise), audit, combine)
     asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, metrics), _evidence(tallies, *given))
     observed = _measure(asked, tallies)
     drawn: dict[str, list[Floats]] = {name: [] for name in chosen}
@@ -142,10 +150,10 @@ def compare(
         rows.names,
         asked.evidence,
         resampling,
-        MappingProxyType({n: _estimates(asked, n, observed[n], moved[n], confidence) for n in chosen}),
-        MappingProxyType({n: _differences(asked, n, observed[n], moved[n], confidence) for n in chosen}),
-        MappingProxyType({n: _order(asked, n, tallies) for n in chosen}),
-        MappingProxyType({n: metric.higher_is_better for n, metric in chosen.items()}),
+        FrozenMapping({n: _estimates(asked, n, observed[n], moved[n], confidence) for n in chosen}),
+        FrozenMapping({n: _differences(asked, n, observed[n], moved[n], confidence) for n in chosen}),
+        FrozenMapping({n: _order(asked, n, tallies) for n in chosen}),
+        FrozenMapping({n: metric.higher_is_better for n, metric in chosen.items()}),
     )
 
 
@@ -155,9 +163,14 @@ def _evidence(
     class_prior: GivenPrior | ClassPrior | str | None,
     unlabelled_prior: GivenPrior | None,
     label_noise: float,
+    audit: object = None,
+    combine: bool = False,
 ) -> Evidence:
-    """One class prior for all models: the one given, or the lowest of the estimates from each model's scores."""
-    settled = [settle_class_prior(tally, scenario, class_prior, unlabelled_prior, label_noise) for tally in tallies]
+    """One class prior for all models: given, audited, or the lowest of the estimates from each model's scores."""
+    settled = [
+        settle_class_prior(tally, scenario, class_prior, unlabelled_prior, label_noise, audit, combine)
+        for tally in tallies
+    ]
     is_given = class_prior is not None and not isinstance(class_prior, ClassPrior | str)
     held: Literal["population", "unlabelled"] = "population" if is_given else "unlabelled"
     return Evidence(tallies[0], min(settled, key=lambda prior: prior.unlabelled), label_noise, scenario, held)
@@ -220,19 +233,20 @@ def _estimates(
 ) -> Mapping[str, Estimate]:
     metric = asked.metrics[name]
     middle = asked.priors(metric).index(asked.middle)
+    taken = rests_on(metric, asked.evidence)
     found = {}
     for place, model in enumerate(asked.rows.names):
         value = float(observed[middle, place])
         threshold = asked.thresholds[model] if metric.needs_threshold else None
         if math.isnan(value):
             reason = metric.undefined_because or "it is 0/0"
-            found[model] = Estimate(name, value, undefined_because=reason, threshold=threshold)
+            found[model] = Estimate(name, value, undefined_because=reason, threshold=threshold, rests_on=taken)
             continue
         clipped = np.clip(redraws[:, :, place], metric.lowest, metric.highest)
         interval = _hull(clipped, confidence, asked.rows.n_labelled)
         value = min(max(value, metric.lowest), metric.highest)
-        found[model] = Estimate(name, value, interval, threshold=threshold)
-    return MappingProxyType(found)
+        found[model] = Estimate(name, value, interval, threshold=threshold, rests_on=taken)
+    return FrozenMapping(found)
 
 
 def _differences(

@@ -46,7 +46,7 @@ class MetricFunction:
         parameters = {name: options.pop(name) for name in self.metric.parameters if name in options}
         if self.metric.needs_threshold:
             check_threshold(threshold, required_by=self.name)
-        if self.metric.ignores_class_prior and options.get("class_prior") is None:
+        if self.metric.ignores_class_prior and options.get("class_prior") is None and options.get("audit") is None:
             # any would do, since the number does not depend on it, but 0: that says every row is labelled
             options.setdefault("unlabelled_prior", 1e-6)
         multiple = check_multiple(worlds)

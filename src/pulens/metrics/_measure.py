@@ -16,6 +16,7 @@ from pulens.metrics._binning import carrying_binning_error
 from pulens.metrics._intervals import Doubts
 from pulens.metrics._metric import Metric
 from pulens.metrics._possible_worlds import NARROWEST, Contradiction, at_least_so_wide
+from pulens.metrics._rests_on import rests_on
 from pulens.recovery import recover_at
 from pulens.recovery.feasibility import impossible_rates
 from pulens.recovery.many import recover_many
@@ -84,8 +85,10 @@ def estimate(
     raw = raw_value(metric, evidence.tally, evidence.assumptions, threshold, **parameters)
     known = raw if math.isnan(raw) else min(max(raw, metric.lowest), metric.highest)
     at = threshold if metric.needs_threshold else None
+    taken = rests_on(metric, evidence)
     if math.isnan(known):
-        return Estimate(name, known, undefined_because=metric.undefined_because or "it is 0/0", threshold=at)
+        reason = metric.undefined_because or "it is 0/0"
+        return Estimate(name, known, undefined_because=reason, threshold=at, rests_on=taken)
     beside = {} if metric.landmarks is None else metric.landmarks(evidence.tally, known, **parameters)
     among_many = doubts is not None and doubts.resampling.among_many
     reach = prior_range(metric, evidence, known, threshold, among_many=among_many, **parameters)
@@ -103,7 +106,7 @@ def estimate(
     if interval is not None and interval.width < NARROWEST and _was_cut(metric, evidence, raw, known, threshold):
         interval = at_least_so_wide(interval, metric)
         sources = {source: at_least_so_wide(each, metric) for source, each in sources.items()}
-    return Estimate(name, known, interval, threshold=at, sources=sources, landmarks=beside)
+    return Estimate(name, known, interval, threshold=at, sources=sources, landmarks=beside, rests_on=taken)
 
 
 def _was_cut(metric: Metric, evidence: Evidence, raw: float, known: float, threshold: float | None) -> bool:

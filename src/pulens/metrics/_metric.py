@@ -22,6 +22,7 @@ class Metric:
     they are counted at a threshold, nan where undefined.
 
     ``ignores_class_prior``: the number is one of labelled against other rows, so no class prior need be given.
+    ``counted``: rows of the population are counted as they are, whatever is labelled and however many are positive.
     ``landmarks``: numbers to read the value beside, from ``(tally, value, **parameters)``.
     """
 
@@ -33,6 +34,7 @@ class Metric:
     highest: float = 1.0
     needs_class_prior: bool = True
     ignores_class_prior: bool = False
+    counted: bool = False
     listed: bool = True  # whether `evaluate` shows it without being asked
     undefined_because: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)

@@ -19,5 +19,6 @@ METRIC = Metric(
     predicted_positive_rate,
     "Share of the population that is flagged",
     needs_class_prior=False,
+    counted=True,
     undefined_because="the target population is empty",
 )

@@ -1,8 +1,10 @@
 r"""An audit: some unlabelled rows, drawn at random, are checked by hand. It beats every estimator.
 
 k positives among r checked rows give the share :math:`k/r` with the exact binomial interval of Clopper and Pearson.
-Nothing is assumed about scores or about which positives get labelled. The likelihood :math:`\alpha^k(1-\alpha)^{r-k}`
-can also be multiplied with that of an estimate from scores, which is independent of it.
+Nothing is assumed about scores or about which positives get labelled, so an audit decides the class prior alone. If
+asked to, its likelihood :math:`\alpha^k(1-\alpha)^{r-k}` is multiplied with that of an estimate from scores, which is
+independent of it. It says how many positives there are, not which ones get labelled: labels that are not a random
+draw of the positives stay so, and with them recall and ROC AUC.
 """
 
 from __future__ import annotations
@@ -20,11 +22,11 @@ from pulens.estimate import Interval
 from pulens.notice import Notice, Severity
 from pulens.priors._estimator import Trace
 from pulens.priors.class_prior import ClassPrior, population_prior
-from pulens.priors.distribution import PriorDistribution
+from pulens.priors.distribution import PriorDistribution, cell_borders
 from pulens.scenario import Scenario, check_scenario
 from pulens.tally import Totals
 
-GRID = 2001
+LEVELS = 401  # quantiles of the exact distribution on which its grid stands
 CONTRADICTION = 3.0  # standard errors between audit and estimate beyond which they do not speak of one share
 
 
@@ -64,6 +66,21 @@ class Audit(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.positives}/{self.checked}"
+
+
+def check_alone(method: str | None, audit: object, combine: bool) -> None:
+    """Refuse an audit beside an estimator unless both were asked for: which of them decides must be said."""
+    if combine and audit is None:
+        raise AssumptionError(
+            "combine=True multiplies the likelihoods of an estimate and of an audit, and there is no audit: give "
+            "audit=(positives, checked), such as (13, 200) or --audit 13/200, or leave combine out."
+        )
+    if audit is not None and method is not None and not combine:
+        raise AssumptionError(
+            f"audit {check_audit(audit)} beside the estimator {method!r}: an audit decides the class prior by itself, "
+            f"without assuming anything about scores. Leave out {method!r} to use the audit alone, or say combine=True "
+            "(--combine) to sharpen it by the estimate."
+        )
 
 
 def check_audit(audit: object) -> Audit:
@@ -110,8 +127,6 @@ def prior_from_audit(
     exact = found.interval(confidence)
     among = replace(exact, low=min(exact.low, ceiling), high=min(exact.high, ceiling))
     share = min(found.share, ceiling)
-    values = np.linspace(0, 1, GRID)[1:-1]
-    heights = found.log_likelihood(values)
     return ClassPrior(
         population_prior(share, totals, checked, label_noise),
         share,
@@ -122,21 +137,50 @@ def prior_from_audit(
         feasible=_moved(among, totals, checked, label_noise),
         unlabelled_feasible=among,
         standard_error=found.standard_error,
-        distribution=PriorDistribution(values, np.exp(heights - heights.max())),
+        distribution=exact_distribution(found),
     )
+
+
+def exact_distribution(audit: Audit) -> PriorDistribution:
+    r"""Shares whose tails are those of Clopper and Pearson's interval at every confidence.
+
+    The lower limit with tail :math:`t` is the quantile :math:`t` of Beta(k, r-k+1), the upper one the quantile
+    :math:`1-t` of Beta(k+1, r-k): up to one half the distribution follows the first, from one half on the second.
+    Half of it lies at 0 if no positive was found. Its quantiles carry the audit's doubt into metrics as the interval
+    states it; the posterior of a flat prior, Beta(k+1, r-k+1), has a lower limit that is too high for few positives.
+
+    >>> distribution = exact_distribution(Audit(13, 200))
+    >>> [round(distribution.quantile(level), 3) for level in (0.025, 0.975)]
+    [0.035, 0.109]
+    """
+    from scipy.special import betainc
+
+    k, r = audit
+    levels = np.concatenate([np.geomspace(1e-6, 0.005, 40), np.linspace(0.005, 0.995, LEVELS)])
+    levels = np.unique(np.concatenate([levels, 1 - levels]))
+    limits = [betaincinv(k, r - k + 1, levels)] if k else []
+    limits += [betaincinv(k + 1, r - k, levels)] if k < r else []
+    values = np.unique(np.concatenate([[1e-9, 1 - 1e-9], *limits]).clip(1e-9, 1 - 1e-9))
+    borders = cell_borders(values)
+    low = betainc(k, r - k + 1, borders) if k else np.ones(borders.size)
+    high = betainc(k + 1, r - k, borders) if k < r else np.zeros(borders.size)
+    cumulative = np.where(low <= 0.5, low, np.maximum(high, 0.5))
+    cumulative[[0, -1]] = 0.0, 1.0
+    return PriorDistribution(values, np.diff(cumulative) / np.diff(borders))
 
 
 def combine(estimated: ClassPrior, audit: object, totals: Totals, scenario: Scenario, label_noise: float) -> ClassPrior:
     """An estimate from scores and an audit together: their likelihoods multiplied.
 
-    An estimate without a distribution of its own adds nothing, and an audit that contradicts the estimate stands
-    alone, with a warning: an assumption of the estimate must have failed.
+    An estimate without a distribution of its own adds nothing, which is said, and an audit that contradicts the
+    estimate stands alone, with a warning: an assumption of the estimate must have failed.
     """
     found = check_audit(audit)
     confidence = _confidence(estimated)
     alone = prior_from_audit(found, totals, scenario=scenario, label_noise=label_noise, confidence=confidence)
     if estimated.distribution is None or estimated.standard_error is None:
-        return alone
+        name = estimated.method.removeprefix("estimated: ")
+        return replace(alone, notices=(decided_alone(f"The estimate {name} has no likelihood to multiply by"),))
     apart = abs(estimated.unlabelled - found.share) / math.hypot(estimated.standard_error, found.standard_error)
     if apart > CONTRADICTION:
         notice = Notice(
@@ -171,6 +215,11 @@ def combine(estimated: ClassPrior, audit: object, totals: Totals, scenario: Scen
             "relative likelihood",
         ),
     )
+
+
+def decided_alone(reason: str) -> Notice:
+    """Said where both were asked for and the audit is all there is."""
+    return Notice(Severity.NOTE, "audit-alone", f"{reason}: the audit decided the class prior alone.")
 
 
 def rows_to_audit(share: float, width: float, *, confidence: float = 0.95) -> int:

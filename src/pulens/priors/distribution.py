@@ -33,12 +33,12 @@ class PriorDistribution:
         >>> PriorDistribution.from_masses(np.array([0.1, 0.2, 0.4]), np.array([0.2, 0.5, 0.3])).masses.round(3)
         array([0.2, 0.5, 0.3])
         """
-        return cls(values, masses / np.diff(_borders(values)))
+        return cls(values, masses / np.diff(cell_borders(values)))
 
     @property
     def masses(self) -> Floats:
         """Probability of each grid value: the density times half the way to either neighbour."""
-        masses = self.density * np.diff(_borders(self.values))
+        masses = self.density * np.diff(cell_borders(self.values))
         return np.asarray(masses / masses.sum())
 
     @property
@@ -51,7 +51,7 @@ class PriorDistribution:
 
     def quantile(self, share: float) -> float:
         """Inverse of the cumulative distribution, linear between the borders of grid cells."""
-        borders = _borders(self.values)
+        borders = cell_borders(self.values)
         return float(np.interp(share, np.concatenate([[0.0], np.cumsum(self.masses)]), borders))
 
     def interval(self, confidence: float) -> tuple[float, float]:
@@ -60,14 +60,14 @@ class PriorDistribution:
         An interval that leaves out zero says "not zero": it may do so only if zero is unlikely.
         """
         low, high = self.quantile((1 - confidence) / 2), self.quantile((1 + confidence) / 2)
-        at_high = np.interp(high, self.values, self.density) / (self.density @ np.diff(_borders(self.values)))
+        at_high = np.interp(high, self.values, self.density) / (self.density @ np.diff(cell_borders(self.values)))
         if (1 - confidence) / 2 >= at_high * low:  # as dense, on average, below the lower end as at the upper end
             return 0.0, self.quantile(confidence)
         return low, high
 
     def draw(self, rng: np.random.Generator, size: int) -> Floats:
         """Random shares, for carrying the doubt about the class prior into something else."""
-        borders = _borders(self.values)
+        borders = cell_borders(self.values)
         return np.interp(rng.random(size), np.concatenate([[0.0], np.cumsum(self.masses)]), borders)
 
     def below(self, limit: float) -> PriorDistribution:
@@ -90,7 +90,7 @@ class PriorDistribution:
         return PriorDistribution(self.values, np.exp(height - height.max()))
 
 
-def _borders(values: Floats) -> Floats:
+def cell_borders(values: Floats) -> Floats:
     """Half way between neighbours; the first and last cell reach as far outwards as inwards, within [0, 1]."""
     first = max(values[0] - (values[1] - values[0]) / 2, 0.0)
     last = min(values[-1] + (values[-1] - values[-2]) / 2, 1.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from pulens.assumptions import check_label_noise
@@ -11,7 +12,8 @@ from pulens.inputs import read_sample
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors._cells import cut
 from pulens.priors._estimator import Finding
-from pulens.priors.audit import combine, prior_from_audit
+from pulens.priors.audit import check_alone, decided_alone, prior_from_audit
+from pulens.priors.audit import combine as combine_with_audit
 from pulens.priors.class_prior import ClassPrior, population_prior
 from pulens.priors.feasible import feasible_range
 from pulens.priors.from_scores import find
@@ -26,11 +28,12 @@ def estimate_prior(
     labels: Any,
     scores: Any = None,
     *,
-    method: str = "auto",
+    method: str | None = None,
     scenario: str = "case-control",
     label_noise: float = 0.0,
     confidence: float = 0.95,
     audit: object = None,
+    combine: bool = False,
     seed: int = 0,
     **options: Any,
 ) -> ClassPrior:
@@ -42,7 +45,7 @@ def estimate_prior(
         As for :func:`pulens.evaluate`; also a table or the path of a file. Scores must be out of sample for these
         rows: scores of the rows a model was trained on put labelled rows too high and make the estimate too low.
     method
-        ``"auto"``, or a name from :func:`pulens.priors.names`.
+        ``"auto"`` (the default), or a name from :func:`pulens.priors.names`.
     scenario
         What ``value`` speaks of: the population the unlabelled rows were drawn from (``"case-control"``), or labelled
         and unlabelled rows together (``"single-set"``).
@@ -51,8 +54,11 @@ def estimate_prior(
     confidence
         Of the interval and of the feasible range.
     audit
-        Positives found and rows checked among randomly chosen unlabelled rows, such as ``(13, 200)``: combined with
-        the estimate (:mod:`pulens.priors.audit`).
+        Positives found and rows checked among randomly chosen unlabelled rows, such as ``(13, 200)``. It decides the
+        class prior by itself, with an exact interval (:mod:`pulens.priors.audit`).
+    combine
+        Multiply the likelihoods of the audit and of the estimate, which narrows the interval if the estimate's
+        assumption holds.
     seed
         For methods that draw at random (Elkan and Noto's folds); ``"auto"`` does not.
     options
@@ -65,7 +71,7 @@ def estimate_prior(
     >>> 0.2 in prior.interval and 0.2 in prior.feasible
     True
     """
-    facts = find(method)
+    facts = find("auto" if method is None else method)
     parameters = {name: options.pop(name) for name in tuple(options) if name in facts.parameters}
     if "seed" in facts.parameters:
         parameters["seed"] = seed
@@ -77,27 +83,32 @@ def estimate_prior(
         label_noise=label_noise,
         confidence=confidence,
         audit=audit,
+        combine=combine,
         **parameters,
     )
 
 
 def estimate_from_tally(
     tally: Tally,
-    method: str = "auto",
+    method: str | None = None,
     *,
     scenario: str | Scenario = Scenario.CASE_CONTROL,
     label_noise: float = 0.0,
     confidence: float = 0.95,
     audit: object = None,
+    combine: bool = False,
     **parameters: Any,
 ) -> ClassPrior:
     """Estimate the share of positives from counts per score; see :func:`estimate_prior`."""
+    check_alone(method, audit, combine)
+    method = "auto" if method is None else method
     facts = find(method)
     checked = check_scenario(scenario)
     check_label_noise(label_noise)
     check_confidence(confidence)
-    if audit is not None and not _enough(tally):
-        return prior_from_audit(audit, tally.totals, scenario=checked, label_noise=label_noise, confidence=confidence)
+    if audit is not None and not (combine and _enough(tally)):
+        alone = prior_from_audit(audit, tally.totals, scenario=checked, label_noise=label_noise, confidence=confidence)
+        return replace(alone, notices=(decided_alone("These rows are too few for an estimate"),)) if combine else alone
     check_enough(tally)
     finding = facts.compute(tally, label_noise=float(label_noise), confidence=confidence, **parameters)
     feasible = feasible_range(tally, confidence=confidence, label_noise=label_noise)
@@ -113,7 +124,7 @@ def estimate_from_tally(
         assumption=facts.assumption,
         notices=notices,
     )
-    return estimated if audit is None else combine(estimated, audit, tally.totals, checked, label_noise)
+    return estimated if audit is None else combine_with_audit(estimated, audit, tally.totals, checked, label_noise)
 
 
 def as_class_prior(

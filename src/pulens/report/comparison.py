@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from pulens.report.summary import number
+from pulens.report.text import WIDTH
 
 if TYPE_CHECKING:
     from pulens.comparison import Comparison, Difference
@@ -34,6 +35,19 @@ def difference_cells(pair: Difference) -> tuple[str, str, str, str, str]:
     return who, f"{pair.value:+.4f}", interval, f"{pair.probability:.3f}", p_value
 
 
+def p_words(comparison: Comparison) -> str:
+    """Why a model may lead in nearly all redraws while p is large: the two answer different questions."""
+    ranged, pairs = not comparison.class_prior.is_exact, len(comparison.models) > 2
+    parts = ["counts both sides", "allows for few labelled rows"]
+    parts += ["is the largest over the class priors in the range"] if ranged else []
+    parts += ["is corrected for the number of pairs (Holm)"] if pairs else []
+    where = ", at the class prior's own value" if ranged else ""
+    return (
+        f"P(better) is the share of redraws in which the first model leads{where}. p is not one minus that: it "
+        f"{', '.join(parts[:-1])} and {parts[-1]}."
+    )
+
+
 def order_lines(comparison: Comparison) -> list[str]:
     """Where the class prior changes the order, metric by metric."""
     from pulens.metrics import METRICS
@@ -53,8 +67,9 @@ def order_lines(comparison: Comparison) -> list[str]:
 
 
 def comparison_text(comparison: Comparison) -> str:
-    """Values, differences, order and verdict."""
-    lines = [f"{title:<13}{text}" for title, text in comparison_head(comparison)]
+    """Verdict, values, differences, order, warnings."""
+    lines = [*textwrap.wrap(f"verdict: {comparison.verdict}", WIDTH, subsequent_indent="  "), ""]
+    lines += [f"{title:<13}{text}" for title, text in comparison_head(comparison)]
     width = max(24, *(len(name) + 4 for name in comparison.models))
     columns = "".join(f"{name:>12}" for name in comparison.models)
     lines += ["", f"{'value':<{width}}{columns}"]
@@ -68,11 +83,11 @@ def comparison_text(comparison: Comparison) -> str:
         for pair in pairs:
             who, value, interval, probability, p_value = difference_cells(pair)
             lines.append(f"  {who:<{width - 2}}{value:>10}{interval:>22}{probability:>11}{p_value:>8}".rstrip())
+    lines += ["", *textwrap.wrap(p_words(comparison), WIDTH)]
     lines += ["", "order over the class prior", *(f"  {line}" for line in order_lines(comparison))]
     for notice in comparison.notices:
         text = f"{notice.severity.name.lower()}: {notice}"
-        lines += ["", *textwrap.wrap(text, 100, subsequent_indent="  ")]
-    lines += ["", *textwrap.wrap(f"verdict: {comparison.verdict}", 100, subsequent_indent="  ")]
+        lines += ["", *textwrap.wrap(text, WIDTH, subsequent_indent="  ")]
     return "\n".join(lines)
 
 
@@ -88,6 +103,7 @@ _TEMPLATE = """\
 {%- for cell in cells[1:] %}<td>{{ cell }}</td>{% endfor %}</tr>
 {%- endfor %}
 </tbody></table>
+<p>{{ p_words }}</p>
 <ul>{% for line in order %}<li>{{ line }}</li>{% endfor %}</ul>
 </div>
 """
@@ -103,6 +119,7 @@ def comparison_html(comparison: Comparison) -> str:
         .from_string(_TEMPLATE)
         .render(
             verdict=comparison.verdict,
+            p_words=p_words(comparison),
             head=comparison_head(comparison),
             rows=rows,
             order=order_lines(comparison),

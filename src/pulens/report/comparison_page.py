@@ -6,7 +6,9 @@ import math
 from typing import TYPE_CHECKING, Any
 from unicodedata import bidirectional
 
+from pulens.comparison.answer import verdict
 from pulens.notice import Severity
+from pulens.report.comparison import p_words
 from pulens.report.html import render
 from pulens.report.words import counts_of, data_assumptions, prior_words, title_of
 
@@ -40,7 +42,8 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         data,
         title=title or (" against ".join(models) if len(models) == 2 else f"{', '.join(models[:-1])} and {models[-1]}"),
         counts=counts_of(comparison.evidence),
-        verdict=_kept_apart(comparison.verdict, comparison.models),
+        verdict=_kept_apart(verdict(comparison, title_of(comparison.metric)), comparison.models),
+        p_words=p_words(comparison),
         prior_sentence=prior_words(comparison.evidence),
         confidence=f"{comparison.confidence:.0%}",
         draws=f"{comparison.redraws:,}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 from pulens.estimate import Estimate
@@ -66,13 +65,6 @@ def contradiction_verdict(evaluation: Evaluation) -> tuple[str, ...]:
             "positive"
         )
     return first, second, f"{third}; recall is {_per_cents(recall)}."
-
-
-def contradiction_lines(evaluation: Evaluation, width: int = 100) -> list[str]:
-    """The verdict as lines that go before a table, with an empty one after them; none without a contradiction."""
-    if evaluation.labelling is None:
-        return []
-    return [*textwrap.wrap(" ".join(contradiction_verdict(evaluation)), width), ""]
 
 
 def _ends(estimate: Estimate) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pulens._version import __version__
 from pulens.notice import Severity
 from pulens.report.page_data import page_data
-from pulens.report.summary import summarise
+from pulens.report.summary import Row, summarise
 from pulens.report.words import DERIVATIONS, percent, prior_words, title_of
 
 if TYPE_CHECKING:
@@ -25,8 +26,16 @@ SCRIPTS = (
 )
 
 
-def evaluation_page(evaluation: Evaluation, *, title: str | None = None, scores_are: str | None = None) -> str:
+def evaluation_page(
+    evaluation: Evaluation,
+    *,
+    title: str | None = None,
+    scores_are: str | None = None,
+    typed: Sequence[tuple[str, ...]] | None = None,
+) -> str:
     """The whole page as text; with ``scores_are="probability"`` (or ``"logit"``) it has a reliability diagram.
+
+    ``typed`` is the command that the evaluation came from, if it came from one: next steps then show commands.
 
     >>> from pulens import evaluate
     >>> page = evaluation_page(evaluate([1, 0, 0], [0.9, 0.4, 0.1], class_prior=0.2), title="<script>")
@@ -51,7 +60,7 @@ def evaluation_page(evaluation: Evaluation, *, title: str | None = None, scores_
         data,
         title=title or "Evaluation",
         summary=summary,
-        tiles=[row for name in TILES for row in rows if row.name == name],
+        tiles=_tiles(rows),
         groups=(("From the whole ranking", summary.ranking), ("At the threshold", summary.at_threshold)),
         chips=sorted(computed, key=lambda metric: TILES.index(metric["name"]) if metric["first"] else len(TILES)),
         derived=rows,
@@ -62,9 +71,16 @@ def evaluation_page(evaluation: Evaluation, *, title: str | None = None, scores_
         has_bounds=data["bounds"],
         has_reliability=scores_are is not None,
         derivations=DERIVATIONS,
+        next_steps=[(step.sentence, step.call if typed is None else step.shell(typed)) for step in summary.next_steps],
         thinning=thinning_words(data["thinning"]),
         interval_name="" if interval is None else "range" if confidence is None else f"{confidence:.0%} interval",
     )
+
+
+def _tiles(rows: tuple[Row, ...]) -> list[Row]:
+    """The numbers people ask for first; what rests on a class prior that is hardly known comes after the rest."""
+    found = [row for name in TILES for row in rows if row.name == name]
+    return sorted(found, key=lambda row: row.is_a_range and row.name != "roc_auc")
 
 
 def _reliability(evaluation: Evaluation, scores_are: str) -> dict[str, Any]:

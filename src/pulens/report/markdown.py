@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pulens.report.summary import Row, Summary, summarise
@@ -11,8 +12,12 @@ if TYPE_CHECKING:
     from pulens.evaluation import Evaluation
 
 
-def evaluation_markdown(evaluation: Evaluation, *, title: str | None = None) -> str:
-    """Verdict, warnings, two tables and the assumptions.
+def evaluation_markdown(
+    evaluation: Evaluation, *, title: str | None = None, typed: Sequence[tuple[str, ...]] | None = None
+) -> str:
+    """Verdict, warnings, two tables, next steps and the assumptions.
+
+    ``typed`` is the command that the evaluation came from, if it came from one: next steps then show commands.
 
     >>> from pulens import evaluate
     >>> text = evaluation_markdown(evaluate([1, 0, 0], [0.9, 0.4, 0.1], class_prior=0.2), title="a|b")
@@ -29,7 +34,13 @@ def evaluation_markdown(evaluation: Evaluation, *, title: str | None = None) -> 
     for notice in summary.notices:
         lines += ["", f"> **{notice.severity.name.capitalize()}** {plain(str(notice))}"]
     lines += ["", *_table("ranking", summary, summary.ranking)]
-    lines += ["", *_table(f"at threshold {summary.threshold}", summary, summary.at_threshold)]
+    lines += [
+        "",
+        *_table(summary.threshold_title, summary, summary.at_threshold),
+    ]
+    if summary.legend:
+        lines += ["", plain(summary.legend)]
+    lines += _next(summary, typed)
     lines += ["", "## What is taken for granted", "", "| assumption | broken by | then |", "| --- | --- | --- |"]
     lines += [
         f"| {plain(found.statement)} | {plain(found.broken_by)} | {plain(found.effect)} |"
@@ -44,7 +55,17 @@ def plain(text: str) -> str:
     >>> plain("<b>*x*</b>")
     '\\\\<b\\\\>\\\\*x\\\\*\\\\</b\\\\>'
     """
-    return re.sub(r"([\\`*_\[\]<>|#&])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\`*_\[\]<>|#&~])", r"\\\1", " ".join(text.split()))
+
+
+def _next(summary: Summary, typed: Sequence[tuple[str, ...]] | None) -> list[str]:
+    lines = ["", "## Next", ""] if summary.next_steps else []
+    for number, step in enumerate(summary.next_steps, 1):
+        lines.append(f"{number}. {plain(step.sentence)}")
+        command = step.call if typed is None else step.shell(typed)
+        if command:
+            lines += ["", f"   ```{'python' if typed is None else 'console'}", f"   {command}", "   ```", ""]
+    return lines
 
 
 def _table(title: str, summary: Summary, rows: tuple[Row, ...]) -> list[str]:
@@ -52,6 +73,6 @@ def _table(title: str, summary: Summary, rows: tuple[Row, ...]) -> list[str]:
     header = [plain(title), "recovered", *interval, "uncorrected", "meaning"]
     lines = [f"| {' | '.join(header)} |", f"| --- |{' ---: |' * (len(header) - 2)} --- |"]
     for row in rows:
-        cells = [row.title, row.value, *([row.interval] if interval else []), row.naive, row.meaning]
+        cells = [row.title, row.marked_value, *([row.interval] if interval else []), row.naive, row.meaning]
         lines.append(f"| {' | '.join(plain(cell) for cell in cells)} |")
     return lines

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 _TEMPLATE = """\
 <div class="pulens">
-{%- for sentence in lead %}
-<p>{{ sentence }}</p>
+{%- for sentence in summary.verdict %}
+<p><b>{{ sentence }}</b></p>
 {%- endfor %}
-<p><b>{{ summary.counts }}</b><br>{{ summary.class_prior }}<br>Speaks of {{ summary.population }}.</p>
+<p>{{ summary.counts }}<br>{{ summary.class_prior }}<br>Speaks of {{ summary.population }}.</p>
 <table>
 <thead><tr><th scope="col" style="text-align:left">metric</th><th scope="col">recovered</th>
 {%- if summary.interval_name %}<th scope="col">{{ summary.interval_name }}</th>{% endif -%}
@@ -24,13 +24,20 @@ _TEMPLATE = """\
 <tr><th scope="rowgroup" colspan="5" style="text-align:left">{{ title }}</th></tr>
 {%- for row in rows %}
 <tr><td style="text-align:left">{{ row.name }}</td><td title="{{ row.recovered.undefined_because or '' }}">
-{{- row.value }}</td>
+{{- row.marked_value }}</td>
 {%- if summary.interval_name %}<td>{{ row.interval }}</td>{% endif -%}
 <td>{{ row.naive }}</td><td style="text-align:left">{{ row.meaning }}</td></tr>
 {%- endfor %}{% endfor %}
 </tbody></table>
+{%- if summary.legend %}
+<p>{{ summary.legend }}</p>
+{%- endif %}
 {%- if summary.notices %}
 <ul>{% for notice in summary.notices %}<li><b>{{ notice.severity.name.lower() }}</b> {{ notice }}</li>{% endfor %}</ul>
+{%- endif %}
+{%- if summary.next_steps %}
+<p>next</p>
+<ol>{% for step in summary.next_steps %}<li>{{ step.sentence }}<br><code>{{ step.call }}</code></li>{% endfor %}</ol>
 {%- endif %}
 </div>
 """
@@ -41,6 +48,8 @@ def evaluation_html(evaluation: Evaluation) -> str:
     from jinja2 import Environment
 
     summary = summarise(evaluation)
-    lead = () if evaluation.labelling is None else summary.verdict
-    groups = (("ranking", summary.ranking), (f"at threshold {summary.threshold}", summary.at_threshold))
-    return Environment(autoescape=True).from_string(_TEMPLATE).render(summary=summary, groups=groups, lead=lead)
+    groups = (
+        ("ranking", summary.ranking),
+        (summary.threshold_title, summary.at_threshold),
+    )
+    return Environment(autoescape=True).from_string(_TEMPLATE).render(summary=summary, groups=groups)

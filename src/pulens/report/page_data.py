@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.errors import PulensError
+from pulens.errors import AssumptionError, PulensError
 from pulens.metrics import METRICS
 from pulens.metrics._intervals import Doubts
 from pulens.metrics._measure import estimate
 from pulens.metrics._measure import value as metric_value
-from pulens.priors import ClassPrior, population_prior
+from pulens.priors import ClassPrior, population_prior, unlabelled_prior
 from pulens.recovery import feasibility, pairwise_auc
-from pulens.report.summary import Summary
+from pulens.report.summary import Row, Summary
 from pulens.report.thinning import Thinned, thin
 from pulens.report.words import title_of
 from pulens.robustness import sensitivity_curve
+from pulens.scenario import Scenario
 from pulens.tally import Tally
 from pulens.uncertainty.redraws import compress
 
@@ -42,7 +43,10 @@ def page_data(evaluation: Evaluation, summary: Summary, thinned: Thinned | None 
     thinned = thinned or thin(tally, keep=(evaluation.threshold,))
     limit = largest_possible_prior(evidence, thinned.tally)
     top = track_end(evidence, limit)
+    thinning = _thinning(evidence, thinned, min(limit, top))
     return {
+        "verdict": list(summary.verdict),
+        "interval_name": summary.interval_name,
         "totals": totals._asdict(),
         "scenario": str(evidence.scenario),
         "label_noise": evidence.label_noise,
@@ -59,15 +63,51 @@ def page_data(evaluation: Evaluation, summary: Summary, thinned: Thinned | None 
         "prior": prior_data(evidence, limit, top),
         "labelling": _labelling(evaluation, summary),
         "threshold": evaluation.threshold if math.isfinite(evaluation.threshold) else None,
-        "metrics": [_metric(row.name, evaluation) for row in (*summary.ranking, *summary.at_threshold)],
+        "metrics": [_metric(row, evaluation) for row in (*summary.ranking, *summary.at_threshold)],
         "histogram": histogram(tally),
         "confidence": None if evaluation.resampling is None else evaluation.resampling.confidence,
-        "area_offsets": _area_offsets(evaluation, top),
+        "scenarios": {str(scenario): scenario_data(evaluation, scenario, thinned) for scenario in Scenario},
         "sensitivity": _sensitivity(evaluation, thinned),
         # bounds are known for clean labels only
         "bounds": bool(evaluation.resampling and totals.unlabelled and totals.labelled and not evidence.label_noise),
-        "thinning": _thinning(evidence, thinned, min(limit, top)),
+        "thinning": thinning,
     }
+
+
+def scenario_data(evaluation: Evaluation, scenario: Scenario, thinned: Thinned) -> dict[str, Any]:
+    """What the switch needs: the slider's ends and the sample's doubt if rows had got their labels in another way."""
+    evidence = in_scenario(evaluation.evidence, scenario)
+    limit = largest_possible_prior(evidence, thinned.tally)
+    top = track_end(evidence, limit)
+    prior = prior_data(evidence, limit, top)
+    return {
+        "track": prior["track"],
+        "possible": prior["possible"],
+        "limit": prior["limit"],
+        "population": evidence.target_population,
+        "area_offsets": _area_offsets(evaluation, evidence, top),
+        "missing": _thinning(evidence, thinned, min(limit, top)).get("average_precision"),
+    }
+
+
+def in_scenario(evidence: Evidence, scenario: Scenario) -> Evidence:
+    """The same rows in another scenario: the same class prior if it was given, or the nearest that is possible there.
+
+    An estimate or an audit found the share among the unlabelled rows, and so it is that which stays.
+    """
+    if scenario is evidence.scenario:
+        return evidence
+    prior, totals = evidence.class_prior, evidence.tally.totals
+    share = prior.unlabelled
+    if evidence.prior_held == "population":
+        try:
+            share = unlabelled_prior(prior.value, totals, scenario, evidence.label_noise)
+        except AssumptionError:
+            share = 0.0 if prior.value < 0.5 else 1.0
+    share = min(share, 0.9999 * (1 - evidence.label_noise))
+    value = population_prior(share, totals, scenario, evidence.label_noise)
+    moved = ClassPrior(value, share, prior.method, unlabelled_feasible=prior.unlabelled_feasible)
+    return replace(evidence, class_prior=moved, scenario=scenario)
 
 
 def packed(values: NDArray[Any], *, whole: bool = True) -> dict[str, str]:
@@ -141,6 +181,7 @@ def prior_data(evidence: Evidence, limit: float, top: float) -> dict[str, Any]:
         "high": None if prior.interval is None else prior.interval.high,
         "confidence": None if prior.interval is None else prior.interval.confidence,
         "method": prior.method,
+        "held": evidence.prior_held,
         "track": [population(0.0), population(top)],
         "possible": population(limit if feasible is None else feasible.high),
         "limit": population(limit),
@@ -160,7 +201,8 @@ def _labelling(evaluation: Evaluation, summary: Summary) -> dict[str, Any] | Non
     return {**found.to_dict(), "verdict": list(summary.verdict), "cells": cells}
 
 
-def _metric(name: str, evaluation: Evaluation) -> dict[str, Any]:
+def _metric(row: Row, evaluation: Evaluation) -> dict[str, Any]:
+    name = row.name
     facts = METRICS[name]
     recovered, uncorrected = evaluation.estimates[name], evaluation.uncorrected[name]
     interval = recovered.interval
@@ -169,6 +211,8 @@ def _metric(name: str, evaluation: Evaluation) -> dict[str, Any]:
         "title": title_of(name),
         "reads": facts.reads,
         "needs_class_prior": facts.needs_class_prior,
+        "rests_on": list(recovered.rests_on or ()),
+        "only_interval": row.is_a_range,
         "higher_is_better": facts.higher_is_better,
         "value": _plain(recovered.value),
         "low": None if interval is None else _plain(interval.low),
@@ -179,7 +223,7 @@ def _metric(name: str, evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def _area_offsets(evaluation: Evaluation, top: float) -> dict[str, list[float]] | None:
+def _area_offsets(evaluation: Evaluation, given: Evidence, top: float) -> dict[str, list[float]] | None:
     """How far the ends of the ROC AUC's interval lie from its value, at class priors over the slider's range.
 
     The page adds them to the value it computes. They come from the sample alone: the prior is taken as known, as
@@ -187,7 +231,7 @@ def _area_offsets(evaluation: Evaluation, top: float) -> dict[str, list[float]] 
     """
     if evaluation.resampling is None:
         return None
-    evidence = evaluation.evidence.with_tally(compress(evaluation.tally))
+    evidence = given.with_tally(compress(given.tally))
     metric, totals = METRICS["roc_auc"], evidence.tally.totals
     found: dict[str, list[float]] = {"priors": [], "low": [], "high": []}
     for prior in np.linspace(0.0, top, PRIORS_WITH_INTERVALS).tolist():

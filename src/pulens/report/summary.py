@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from pulens.estimate import Estimate
 from pulens.notice import Notice
+from pulens.report.hardly_known import prior_is_hardly_known
+from pulens.report.next_steps import NextStep, next_steps
 from pulens.report.words import Assumption, assumptions, counts_of, title_of, verdict
 
 if TYPE_CHECKING:
     from pulens.evaluation import Evaluation
+
+MARK = "~"  # beside a number that rests on an estimated class prior
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +26,29 @@ class Row:
     recovered: Estimate
     uncorrected: Estimate
     meaning: str
+    prior_hardly_known: bool = False
 
     @property
     def title(self) -> str:
         return title_of(self.name)
 
     @property
+    def is_marked(self) -> bool:
+        """Whether the number rests on an estimated class prior, which every rendering says."""
+        return self.recovered.rests_on_an_estimated_prior and not self.recovered.undefined_because
+
+    @property
+    def is_a_range(self) -> bool:
+        """Whether only the interval is said: the rows hardly speak about the class prior that it needs."""
+        return self.is_marked and self.prior_hardly_known and bool(self.interval)
+
+    @property
     def value(self) -> str:
-        return number(self.recovered)
+        return "" if self.is_a_range else number(self.recovered)
+
+    @property
+    def marked_value(self) -> str:
+        return f"{MARK if self.is_marked else ''}{self.value}"
 
     @property
     def interval(self) -> str:
@@ -49,16 +68,39 @@ class Summary:
     class_prior: str
     population: str
     threshold: str
+    threshold_choice: str
     interval_name: str
     ranking: tuple[Row, ...]
     at_threshold: tuple[Row, ...]
     notices: tuple[Notice, ...]
     verdict: tuple[str, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
+    next_steps: tuple[NextStep, ...] = ()
+    prior_hardly_known: bool = False
+
+    @property
+    def threshold_title(self) -> str:
+        return f"at threshold {self.threshold} ({self.threshold_choice})"
+
+    @property
+    def legend(self) -> str:
+        """What the mark beside some numbers means; empty if there is none."""
+        rows = (*self.ranking, *self.at_threshold)
+        if not any(row.is_marked for row in rows):
+            return ""
+        words = f"{MARK} rests on the estimated class prior"
+        if any(row.is_a_range for row in rows):
+            words += "; these rows hardly speak about it, so only the interval is given"
+        return words
 
     def to_dict(self) -> dict[str, Any]:
         """What a reader is told in words, ready for JSON; the numbers are the evaluation's own."""
-        return {"verdict": list(self.verdict), "assumptions": [asdict(found) for found in self.assumptions]}
+        return {
+            "verdict": list(self.verdict),
+            "prior_hardly_known": self.prior_hardly_known,
+            "assumptions": [asdict(found) for found in self.assumptions],
+            "next_steps": [step.to_dict() for step in self.next_steps],
+        }
 
 
 def number(estimate: Estimate) -> str:
@@ -71,21 +113,25 @@ def summarise(evaluation: Evaluation) -> Summary:
 
     prior = evaluation.class_prior
     where = f"; {prior.unlabelled:.4g} among the unlabelled rows" if prior.unlabelled != prior.value else ""
+    hardly_known = prior_is_hardly_known(evaluation)
     rows = [
-        Row(name, found, evaluation.uncorrected[name], METRICS[name].summary)
+        Row(name, found, evaluation.uncorrected[name], METRICS[name].summary, hardly_known)
         for name, found in evaluation.estimates.items()
     ]
     return Summary(
         counts_of(evaluation.evidence),
         f"{prior}{where}",
         evaluation.target_population,
-        f"{evaluation.threshold:.6g} ({evaluation.threshold_choice})",
+        f"{evaluation.threshold:.6g}",
+        evaluation.threshold_choice,
         _interval_name(evaluation.estimates),
         tuple(row for row in rows if METRICS[row.name].reads == "ranking"),
         tuple(row for row in rows if METRICS[row.name].reads != "ranking"),
         evaluation.notices,
         verdict(evaluation),
         assumptions(evaluation),
+        next_steps(evaluation),
+        hardly_known,
     )
 
 

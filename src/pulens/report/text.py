@@ -5,21 +5,27 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from pulens.report.contradiction import contradiction_lines
 from pulens.report.summary import Row, Summary, summarise
 
 if TYPE_CHECKING:
     from pulens.evaluation import Evaluation
 
+WIDTH = 80
+
 
 def evaluation_text(evaluation: Evaluation) -> str:
-    """A table of recovered and uncorrected numbers, then the warnings, worst first."""
+    """The verdict, a table of recovered and uncorrected numbers, the warnings, worst first, and what to do next."""
     summary = summarise(evaluation)
-    lines = [
-        *contradiction_lines(evaluation),
-        f"rows         {summary.counts}",
-        f"prior        {summary.class_prior}",
-        f"speaks of    {summary.population}",
+    lines = [line for sentence in summary.verdict for line in textwrap.wrap(sentence, WIDTH)]
+    lines.append("")
+    for title, text in (
+        ("rows", summary.counts),
+        ("prior", summary.class_prior),
+        ("speaks of", summary.population),
+        ("threshold", f"{summary.threshold} ({summary.threshold_choice})"),
+    ):
+        lines += textwrap.wrap(f"{title:<13}{text}", WIDTH, subsequent_indent=" " * 13)
+    lines += [
         "",
         _header(summary, "ranking"),
         *(_line(summary, row) for row in summary.ranking),
@@ -27,12 +33,19 @@ def evaluation_text(evaluation: Evaluation) -> str:
         _header(summary, f"at threshold {summary.threshold}"),
         *(_line(summary, row) for row in summary.at_threshold),
     ]
+    if summary.legend:
+        lines += ["", *textwrap.wrap(summary.legend, WIDTH, subsequent_indent="  ")]
     for notice in summary.notices:
-        lines += [
-            "",
-            *textwrap.wrap(f"{notice.severity.name.lower()}: {notice}", 100, subsequent_indent="  "),
-        ]
-    return "\n".join(lines)
+        lines += ["", *textwrap.wrap(f"{notice.severity.name.lower()}: {notice}", WIDTH, subsequent_indent="  ")]
+    return "\n".join([*lines, *_next(summary)])
+
+
+def _next(summary: Summary) -> list[str]:
+    lines = ["", "next"] if summary.next_steps else []
+    for number, step in enumerate(summary.next_steps, 1):
+        lines += textwrap.wrap(f"{number}. {step.sentence}", WIDTH, initial_indent="  ", subsequent_indent="     ")
+        lines.append(f"     {step.call}")
+    return lines
 
 
 def _header(summary: Summary, title: str) -> str:
@@ -42,4 +55,4 @@ def _header(summary: Summary, title: str) -> str:
 
 def _line(summary: Summary, row: Row) -> str:
     interval = f"{row.interval:>18}" if summary.interval_name else ""
-    return f"  {row.name:<36}{row.value:>10}{interval}{row.naive:>13}".rstrip()
+    return f"  {row.name:<36}{row.marked_value:>10}{interval}{row.naive:>13}".rstrip()

@@ -46,6 +46,9 @@ DERIVATIONS = {
 }
 
 
+BACKWARDS = 0.45  # a ROC AUC below it, where there is no interval to tell it from one half
+
+
 @dataclass(frozen=True, slots=True)
 class Assumption:
     """Something taken for granted, and what would break it."""
@@ -91,12 +94,60 @@ def doubt(interval: Interval | None) -> str:
 
 def verdict(evaluation: Evaluation) -> tuple[str, ...]:
     """What the model achieves, in two or three sentences."""
+    from pulens.report.hardly_known import prior_is_hardly_known
+
     if evaluation.labelling is not None:
         return contradiction_verdict(evaluation)
     found = evaluation.estimates
+    if prior_is_hardly_known(evaluation) and not ranks_backwards(found["roc_auc"]):
+        return verdict_without_the_prior(evaluation)
     sentences = [ranking_sentence(found["roc_auc"])]
     sentences.append(threshold_sentence(evaluation.threshold, found["precision"], found["recall"]))
     return tuple(sentences)
+
+
+def verdict_without_the_prior(evaluation: Evaluation) -> tuple[str, ...]:
+    """The same where the rows hardly say how common positives are: first what does not need that."""
+    found, prior = evaluation.estimates, evaluation.class_prior
+    area, precision = found["roc_auc"], found["precision"]
+    common = "" if prior.interval is None else f" ({_ends(prior.interval)})"
+    known = precision.interval is not None and not math.isnan(precision.value)
+    return (
+        f"{_found_sentence(evaluation)[:-1]}; {_ranking_range(area)}",
+        "How many of the flagged rows are truly positive hangs on how common positives are, which these rows hardly "
+        f"say{common}: {_between(precision.interval) if known and precision.interval else 'no number can be given'}.",
+    )
+
+
+def _found_sentence(evaluation: Evaluation) -> str:
+    """What flagging finds: recall and the share of rows flagged need no class prior."""
+    recall, flagged = evaluation.estimates["recall"], evaluation.estimates["predicted_positive_rate"]
+    if math.isnan(recall.value + flagged.value):
+        return f"At the threshold {evaluation.threshold:.4g} recall is undefined: {recall.undefined_because}."
+    rows = f"Flagging the {percent(flagged.value)} of rows that score {evaluation.threshold:.4g} or above"
+    return f"{rows} finds {percent(recall.value)}{doubt(recall.interval)} of all positives."
+
+
+def _ranking_range(area: Estimate) -> str:
+    if area.interval is None or math.isnan(area.value):
+        return ranking_sentence(area).replace("The model", "the model", 1)
+    guessing = ", which may be no better than guessing (50%)" if area.interval.low <= 0.5 else ""
+    return f"the model ranks a random positive above a random negative {_between(area.interval)} of the time{guessing}."
+
+
+def _ends(interval: Interval) -> str:
+    return f"{percent(interval.low)[:-1]} to {percent(interval.high)}"
+
+
+def _between(interval: Interval) -> str:
+    return f"somewhere between {percent(interval.low)[:-1]} and {percent(interval.high)}"
+
+
+def ranks_backwards(area: Estimate) -> bool:
+    """Whether positives score so much lower than negatives that the scores seem to be upside down."""
+    if math.isnan(area.value):
+        return False
+    return area.value < BACKWARDS if area.interval is None else area.interval.high < 0.5
 
 
 def prior_words(evidence: Evidence) -> str:
@@ -130,9 +181,9 @@ def ranking_sentence(area: Estimate) -> str:
         return f"How well the model ranks is undefined: {area.undefined_because}."
     sentence = f"The model ranks a random positive above a random negative {percent(area.value)} of the time"
     sentence += f"{doubt(area.interval)}"
-    low, high = (area.value, area.value) if area.interval is None else (area.interval.low, area.interval.high)
-    if high < 0.5:
-        return f"{sentence}, which is worse than guessing: are the scores upside down?"
+    low = area.value if area.interval is None else area.interval.low
+    if ranks_backwards(area):
+        return f"Are your scores upside down? {sentence}, which is worse than guessing (50%)."
     if low <= 0.5 or abs(area.value - 0.5) < 0.01:
         return f"{sentence}: these rows do not show that it beats guessing (50%)."
     return f"{sentence}."

@@ -47,6 +47,11 @@ const chart = (() => {
     return pen.measureText(text).width;
   }
 
+  function widestLabel(values, size) {
+    const step = values.length > 1 ? values[1] - values[0] : 0;
+    return Math.max(...values.map((value) => textWidth(label(value, step), size)));
+  }
+
   function legendRows(items, width, size) {
     const rows = [[]];
     let used = 0;
@@ -221,11 +226,14 @@ const chart = (() => {
     const legend = legendRows(shown, width - 76, size);
     const ratio = spec.ratio || 0.62;
     const top = title + 8 + legend.length * 18;
-    const left = 60;
-    const inner = Math.max(120, width - left - 16);
-    const height = Math.round(top + Math.max(160, Math.min(inner * ratio, 430)) + 46);
-    const frame = { left, right: width - 16, top, bottom: height - 46 };
     const { x, y } = spec;
+    const tall = (from) => Math.max(160, Math.min(Math.max(120, width - from - 16) * ratio, 430));
+    const ticksUp = (space) => ticks(y.min, y.max, Math.max(4, Math.floor(space / 55)));
+    // the labels of the ticks need room beside the axis' own, however many digits they have
+    const left = Math.max(60, Math.ceil(widestLabel(ticksUp(tall(60)), size)) + 34);
+    const inner = Math.max(120, width - left - 16);
+    const height = Math.round(top + tall(left) + 46);
+    const frame = { left, right: width - 16, top, bottom: height - 46 };
     frame.px = (value) => frame.left + ((value - x.min) / (x.max - x.min)) * (frame.right - frame.left);
     frame.py = (value) => frame.bottom - ((value - y.min) / (y.max - y.min)) * (frame.bottom - frame.top);
 
@@ -248,7 +256,7 @@ const chart = (() => {
       }
     });
     const across = x.ticks || ticks(x.min, x.max, Math.max(4, Math.floor(inner / 80)));
-    const up = ticks(y.min, y.max, Math.max(4, Math.floor((frame.bottom - frame.top) / 55)));
+    const up = ticksUp(frame.bottom - frame.top);
     const stepX = across.length > 1 ? across[1] - across[0] : 0;
     const stepY = up.length > 1 ? up[1] - up[0] : 0;
     for (const value of across) {

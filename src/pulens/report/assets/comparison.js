@@ -95,7 +95,7 @@ const page = (() => {
         title: `Difference in ${title}`,
         x: across(),
         y: {
-          label: sign > 0 ? "difference: above 0 the first is better" : "difference: below 0 the first is better",
+          label: sign > 0 ? "first better above 0" : "first better below 0",
           ...limits(columns, 0, 0),
         },
         layers: [

@@ -1,5 +1,5 @@
 "use strict";
-// The page of an evaluation: two sliders, and everything that follows from them.
+// The page of an evaluation: two sliders and a switch, and everything that follows from them.
 const page = (() => {
   const raw = JSON.parse(document.getElementById("page-data").textContent);
   const $ = (selector) => document.querySelector(selector);
@@ -12,7 +12,7 @@ const page = (() => {
     scenario: raw.scenario,
     labelNoise: raw.label_noise,
     pairs: raw.pairs,
-    missing: raw.thinning.average_precision,
+    missing: raw.scenarios[raw.scenario].missing,
     counts: {
       thresholds: unpack(raw.counts.thresholds),
       labelled: unpack(raw.counts.labelled),
@@ -31,6 +31,7 @@ const page = (() => {
     prior: raw.prior.unlabelled,
     index: raw.threshold === null ? 0 : recovery.indexAt(thresholds, raw.threshold),
     threshold: raw.threshold,
+    scenario: raw.scenario,
   };
   const state = { ...home };
   const control = priorControl.mount(raw.prior, data, (prior) => moveTo({ prior }));
@@ -44,23 +45,25 @@ const page = (() => {
   const thresholdAt = (index) => (index === 0 ? Infinity : thresholds[index - 1]);
   const shownThreshold = () =>
     state.index === home.index && home.threshold !== null ? home.threshold : thresholdAt(state.index);
-  const atHome = () => state.prior === home.prior && state.index === home.index;
+  const samePrior = () => state.prior === home.prior && state.scenario === home.scenario;
+  const atHome = () => samePrior() && state.index === home.index;
 
   // --- values: Python's where the page stands as it was written, the page's own elsewhere ----------------------
 
   // Where the data contradict the class prior the page recovers nothing: the numbers would be cut at what is possible,
   // and seem certain. The report's own, over possible worlds, stay while nothing that they read has moved.
-  const contradicted = () => !current.impossible.byChance || (state.prior === home.prior && raw.labelling !== null);
+  const contradicted = () => !current.impossible.byChance || (samePrior() && raw.labelling !== null);
 
   function valueOf(name) {
     const metric = metricsByName[name];
     if (atHome()) return metric && metric.value !== null ? metric.value : NaN;
     if (contradicted())
-      return metric && metric.reads === "ranking" && state.prior === home.prior ? (metric.value ?? NaN) : null;
+      return metric && metric.reads === "ranking" && samePrior() ? (metric.value ?? NaN) : null;
     if (name in current.values) return current.values[name];
     // a metric the page cannot compute: it stays true while what it reads has not moved
     const still = metric.reads === "ranking" || state.index === home.index;
-    if (still && (!metric.needs_class_prior || state.prior === home.prior)) return metric.value ?? NaN;
+    const unmoved = metric.needs_class_prior ? samePrior() : state.scenario === home.scenario;
+    if (still && unmoved) return metric.value ?? NaN;
     return null;
   }
 
@@ -68,7 +71,7 @@ const page = (() => {
   // sample's alone, at the prior the reader chose.
   function intervalOf(name) {
     const metric = metricsByName[name];
-    const still = metric && (metric.reads === "ranking" || state.index === home.index) && state.prior === home.prior;
+    const still = metric && (metric.reads === "ranking" || state.index === home.index) && samePrior();
     if (still) return metric.low === null ? null : metric;
     if (raw.confidence === null || contradicted()) return null;
     if (name === "roc_auc") return areaInterval();
@@ -95,7 +98,7 @@ const page = (() => {
   }
 
   function areaInterval() {
-    const offsets = raw.area_offsets;
+    const offsets = raw.scenarios[state.scenario].area_offsets;
     if (!offsets) return null;
     const step = offsets.priors[1] - offsets.priors[0];
     const place = Math.min(Math.max(state.prior / step, 0), offsets.priors.length - 1);
@@ -123,19 +126,22 @@ const page = (() => {
   function contradiction() {
     if (atHome() && raw.labelling) return raw.labelling.verdict;
     const withheld = "Numbers at another threshold are withheld here: ask pulens for them, with --threshold.";
-    if (state.prior === home.prior && raw.labelling) return [...raw.labelling.verdict.slice(0, 2), withheld];
+    if (samePrior() && raw.labelling) return [...raw.labelling.verdict.slice(0, 2), withheld];
     return [
       `These numbers do not fit together: with ${share(populationOf(state.prior))} positives, labels cannot be a random draw.`,
-      `The largest class prior that random labels allow is ${short(raw.prior.limit)}. Either it is no higher than that, or labelling followed the score; an audit (checking some unlabelled rows drawn at random) tells which. Numbers are withheld here: give pulens this class prior for what is possible.`,
+      `The largest class prior that random labels allow is ${short(raw.scenarios[state.scenario].limit)}. Either it is no higher than that, or labelling followed the score; an audit (checking some unlabelled rows drawn at random) tells which. Numbers are withheld here: give pulens this class prior for what is possible.`,
     ];
   }
 
   function sentences() {
     if (contradicted()) return contradiction();
+    if (atHome()) return raw.verdict;
     const area = valueOf("roc_auc");
-    let first = `The model ranks a random positive above a random negative ${percent(area)} of the time${remark("roc_auc")}`;
+    let first = `the model ranks a random positive above a random negative ${percent(area)} of the time${remark("roc_auc")}`;
     const found = intervalOf("roc_auc") || { low: area, high: area };
-    if (found.high < 0.5) first += ", which is worse than guessing: are the scores upside down?";
+    const backwards = found.high < 0.5;
+    first = backwards ? `Are your scores upside down? T${first.slice(1)}` : `T${first.slice(1)}`;
+    if (backwards) first += ", which is worse than guessing (50%).";
     else if (found.low <= 0.5 || Math.abs(area - 0.5) < 0.01)
       first += ": these rows do not show that it beats guessing (50%).";
     else first += ".";
@@ -153,12 +159,37 @@ const page = (() => {
     ];
   }
 
+  const rangeIn = (element) => {
+    const found = intervalOf(element.dataset.live);
+    return element.matches("td") ? "" : `${three(found.low)} to ${three(found.high)}`;
+  };
+
+  // As many paragraphs as there are sentences, and under them the class prior that they speak of.
+  function fillVerdict() {
+    const texts = sentences();
+    const holder = $("#verdict [aria-live]");
+    const shown = [...holder.children];
+    texts.forEach((text, k) => {
+      const line = shown[k] || holder.appendChild(Object.assign(document.createElement("p"), { className: "sentence" }));
+      if (line.textContent !== text) line.textContent = text;
+    });
+    for (const line of shown.slice(texts.length)) line.remove();
+    const source = $("#verdict .source a");
+    source.dataset.report ||= source.textContent;
+    const among = state.scenario === "single-set" ? `; ${short(state.prior)} among the unlabelled rows` : "";
+    source.textContent = samePrior()
+      ? source.dataset.report
+      : `Class prior ${short(populationOf(state.prior))}, as set on this page${among}`;
+  }
+
   // --- filling the page -----------------------------------------------------------------------------------------
 
   function fillNumbers() {
     for (const element of $$("[data-live]")) {
       const value = valueOf(element.dataset.live);
-      element.textContent = value === null ? "–" : three(value);
+      // where the rows hardly speak about the class prior, the report gives only the interval
+      const said = atHome() && metricsByName[element.dataset.live].only_interval;
+      element.textContent = value === null ? "–" : said ? rangeIn(element) : three(value);
       element.title =
         value !== null ? "" : contradicted() ? "not possible under random labels" : "not recomputed here: reset to see it";
       element.dataset.value = value === null ? "" : String(value);
@@ -166,11 +197,17 @@ const page = (() => {
     for (const element of $$("[data-interval]")) {
       const found = intervalOf(element.dataset.interval);
       element.textContent = found && found.low !== found.high ? `${three(found.low)} to ${three(found.high)}` : "";
+      const above = atHome() && metricsByName[element.dataset.interval].only_interval; // the tile says it in large
+      if (above && element.matches("dd")) element.textContent = raw.interval_name;
     }
     for (const element of $$("[data-bound-area]")) {
       element.textContent = bounds ? `${three(bounds.roc.lower.area)} to ${three(bounds.roc.upper.area)}` : "";
     }
     fillVerdict();
+    for (const element of $$("[data-population]"))
+      element.textContent = raw.scenarios[state.scenario].population;
+    // at a class prior that the reader chose, no number rests on the estimate
+    document.body.classList.toggle("prior-moved", !samePrior());
     const cells = contradicted() ? (atHome() && raw.labelling && raw.labelling.cells) || {} : current.cells;
     for (const element of $$("[data-cell]")) {
       const value = cells[element.dataset.cell];
@@ -180,27 +217,10 @@ const page = (() => {
     }
   }
 
-  // As many paragraphs as there are sentences, and under them the class prior that they speak of.
-  function fillVerdict() {
-    const place = $("#verdict .sentence").parentElement;
-    const said = sentences();
-    while ($$("#verdict .sentence").length > said.length) place.lastElementChild.remove();
-    while ($$("#verdict .sentence").length < said.length)
-      place.append(Object.assign(document.createElement("p"), { className: "sentence" }));
-    $$("#verdict .sentence").forEach((element, k) => (element.textContent = said[k]));
-    const line = $("#verdict .source a");
-    line.dataset.report ||= line.textContent;
-    const among = data.scenario === "single-set" ? `; ${short(state.prior)} among the unlabelled rows` : "";
-    line.textContent =
-      state.prior === home.prior
-        ? line.dataset.report
-        : `Class prior ${short(populationOf(state.prior))}, as set on this page${among}`;
-  }
-
   function fillWarning() {
     const found = current.impossible;
     const warning = $("#live-warning");
-    warning.hidden = found.thresholds === 0 || state.prior === home.prior;
+    warning.hidden = found.thresholds === 0 || samePrior();
     if (warning.hidden) return;
     const places = `${found.thresholds.toLocaleString("en-US")} of ${size.toLocaleString("en-US")} thresholds`;
     const chance = recovery.chanceOfExcess(data.counts, data.totals, current.tables, found.standardErrors);
@@ -218,11 +238,47 @@ const page = (() => {
     if (document.activeElement !== $("#threshold-number")) $("#threshold-number").value = short(shownThreshold());
     $("#threshold-note").textContent =
       `${percent(current.cells.called / current.cells.total)} of the population flagged`;
+    for (const choice of $$("input[name='scenario']")) choice.checked = choice.value === state.scenario;
+    $("#scenario-note").textContent = scenarioNote();
     $("#moved").hidden = atHome();
     $("#reset").disabled = atHome();
   }
 
-  const track = { low: raw.prior.track[0], high: raw.prior.track[1] };
+  // What stays when rows got their labels in another way: an estimate or an audit found the share among the unlabelled
+  // rows, and so it stays; a class prior that was given, or chosen here, is the population's.
+  const keepsShare = () => raw.prior.held === "unlabelled" && state.prior === home.prior;
+  function scenarioNote() {
+    if (state.scenario === home.scenario) return "";
+    const now = populationOf(state.prior);
+    if (keepsShare()) return `the same share among the unlabelled rows makes a class prior of ${short(now)}`;
+    return Math.abs(now - wanted) > 1e-9 ? `a class prior of ${short(wanted)} is not possible so` : "";
+  }
+
+  // The ends of the slider and of the charts over the class prior, and where the data contradict it.
+  const track = {};
+  let wanted = raw.prior.value;
+  function enter(scenario) {
+    state.scenario = data.scenario = scenario;
+    const { track: ends, possible, missing } = raw.scenarios[scenario];
+    data.missing = missing;
+    const withInterval = scenario === home.scenario || raw.prior.held === "population";
+    Object.assign(track, { low: ends[0], high: ends[1], possible, withInterval });
+    control.lay(ends, possible, withInterval);
+  }
+  enter(home.scenario);
+
+  // The same class prior in the other scenario; there and back again is where one was.
+  let left = null;
+  function switchTo(scenario) {
+    if (scenario === state.scenario) return;
+    wanted = populationOf(state.prior);
+    const back = left && left.scenario === scenario && left.entered === state.prior ? left.prior : null;
+    left = { scenario: state.scenario, prior: state.prior };
+    const share = keepsShare() ? home.prior : (back ?? recovery.shareIn(scenario, data, state.prior));
+    enter(scenario);
+    left.entered = state.prior = share;
+  }
+
   // --- moving ---------------------------------------------------------------------------------------------------
 
   let waiting = 0;
@@ -241,7 +297,11 @@ const page = (() => {
   }
 
   function moveTo(target) {
-    if ("prior" in target) state.prior = control.clamp(target.prior);
+    if ("scenario" in target) switchTo(target.scenario);
+    if ("prior" in target) {
+      state.prior = control.clamp(target.prior);
+      wanted = populationOf(state.prior);
+    }
     if ("index" in target) state.index = Math.min(Math.max(target.index, 0), size);
     cancelAnimationFrame(waiting);
     waiting = requestAnimationFrame(() => {
@@ -255,17 +315,22 @@ const page = (() => {
     clearTimeout(keeping);
     keeping = setTimeout(() => {
       const parts = [];
-      if (state.prior !== home.prior) parts.push(`prior=${populationOf(state.prior)}`);
+      if (state.scenario !== home.scenario) parts.push(`scenario=${state.scenario}`);
+      if (!samePrior()) parts.push(`prior=${populationOf(state.prior)}`);
       if (state.index !== home.index) parts.push(`threshold=${thresholdAt(state.index)}`);
       history.replaceState(null, "", parts.length ? `#${parts.join("&")}` : location.pathname + location.search);
     }, 120);
   }
 
   function readState() {
-    const wanted = new URLSearchParams(location.hash.slice(1));
-    const prior = Number.parseFloat(wanted.get("prior"));
-    const threshold = Number.parseFloat(wanted.get("threshold"));
+    const asked = new URLSearchParams(location.hash.slice(1));
+    const prior = Number.parseFloat(asked.get("prior"));
+    const threshold = Number.parseFloat(asked.get("threshold"));
+    enter(Object.hasOwn(raw.scenarios, asked.get("scenario")) ? asked.get("scenario") : home.scenario);
+    left = null;
     state.prior = home.prior;
+    if (state.scenario !== home.scenario && !keepsShare())
+      state.prior = recovery.shareIn(state.scenario, { ...data, scenario: home.scenario }, home.prior);
     state.index = home.index;
     if (Number.isFinite(prior)) {
       // the number in the address is the population's share; conversion may move its last bit
@@ -284,7 +349,7 @@ const page = (() => {
   }
 
   const result = {
-    ...{ data, raw, state, home, track, populationOf, unlabelledOf, thresholdAt, shownThreshold, moveTo, refresh },
+    ...{ data, raw, state, home, track, populationOf, unlabelledOf, thresholdAt, shownThreshold, samePrior, moveTo, refresh },
     ...{ current: null, bounds: null, milliseconds: 0 },
   };
   const { builders, chosen } = evaluationCharts(result);
@@ -300,6 +365,10 @@ const page = (() => {
       if (Number.isFinite(typed)) moveTo({ index: nearestIndex(typed) });
       else fillControls();
     });
+    for (const choice of $$("input[name='scenario']")) {
+      choice.disabled = raw.prior.fixed;
+      choice.addEventListener("change", () => moveTo({ scenario: choice.value }));
+    }
     for (const button of $$("#reset, #moved button")) button.addEventListener("click", () => moveTo(home));
     for (const chip of $$("[data-chip]")) {
       const name = chip.dataset.chip;

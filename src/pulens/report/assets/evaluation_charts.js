@@ -2,7 +2,7 @@
 // The charts of an evaluation's page. `shared` is the page's state: what it carries, where the sliders stand, and what
 // follows from that (shared.current, shared.bounds).
 const evaluationCharts = (shared) => {
-  const { raw, data, state, home, track, populationOf, unlabelledOf, thresholdAt, shownThreshold, moveTo } = shared;
+  const { raw, data, state, home, track, populationOf, unlabelledOf, thresholdAt, shownThreshold, samePrior, moveTo } = shared;
   const { short, three, percent, rows } = words;
   const { thresholds } = data.counts;
   const size = thresholds.length;
@@ -203,11 +203,11 @@ const evaluationCharts = (shared) => {
           "value",
         ),
         layers: [
-          ...(raw.prior.possible < track.high
+          ...(track.possible < track.high
             ? [
                 {
                   kind: "between",
-                  from: raw.prior.possible,
+                  from: track.possible,
                   to: track.high,
                   colour: palette.alarm,
                   opacity: 0.13,
@@ -215,7 +215,7 @@ const evaluationCharts = (shared) => {
                 },
               ]
             : []),
-          ...(raw.prior.low !== null
+          ...(raw.prior.low !== null && track.withInterval
             ? [
                 {
                   kind: "between",
@@ -245,7 +245,7 @@ const evaluationCharts = (shared) => {
             ...lineOf(metric.name, palette),
             name: metric.title,
           })),
-          ...(state.prior === home.prior
+          ...(samePrior()
             ? []
             : [{ kind: "upright", at: populationOf(state.prior), colour: palette.accent, width: 2, name: "now" }]),
         ],
@@ -312,7 +312,7 @@ const evaluationCharts = (shared) => {
     return reliability.spec(
       raw.reliability,
       found,
-      state.prior === home.prior ? raw.reliability.ends : null,
+      samePrior() ? raw.reliability.ends : null,
       palette,
       three,
     );
@@ -324,7 +324,7 @@ const evaluationCharts = (shared) => {
     const shown = raw.metrics.filter(
       (metric) =>
         chosen.has(metric.name) &&
-        (metric.name in recovery.metrics || (metric.name in areas && state.prior === home.prior)),
+        (metric.name in recovery.metrics || (metric.name in areas && samePrior())),
     );
     const ranges = shown.map((metric) => {
       if (metric.name in areas) return areas[metric.name];
@@ -387,11 +387,13 @@ const evaluationCharts = (shared) => {
 
   // Metrics over the slider's range at the present threshold; average precision does not depend on the threshold.
   const priorsTried = 81;
-  let overPriorsAt = -1;
+  let overPriorsAt = null; // where they were found: threshold and scenario
   let overPriorsFound = null;
   function overPriors() {
-    if (overPriorsAt === state.index) return overPriorsFound;
-    const before = overPriorsFound;
+    const at = { index: state.index, scenario: state.scenario };
+    if (overPriorsAt && overPriorsAt.index === at.index && overPriorsAt.scenario === at.scenario)
+      return overPriorsFound;
+    const before = overPriorsAt && overPriorsAt.scenario === at.scenario ? overPriorsFound : null;
     const priors = Array.from(
       { length: priorsTried },
       (_, k) => track.low + ((track.high - track.low) * k) / (priorsTried - 1),
@@ -405,7 +407,7 @@ const evaluationCharts = (shared) => {
       if (before) found.average_precision = before.values.average_precision[k];
       for (const name of Object.keys(found)) (values[name] ||= [])[k] = found[name];
     });
-    overPriorsAt = state.index;
+    overPriorsAt = at;
     overPriorsFound = { priors, unlabelled, values };
     return overPriorsFound;
   }

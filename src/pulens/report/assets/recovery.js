@@ -192,6 +192,13 @@ const recovery = (() => {
     return ((population - ((1 - labelNoise) * totals.labelled) / rows) * rows) / totals.unlabelled;
   }
 
+  // The share among the unlabelled rows at which another scenario has the same class prior, as near as it can.
+  function shareIn(scenario, data, share) {
+    const population = populationPrior(share, data.totals, data.scenario, data.labelNoise);
+    const there = unlabelledPrior(population, data.totals, scenario, data.labelNoise);
+    return Math.min(Math.max(there, 0), (1 - data.labelNoise) * 0.9999);
+  }
+
   // How many thresholds have rates outside [0, 1], and by how many standard errors at worst.
   function impossibleRates(counts, totals, tables) {
     let thresholds = 0;
@@ -320,6 +327,7 @@ const recovery = (() => {
     rocAuc,
     populationPrior,
     unlabelledPrior,
+    shareIn,
     impossibleRates,
     chanceOfExcess,
     indexAt,

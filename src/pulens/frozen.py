@@ -1,0 +1,48 @@
+"""A mapping that cannot be changed, and that can be copied, pickled and sent to another process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+Key = TypeVar("Key")
+Value = TypeVar("Value", covariant=True)
+
+
+class FrozenMapping(Mapping[Key, Value]):
+    """What answers hold their numbers in: ``types.MappingProxyType`` would not survive ``pickle``.
+
+    >>> import pickle
+    >>> pickle.loads(pickle.dumps(FrozenMapping({"recall": 0.5})))
+    {'recall': 0.5}
+    """
+
+    __slots__ = ("_items",)
+    _items: dict[Key, Value]
+
+    def __init__(self, items: Mapping[Key, Value] | Iterable[tuple[Key, Value]] = ()) -> None:
+        object.__setattr__(self, "_items", dict(items))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a frozen mapping cannot be changed: {name!r} was to be set")
+
+    def __getitem__(self, key: Key) -> Value:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __repr__(self) -> str:
+        return repr(self._items)
+
+    def __or__(self, other: Mapping[Any, Any]) -> dict[Any, Any]:
+        return {**self._items, **other}
+
+    def __ror__(self, other: Mapping[Any, Any]) -> dict[Any, Any]:
+        return {**other, **self._items}
+
+    def __reduce__(self) -> tuple[type[FrozenMapping[Key, Value]], tuple[dict[Key, Value]]]:
+        return type(self), (self._items,)

@@ -1,0 +1,143 @@
+"""Every answer can be copied, pickled and dumped with joblib, before and after it was looked at."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import io
+import pickle
+import pkgutil
+
+import joblib
+import numpy as np
+import polars
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pulens
+from pulens import calibration
+from pulens.frozen import FrozenMapping
+
+ROOMS_WITHOUT_ANSWERS = ("backbones", "benchmark", "cli", "demo", "learners", "report", "studies", "testing")
+
+
+def rows_of(seed):
+    """A table with one column of segments and two of scores, each a probability."""
+    rng = np.random.default_rng(seed)
+    positive = rng.random(400) < 0.3
+    labels = (positive & (rng.random(400) < 0.5)).astype(int)
+    labels[:40], labels[40:44] = 1, 0
+    good, poor = (1 / (1 + np.exp(-rng.normal(slope * (2 * positive - 1)))) for slope in (1.0, 0.5))
+    return polars.DataFrame({"label": labels, "score": good, "other": poor, "site": ["x", "y"] * 200})
+
+
+def answers_of(rows, prior):
+    """One answer of every kind that holds numbers, looked at as people look at them."""
+    labels, scores, other = (rows[name].to_numpy() for name in ("label", "score", "other"))
+    given_prior = {"class_prior": prior, "scenario": "case-control"}
+    evaluation = pulens.evaluate(labels, scores, **given_prior, redraws=100)
+    comparison = pulens.compare(labels, {"a": scores, "b": other}, **given_prior, redraws=100)
+    both = pulens.estimate_prior_and_noise(labels, scores, scenario="case-control")
+    found = [
+        pulens.evaluate(labels, scores, **given_prior, redraws=100),  # not looked at
+        evaluation,
+        evaluation.at(0.5),
+        evaluation.estimates["recall"],
+        evaluation.estimates["recall"].interval,
+        evaluation.roc,
+        evaluation.bounds(),
+        evaluation.sensitivity("recall", factor=2),
+        evaluation.robustness("recall > 0.1"),
+        comparison,
+        comparison.differences["roc_auc"][0],
+        comparison.order["roc_auc"],
+        pulens.evaluate_by(rows, "site", **given_prior, redraws=100),
+        both,
+        both.class_prior,
+        both.label_noise,
+        calibration.reliability(labels, scores, **given_prior),
+        calibration.reliability(labels, scores, **given_prior).bins[0],
+        calibration.recalibrate(labels, scores, **given_prior),
+        calibration.recalibrate(labels, scores, **given_prior).map,
+        calibration.expected_calibration_error(labels, scores, **given_prior),
+        calibration.brier_score(labels, scores, **given_prior),
+        calibration.brier_score(labels, scores, **given_prior).decomposition,
+        calibration.classwise_calibration_error(
+            np.where(labels == 1, "a", None), scores[:, None], classes=["a"], class_prior=[0.3], scenario="case-control"
+        ),
+        calibration.evaluation_bound(0.3, 100, 1000, 10),
+        calibration.sample_size_for_error(0.05, 0.3),
+        pulens.synthesise(scores[:, None], labels, label_frequency=0.5, scenario="case-control"),
+        pulens.synthesise(scores[:, None], labels, label_frequency=0.5, scenario="case-control").train,
+        pulens.comparison.Crossing("a", "b", 0.25, 0.2),
+    ]
+    for answer in found[1:]:
+        str(answer)
+        told(answer)
+    return found
+
+
+def told(answer):
+    return answer.to_dict() if hasattr(answer, "to_dict") else str(answer)
+
+
+def through_joblib(answer):
+    file = io.BytesIO()
+    joblib.dump(answer, file)
+    file.seek(0)
+    return joblib.load(file)
+
+
+WAYS = {
+    "pickle": lambda answer: pickle.loads(pickle.dumps(answer)),
+    "joblib": through_joblib,
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+}
+PRIORS = st.sampled_from([0.3, (0.2, 0.4), "auto"])
+
+
+@settings(max_examples=4, deadline=None)
+@given(st.integers(0, 1000), PRIORS)
+def test_an_answer_that_travelled_says_the_same(seed, prior):
+    for answer in answers_of(rows_of(seed), prior):
+        for way, send in WAYS.items():
+            there = send(answer)
+            assert type(there) is type(answer)
+            np.testing.assert_equal(told(there), told(answer), err_msg=f"{type(answer).__name__} by {way}")
+
+
+def test_no_kind_of_answer_is_forgotten_here():
+    """Every class of the evaluation road that says `to_dict` is sent above."""
+    known = set()
+    for module in pkgutil.walk_packages(pulens.__path__, "pulens."):
+        if module.name.split(".")[1] in (*ROOMS_WITHOUT_ANSWERS, "__main__"):
+            continue
+        for found in vars(importlib.import_module(module.name)).values():
+            if isinstance(found, type) and found.__module__ == module.name and hasattr(found, "to_dict"):
+                known.add(found)
+    sent = {type(answer) for answer in answers_of(rows_of(0), 0.3)}
+    assert known - sent == set()
+
+
+def test_an_evaluation_leaves_its_redraws_behind():
+    """What was drawn to find the intervals is many times the answer, and is found again where it is needed."""
+    rows = rows_of(1)
+    options = {"class_prior": 0.3, "scenario": "case-control", "redraws": 2000}
+    evaluation = pulens.evaluate(rows["label"].to_numpy(), rows["score"].to_numpy(), **options)
+    before = len(pickle.dumps(evaluation))
+    expected = evaluation.at(0.4).to_dict()
+    there = pickle.loads(pickle.dumps(evaluation))
+    assert len(pickle.dumps(evaluation)) < 3 * before
+    assert there.at(0.4).to_dict() == expected
+
+
+def test_numbers_of_an_answer_cannot_be_changed():
+    frozen = FrozenMapping({"a": 1})
+    with pytest.raises(TypeError):
+        frozen["a"] = 2
+    with pytest.raises(AttributeError, match="cannot be changed"):
+        frozen._items = {}
+    assert frozen == {"a": 1}
+    assert frozen | {"b": 2} == {"b": 2} | frozen == {"a": 1, "b": 2}

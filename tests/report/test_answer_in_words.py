@@ -1,0 +1,226 @@
+"""What a person reads first and last: the verdict, what a number rests on, and what to do next."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import numpy as np
+import pytest
+
+import pulens
+from pulens.cli import main
+from pulens.metrics import METRICS
+from pulens.report.next_steps import MOST_STEPS, next_steps
+from pulens.report.summary import MARK, summarise
+
+PARTS = ("rows ", "ranking", "at threshold", "note:", "next")
+
+
+def rows(separation=2.5, n=3000, seed=0):
+    rng = np.random.default_rng(seed)
+    positive = rng.random(n) < 0.15
+    return (positive & (rng.random(n) < 0.5)).astype(int), rng.normal(separation * positive)
+
+
+def evaluation_of(separation=2.5, turned=False, **given):
+    labels, scores = rows(separation)
+    given = {"scenario": "single-set", "threshold": 1.0, "redraws": 200, **given}
+    return pulens.evaluate(labels, -scores if turned else scores, **given)
+
+
+@pytest.fixture(scope="module")
+def estimated():
+    return evaluation_of()
+
+
+@pytest.fixture(scope="module")
+def hardly_known():
+    return evaluation_of(separation=0.4)
+
+
+def test_text_begins_with_the_verdict_and_ends_with_what_to_do(estimated):
+    lines = str(estimated).splitlines()
+    said = " ".join(summarise(estimated).verdict)
+    assert " ".join(lines[:5]).startswith(said)
+    order = [next(k for k, line in enumerate(lines) if line.startswith(word)) for word in PARTS]
+    assert order == sorted(order)
+    assert "pulens.evaluate(labels, scores, " in str(estimated)
+
+
+@pytest.mark.parametrize("given", [{}, {"class_prior": 0.15}, {"class_prior": (0.1, 0.3)}, {"audit": (17, 200)}])
+@pytest.mark.parametrize("separation", [0.1, 2.5])
+@pytest.mark.parametrize("threshold", [None, 1.0])
+def test_text_fits_into_80_columns(given, separation, threshold):
+    text = str(evaluation_of(separation, threshold=threshold, **given))
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_every_number_says_what_it_rests_on(estimated):
+    answers = estimated.to_dict()["estimates"]
+    assert answers["precision"]["rests_on"] == ["random labelling", "class prior (estimated)"]
+    assert answers["recall"]["rests_on"] == answers["lift"]["rests_on"] == ["random labelling"]
+    assert answers["predicted_positive_rate"]["rests_on"] == []
+    for given, said in (
+        ({"class_prior": 0.15}, "class prior (given)"),
+        ({"class_prior": (0.1, 0.2)}, "class prior (given as a range)"),
+        ({"audit": (17, 200)}, "class prior (audit of 200 rows)"),
+        ({"audit": (17, 200), "combine": True}, "class prior (estimated, with an audit of 200 rows)"),
+    ):
+        found = evaluation_of(**given).estimates["precision"]
+        assert found.rests_on == ("random labelling", said)
+    noisy = evaluation_of(class_prior=0.15, label_noise=0.02).estimates["recall"]
+    assert noisy.rests_on == ("random labelling", "class prior (given)", "label noise (given)")
+
+
+def test_what_a_number_rests_on_is_what_moves_it():
+    """The facts behind the words: numbers that do not name the class prior stay when it moves."""
+    labels, scores = rows()
+    at = [
+        pulens.evaluate(labels, scores, class_prior=prior, scenario="single-set", threshold=1.0, confidence=None)
+        for prior in (0.12, 0.2)
+    ]
+    for name, metric in METRICS.items():
+        if metric.listed:
+            one, other = (evaluation.estimates[name] for evaluation in at)
+            moved = one.value != pytest.approx(other.value, rel=1e-9)
+            assert moved == any("class prior" in said for said in one.rests_on), name
+
+
+def test_numbers_that_rest_on_an_estimated_prior_are_marked_everywhere(estimated):
+    given = evaluation_of(class_prior=0.15)
+    for text in (str(estimated), estimated.to_markdown().replace("\\", ""), estimated._repr_html_()):
+        assert f"{MARK}{estimated.estimates['precision'].value:.3f}" in text
+        assert f"{MARK}{estimated.estimates['recall'].value:.3f}" not in text
+        assert f"{MARK} rests on the estimated class prior" in text
+    assert MARK not in str(given)
+    page = estimated.to_html()
+    assert 'data-estimated data-name="recovered" data-live="precision"' in page
+    assert 'data-estimated data-name="recovered" data-live="recall"' not in page
+    assert "data-estimated data-name" not in given.to_html()
+
+
+def test_an_answer_leads_with_what_needs_no_prior_where_rows_hardly_speak_about_it(hardly_known):
+    assert hardly_known.class_prior.interval.width > 0.3
+    first, second = summarise(hardly_known).verdict
+    recall = hardly_known.estimates["recall"].value
+    assert first.startswith("Flagging the ")
+    assert f"finds {100 * recall:.0f}%" in first
+    assert "somewhere between" in first  # the area within its range
+    assert "somewhere between" in second
+    precision = next(row for row in summarise(hardly_known).at_threshold if row.name == "precision")
+    assert precision.value == ""
+    assert precision.marked_value == MARK
+    assert precision.interval
+    assert hardly_known.to_dict()["prior_hardly_known"] is True
+    for text in (str(hardly_known), hardly_known.to_markdown()):
+        assert f"{hardly_known.estimates['precision'].value:.3f}" not in text.split("next")[0]
+        assert "only the interval is given" in " ".join(text.split())
+
+
+def test_the_estimators_own_words_make_an_answer_lead_so():
+    from dataclasses import replace
+
+    from pulens.notice import Notice, Severity
+
+    labels, scores = rows()
+    prior = pulens.estimate_prior(labels, scores, scenario="single-set")
+    for code, expected in (("flat-likelihood", True), ("undetermined-prior", True), ("few-labelled-for-prior", False)):
+        told = replace(prior, notices=(Notice(Severity.WARNING, code, "said"),))
+        found = pulens.evaluate(labels, scores, class_prior=told, scenario="single-set", threshold=1.0, redraws=200)
+        assert summarise(found).prior_hardly_known is expected
+
+
+@pytest.mark.parametrize("given", [{"class_prior": 0.15}, {"audit": (30, 200)}])
+def test_scores_that_rank_backwards_are_asked_about_first(given, capsys, tmp_path):
+    turned = evaluation_of(turned=True, **given)
+    assert str(turned).startswith("Are your scores upside down?")
+    assert [step.code for step in next_steps(turned)] == ["turn-scores"]
+    labels, scores = rows()
+    path = tmp_path / "scores.csv"
+    np.savetxt(path, np.column_stack([labels, -scores]), delimiter=",", header="label,score", comments="")
+    main(["evaluate", str(path), "--class-prior", "0.15", "--scenario", "single-set"])
+    assert capsys.readouterr().out.startswith("Are your scores upside down?")
+
+
+def test_without_intervals_only_areas_well_below_one_half_are_asked_about():
+    assert str(evaluation_of(turned=True, class_prior=0.15, confidence=None)).startswith("Are your scores upside")
+    assert not str(evaluation_of(separation=0.0, class_prior=0.15, confidence=None)).startswith("Are your")
+
+
+@pytest.mark.parametrize(
+    ("given", "first"),
+    [
+        ({}, "say-prior"),
+        ({"class_prior": 0.15}, "sensitivity"),
+        ({"class_prior": (0.1, 0.3)}, "audit"),
+        ({"audit": (8, 60)}, "audit"),
+        ({"audit": (3000, 20_000)}, "sensitivity"),
+        ({"class_prior": 0.15, "label_noise": 0.05}, "say-range"),
+    ],
+)
+def test_the_first_step_is_about_what_limits_the_answer(given, first):
+    steps = next_steps(evaluation_of(**given))
+    assert steps[0].code == first
+    assert len(steps) <= MOST_STEPS
+    assert len({step.code for step in steps}) == len(steps)
+    for step in steps:
+        if step.code == "audit":
+            assert "does not repair labels that are not a random draw" in step.sentence
+
+
+def test_nothing_is_to_be_done_where_every_class_is_known():
+    assert next_steps(pulens.evaluate([1, 1, -1, -1], [4, 2, 3, 1], scenario="single-set")) == ()
+
+
+@pytest.mark.parametrize("prior", [0.0829, 0.15, 0.6])
+def test_the_range_to_try_can_be_tried(prior):
+    labels, scores = rows()
+    assert prior > labels.mean()
+    found = next_steps(pulens.evaluate(labels, scores, class_prior=prior, scenario="single-set", confidence=None))
+    call = next(step.call for step in found if step.code == "say-range")
+    again = eval(call, {"pulens": pulens, "labels": labels, "scores": scores}).class_prior
+    assert again.interval.low < prior < again.interval.high
+
+
+def test_commands_repeat_what_was_typed_and_run(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    labels, scores = rows()
+    lines = [f"{score:.6f},{'fraud case' if label else ''}" for label, score in zip(labels, scores, strict=True)]
+    (tmp_path / "my scores.csv").write_text("p,status\n" + "\n".join(lines))
+    typed = ["my scores.csv", "--score", "p", "--label", "status", "--positive", "fraud case", "--threshold", "1"]
+    options = ["--scenario", "single-set", "--class-prior", "0.15", "--redraws", "200"]
+    main(["evaluate", *typed, *options, "--json", "r.json"])
+    shown = capsys.readouterr().out
+    steps = json.loads((tmp_path / "r.json").read_text())["next_steps"]
+    assert [step["code"] for step in steps] == ["sensitivity", "say-range", "audit"]
+    for step in steps:
+        assert step["shell"] in shown
+        program, *words = shlex.split(step["shell"].replace("K/", "20/"))
+        assert program == "pulens"
+        assert words[:2] == ["evaluate", "my scores.csv"]
+        assert words.count("--class-prior") <= 1
+        main([*words, "--json", "-"])
+        assert json.loads(capsys.readouterr().out)["counts"]["labelled"] == labels.sum()
+
+
+def test_commands_hold_no_password(tmp_path):
+    from pulens.cli._typed import typed_command
+    from pulens.cli.evaluate import command
+
+    address = "postgresql://me:secret@host/db"
+    context = command.make_context("evaluate", [address, "--table", "t"])
+    assert typed_command(context)[2] == ("ADDRESS",)
+    assert "secret" not in str(typed_command(context))
+
+
+def test_documents_show_commands_without_folders(capsys, tmp_path):
+    labels, scores = rows()
+    path = tmp_path / "scores.csv"
+    np.savetxt(path, np.column_stack([labels, scores]), delimiter=",", header="label,score", comments="")
+    pages = [tmp_path / "r.html", tmp_path / "r.md"]
+    options = ["--class-prior", "0.15", "--scenario", "single-set", "--redraws", "200"]
+    main(["evaluate", str(path), *options, "--html", str(pages[0]), "--markdown", str(pages[1])])
+    for page in pages:
+        assert "pulens evaluate scores.csv" in page.read_text()
+        assert str(tmp_path) not in page.read_text()
