@@ -52,6 +52,7 @@ from pulens.uncertainty.quantiles import spread_of_interval, tail_for_range
 Floats = NDArray[np.float64]
 Treatment = Literal["exact", "drawn", "range"]
 PRIORS_IN_RANGE = 5  # shares of a range at which an interval is found; what it holds is smooth in between
+PRIOR_IN_METHOD = {"exact": "", "drawn": ", class prior drawn", "range": ", over the range of the class prior"}
 GRID = 201  # quantiles that stand for the distribution of the share
 NODES = np.linspace(-3.0, 3.0, 17)  # normal quantiles at which a costly statistic is computed, and linear in between
 
@@ -100,7 +101,8 @@ class PriorDoubt:
 
     def possible(self, shares: Any) -> Floats:
         """Shares kept from 0 to just below the purity of the labelled rows, where labels would say nothing."""
-        return np.clip(np.asarray(shares, float), 0.0, (1 - self.evidence.label_noise) * HIGHEST_SHARE)
+        highest = (1 - self.evidence.label_noise) * HIGHEST_SHARE
+        return np.asarray(np.clip(np.asarray(shares, float), 0.0, highest))
 
     def over(self, many: int, confidence: float | None = None) -> list[float]:
         """So many shares, evenly over the share's own interval, or over the one it would have at ``confidence``."""

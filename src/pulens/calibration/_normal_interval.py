@@ -8,7 +8,7 @@ import numpy as np
 
 from pulens.errors import PulensError
 from pulens.estimate import Interval
-from pulens.prior_doubt import PriorDoubt, holding, range_tail
+from pulens.prior_doubt import PRIOR_IN_METHOD, PriorDoubt, holding, range_tail
 from pulens.uncertainty.quantiles import mixture_ends
 
 PRIORS_TRIED = 17
@@ -48,8 +48,8 @@ def normal_interval(
         nodes, draws = doubt.nodes()
         values, errors = np.array([at(prior) for prior in nodes.tolist()]).T
         ends = mixture_ends(np.interp(draws, nodes, values), np.interp(draws, nodes, errors), (1 - confidence) / 2)
-        return Interval(*holding(value, *ends), confidence, "normal, class prior drawn"), sources
-    values, errors = over.T
-    reach = -float(ndtri(range_tail(confidence, values, float(errors.max()))))
-    ends = float((values - reach * errors).min()), float((values + reach * errors).max())
-    return Interval(*holding(value, *ends), confidence, "normal, over the range of the class prior"), sources
+    else:
+        values, errors = over.T
+        reach = -float(ndtri(range_tail(confidence, values, float(errors.max()))))
+        ends = float((values - reach * errors).min()), float((values + reach * errors).max())
+    return Interval(*holding(value, *ends), confidence, f"normal{PRIOR_IN_METHOD[doubt.treatment]}"), sources

@@ -18,7 +18,7 @@ from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
 from pulens.notice import Notice, Severity, worst_first
-from pulens.prior_doubt import PriorDoubt, half_of_the_error, holding, range_tail
+from pulens.prior_doubt import PRIOR_IN_METHOD, PriorDoubt, half_of_the_error, holding, range_tail
 from pulens.recovery.feasibility import CHANCE_LIMIT
 
 Floats = NDArray[np.float64]
@@ -209,7 +209,7 @@ def _hull(
         spread = max(found.spread for found in tried)
         tail = range_tail(confidence, [found.corrected for found in tried], spread)
         priors, quantile = doubt.over(PRIORS_TRIED), -float(ndtri(tail))
-        method = f"{sample.method}, over the range of the class prior"
+        method = f"{sample.method}{PRIOR_IN_METHOD[doubt.treatment]}"
     ends = [_mean_error(samples, prior, norm, quantile, confidence).interval for prior in priors]
     return Interval(min(end.low for end in ends), max(end.high for end in ends), confidence, method)
 

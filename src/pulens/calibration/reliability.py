@@ -15,11 +15,10 @@ from pulens.calibration.expected_error import CalibrationError, error_of_bins
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
 from pulens.notice import Notice
-from pulens.prior_doubt import PRIORS_IN_RANGE, PriorDoubt
+from pulens.prior_doubt import PRIOR_IN_METHOD, PRIORS_IN_RANGE, PriorDoubt
 from pulens.uncertainty.quantiles import tail_for_range
 
 Floats = NDArray[np.float64]
-PRIOR_IN_METHOD = {"exact": "", "drawn": ", class prior drawn", "range": ", over the range of the class prior"}
 KINDS = ("labelled", "unlabelled", "negative")
 
 

@@ -26,7 +26,7 @@ from pulens.metrics._metric import Metric
 from pulens.metrics._prior_draws import EndsAt, PriorDraws
 from pulens.metrics._redraw_interval import Choice, RedrawInterval
 from pulens.metrics._threshold_interval import ThresholdInterval
-from pulens.prior_doubt import PRIORS_IN_RANGE, holding, range_tail
+from pulens.prior_doubt import PRIOR_IN_METHOD, PRIORS_IN_RANGE, holding, range_tail
 from pulens.uncertainty.resampling import Resampling
 
 __all__ = ["Choice", "Doubt", "Doubts"]
@@ -91,11 +91,8 @@ class Doubts:
         unmoved = metric.ignores_class_prior or (not metric.needs_class_prior and self.evidence.label_noise == 0)
         if treatment == "exact" or unmoved:
             return Doubt(sample, sample)
-        if treatment == "range":
-            low, high = self._over_range(ends, point, sample)
-            both = self._interval((low, high), known, metric, f"{method}, over the range of the class prior")
-        else:
-            both = self._interval(ends(None)(own), known, metric, f"{method}, class prior drawn")
+        found = self._over_range(ends, point, sample) if treatment == "range" else ends(None)(own)
+        both = self._interval(found, known, metric, f"{method}{PRIOR_IN_METHOD[treatment]}")
         return None if both is None else Doubt(both, sample)
 
     def _interval(self, ends: tuple[float, float], known: float, metric: Metric, method: str) -> Interval | None:
