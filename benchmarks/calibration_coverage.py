@@ -1,6 +1,6 @@
 """How often the intervals of calibration estimates hold the truth, in worlds where it is known.
 
-Run: python benchmarks/calibration_coverage.py [--sets 400]
+Run: python benchmarks/calibration_coverage.py [--sets 400] [--prior known|study|range] [--quick]
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from pulens.calibration import (
     reliability,
 )
 from pulens.calibration.worlds import GRID, LogitMixture, logistic_world
+from pulens.estimate import Interval
+from pulens.priors import ClassPrior
 
 PRIOR = 0.3
 WORLDS = {
@@ -51,6 +53,25 @@ def sample(
     return labels, scores, options
 
 
+def told(prior: str, world: LogitMixture, labels: np.ndarray, scenario: str, rng: np.random.Generator) -> object:
+    """What the functions are told of the class prior: the truth, another study's estimate of it, or a range."""
+    a = world.class_prior
+    if prior == "known":
+        return a
+    if prior == "range":
+        low = a * (1 - 0.3 * rng.random())
+        return (low, low + 0.3 * a)
+    error = 0.1 * a
+    found = rng.normal(a, error)
+    population = found - 1.96 * error, found, found + 1.96 * error
+    share = population
+    if scenario.startswith("single-set"):  # the study is about the population; what is left of it is unlabelled
+        labelled, unlabelled = (int(np.count_nonzero(labels == code)) for code in (1, 0))
+        share = tuple(max((end * labels.size - labelled) / unlabelled, 0.0) for end in population)
+    own, rest = (Interval(low, high, 0.95, "another study") for low, _, high in (population, share))
+    return ClassPrior(found, share[1], "another study", own, rest)
+
+
 def truths(world: LogitMixture) -> dict[str, float]:
     grid = np.linspace(*world.range, 10 * GRID)
     density, share, score = world.density(grid), world.posterior(grid), expit(grid)
@@ -75,23 +96,30 @@ def truths(world: LogitMixture) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", type=int, default=400)
-    sets = parser.parse_args().sets
+    told_as = "what is told of the class prior; study: another's estimate, off by a tenth, with its 95%% interval"
+    parser.add_argument("--prior", choices=("known", "study", "range"), default="known", help=told_as)
+    parser.add_argument("--quick", action="store_true", help="two worlds, two sizes, without noise and negatives")
+    asked = parser.parse_args()
+    sets = asked.sets
     print(
         f"coverage of 95% intervals, {sets} sets each; ECE: true error in the same bins; its rmse, plain and corrected"
     )
     names = ["brier", "log loss", "in the large", "slope", "intercept"]
     print(f"{'scenario':<31}{'world':<21}{'sizes':>13}{'ECE':>8}{'width':>7}{'rmse':>7}{'corr.':>7}{'bins':>7}"
           + "".join(f"{name:>13}" for name in names))  # fmt: skip
-    for scenario in SCENARIOS:
+    for scenario in SCENARIOS[:2] if asked.quick else SCENARIOS:
         for world_name, world in WORLDS.items():
+            if asked.quick and world_name not in ("calibrated", "too high"):
+                continue
             truth = truths(world)
-            for size in SIZES:
+            for size in SIZES[:2] if asked.quick else SIZES:
                 rng = np.random.default_rng([size[0], size[1], len(scenario)])
                 hits: dict[str, list[float]] = {
                     name: [] for name in ("ece", "width", "plain", "corrected", "bins", *names)
                 }
                 for _ in range(sets):
                     labels, scores, options = sample(world, scenario, size, rng)
+                    options["class_prior"] = told(asked.prior, world, labels, scenario, rng)
                     diagram = reliability(labels, scores, redraws=300, **options)
                     error = diagram.error
                     edges = np.array([0.0, *(one.high for one in diagram.bins)])
