@@ -1,6 +1,6 @@
 """How often the intervals of calibration estimates hold the truth, in worlds where it is known.
 
-Run: python benchmarks/calibration_coverage.py [--sets 400]
+Run: python benchmarks/calibration_coverage.py [--sets 400] [--prior known|study|range] [--quick]
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit, logit, ndtri
 
 from pulens.calibration import (
     brier_score,
@@ -18,8 +18,11 @@ from pulens.calibration import (
     reliability,
 )
 from pulens.calibration.worlds import GRID, LogitMixture, logistic_world
+from pulens.estimate import Interval
+from pulens.priors import ClassPrior
 
 PRIOR = 0.3
+GOLDEN = (5**0.5 - 1) / 2
 WORLDS = {
     "calibrated": logistic_world(float(logit(PRIOR)), 2.0, PRIOR),
     "slightly off": logistic_world(-1.05, 1.9, PRIOR),
@@ -51,6 +54,30 @@ def sample(
     return labels, scores, options
 
 
+def told(prior: str, world: LogitMixture, labels: np.ndarray, scenario: str, place: int) -> object:
+    """What the functions are told of the class prior: the truth, another study's estimate of it, or a range.
+
+    The study's errors are spread evenly over their distribution from set to set (by the golden ratio): all
+    estimates of a set share one, so a few hundred drawn at random would move all coverages together.
+    """
+    level = (0.5 + place * GOLDEN) % 1
+    a = world.class_prior
+    if prior == "known":
+        return a
+    if prior == "range":
+        low = a * (1 - 0.3 * level)
+        return (low, low + 0.3 * a)
+    error = 0.1 * a
+    found = a + error * float(ndtri(level))
+    population = found - 1.96 * error, found, found + 1.96 * error
+    share = population
+    if scenario.startswith("single-set"):  # the study is about the population; what is left of it is unlabelled
+        labelled, unlabelled = (int(np.count_nonzero(labels == code)) for code in (1, 0))
+        share = tuple(max((end * labels.size - labelled) / unlabelled, 0.0) for end in population)
+    own, rest = (Interval(low, high, 0.95, "another study") for low, _, high in (population, share))
+    return ClassPrior(found, share[1], "another study", own, rest)
+
+
 def truths(world: LogitMixture) -> dict[str, float]:
     grid = np.linspace(*world.range, 10 * GRID)
     density, share, score = world.density(grid), world.posterior(grid), expit(grid)
@@ -75,23 +102,30 @@ def truths(world: LogitMixture) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", type=int, default=400)
-    sets = parser.parse_args().sets
+    told_as = "what is told of the class prior; study: another's estimate, off by a tenth, with its 95%% interval"
+    parser.add_argument("--prior", choices=("known", "study", "range"), default="known", help=told_as)
+    parser.add_argument("--quick", action="store_true", help="two worlds, two sizes, without noise and negatives")
+    asked = parser.parse_args()
+    sets = asked.sets
     print(
         f"coverage of 95% intervals, {sets} sets each; ECE: true error in the same bins; its rmse, plain and corrected"
     )
     names = ["brier", "log loss", "in the large", "slope", "intercept"]
     print(f"{'scenario':<31}{'world':<21}{'sizes':>13}{'ECE':>8}{'width':>7}{'rmse':>7}{'corr.':>7}{'bins':>7}"
           + "".join(f"{name:>13}" for name in names))  # fmt: skip
-    for scenario in SCENARIOS:
+    for scenario in SCENARIOS[:2] if asked.quick else SCENARIOS:
         for world_name, world in WORLDS.items():
+            if asked.quick and world_name not in ("calibrated", "too high"):
+                continue
             truth = truths(world)
-            for size in SIZES:
+            for size in SIZES[:2] if asked.quick else SIZES:
                 rng = np.random.default_rng([size[0], size[1], len(scenario)])
                 hits: dict[str, list[float]] = {
                     name: [] for name in ("ece", "width", "plain", "corrected", "bins", *names)
                 }
-                for _ in range(sets):
+                for place in range(sets):
                     labels, scores, options = sample(world, scenario, size, rng)
+                    options["class_prior"] = told(asked.prior, world, labels, scenario, place)
                     diagram = reliability(labels, scores, redraws=300, **options)
                     error = diagram.error
                     edges = np.array([0.0, *(one.high for one in diagram.bins)])

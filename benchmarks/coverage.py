@@ -1,9 +1,10 @@
 """How often do 95% intervals hold the truth, and how wide are they?
 
 Draws test sets from worlds whose truth is known, evaluates each and counts. Prints one line per world and metric
-group: coverage in percent (mean width).
+group: coverage in percent (mean width). With ``--compare`` it compares two models instead, where the class prior is in
+doubt: coverage of the difference and of each model's value.
 
-Usage: python benchmarks/coverage.py [--sets 500] [--jobs 2] [--only NAME] [--quick]
+Usage: python benchmarks/coverage.py [--sets 500] [--jobs 2] [--only NAME] [--quick] [--compare]
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import argparse
 import math
 import time
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -27,6 +28,7 @@ from pulens.metrics._measure import estimate
 from pulens.priors import ClassPrior
 from pulens.uncertainty.resampling import Resampling
 
+GOLDEN = (math.sqrt(5) - 1) / 2
 METRICS = ("roc_auc", "average_precision", "precision", "recall", "f1")
 
 
@@ -148,16 +150,25 @@ def ppf(distribution: stats.rv_continuous, rng: np.random.Generator, size: int) 
     return np.asarray(distribution.rvs(size=size, random_state=rng))
 
 
-def knowledge_of(world: World, rng: np.random.Generator) -> dict[str, object]:
-    """What the evaluation is told of the class prior."""
+def knowledge_of(world: World, rng: np.random.Generator, labels: np.ndarray, seed: int) -> dict[str, object]:
+    """What the evaluation is told of the class prior.
+
+    The errors of other studies are spread evenly over their distribution from set to set (by the golden ratio): all
+    metrics of a set share one, so a few hundred drawn at random would move all coverages of a world together.
+    """
     a = world.prior
     if world.knowledge == "known":
         return {"class_prior": a}
     if world.knowledge == "interval":
         error = 0.1 * a
-        found = min(max(rng.normal(a, error), 0.1 * a), 0.95)
-        interval = Interval(max(found - 1.96 * error, 0.0), found + 1.96 * error, 0.95, "another study")
-        return {"class_prior": ClassPrior(found, found, "another study", interval, interval)}
+        found = min(max(a + error * float(stats.norm.ppf((0.5 + seed * GOLDEN) % 1)), 0.1 * a), 0.95)
+        ends = max(found - 1.96 * error, 0.0), found, found + 1.96 * error
+        share = ends
+        if world.scenario == "single-set":  # the study is about the population; what is left of it is unlabelled
+            n_labelled, n = int(np.count_nonzero(labels == 1)), labels.size
+            share = tuple(max((end * n - n_labelled) / (n - n_labelled), 0.0) for end in ends)
+        interval, unlabelled = (Interval(low, high, 0.95, "another study") for low, _, high in (ends, share))
+        return {"class_prior": ClassPrior(found, share[1], "another study", interval, unlabelled)}
     if world.knowledge == "range":
         low = a * (1 - 0.3 * rng.random())
         return {"class_prior": (low, low + 0.3 * a)}
@@ -169,7 +180,7 @@ def one_set(world: World, seed: int, quick: bool = False) -> dict[str, tuple[flo
     rng = np.random.default_rng([seed, sum(map(ord, world.name))])
     at, values = truth(world)
     labels, scores = draw(world, rng)
-    evidence = gather(labels, scores, scenario=world.scenario, **knowledge_of(world, rng))
+    evidence = gather(labels, scores, scenario=world.scenario, **knowledge_of(world, rng, labels, seed))
     resampling = Resampling(redraws=600, threads=1)  # the sets already share the cores
     beforehand = Doubts(evidence, resampling)
     best = best_threshold(evidence, "f1")
@@ -215,6 +226,11 @@ WORLDS = (
     World("g-90-interval", "gaussian", 0.90, 0.30, 200, 4_000, "interval"),
     World("beta-80-interval", "beta", 0.80, 0.10, 100, 5_000, "interval"),
     World("tied-80-interval", "gaussian", 0.80, 0.20, 300, 3_000, "interval", levels=8),
+    # the world of the intervals' own study: X|1 ~ N(1, 1), X|0 ~ N(-1, 1), a class prior of .3 known to .03
+    World("g-92-interval-small", "gaussian", 0.9214, 0.30, 50, 500, "interval"),
+    World("g-92-interval", "gaussian", 0.9214, 0.30, 200, 2_000, "interval"),
+    World("skewed-80-interval", "skewed", 0.80, 0.20, 100, 1_000, "interval"),
+    World("single-85-interval", "gaussian", 0.85, 0.25, 100, 1_400, "interval", "single-set"),
     World("g-85-range", "gaussian", 0.85, 0.20, 300, 5_000, "range"),
     World("skewed-80-range", "skewed", 0.80, 0.30, 100, 2_000, "range"),
     World("g-90-estimated", "gaussian", 0.90, 0.30, 200, 4_000, "estimated"),
@@ -222,6 +238,73 @@ WORLDS = (
     World("unequal-85-estimated", "unequal", 0.85, 0.20, 200, 4_000, "estimated"),
     World("g-large", "gaussian", 0.85, 0.20, 2_000, 100_000),
 )
+
+
+MOST_COMPARED = 2_000  # unlabelled rows: a comparison redraws rows, not counts
+LESS = 0.06  # what the second model of a comparison has less of the ROC AUC
+ALIKE = 0.5  # correlation of the two models' errors
+
+
+def draw_pair(world: World, rng: np.random.Generator) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Labels, and the scores that two models give the same rows."""
+    if world.scenario == "single-set":
+        positive = rng.random(world.labelled + world.unlabelled) < world.prior
+        labels = (positive & (rng.random(positive.size) < world.labelled / (positive.size * world.prior))).astype(int)
+    else:
+        labels = np.repeat([1, 0], [world.labelled, world.unlabelled])
+        positive = (labels == 1) | (rng.random(labels.size) < world.prior)
+    common, *own = rng.standard_normal((3, labels.size))
+    models = {}
+    for name, auc, errors in zip("ab", (world.auc, world.auc - LESS), own, strict=True):
+        levels = stats.norm.cdf(math.sqrt(ALIKE) * common + math.sqrt(1 - ALIKE) * errors)
+        high, low = pair(world.family, auc)
+        scores = np.empty(labels.size)
+        scores[positive], scores[~positive] = high.ppf(levels[positive]), low.ppf(levels[~positive])
+        models[name] = scores
+    return labels, models
+
+
+def one_comparison(world: World, seed: int) -> dict[str, tuple[float, float, float]]:
+    """Low, high and truth of the difference and of each model's value, for every metric."""
+    rng = np.random.default_rng([seed, sum(map(ord, world.name)), 2])
+    labels, models = draw_pair(world, rng)
+    truths = {
+        name: truth(replace(world, auc=auc)) for name, auc in zip("ab", (world.auc, world.auc - LESS), strict=True)
+    }
+    comparison = pulens.compare(
+        labels,
+        models,
+        scenario=world.scenario,
+        metrics=METRICS,
+        threshold={name: at for name, (at, _) in truths.items()},
+        redraws=200,
+        **knowledge_of(world, rng, labels, seed),
+    )
+    found = {}
+    for metric in METRICS:
+        values = {name: true[metric] for name, (_, true) in truths.items()}
+        gap = comparison.difference("a", "b", metric).interval
+        if gap is not None:
+            found[f"{metric} a-b"] = (gap.low, gap.high, values["a"] - values["b"])
+        for name, estimate_of in comparison.estimates[metric].items():
+            if estimate_of.interval is not None:
+                found[f"{metric} {name}"] = (estimate_of.interval.low, estimate_of.interval.high, values[name])
+    return found
+
+
+def run_comparison(world: World, sets: int, pool: ProcessPoolExecutor) -> str:
+    from itertools import repeat
+
+    found = list(pool.map(one_comparison, repeat(world, sets), range(sets), chunksize=5))
+    cells = []
+    for metric in METRICS:
+        parts = []
+        for which in ("a-b", "a", "b"):
+            ends = np.array([each[f"{metric} {which}"] for each in found if f"{metric} {which}" in each])
+            inside = (ends[:, 0] <= ends[:, 2]) & (ends[:, 2] <= ends[:, 1])
+            parts.append(f"{100 * inside.mean():.1f} ({(ends[:, 1] - ends[:, 0]).mean():.3f})")
+        cells.append(" / ".join(parts))
+    return f"| {world.name} | {world.labelled:,} + {world.unlabelled:,} | {' | '.join(cells)} |"
 
 
 def run(world: World, sets: int, quick: bool, pool: ProcessPoolExecutor) -> tuple[str, list[str]]:
@@ -264,10 +347,23 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="worlds whose name contains one of these, comma between them")
     parser.add_argument("--quick", action="store_true", help="only intervals that need no redraws")
+    parser.add_argument("--compare", action="store_true", help="compare two models where the class prior is in doubt")
     asked = parser.parse_args()
     chance = 100 * math.sqrt(0.95 * 0.05 / asked.sets)
     print(f"{asked.sets} sets per world; coverage of nominal 95% intervals in percent, in brackets the mean width and")
     print(f"how often the whole interval lay below the truth. One standard error of a coverage: {chance:.1f}.")
+    if asked.compare:
+        print("Two models: difference / first model's value / second model's value (mean widths).")
+        print()
+        print("| world | rows | ROC AUC | AP | precision | recall | F1 |")
+        print("|" + " --- |" * 7)
+        with ProcessPoolExecutor(asked.jobs) as pool:
+            for world in WORLDS:
+                doubtful = world.knowledge in ("interval", "range") and not world.levels
+                small = world.unlabelled <= MOST_COMPARED
+                if doubtful and small and any(part in world.name for part in asked.only.split(",")):
+                    print(run_comparison(world, asked.sets, pool), flush=True)
+        return
     print("Last two columns: bounds of paper 001 on a fifth of the sets, two-sample DKW band / bootstrap band.")
     print()
     print(

@@ -222,7 +222,8 @@ def test_a_range_of_priors_gives_the_hull_and_keeps_the_sources_apart():
     found = expected_calibration_error(labels, scores, class_prior=(0.2, 0.4))
     for prior in (0.2, 0.3, 0.4):
         bins = found.bins
-        one = expected_calibration_error(labels, scores, class_prior=prior, bins=bins)
+        # each may miss a little more often than alone, on the one side on which it can miss: Imbens and Manski
+        one = expected_calibration_error(labels, scores, class_prior=prior, bins=bins, confidence=0.9)
         assert found.interval.low <= one.interval.low + 1e-9
         assert found.interval.high >= one.interval.high - 1e-9
         assert one.value in found.sources["class prior"]

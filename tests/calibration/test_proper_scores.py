@@ -101,7 +101,8 @@ def test_intervals_hold_the_truth(scenario):
 def test_a_slope_over_a_range_of_priors_is_a_hull(rows):
     ranged = calibration_slope(*rows, class_prior=(0.25, 0.35))
     for prior in (0.25, 0.3, 0.35):
-        one = calibration_slope(*rows, class_prior=prior)
+        # each may miss a little more often than alone, on the one side on which it can miss: Imbens and Manski
+        one = calibration_slope(*rows, class_prior=prior, confidence=0.9)
         assert ranged.slope.interval.low <= one.slope.interval.low + 1e-6
         assert ranged.intercept.interval.high >= one.intercept.interval.high - 1e-6
 

@@ -12,6 +12,8 @@ from pulens.assumptions import Assumptions
 from pulens.comparison.joint import JointRows, read_models
 from pulens.comparison.paired import holm, percentile_interval, two_sided_p
 from pulens.errors import InputError, PulensError
+from pulens.estimate import Interval
+from pulens.priors import ClassPrior
 from pulens.recovery import direct_roc_auc
 from pulens.scenario import Scenario
 from pulens.tally import Tally
@@ -346,3 +348,85 @@ def test_text_begins_with_the_verdict_and_says_why_p_is_not_one_minus_p_better(m
     assert "p is not one minus that: it counts both sides" in text
     assert ("largest over the class priors in the range" in text) == (prior != 0.2)
     assert ("number of pairs (Holm)" in text) == (models == 3)
+
+
+def study(value: float, low: float, high: float, confidence: float = 0.95) -> ClassPrior:
+    interval = Interval(low, high, confidence, "another study")
+    return ClassPrior(value, value, "another study", interval, interval)
+
+
+def test_an_interval_holds_its_value_where_redraws_of_few_rows_all_err_to_one_side():
+    labels = np.repeat([1, 0], [4, 18])
+    models = {
+        "a": [2, 2, 3, 4, 3, 1, 1, 1, 3, 1, 2, 3, 0, 0, 0, 3, 1, 3, 1, 1, 1, 2],
+        "b": [13, 8, 37, 13, 45, 2, 43, 24, 99, 67, 16, 94, 38, 3, 64, 41, 42, 78, 96, 37, 23, 53],
+    }
+    options = {"scenario": "case-control", "metrics": ["average_precision"], "redraws": 100}
+    comparison = pulens.compare(labels, models, class_prior=(0.3, 0.3), **options)
+    for found in comparison.estimates["average_precision"].values():
+        assert found.value in found.interval
+    pair = comparison.difference("a", "b")
+    assert pair.value in pair.interval
+
+
+def test_each_model_has_the_interval_that_evaluate_gives():
+    labels, models = rows(60, 400)
+    for prior in (0.3, (0.2, 0.4), study(0.3, 0.2, 0.4)):
+        options = {"class_prior": prior, "scenario": "case-control", "threshold": 0.5, "redraws": 200}
+        comparison = pulens.compare(labels, models, **options)
+        for name, scores in models.items():
+            evaluation = pulens.evaluate(labels, scores, **options)
+            for metric in ("roc_auc", "average_precision", "f1"):
+                assert comparison.estimates[metric][name].interval == evaluation.estimates[metric].interval
+
+
+def test_a_doubtful_prior_is_drawn_once_for_all_models():
+    labels, models = rows(150, 1200)
+    same = {"a": models["model 0"], "b": models["model 0"].copy()}
+    options = {"scenario": "case-control", "class_prior": study(0.3, 0.1, 0.5), "redraws": 200, "threshold": 0.5}
+    for pairs in pulens.compare(labels, same, **options).differences.values():
+        assert (pairs[0].value, pairs[0].interval.low, pairs[0].interval.high) == (0, 0, 0)
+    comparison = pulens.compare(labels, models, **options)
+    pair = comparison.difference("model 0", "model 1")
+    assert pair.interval.confidence == 0.95
+    assert "class prior drawn" in pair.interval.method
+    # drawn apart, the prior alone would move either area by more than the difference's whole interval
+    each = comparison.estimates["roc_auc"]["model 0"].sources["class prior"]
+    assert pair.interval.width < each.width + 0.05
+    known = pulens.compare(labels, models, **{**options, "class_prior": 0.3}).difference("model 0", "model 1")
+    assert pair.interval.width > known.interval.width
+
+
+def test_a_drawn_prior_is_narrower_than_a_range_with_the_same_ends():
+    labels, models = rows(150, 1200)
+    options = {"scenario": "case-control", "redraws": 300, "threshold": 0.5, "metrics": ["f1"]}
+    drawn = pulens.compare(labels, models, class_prior=study(0.3, 0.2, 0.4), **options)
+    ranged = pulens.compare(labels, models, class_prior=(0.2, 0.4), **options)
+    widths = [each.difference("model 0", "model 1").interval.width for each in (drawn, ranged)]
+    assert widths[0] < widths[1]
+
+
+def test_over_a_range_the_p_value_is_the_level_at_which_the_interval_touches_zero():
+    labels, models = crossing_rows()
+    prior = {"class_prior": (0.15, 0.25), "scenario": "case-control", "threshold": 0.5}
+    options = {**prior, "metrics": ["accuracy"], "redraws": 1000}
+    p_value = pulens.compare(labels, models, **options).differences["accuracy"][0].p_value
+    assert 0.001 < p_value < 0.5
+    wider, narrower = (
+        pulens.compare(labels, models, confidence=1 - p_value * factor, **options).differences["accuracy"][0].interval
+        for factor in (0.8, 1.25)
+    )
+    assert wider.low < 0 < wider.high
+    assert not narrower.low < 0 < narrower.high
+
+
+def test_a_winner_found_with_a_drawn_prior_is_named_although_the_ends_of_its_interval_disagree():
+    labels, models = crossing_rows()  # they change places at a class prior of .286
+    options = {"metrics": ["accuracy"], "threshold": 0.5, "redraws": 300, "scenario": "case-control"}
+    sure = pulens.compare(labels, models, class_prior=study(0.1, 0.05, 0.29), **options)
+    assert sure.winner == "careful"
+    assert sure.verdict.startswith("careful is better than bold")
+    assert "by another class prior it could be otherwise" in sure.verdict
+    unsure = pulens.compare(labels, models, class_prior=study(0.25, 0.1, 0.4), **options)
+    assert unsure.winner is None
+    assert unsure.verdict.startswith("Which model is better by accuracy depends on the class prior")

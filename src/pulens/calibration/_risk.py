@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.calibration._masses import MassMap
-from pulens.calibration._prior_doubt import PriorDoubt, normal_quantile
-from pulens.estimate import Estimate, Interval
+from pulens.calibration._normal_interval import normal_interval
+from pulens.estimate import Estimate
 from pulens.evidence import Evidence
+from pulens.prior_doubt import PriorDoubt
 from pulens.tally import Tally
 
 Floats = NDArray[np.float64]
@@ -77,27 +78,13 @@ def recovered_mean(tally: Tally, masses: MassMap, of_positive: Floats, of_everyo
 def mean_estimate(
     name: str, evidence: Evidence, of_positive: Floats, of_everyone: Floats, confidence: float
 ) -> Estimate:
-    """The expectation with a normal interval; the hull of intervals where the class prior is a range."""
+    """The expectation with a normal interval that carries the doubt about the class prior."""
     totals = evidence.tally.totals
 
-    def at(unlabelled_prior: float, quantile: float) -> tuple[float, float, float]:
+    def at(unlabelled_prior: float) -> tuple[float, float]:
         masses = MassMap.of(totals, evidence.assumptions_at(unlabelled_prior))
         value, variance = recovered_mean(evidence.tally, masses, of_positive, of_everyone)
-        reach = quantile * math.sqrt(variance)
-        return value, value - reach, value + reach
+        return value, math.sqrt(variance)
 
-    value, low, high = at(evidence.class_prior.unlabelled, normal_quantile(confidence))
-    interval = Interval(low, high, confidence, "normal")
-    sources = {"sample": interval}
-    doubt = PriorDoubt.of(evidence, confidence)
-    if doubt.own is not None:
-        tried = [at(prior, doubt.quantile) for prior in doubt.priors]
-        values = [value, *(found[0] for found in tried)]
-        sources["class prior"] = Interval(min(values), max(values), doubt.own.confidence, "range over the class prior")
-        interval = Interval(
-            min([low, *(found[1] for found in tried)]),
-            max([high, *(found[2] for found in tried)]),
-            doubt.confidence,
-            "hull over the class prior, normal",
-        )
-    return Estimate(name, value, interval, sources=sources)
+    interval, sources = normal_interval(PriorDoubt(evidence), at, confidence)
+    return Estimate(name, at(evidence.class_prior.unlabelled)[0], interval, sources=sources)

@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pulens.calibration._gaps import ErrorTerms, Gaps, error_terms, noise_floor, norm_of
 from pulens.calibration._masses import BinCounts, MassMap, choose_edges, count_bins
-from pulens.calibration._prior_doubt import PriorDoubt, normal_quantile
+from pulens.calibration._normal_interval import PRIORS_TRIED, normal_quantile
 from pulens.calibration._scores import calibration_evidence
 from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
 from pulens.notice import Notice, Severity, worst_first
+from pulens.prior_doubt import PRIOR_IN_METHOD, PriorDoubt, half_of_the_error, holding, range_tail
 from pulens.recovery.feasibility import CHANCE_LIMIT
 
 Floats = NDArray[np.float64]
@@ -103,7 +104,8 @@ def expected_calibration_error(
 
     The interval speaks of the error of the binned model, with these bins: from below it learns the sign of each gap
     on one half of the rows and applies it to the other, averaged over all halves; from above it takes the value with
-    the bootstrap's bias correction. Where the class prior is a range the interval is the hull over it.
+    the bootstrap's bias correction. Where the class prior is in doubt the interval is the hull over it
+    (:mod:`pulens.prior_doubt`), at the confidence asked for.
 
     >>> labels, scores = [1] * 4 + [0] * 10, [.3, .3, .8, .95] + [.3] * 4 + [.55] * 3 + [.8] * 3
     >>> error = expected_calibration_error(labels, scores, class_prior=0.4, bins=5)
@@ -138,19 +140,16 @@ def error_of_samples(
     """
     power = check_norm(norm)
     evidence = samples[0][0]
-    value, corrected, interval = _mean_error(samples, None, power, normal_quantile(confidence), confidence)
+    quantile = normal_quantile(confidence)
+    value, corrected, interval, _ = _mean_error(samples, None, power, quantile, confidence)
     sources = {"sample": interval}
-    doubt = PriorDoubt.of(evidence, confidence)
+    doubt = PriorDoubt(evidence)
     if doubt.own is not None:
-        tried = [_mean_error(samples, prior, power, doubt.quantile, doubt.confidence) for prior in doubt.priors]
-        values = [value, *(found[0] for found in tried)]
-        sources["class prior"] = Interval(min(values), max(values), doubt.own.confidence, "range over the class prior")
-        interval = Interval(
-            min([interval.low, *(found[2].low for found in tried)]),
-            max([interval.high, *(found[2].high for found in tried)]),
-            doubt.confidence,
-            f"hull over the class prior, {interval.method}",
-        )
+        tried = [_mean_error(samples, prior, power, quantile, confidence) for prior in doubt.over(PRIORS_TRIED)]
+        low, high = holding(value, min(found.value for found in tried), max(found.value for found in tried))
+        sources["class prior"] = Interval(low, high, doubt.own.confidence, "range over the class prior")
+        interval = _hull(samples, doubt, tried, interval, power, confidence)
+    interval = Interval(*holding(value, interval.low, interval.high), confidence, interval.method)
     rng = np.random.default_rng(seed)
     purity = 1 - evidence.label_noise
     maps = [MassMap.of(one.tally.totals, one.assumptions) for one, _ in samples]
@@ -177,6 +176,44 @@ def error_of_samples(
     return replace(found, notices=_notices(found, evidence, counted, masses))
 
 
+class _MeanError(NamedTuple):
+    """The mean error over samples at one class prior."""
+
+    value: float
+    corrected: float
+    interval: Interval
+    spread: float  # the larger of the standard errors of the interval's two ends
+
+
+def _hull(
+    samples: Sequence[tuple[Evidence, BinCounts]],
+    doubt: PriorDoubt,
+    tried: Sequence[_MeanError],
+    sample: Interval,
+    norm: float,
+    confidence: float,
+) -> Interval:
+    """The error is no smooth function of the class prior: its doubt enters by a hull, never by draws.
+
+    See :mod:`pulens.prior_doubt`. ``tried`` are the errors over the class prior's own interval.
+    """
+    from scipy.special import ndtri
+
+    if doubt.treatment == "exact":
+        return sample
+    if doubt.treatment == "drawn":
+        each = half_of_the_error(confidence)
+        priors, quantile = doubt.over(PRIORS_TRIED, each), normal_quantile(each)
+        method = f"hull over the class prior's {100 * each:.4g}% interval, each at {100 * each:.4g}%: {sample.method}"
+    else:
+        spread = max(found.spread for found in tried)
+        tail = range_tail(confidence, [found.corrected for found in tried], spread)
+        priors, quantile = doubt.over(PRIORS_TRIED), -float(ndtri(tail))
+        method = f"{sample.method}{PRIOR_IN_METHOD[doubt.treatment]}"
+    ends = [_mean_error(samples, prior, norm, quantile, confidence).interval for prior in priors]
+    return Interval(min(end.low for end in ends), max(end.high for end in ends), confidence, method)
+
+
 def check_norm(norm: float | str) -> float:
     if norm == "max":
         return math.inf
@@ -191,7 +228,7 @@ def _mean_error(
     norm: float,
     quantile: float,
     confidence: float,
-) -> tuple[float, float, Interval]:
+) -> _MeanError:
     """Value, corrected value and interval of the mean over samples, at a class prior other than theirs if given."""
     found = []
     for evidence, counted in samples:
@@ -213,10 +250,11 @@ def _mean_error(
         for name in ("standard_error", "upper_error")
     )
     # the mean of |y - f| is at most any other mean of it, so the lower end holds for every norm
-    low = min(max(mean.understated - below, 0.0), 1.0)
-    high = max(min(mean.overstated + above, 1.0), low, mean.value)
+    low, high = holding(mean.value, mean.understated - below, mean.overstated + above)
+    # a value above 1, which only a wrong class prior gives, is shown as it is and stays inside
+    low, high = max(low, 0.0), max(min(high, 1.0), mean.value)
     interval = Interval(low, high, confidence, "split-sign below, bias-corrected above")
-    return mean.value, max(mean.corrected, 0.0), interval
+    return _MeanError(mean.value, max(mean.corrected, 0.0), interval, max(below, above) / quantile)
 
 
 def _other_norm(gaps: Gaps, population: Floats, norm: float, quantile: float) -> tuple[float, float, float]:

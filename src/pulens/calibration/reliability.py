@@ -15,6 +15,8 @@ from pulens.calibration.expected_error import CalibrationError, error_of_bins
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
 from pulens.notice import Notice
+from pulens.prior_doubt import PRIOR_IN_METHOD, PRIORS_IN_RANGE, PriorDoubt
+from pulens.uncertainty.quantiles import tail_for_range
 
 Floats = NDArray[np.float64]
 KINDS = ("labelled", "unlabelled", "negative")
@@ -168,10 +170,9 @@ def reliability_of_bins(
     share, mean = (
         np.divide(mass, population, out=np.full(counted.bins, np.nan), where=filled) for mass in (positive, promised)
     )
-    low, high = fraction_intervals(
-        counted, masses, confidence=confidence, redraws=redraws, rng=np.random.default_rng(seed)
-    )
-    method = "redrawn bin rates"
+    doubt = PriorDoubt(evidence)
+    low, high = fraction_intervals(counted, doubt, share, confidence=confidence, redraws=redraws, seed=seed)
+    method = "redrawn bin rates" + PRIOR_IN_METHOD[doubt.treatment]
     bins = tuple(
         ReliabilityBin(
             float(counted.edges[b]),
@@ -191,21 +192,53 @@ def reliability_of_bins(
 
 
 def fraction_intervals(
-    counted: BinCounts, masses: MassMap, *, confidence: float, redraws: int, rng: np.random.Generator
+    counted: BinCounts, doubt: PriorDoubt, shares: Floats, *, confidence: float, redraws: int, seed: int
 ) -> tuple[Floats, Floats]:
-    """Interval of each bin's share of positives within [0, 1], from redraws of the bin's rates."""
-    positive, population = (np.zeros((max(redraws, 1), counted.bins)) for _ in range(2))
-    for kind, total in enumerate(counted.totals):
-        if not total or not (masses.positive[kind] or masses.population[kind]):
-            continue
-        inside = counted.counts[kind]
-        rate = _redraw_rates(inside, total, max(redraws, 1), rng)
-        positive += masses.positive[kind] * rate
-        population += masses.population[kind] * rate
-    share = np.divide(positive, population, out=np.zeros_like(positive), where=population > 0)
+    """Interval of each bin's share of positives within [0, 1], from redraws of the bin's rates.
+
+    ``shares`` are the values, which the intervals hold; the doubt about the class prior enters as everywhere
+    (:mod:`pulens.prior_doubt`): drawn once per redraw for all bins, or a hull over its range.
+    """
+    from scipy.special import ndtri
+
+    redraws, rng = max(redraws, 1), np.random.default_rng(seed)
+    rates = [
+        _redraw_rates(inside, total, redraws, rng) if total else np.zeros((redraws, counted.bins))
+        for inside, total in zip(counted.counts, counted.totals, strict=True)
+    ]
+
+    def found(priors: Floats) -> Floats:
+        """Share of positives of each bin (columns) in each redraw, with the class prior of that redraw."""
+        tried, place = np.unique(priors, return_inverse=True)
+        maps = [MassMap.of(counted.totals, doubt.evidence.assumptions_at(prior)) for prior in tried.tolist()]
+        positive, population = np.zeros((2, redraws, counted.bins))
+        for kind, rate in enumerate(rates):
+            positive += np.array([one.positive[kind] for one in maps])[place, None] * rate
+            population += np.array([one.population[kind] for one in maps])[place, None] * rate
+        return np.divide(positive, population, out=np.zeros((redraws, counted.bins)), where=population > 0)
+
+    own = np.array([doubt.evidence.class_prior.unlabelled])
     tail = (1 - confidence) / 2
-    low, high = np.quantile(np.clip(share, 0.0, 1.0), [tail, 1 - tail], axis=0)
-    return low, high
+    if doubt.treatment == "range":
+        over = np.stack([found(np.array([prior])) for prior in doubt.over(PRIORS_IN_RANGE)])
+        middles = np.median(over, axis=1)
+        tails = tail_for_range(confidence, np.ptp(middles, axis=0), over.std(axis=1).max(axis=0))
+        over.sort(axis=1)
+        low, high = _quantile_of_columns(over, tails).min(axis=0), _quantile_of_columns(over, 1 - tails).max(axis=0)
+    else:
+        if doubt.treatment == "drawn":
+            own = doubt.possible(doubt.drawn(rng.permutation(ndtri((np.arange(redraws) + 0.5) / redraws))))
+        low, high = np.quantile(found(own), [tail, 1 - tail], axis=0)
+    return np.clip(np.fmin(low, shares), 0.0, 1.0), np.clip(np.fmax(high, shares), 0.0, 1.0)
+
+
+def _quantile_of_columns(ordered: Floats, levels: Floats) -> Floats:
+    """A quantile of its own for each bin: axes prior, redraw (in rising order), bin."""
+    position = levels * (ordered.shape[1] - 1)
+    below = np.floor(position).astype(int)
+    columns = np.arange(levels.size)
+    lower, upper = ordered[:, below, columns], ordered[:, np.minimum(below + 1, ordered.shape[1] - 1), columns]
+    return np.asarray(lower + (position - below) * (upper - lower))
 
 
 def _redraw_rates(inside: Floats, total: float, redraws: int, rng: np.random.Generator) -> Floats:

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pulens.calibration._likelihood import fit_logistic, logits_of
-from pulens.calibration._prior_doubt import PriorDoubt, normal_quantile
+from pulens.calibration._normal_interval import normal_interval
 from pulens.calibration._risk import Points
 from pulens.calibration._scores import calibration_evidence
-from pulens.estimate import Estimate, Interval
+from pulens.estimate import Estimate
 from pulens.evidence import Evidence
+from pulens.prior_doubt import PriorDoubt
 
 
 class CalibrationLine(NamedTuple):
@@ -43,20 +44,23 @@ def calibration_slope(
     calibration_intercept 0.666 [0.583, 0.749] calibration_slope 1.312 [1.196, 1.428]
     """
     evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
-    doubt = PriorDoubt.of(evidence, confidence)
-    theta, covariance = _line(evidence)
-    tried = [(theta, covariance, normal_quantile(confidence))]
-    for prior in doubt.priors:
-        moved = replace(evidence.class_prior, unlabelled=prior)
-        tried.append((*_line(replace(evidence, class_prior=moved)), doubt.quantile))
-    method = "normal" if doubt.own is None else "hull over the class prior, normal"
+    doubt = PriorDoubt(evidence)
+    fits: dict[float, tuple[Any, Any]] = {}  # both coefficients, once per class prior
+
+    def line_at(prior: float) -> tuple[Any, Any]:
+        if prior not in fits:
+            fits[prior] = _line(replace(evidence, class_prior=replace(evidence.class_prior, unlabelled=prior)))
+        return fits[prior]
+
     answers = []
     for place, name in enumerate(("calibration_intercept", "calibration_slope")):
-        middles = [float(found[place]) for found, _, _ in tried]
-        reaches = [quantile * math.sqrt(spread[place, place]) for _, spread, quantile in tried]
-        low = min(middle - reach for middle, reach in zip(middles, reaches, strict=True))
-        high = max(middle + reach for middle, reach in zip(middles, reaches, strict=True))
-        answers.append(Estimate(name, middles[0], Interval(low, high, doubt.confidence, method)))
+
+        def at(prior: float, place: int = place) -> tuple[float, float]:
+            theta, covariance = line_at(prior)
+            return float(theta[place]), math.sqrt(covariance[place, place])
+
+        interval, sources = normal_interval(doubt, at, confidence)
+        answers.append(Estimate(name, at(evidence.class_prior.unlabelled)[0], interval, sources=sources))
     return CalibrationLine(*answers)
 
 

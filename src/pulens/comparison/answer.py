@@ -12,6 +12,7 @@ from pulens.comparison.paired import Difference
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence
 from pulens.notice import Notice, worst_first
+from pulens.prior_doubt import PriorDoubt
 from pulens.priors import ClassPrior
 from pulens.scenario import Scenario
 from pulens.tally import Totals
@@ -178,8 +179,9 @@ def verdict(comparison: Comparison, named: str | None = None) -> str:
     """The sentence; ``named`` is how it calls the metric, by default as in the catalogue."""
     best, rivals = comparison.leader(), comparison.rivals()
     metric = named or comparison.metric
-    order, ranged = comparison.order[comparison.metric], not comparison.class_prior.is_exact
-    if ranged and order.winner_crossings:
+    order, treatment = comparison.order[comparison.metric], PriorDoubt(comparison.evidence).treatment
+    # a prior that is drawn is rarely at the ends of its interval: a winner found all the same is one
+    if order.winner_crossings and (treatment == "range" or (treatment == "drawn" and rivals)):
         changes = "; ".join(str(crossing) for crossing in order.winner_crossings)
         return f"Which model is better by {metric} depends on the class prior: {changes}."
     if rivals:
@@ -210,7 +212,7 @@ def _about_the_prior(comparison: Comparison, best: str) -> str:
     metric = comparison.metric
     order = comparison.order[metric]
     low, high = order.class_priors[0], order.class_priors[-1]
-    if not comparison.class_prior.is_exact:
+    if not comparison.class_prior.is_exact and not order.winner_crossings:
         return f", at every class prior from {low:.3g} to {high:.3g}"
     if order.winner_crossings:
         return "; by another class prior it could be otherwise: " + "; ".join(map(str, order.winner_crossings))

@@ -22,8 +22,8 @@ class Difference:
     """How much one model's metric exceeds another's, and how sure that is.
 
     ``probability`` is the share of redraws in which the first model is the better one. ``p_value`` speaks of this
-    pair alone; ``adjusted_p_value`` allows for all pairs that were looked at (Holm). Both are the largest over the
-    class priors that are possible, and ``interval`` covers all of them.
+    pair alone; ``adjusted_p_value`` allows for all pairs that were looked at (Holm). Over a range of class priors both
+    are the largest, and ``interval`` covers all of them; a class prior with a confidence is drawn in every redraw.
 
     >>> print(Difference("roc_auc", "a", "b", 0.03, Interval(0.01, 0.05, 0.95, "percentile"), 0.99, 0.004, 0.004))
     a - b: roc_auc +0.030 [0.010, 0.050], better with probability 0.99, p 0.004
@@ -82,8 +82,12 @@ def percentile_interval(draws: Floats, confidence: float, n_labelled: int) -> tu
     return float(low), float(high)
 
 
-def two_sided_p(draws: Floats, n_labelled: int) -> float:
-    """The level at which the interval of :func:`percentile_interval` would just touch zero.
+def two_sided_p(draws: Floats, n_labelled: int, length: float = 0.0) -> float:
+    r"""The level at which the interval of :func:`percentile_interval` would just touch zero.
+
+    ``length`` is that of the range of differences over the class priors that may be true, in standard errors: an
+    interval over a range may miss with :math:`\Phi(-c)` on the near side and :math:`\Phi(-c - length)` on the other
+    (:func:`~pulens.uncertainty.quantiles.tail_for_range`), so that is the level at which it touches zero at c.
 
     Where fewer than ten redraws lie on the other side of zero their share is too rough a number, and the distance
     of the mean in standard deviations takes its place.
@@ -98,7 +102,8 @@ def two_sided_p(draws: Floats, n_labelled: int) -> float:
         distance = max(distance, abs(float(draws.mean())) / spread)
     if distance <= 0:
         return 1.0
-    return float(min(1.0, 2 * stdtr(freedom, -distance * math.sqrt(freedom / max(n_labelled, 2)))))
+    near = float(stdtr(freedom, -distance * math.sqrt(freedom / max(n_labelled, 2))))
+    return float(min(1.0, near + ndtr(ndtri(near) - length)))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

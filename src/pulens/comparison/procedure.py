@@ -21,20 +21,23 @@ from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence, settle_class_prior
 from pulens.frozen import FrozenMapping
 from pulens.metrics import find
-from pulens.metrics._measure import check_threshold, raw_value
+from pulens.metrics._intervals import Doubts
+from pulens.metrics._measure import check_threshold, estimate, raw_value
 from pulens.metrics._metric import Metric
-from pulens.metrics._rests_on import rests_on
+from pulens.metrics._possible_worlds import find_contradiction
+from pulens.prior_doubt import PRIOR_IN_METHOD, PRIORS_IN_RANGE, PriorDoubt, Treatment, holding, range_tail
 from pulens.priors import ClassPrior, population_prior
 from pulens.priors.given import GivenPrior
 from pulens.recovery.many import priors_in_redraws
 from pulens.scenario import Scenario, check_scenario
 from pulens.tally import Tally
-from pulens.uncertainty.resampling import DEFAULT_REDRAWS, check_resampling
+from pulens.uncertainty.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
 
 Floats = NDArray[np.float64]
 RANKING = ("roc_auc", "average_precision")
 AT_THRESHOLD = ("f1", "accuracy", "precision", "recall")
-PRIORS_TRIED = 5  # of a range of class priors, when redraws are measured; the differences are smooth in between
+LEAST_SHARE = 1e-3  # of the largest prior that may be true: at 0 there are no positives to find
+LEAST_DEFINED = 0.9  # of the redraws, for a difference to have an interval
 PRIORS_TRACED = 65  # when the order is traced
 
 
@@ -71,14 +74,32 @@ class _Asked:
         interval = self.evidence.class_prior.unlabelled_interval
         if interval is None or interval.width == 0:
             return None
-        return max(interval.low, 1e-3 * interval.high), interval.high
+        return max(interval.low, LEAST_SHARE * interval.high), interval.high
 
-    def priors(self, metric: Metric) -> list[float]:
-        """The unlabelled priors at which the metric has to be known."""
+    def treatment(self, metric: Metric) -> Treatment:
+        """How doubt about the class prior enters the metric; see :mod:`pulens.prior_doubt`."""
         unmoved = metric.ignores_class_prior or (not metric.needs_class_prior and self.evidence.label_noise == 0)
-        if self.reach is None or unmoved:
-            return [self.middle]
-        return sorted({self.middle, *np.linspace(*self.reach, PRIORS_TRIED).tolist()})
+        return "exact" if unmoved else PriorDoubt(self.evidence).treatment
+
+    def priors(self, metric: Metric, drawn: float | None = None) -> list[float]:
+        """The unlabelled priors at which the metric has to be known; ``drawn`` is the prior of a redraw."""
+        treatment = self.treatment(metric)
+        if treatment == "range" and self.reach is not None:
+            return sorted({self.middle, *np.linspace(*self.reach, PRIORS_IN_RANGE).tolist()})
+        return [self.middle if treatment == "exact" or drawn is None else drawn]
+
+    def drawn(self, resampling: Resampling) -> list[float]:
+        """A prior for each redraw, common to all models: it belongs to the rows, so its error cancels where theirs do.
+
+        Spread evenly over its distribution, in random order, so that the draws add no noise of their own.
+        """
+        from scipy.special import ndtri
+
+        doubt, size = PriorDoubt(self.evidence), resampling.redraws
+        order = np.random.default_rng([resampling.seed, size]).permutation(size)
+        shares = doubt.possible(doubt.drawn(ndtri((order + 0.5) / size)))
+        least = 0.0 if self.reach is None else LEAST_SHARE * self.reach[1]
+        return [float(share) for share in np.maximum(np.broadcast_to(shares, (size,)), least)]
 
 
 def compare(
@@ -106,7 +127,8 @@ def compare(
         Labels as in :func:`pulens.evaluate`, and a mapping of each model's name to its scores. Or a table or the
         path of a file, with ``score=["a", "b"]`` naming the columns of scores.
     class_prior, unlabelled_prior, label_noise, scenario, audit, combine
-        As in :func:`pulens.evaluate`. Over a range of class priors a difference counts only if it holds everywhere.
+        As in :func:`pulens.evaluate`. Over a range of class priors a difference counts only if it holds everywhere;
+        a class prior with a confidence is drawn in every redraw, once for all models.
         An estimate is made from each model's scores, and the lowest is used for all: the class prior belongs to the
         rows, and the model that separates them best has the least to add to it.
     metrics
@@ -142,15 +164,16 @@ def compare(
     observed = _measure(asked, tallies)
     drawn: dict[str, list[Floats]] = {name: [] for name in chosen}
     generator = np.random.default_rng(resampling.seed)
-    for redrawn in rows.redraws(resampling.redraws, asked.evidence.scenario, generator):
-        for name, found in _measure(asked, redrawn).items():
+    joint = rows.redraws(resampling.redraws, asked.evidence.scenario, generator)
+    for redrawn, prior in zip(joint, asked.drawn(resampling), strict=False):  # a redraw without some kind is left out
+        for name, found in _measure(asked, redrawn, prior).items():
             drawn[name].append(found)
     moved = {name: np.array(found) for name, found in drawn.items()}  # redraw, prior, model
     return Comparison(
         rows.names,
         asked.evidence,
         resampling,
-        FrozenMapping({n: _estimates(asked, n, observed[n], moved[n], confidence) for n in chosen}),
+        _estimates(asked, tallies, resampling),
         FrozenMapping({n: _differences(asked, n, observed[n], moved[n], confidence) for n in chosen}),
         FrozenMapping({n: _order(asked, n, tallies) for n in chosen}),
         FrozenMapping({n: metric.higher_is_better for n, metric in chosen.items()}),
@@ -200,8 +223,8 @@ def _thresholds(
     return {name: check_threshold(threshold[name]) for name in names}
 
 
-def _measure(asked: _Asked, tallies: Sequence[Tally]) -> dict[str, Floats]:
-    """Every metric at its priors (rows) for every model (columns)."""
+def _measure(asked: _Asked, tallies: Sequence[Tally], drawn: float | None = None) -> dict[str, Floats]:
+    """Every metric at its priors (rows) for every model (columns); ``drawn`` is the prior of a redraw."""
     return {
         name: np.array(
             [
@@ -209,50 +232,37 @@ def _measure(asked: _Asked, tallies: Sequence[Tally]) -> dict[str, Floats]:
                     asked.value(metric, tally, model, prior)
                     for model, tally in zip(asked.rows.names, tallies, strict=True)
                 ]
-                for prior in asked.priors(metric)
+                for prior in asked.priors(metric, drawn)
             ]
         )
         for name, metric in asked.metrics.items()
     }
 
 
-def _hull(draws: Floats, confidence: float, n_labelled: int) -> Interval | None:
-    """The interval at every prior tried, and all that lies between: axes draw, prior."""
-    ends = []
-    for column in draws.T:
-        kept = column[~np.isnan(column)]
-        if kept.size < 0.9 * column.size:
-            return None
-        ends.append(percentile_interval(kept, confidence, n_labelled))
-    method = "percentiles of joint redraws" + (", over the range of class priors" if len(ends) > 1 else "")
-    return Interval(min(low for low, _ in ends), max(high for _, high in ends), confidence, method)
+def _estimates(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) -> Mapping[str, Mapping[str, Estimate]]:
+    """Each model's metrics as :func:`pulens.evaluate` gives them, with the class prior that all models share."""
+    evidences = {name: asked.evidence.with_tally(tally) for name, tally in zip(asked.rows.names, tallies, strict=True)}
+    doubts = {name: Doubts(evidence, resampling) for name, evidence in evidences.items()}
+    contradictions = {name: find_contradiction(evidence) for name, evidence in evidences.items()}
 
+    def found(name: str, metric: Metric, model: str) -> Estimate:
+        at = asked.thresholds[model] if metric.needs_threshold else None
+        return estimate(
+            name, metric, evidences[model], threshold=at, doubts=doubts[model], contradiction=contradictions[model]
+        )
 
-def _estimates(
-    asked: _Asked, name: str, observed: Floats, redraws: Floats, confidence: float
-) -> Mapping[str, Estimate]:
-    metric = asked.metrics[name]
-    middle = asked.priors(metric).index(asked.middle)
-    taken = rests_on(metric, asked.evidence)
-    found = {}
-    for place, model in enumerate(asked.rows.names):
-        value = float(observed[middle, place])
-        threshold = asked.thresholds[model] if metric.needs_threshold else None
-        if math.isnan(value):
-            reason = metric.undefined_because or "it is 0/0"
-            found[model] = Estimate(name, value, undefined_because=reason, threshold=threshold, rests_on=taken)
-            continue
-        clipped = np.clip(redraws[:, :, place], metric.lowest, metric.highest)
-        interval = _hull(clipped, confidence, asked.rows.n_labelled)
-        value = min(max(value, metric.lowest), metric.highest)
-        found[model] = Estimate(name, value, interval, threshold=threshold, rests_on=taken)
-    return FrozenMapping(found)
+    return FrozenMapping(
+        {
+            name: FrozenMapping({model: found(name, metric, model) for model in asked.rows.names})
+            for name, metric in asked.metrics.items()
+        }
+    )
 
 
 def _differences(
     asked: _Asked, name: str, observed: Floats, redraws: Floats, confidence: float
 ) -> tuple[Difference, ...]:
-    """All pairs of models; a claim must hold at every prior tried, so the worst p-value counts."""
+    """All pairs of models; over a range a claim must hold at every prior tried, so the worst p-value counts."""
     metric, n_labelled = asked.metrics[name], asked.rows.n_labelled
     middle = asked.priors(metric).index(asked.middle)
     sign = 1 if metric.higher_is_better else -1
@@ -260,18 +270,24 @@ def _differences(
     parts: list[tuple[float, Interval | None, float, float]] = []
     for first, second in pairs:
         gaps = redraws[:, :, first] - redraws[:, :, second]
-        value = float(observed[middle, first] - observed[middle, second])
-        interval = _hull(gaps, confidence, n_labelled)
-        if math.isnan(value) or interval is None:
+        seen = observed[:, first] - observed[:, second]
+        value = float(seen[middle])
+        by_prior = [column[~np.isnan(column)] for column in gaps.T]
+        if math.isnan(value) or any(column.size < LEAST_DEFINED * len(gaps) for column in by_prior):
             parts.append((math.nan, None, math.nan, 1.0))
             continue
-        by_prior = [column[~np.isnan(column)] for column in gaps.T]
-        # a difference whose sign turns within the range of priors is none
-        turns = len({np.sign(np.mean(column)) for column in by_prior}) > 1
-        p_value = 1.0 if turns else max(two_sided_p(column, n_labelled) for column in by_prior)
+        spread = max(float(column.std()) for column in by_prior)
+        tail = range_tail(confidence, seen, spread)
+        ends = [percentile_interval(column, 1 - 2 * tail, n_labelled) for column in by_prior]
+        low, high = holding(value, min(low for low, _ in ends), max(high for _, high in ends))
+        # a difference whose sign turns within the range of priors, or from the rows to their redraws, is none
+        turns = len({np.sign(value), *(np.sign(np.mean(column)) for column in by_prior)}) > 1
+        length = float(np.ptp(seen[~np.isnan(seen)])) / spread if spread > 0 else 0.0
+        p_value = 1.0 if turns else max(two_sided_p(column, n_labelled, length) for column in by_prior)
         at_middle = sign * by_prior[middle]
         better = float(np.mean(at_middle > 0) + np.mean(at_middle == 0) / 2)
-        parts.append((value, interval, better, p_value))
+        method = f"percentiles of joint redraws{PRIOR_IN_METHOD[asked.treatment(metric)]}"
+        parts.append((value, Interval(low, high, confidence, method), better, p_value))
     adjusted = holm([part[3] for part in parts])
     names = asked.rows.names
     reason = metric.undefined_because or "it is undefined in too many redraws"

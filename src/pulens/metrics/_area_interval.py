@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.metrics._prior_draws import GRID, Ends, PriorDraws
+from pulens.metrics._prior_draws import Ends, PriorDraws
+from pulens.prior_doubt import GRID
 from pulens.uncertainty.placements import PlacementMoments, placement_moments
 from pulens.uncertainty.quantiles import (
     effective_degrees_of_freedom,

@@ -23,10 +23,10 @@ from pulens.estimate import Interval
 from pulens.evidence import Evidence
 from pulens.metrics._area_interval import AreaInterval
 from pulens.metrics._metric import Metric
-from pulens.metrics._prior_draws import EndsAt, PriorDraws, priors_over
+from pulens.metrics._prior_draws import EndsAt, PriorDraws
 from pulens.metrics._redraw_interval import Choice, RedrawInterval
 from pulens.metrics._threshold_interval import ThresholdInterval
-from pulens.uncertainty.quantiles import tail_for_range
+from pulens.prior_doubt import PRIOR_IN_METHOD, PRIORS_IN_RANGE, holding, range_tail
 from pulens.uncertainty.resampling import Resampling
 
 __all__ = ["Choice", "Doubt", "Doubts"]
@@ -93,15 +93,12 @@ class Doubts:
         sample = self._interval(ends(prior.unlabelled)(own), known, cut, metric, method)
         if sample is None:
             return None
-        reach = prior.drawn_interval
+        treatment = self._draws.doubt.treatment
         unmoved = metric.ignores_class_prior or (not metric.needs_class_prior and self.evidence.label_noise == 0)
-        if prior.is_exact or reach is None or unmoved:
+        if treatment == "exact" or unmoved:
             return Doubt(sample, sample)
-        if reach.confidence is None:
-            low, high = self._over_range(ends, point, reach, sample)
-            both = self._interval((low, high), known, cut, metric, f"{method}, over the range of the class prior")
-        else:
-            both = self._interval(ends(None)(own), known, cut, metric, f"{method}, class prior drawn")
+        found = self._over_range(ends, point, sample) if treatment == "range" else ends(None)(own)
+        both = self._interval(found, known, cut, metric, f"{method}{PRIOR_IN_METHOD[treatment]}")
         return None if both is None else Doubt(both, sample)
 
     def _interval(
@@ -110,21 +107,16 @@ class Doubts:
         low, high = ends[0] + min(cut, 0.0), ends[1] + max(cut, 0.0)
         if math.isnan(low) or math.isnan(high):
             return None
-        low, high = (min(max(end, metric.lowest), metric.highest) for end in (low, high))
-        return Interval(min(low, known), max(high, known), self.resampling.confidence, method)
+        low, high = (min(max(end, metric.lowest), metric.highest) for end in holding(known, low, high))
+        return Interval(low, high, self.resampling.confidence, method)
 
-    def _over_range(
-        self, ends: EndsAt, point: Callable[[float], float], reach: Interval, sample: Interval
-    ) -> tuple[float, float]:
+    def _over_range(self, ends: EndsAt, point: Callable[[float], float], sample: Interval) -> tuple[float, float]:
         """Hull of the intervals at class priors over the range, each at the level of Imbens and Manski."""
         from scipy.special import ndtri
 
-        priors = priors_over(reach)
-        values = [point(prior) for prior in priors]
-        values = [value for value in values if not math.isnan(value)]
-        length = max(values) - min(values) if values else 0.0
+        priors = self._draws.doubt.over(PRIORS_IN_RANGE)
         spread = sample.width / (2 * float(ndtri((1 + self.resampling.confidence) / 2)))
-        tail = tail_for_range(self.resampling.confidence, length, spread)
+        tail = range_tail(self.resampling.confidence, [point(prior) for prior in priors], spread)
         found = np.array([ends(prior)(tail) for prior in priors])
         return float(np.nanmin(found[:, 0])), float(np.nanmax(found[:, 1]))
 

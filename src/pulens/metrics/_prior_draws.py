@@ -1,4 +1,4 @@
-"""The class prior in redraws: held, moved over its range, or drawn from its own distribution."""
+"""The class prior in redraws: held, or drawn, and the recoveries with it (the policy: ``pulens.prior_doubt``)."""
 
 from __future__ import annotations
 
@@ -10,22 +10,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.estimate import Interval
 from pulens.evidence import Evidence
+from pulens.prior_doubt import PriorDoubt
 from pulens.recovery.many import ManyRecoveries, priors_in_redraws, recover_many
 from pulens.scenario import Scenario
-from pulens.uncertainty.quantiles import expanded_tail, spread_of_interval
+from pulens.uncertainty.quantiles import expanded_tail
 
 Floats = NDArray[np.float64]
 Ends: TypeAlias = Callable[[float], tuple[float, float]]  # from the chance of a miss on either side to both ends
 EndsAt: TypeAlias = Callable[[float | None], Ends]  # at a class prior; None: drawn from its own distribution
-PRIORS_IN_RANGE = 5  # points of a bare range of class priors at which an interval is found
-GRID = 201  # quantiles of the class prior
-
-
-def priors_over(reach: Interval) -> list[float]:
-    """Class priors over a bare range at which an interval is found."""
-    return [float(prior) for prior in np.linspace(reach.low, reach.high, PRIORS_IN_RANGE)]
 
 
 @dataclass(frozen=True)
@@ -35,23 +28,17 @@ class PriorDraws:
     evidence: Evidence
     among_many: bool = False
 
+    @cached_property
+    def doubt(self) -> PriorDoubt:
+        return PriorDoubt(self.evidence)
+
     def priors(self, prior: float | None, normal: Floats, totals: Any, *, mirrored: bool = False) -> Floats:
         """Share of positives among the unlabelled rows in each redraw."""
-        from scipy.special import ndtr
-
-        known = self.evidence.class_prior
         base: Any = prior
-        reach = known.drawn_interval
-        if prior is None and reach is not None and reach.confidence is not None:
-            if known.distribution is not None:
-                levels, quantiles = self._quantiles
-                base = np.interp(ndtr(normal), levels, quantiles)
-            else:
-                base = spread_of_interval(known.unlabelled, reach.low, reach.high, reach.confidence, normal)
+        if prior is None:
+            base = self.doubt.drawn(normal)
             if mirrored:  # the estimate's own error, seen from the truth, is the other way round
-                base = 2 * known.unlabelled - base
-        elif prior is None:
-            base = known.unlabelled
+                base = 2 * self.evidence.class_prior.unlabelled - base
         return self.moved(base, totals)
 
     def moved(self, base: Any, totals: Any) -> Floats:
@@ -66,14 +53,6 @@ class PriorDraws:
             scenario=self.evidence.recovery_scenario,
             elsewhere=0.0 if implied is None else implied.elsewhere,
         )
-
-    @cached_property
-    def _quantiles(self) -> tuple[Floats, Floats]:
-        """Quantiles of the estimated class prior's own distribution."""
-        distribution = self.evidence.class_prior.distribution
-        assert distribution is not None
-        levels = np.concatenate([[0.0], (np.arange(GRID) + 0.5) / GRID, [1.0]])
-        return levels, np.array([distribution.quantile(level) for level in levels.tolist()])
 
     def recoveries(self, totals: Any, priors: Floats) -> ManyRecoveries:
         return recover_many(totals, priors, self.evidence.label_noise, self.evidence.recovery_scenario)

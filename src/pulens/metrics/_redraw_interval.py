@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from pulens.assumptions import Assumptions
 from pulens.metrics._metric import Metric
-from pulens.metrics._prior_draws import Ends, EndsAt, PriorDraws, priors_over
+from pulens.metrics._prior_draws import Ends, EndsAt, PriorDraws
 from pulens.metrics._redrawn import at_places, average_precisions, best_places, values_at_threshold
 from pulens.metrics._threshold_interval import ThresholdInterval
+from pulens.prior_doubt import PRIORS_IN_RANGE
 from pulens.tally import Tally
 from pulens.uncertainty.quantiles import jeffreys_quantiles, percentiles
 from pulens.uncertainty.redraws import Redrawn, compress, redraw_tally, tallies_of
@@ -54,10 +55,10 @@ class RedrawInterval:
         Both readings of average precision at each class prior that will be asked for; and, where the threshold
         was chosen, for each redraw a normal number, its totals, the threshold it would choose and the rates there.
         """
-        known, reach = self.draws.evidence.class_prior, self.draws.evidence.class_prior.drawn_interval
-        asked: list[float | None] = [known.unlabelled]
-        if reach is not None and not known.is_exact:
-            asked += [None] if reach.confidence is not None else priors_over(reach)
+        doubt = self.draws.doubt
+        asked: list[float | None] = [self.draws.evidence.class_prior.unlabelled]
+        if doubt.treatment != "exact":
+            asked += [None] if doubt.treatment == "drawn" else doubt.over(PRIORS_IN_RANGE)
         labelled_at = np.asarray(self._compressed.increments()[0], float)
 
         def work(redrawn: Redrawn) -> tuple[list[Floats], tuple[Any, ...]]:

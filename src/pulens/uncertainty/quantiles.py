@@ -60,26 +60,53 @@ def spread_of_interval(value: float, low: float, high: float, confidence: float,
     return value + np.where(normal < 0, value - low, high - value) / reach * normal
 
 
-def tail_for_range(confidence: float, length: float, spread: float) -> float:
+def tail_for_range(confidence: float, length: Any, spread: Any) -> Any:
     r"""Chance of a miss to allow on either side when the estimate itself is a range (Imbens & Manski 2004).
 
     A value somewhere in a range can be missed on one side only when the range is long against the standard
     error: solves :math:`\Phi(c + \Delta/\sigma) - \Phi(-c) = ` confidence and returns :math:`\Phi(-c)`.
 
-    >>> round(tail_for_range(0.95, 0.0, 1.0), 4), round(tail_for_range(0.95, 50.0, 1.0), 4)
+    >>> round(float(tail_for_range(0.95, 0.0, 1.0)), 4), round(float(tail_for_range(0.95, 50.0, 1.0)), 4)
     (0.025, 0.05)
     """
-    from scipy.optimize import brentq
-    from scipy.special import ndtr
+    from scipy.special import ndtr, ndtri
 
+    length, spread = np.broadcast_arrays(np.asarray(length, float), np.asarray(spread, float))
     least, most = (1 - confidence) / 2, 1 - confidence
-    if spread <= 0:
-        return most if length > 0 else least
-    from scipy.special import ndtri
+    endless = np.where(length > 0, np.inf, 0.0)
+    ratio = np.divide(length, spread, out=endless, where=spread > 0)
+    low, high = np.full(ratio.shape, -ndtri(most)), np.full(ratio.shape, -ndtri(least))
+    for _ in range(60):  # the chance of holding the value rises with c
+        c = (low + high) / 2
+        enough = ndtr(c + ratio) - ndtr(-c) >= confidence
+        low, high = np.where(enough, low, c), np.where(enough, c, high)
+    return np.clip(ndtr(-high), least, most)
 
-    ratio = length / spread
-    c = brentq(lambda c: ndtr(c + ratio) - ndtr(-c) - confidence, -ndtri(most) - 1e-9, -ndtri(least) + 1e-9)
-    return float(min(max(ndtr(-c), least), most))
+
+def mixture_ends(values: Floats, errors: Floats, tail: float) -> tuple[float, float]:
+    """Both ends of a mixture of normal distributions, all of the same weight.
+
+    >>> low, high = mixture_ends(np.array([0.0, 0.0]), np.array([1.0, 1.0]), 0.025)
+    >>> round(low, 4), round(high, 4)
+    (-1.96, 1.96)
+    """
+    from scipy.special import ndtr, ndtri
+
+    if not errors.any():
+        return percentiles(values, tail, tail)
+    reach = -float(ndtri(tail / 2)) * errors
+    scale = np.where(errors > 0, errors, 1e-300)
+    ends = []
+    for level in (tail, 1 - tail):
+        low, high = float((values - reach).min()), float((values + reach).max())
+        for _ in range(80):
+            middle = (low + high) / 2
+            if np.mean(ndtr((middle - values) / scale)) < level:
+                low = middle
+            else:
+                high = middle
+        ends.append((low + high) / 2)
+    return ends[0], ends[1]
 
 
 def percentiles(values: Floats, low_tail: float, high_tail: float) -> tuple[float, float]:
