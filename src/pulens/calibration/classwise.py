@@ -94,7 +94,7 @@ def classwise_calibration_error(
         codes = np.array([0 if is_null(value) else 1 if value == name else -1 for value in values], np.int8)
         kept = np.ones(codes.size, bool) if whole else codes >= 0
         found[name] = expected_calibration_error(
-            codes[kept], matrix[kept, place], class_prior=prior, scenario=scenario, **options
+            codes[kept], matrix[kept, place], negative=-1, class_prior=prior, scenario=scenario, **options
         )
     value = float(np.mean([one.value for one in found.values()]))
     intervals = [one.interval for one in found.values() if one.interval is not None]

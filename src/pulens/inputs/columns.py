@@ -45,39 +45,76 @@ def _as_tuple(values: Any) -> tuple[Any, ...]:
     return tuple(values)
 
 
+DECLARE_NEGATIVES = (
+    "Say negative=-1 or unlabelled=-1 (--negative -1 or --unlabelled -1 on the command line): the numbers differ "
+    "widely."
+)
+
+
 class LabelCoding:
     """Which label values mean labelled positive, known negative and unlabelled.
 
     Without a declaration labels are 1, 0 and -1 (or booleans), null counts as unlabelled, and anything else is
     an error that lists what was found. With ``positive=`` declared everything else, null too, is unlabelled,
-    unless ``negative=`` or ``unlabelled=`` say more. Numbers and their text (``1`` and ``"1"``) are the same.
+    unless ``negative=`` or ``unlabelled=`` say more. With ``unlabelled=`` declared every value must be: one that is
+    declared nothing is an error. ``negative=`` and ``unlabelled=`` may stand alone: 1 is then the labelled
+    positive. Numbers and their text (``1`` and ``"1"``) are the same.
+
+    Rows of 1 and -1 with no 0 and no null among them are refused until the caller says what -1 means: here it is a
+    known negative, in most other PU libraries an unlabelled row.
 
     >>> LabelCoding(positive="fraud").encode(["fraud", None, "ok"])
+    array([1, 0, 0], dtype=int8)
+    >>> LabelCoding(unlabelled=-1).encode([1, -1, -1])
     array([1, 0, 0], dtype=int8)
     """
 
     def __init__(self, positive: Any = None, negative: Any = None, unlabelled: Any = None) -> None:
-        self._is_declared = positive is not None
-        if not self._is_declared and (negative is not None or unlabelled is not None):
-            raise InputError(
-                "negative= or unlabelled= was declared without positive=. Declare which label value means "
-                "labelled positive too, or none of them for the coding 1, 0, -1."
-            )
-        self._is_closed = not self._is_declared or unlabelled is not None
+        given = {LABELLED: _as_tuple(positive), UNLABELLED: _as_tuple(unlabelled), NEGATIVE: _as_tuple(negative)}
+        self._is_declared = any(given.values())
+        self._is_closed = not given[LABELLED] or bool(given[UNLABELLED])
+        self._negative_is_said = bool(given[NEGATIVE])
         self._codes: dict[Any, int] = {}
-        declared = [
-            (LABELLED, _as_tuple(positive) if self._is_declared else (1, "true")),
-            (UNLABELLED, _as_tuple(unlabelled) if self._is_declared else (0, "false")),
-            (NEGATIVE, _as_tuple(negative) if self._is_declared else (-1,)),
-        ]
-        for code, values in declared:
+        for code, values in given.items():
             for value in values:
-                key = _key(value)
-                if self._codes.setdefault(key, code) != code:
+                if self._codes.setdefault(_key(value), code) != code:
                     raise InputError(f"the label value {value!r} was declared to mean two different things.")
+        if given[LABELLED]:
+            return
+        usual: dict[int, tuple[Any, ...]] = {LABELLED: (1, "true")}
+        if not given[UNLABELLED]:  # whoever says what is unlabelled has said it all
+            usual |= {UNLABELLED: (0, "false")} | ({} if given[NEGATIVE] else {NEGATIVE: (-1,)})
+        for code, values in usual.items():
+            for value in values:  # what was declared comes first
+                self._codes.setdefault(_key(value), code)
+        if self._codes[_key(1)] != LABELLED:
+            raise InputError(
+                "the label value 1 was declared to mean something else than labelled positive: say which value does "
+                "(positive=..., or --positive on the command line)."
+            )
 
-    def encode(self, values: Any, *, row_name: RowName = array_row, first_row: int = 0) -> NDArray[np.int8]:
-        """Label codes of raw values of any type."""
+    def encode(
+        self, values: Any, *, row_name: RowName = array_row, first_row: int = 0, is_whole: bool = True
+    ) -> NDArray[np.int8]:
+        """Label codes of raw values of any type.
+
+        ``is_whole=False`` says that these are not all rows: the caller owes :meth:`check_whole` the codes of all.
+        """
+        codes = self._encode(values, row_name, first_row)
+        if is_whole:
+            self.check_whole(codes)
+        return codes
+
+    def check_whole(self, codes: NDArray[np.int8], way_out: str = DECLARE_NEGATIVES) -> None:
+        """Refuse -1 beside no unlabelled row, unless the caller said what it means."""
+        if self._negative_is_said or not (codes == NEGATIVE).any() or (codes == UNLABELLED).any():
+            return
+        raise InputError(
+            "the labels hold -1 and neither 0 nor null: is -1 a known negative, as it is here beside 0, or an "
+            f"unlabelled row, as in most PU libraries? {way_out}"
+        )
+
+    def _encode(self, values: Any, row_name: RowName, first_row: int) -> NDArray[np.int8]:
         array = np.asarray(values)
         if array.dtype.kind == "b" and not self._is_declared:
             return array.astype(np.int8)
@@ -123,15 +160,22 @@ class LabelCoding:
         if not undeclared:
             return
         row = row_name(first_row + find(undeclared[0]))
-        meaning = (
-            "labels must be 1 (labelled positive), 0 or null (unlabelled) or -1 (known negative)"
-            if not self._is_declared
-            else "these values were declared neither positive nor negative nor unlabelled"
+        said = "declared neither positive nor negative nor unlabelled"
+        meaning = "labels must be 1 (labelled positive), 0 or null (unlabelled) or -1 (known negative)"
+        way_out = (
+            "Say which value means labelled positive (positive=..., or --positive on the command line); everything "
+            "else then counts as unlabelled."
         )
+        if self._is_declared:
+            meaning = f"these values were {said}" if len(undeclared) > 1 else f"this value was {said}"
+            way_out = (
+                "Declare every value (positive=..., negative=..., unlabelled=..., each a value or a list; --positive, "
+                "--negative, --unlabelled on the command line), or positive= alone: everything else then counts as "
+                "unlabelled."
+            )
         raise InputError(
             f"undeclared label value{'s' if len(undeclared) > 1 else ''} {listed(undeclared)}, first in {row}: "
-            f"{meaning}. Say which value means labelled positive (positive=..., or --positive on the command "
-            "line); everything else then counts as unlabelled."
+            f"{meaning}. {way_out}"
         )
 
 

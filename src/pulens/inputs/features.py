@@ -84,7 +84,7 @@ def _read(
             place: dict[str, Any] = {"row_name": file_row, "first_row": first_row}
             columns = chunk[1:] if label else chunk
             if label:
-                labels.append(coding.encode(chunk[0], **place))
+                labels.append(coding.encode(chunk[0], **place, is_whole=False))  # learners refuse -1 themselves
             numbers = [_numbers(name, column, place, way_out) for name, column in zip(chosen, columns, strict=True)]
             values.append(np.column_stack(numbers))
             first_row += len(chunk[0])

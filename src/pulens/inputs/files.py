@@ -58,11 +58,13 @@ def sample_from_file(
         try:
             for chunk in read_chunks(stream, kind, columns, delimiter):
                 place: dict[str, Any] = {"row_name": file_row, "first_row": first_row}
-                labels.append(coding.encode(chunk[0], **place))
+                labels.append(coding.encode(chunk[0], **place, is_whole=False))
                 scores.append(check_scores(chunk[1], f"scores (column {columns.score!r})", **place))
                 if columns.weight is not None:
                     weights.append(check_weights(chunk[2], f"weights (column {columns.weight!r})", **place))
                 first_row += len(chunk[0])
+            if labels:
+                coding.check_whole(np.concatenate(labels))
         except InputError as error:
             raise InputError(f"{shown}: {error}") from error
         except (UnicodeDecodeError, OSError, EOFError, lzma.LZMAError, csv.Error) as error:
