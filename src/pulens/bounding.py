@@ -15,6 +15,8 @@ from pulens.curves.bound_curves import Area, bound_precision_recall, bound_roc, 
 from pulens.errors import AssumptionError, PulensError, listed
 from pulens.estimate import Curve, Interval
 from pulens.evidence import Evidence, gather
+from pulens.inputs import READING
+from pulens.keywords import check_keywords, hands_on
 from pulens.metrics import find
 from pulens.metrics._measure import check_threshold
 from pulens.priors import ClassPrior
@@ -169,6 +171,7 @@ class Bounds:
         [0.000, 0.500]
         """
         facts = find(name)
+        check_keywords("metric", parameters, (*facts.parameters, "threshold"))
         if facts.reads != "threshold":
             raise PulensError(
                 f"{name!r} reads the whole ranking; bounds on it are roc_auc, average_precision and pr_auc."
@@ -233,6 +236,7 @@ class Bounds:
         }
 
 
+@hands_on(READING)
 def bounds(
     labels: Any,
     scores: Any = None,

@@ -20,6 +20,8 @@ from pulens.diagnostics import diagnose
 from pulens.errors import AssumptionError, PulensError
 from pulens.estimate import Curve, Estimate, Interval
 from pulens.evidence import Evidence, gather
+from pulens.inputs import READING
+from pulens.keywords import check_keywords, hands_on
 from pulens.metrics import METRICS, find
 from pulens.metrics._binning import binning_notices
 from pulens.metrics._intervals import Choice, Doubts
@@ -273,6 +275,7 @@ class Evaluation:
         return draw_evaluation(self, axes=axes)
 
 
+@hands_on(READING)
 def evaluate(
     labels: Any,
     scores: Any = None,
@@ -350,6 +353,7 @@ def evaluate(
 def best_threshold(evidence: Evidence, metric: str = "f1", **parameters: Any) -> float:
     """The threshold at which a metric is best, among the scores that occur; the highest one if several are."""
     facts = find(metric)
+    check_keywords("best_threshold", parameters, facts.parameters)
     if facts.reads != "threshold":
         raise PulensError(f"{metric!r} has no best threshold: it reads the whole ranking.")
     table = recover(evidence.tally, evidence.assumptions)[1:]

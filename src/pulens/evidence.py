@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from pulens.assumptions import Assumptions, check_label_noise
 from pulens.errors import AssumptionError
-from pulens.inputs import read_tally
+from pulens.inputs import READING, read_tally
+from pulens.keywords import hands_on
 from pulens.priors import ClassPrior, estimate_from_tally, given
 from pulens.priors.given import GivenPrior
 from pulens.recovery import Recovery
@@ -64,6 +65,7 @@ class Evidence:
         return replace(self, tally=tally)
 
 
+@hands_on(READING)
 def gather(
     source: Any,
     scores: Any = None,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pulens.errors import AssumptionError, PulensError
 from pulens.estimate import Curve, Interval
 from pulens.evidence import Evidence
+from pulens.keywords import check_keywords
 from pulens.metrics import find
 from pulens.metrics._labelling_range import range_at_threshold, range_of_area, range_of_average_precision
 from pulens.metrics._measure import check_threshold, value
@@ -90,6 +91,7 @@ def sensitivity(
     """The range of a metric when positives were labelled up to ``factor`` times as often at favoured scores."""
     _check(evidence, factor, favours)
     facts = find(metric)
+    check_keywords("sensitivity", parameters, (*facts.parameters, "factor", "favours", "threshold"))
     known = value(facts, evidence.tally, evidence.assumptions, threshold, **parameters)
     if math.isnan(known):
         raise PulensError(f"{metric} is undefined here ({facts.undefined_because}), so its range is too.")
@@ -127,6 +129,7 @@ def sensitivity_curve(
     **parameters: Any,
 ) -> tuple[Curve, Curve]:
     """Lowest and highest value of a metric against the factor."""
+    check_keywords("sensitivity_curve", parameters, (*find(metric).parameters, "factors", "favours", "threshold"))
     tried = np.geomspace(1.0, 10.0, 41) if factors is None else np.sort(np.asarray(factors, float))
     found = [
         sensitivity(evidence, metric, factor=float(factor), threshold=threshold, favours=favours, **parameters).interval
@@ -164,6 +167,7 @@ def robustness(
         raise PulensError(
             f"a statement reads like 'precision > 0.8' or 'roc_auc >= 0.7', with one of > >= < <=, got {statement!r}."
         )
+    check_keywords("robustness", parameters, (*find(parsed["metric"]).parameters, "favours", "threshold"))
     above, strict = parsed["sign"].startswith(">"), "=" not in parsed["sign"]
 
     def margin(factor: float) -> float:

@@ -13,6 +13,7 @@ from pulens.evaluation import Evaluation, evaluate
 from pulens.evidence import gather
 from pulens.inputs import read_tallies
 from pulens.inputs.tallies import check_tally
+from pulens.keywords import hands_on
 from pulens.recovery.binning_error import bin_errors
 from pulens.tally import Tally
 
@@ -76,6 +77,7 @@ class Evaluations(Mapping[Any, Evaluation]):
         }
 
 
+@hands_on(evaluate)
 def evaluate_by(source: Any, group_by: str, **options: Any) -> Evaluations:
     """Evaluate every segment of a table, file or database after counting all of them in one pass.
 

@@ -12,6 +12,7 @@ from pulens.calibration.expected_error import CalibrationError, expected_calibra
 from pulens.errors import InputError
 from pulens.estimate import Estimate, Interval
 from pulens.inputs.columns import is_null
+from pulens.keywords import hands_on
 from pulens.scenario import Scenario, check_scenario
 
 
@@ -39,6 +40,7 @@ class ClasswiseError(Estimate):
         }
 
 
+@hands_on(expected_calibration_error)
 def classwise_calibration_error(
     labels: Any,
     scores: Any,

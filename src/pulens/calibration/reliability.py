@@ -13,7 +13,8 @@ from pulens.calibration._masses import BinCounts, MassMap, choose_edges, count_b
 from pulens.calibration._scores import calibration_evidence
 from pulens.calibration.expected_error import CalibrationError, error_of_bins
 from pulens.estimate import Interval
-from pulens.evidence import Evidence
+from pulens.evidence import Evidence, gather
+from pulens.keywords import hands_on
 from pulens.notice import Notice
 
 Floats = NDArray[np.float64]
@@ -118,6 +119,7 @@ class Reliability:
         return draw_reliability(self, axes=axes, **style)
 
 
+@hands_on(gather)
 def reliability(
     labels: Any,
     scores: Any = None,

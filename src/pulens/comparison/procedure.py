@@ -20,6 +20,8 @@ from pulens.comparison.paired import Difference, holm, percentile_interval, two_
 from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence, settle_class_prior
+from pulens.inputs import ROWS
+from pulens.keywords import hands_on
 from pulens.metrics import find
 from pulens.metrics._measure import check_threshold, raw_value
 from pulens.metrics._metric import Metric
@@ -80,6 +82,7 @@ class _Asked:
         return sorted({self.middle, *np.linspace(*self.reach, PRIORS_TRIED).tolist()})
 
 
+@hands_on(ROWS, ("table", "where"))
 def compare(
     labels: Any,
     scores: Any = None,

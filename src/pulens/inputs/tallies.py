@@ -16,6 +16,7 @@ from pulens.inputs.engines._drive import BinErrors, check_scores_of, check_toler
 from pulens.inputs.frames import is_frame
 from pulens.inputs.read import read_sample
 from pulens.joint import JointTally
+from pulens.keywords import hands_on, keywords_of
 from pulens.sample import PUSample
 from pulens.tally import Tally
 
@@ -24,7 +25,13 @@ LARGE_FILE = 32 << 20
 
 _LABELS = ("positive", "negative", "unlabelled")
 
+#: What may be said about rows beside the rows themselves; doors that read rows hand these on.
+ROWS = keywords_of(read_sample) - {"allow_one_kind"}
+#: The same about rows that an engine may count.
+READING = ROWS | {"table", "where", "tolerance"}
 
+
+@hands_on(ROWS)
 def read_tally(
     source: Any,
     scores: Any = None,
@@ -67,6 +74,7 @@ def read_tally(
     return found[None]
 
 
+@hands_on(ROWS)
 def read_tallies(
     source: Any,
     *,
@@ -87,6 +95,7 @@ def read_tallies(
     return _read(source, None, group_by, table, where, tolerance, bin_errors, reading)
 
 
+@hands_on(ROWS)
 def read_joint(
     source: Any, *, score: Sequence[str], table: Any = None, where: str | None = None, **reading: Any
 ) -> JointTally:

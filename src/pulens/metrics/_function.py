@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from pulens.estimate import Estimate
 from pulens.evidence import gather
+from pulens.keywords import check_keywords, keywords_of
 from pulens.metrics._intervals import Doubts
 from pulens.metrics._measure import check_threshold, estimate
 from pulens.metrics._metric import Metric
@@ -35,6 +37,7 @@ class MetricFunction:
         seed: int = 0,
         **options: Any,
     ) -> Estimate:
+        self.check_keywords(self.name, options)
         resampling = check_resampling(confidence, redraws, seed)
         parameters = {name: options.pop(name) for name in self.metric.parameters if name in options}
         if self.metric.needs_threshold:
@@ -45,6 +48,11 @@ class MetricFunction:
         evidence = gather(labels, scores, **options)
         doubts = None if resampling is None else Doubts(evidence, resampling)
         return estimate(self.name, self.metric, evidence, threshold=threshold, doubts=doubts, **parameters)
+
+    def check_keywords(self, door: str, given: Iterable[str]) -> None:
+        """Refuse arguments that neither this metric nor the reading of rows takes."""
+        known = keywords_of(gather) | keywords_of(MetricFunction.__call__) | set(self.metric.parameters)
+        check_keywords(door, given, known)
 
     def __repr__(self) -> str:
         return f"<pulens metric {self.name}: {self.metric.summary}>"
