@@ -67,16 +67,21 @@ def read_sample(
 
 def check_rows(sample: PUSample) -> None:
     """Refuse samples that say nothing: no rows, no labelled positive, nothing to compare it with."""
-    if len(sample) == 0:
-        raise InputError("there are no rows.")
     counted = sample.labels if sample.weights is None else sample.labels[sample.weights > 0]
-    if not (counted == LABELLED).any():
+    check_kinds(len(sample), int((counted == LABELLED).sum()), counted.size)
+
+
+def check_kinds(rows: float, labelled: float, counted: float) -> None:
+    """The one rule for rows and for tallies; rows of weight zero are there but not counted."""
+    if rows == 0:
+        raise InputError("there are no rows.")
+    if labelled == 0:
         raise InputError(
-            f"there is no labelled positive among {len(sample):,} rows, so recall cannot be known. Check which label "
+            f"there is no labelled positive among {rows:,.10g} rows, so recall cannot be known. Check which label "
             "value means labelled positive (positive=..., or --positive on the command line)."
         )
-    if (counted == LABELLED).all():
+    if labelled == counted:
         raise InputError(
-            f"all {len(sample):,} rows are labelled positive: there is no unlabelled row (nor a known negative) to "
+            f"all {rows:,.10g} rows are labelled positive: there is no unlabelled row (nor a known negative) to "
             "compare them with. Check which label value means labelled positive (positive=..., --positive)."
         )

@@ -14,11 +14,11 @@ from pulens.errors import InputError, listed
 from pulens.inputs.columns import Columns, LabelCoding, find_column
 from pulens.inputs.engines._drive import BinErrors, check_scores_of, check_tolerance, count_jointly, count_tallies
 from pulens.inputs.frames import is_frame
-from pulens.inputs.read import read_sample
+from pulens.inputs.read import check_kinds, read_sample
 from pulens.joint import JointTally
 from pulens.keywords import hands_on, keywords_of
 from pulens.sample import PUSample
-from pulens.tally import Tally
+from pulens.tally import Tally, check_counts
 
 #: Files of at least this many bytes are read by DuckDB, if it is installed; counts do not depend on it.
 LARGE_FILE = 32 << 20
@@ -66,6 +66,10 @@ def read_tally(
     Tally(1 labelled, 2 unlabelled, 3 distinct scores)
     """
     if isinstance(source, Tally):
+        _refuse_beside_counts("a Tally", {**reading, "scores": scores, "table": table, "where": where})
+        check_counts(source)
+        if not allow_one_kind:
+            check_tally(source)
         return source
     reading = {**reading, "allow_one_kind": allow_one_kind}
     found = _read(source, scores, None, table, where, tolerance, bin_errors, reading)
@@ -148,10 +152,21 @@ def _read(
     if isinstance(source, str | Path) and str(source).endswith(".tally"):
         from pulens.inputs.tally_files import read_tally_file
 
+        _refuse_beside_counts(f"the tally {source}", {**reading, "scores": scores})
         return {None: read_tally_file(source).tally}
     if group_by is None:
         return {None: Tally.from_sample(read_sample(source, scores, **reading))}
     return _split_frame(source, group_by, reading)
+
+
+def _refuse_beside_counts(what: str, said: Mapping[str, Any]) -> None:
+    """What speaks of rows cannot be obeyed once they are counted."""
+    for name in ("scores", "weights", "weight", "table", "where", *_LABELS):
+        if said.get(name) is not None:
+            raise InputError(
+                f"{what} holds rows that are counted already: {name}= comes too late. Say it where the rows are "
+                "counted (read_tally, or pulens tally)."
+            )
 
 
 def _engine(
@@ -294,16 +309,4 @@ def _split_frame(source: Any, group_by: str, reading: dict[str, Any]) -> dict[An
 
 def check_tally(tally: Tally) -> None:
     """Refuse counts that say nothing: no rows, no labelled positive, nothing to compare it with."""
-    totals = tally.totals
-    if totals.rows == 0:
-        raise InputError("there are no rows.")
-    if totals.labelled == 0:
-        raise InputError(
-            f"there is no labelled positive among {totals.rows:,.0f} rows, so recall cannot be known. Check which "
-            "label value means labelled positive (positive=..., or --positive on the command line)."
-        )
-    if totals.labelled == totals.rows:
-        raise InputError(
-            f"all {totals.rows:,.0f} rows are labelled positive: there is no unlabelled row (nor a known negative) to "
-            "compare them with. Check which label value means labelled positive (positive=..., --positive)."
-        )
+    check_kinds(tally.totals.rows, tally.totals.labelled, tally.totals.rows)
