@@ -15,7 +15,6 @@ from pulens.curves.bound_curves import Area, bound_precision_recall, bound_roc, 
 from pulens.errors import AssumptionError, PulensError, listed
 from pulens.estimate import Curve, Interval
 from pulens.evidence import Evidence, gather
-from pulens.inputs import READING
 from pulens.keywords import check_keywords, hands_on
 from pulens.metrics import find
 from pulens.metrics._measure import check_threshold
@@ -236,7 +235,7 @@ class Bounds:
         }
 
 
-@hands_on(READING)
+@hands_on(gather)
 def bounds(
     labels: Any,
     scores: Any = None,
@@ -277,6 +276,11 @@ def bounds(
     evidence = gather(
         labels, scores, class_prior=class_prior, unlabelled_prior=unlabelled_prior, scenario=scenario, **reading
     )
+    if evidence.label_noise:
+        raise AssumptionError(
+            f"bounds hold for clean labels only, got label_noise={evidence.label_noise:g}: every labelled row counts "
+            "as a positive in them."
+        )
     kinds = {"positives": ("labelled",), "negatives": ("negative",), "tighter": ("labelled", "negative")}[approach]
     for kind in kinds:
         if not getattr(evidence.tally.totals, kind):

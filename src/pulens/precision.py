@@ -27,7 +27,7 @@ def is_too_long(value: Any) -> bool:
         except ValueError:
             return False
     exact = isinstance(value, Integral | Decimal) and not isinstance(value, bool)
-    return exact and value == value and abs(value) > LARGEST_WHOLE  # type: ignore[operator]  # a decimal may be nan
+    return exact and value == value and abs(value) > LARGEST_WHOLE  # a decimal may be nan
 
 
 def first_too_long(values: NDArray[Any]) -> int | None:

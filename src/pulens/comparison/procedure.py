@@ -19,7 +19,7 @@ from pulens.comparison.order import Order, largest_credible_prior, order_by_prio
 from pulens.comparison.paired import Difference, holm, percentile_interval, two_sided_p
 from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
-from pulens.evidence import Evidence, settle_class_prior
+from pulens.evidence import NOT_USED, Evidence, settle_class_prior
 from pulens.inputs import ROWS
 from pulens.keywords import hands_on
 from pulens.metrics import find
@@ -130,7 +130,7 @@ def compare(
     rows = read_models(labels, scores, **reading)
     chosen = _metrics(metrics, has_threshold=threshold is not None)
     if class_prior is None and unlabelled_prior is None and all(m.ignores_class_prior for m in chosen.values()):
-        unlabelled_prior = 1e-6  # any would do, but 0: that says every row is labelled
+        unlabelled_prior = NOT_USED
     tallies = rows.tallies()
     given = (check_scenario(scenario), class_prior, unlabelled_prior, check_label_noise(label_noise))
     asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, metrics), _evidence(tallies, *given))

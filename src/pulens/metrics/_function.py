@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from pulens.estimate import Estimate
-from pulens.evidence import gather
+from pulens.evidence import NOT_USED, gather
 from pulens.keywords import check_keywords, keywords_of
 from pulens.metrics._intervals import Doubts
 from pulens.metrics._measure import check_threshold, estimate
@@ -44,7 +44,7 @@ class MetricFunction:
             check_threshold(threshold, required_by=self.name)
         if self.metric.ignores_class_prior and options.get("class_prior") is None:
             # any would do, since the number does not depend on it, but 0: that says every row is labelled
-            options.setdefault("unlabelled_prior", 1e-6)
+            options.setdefault("unlabelled_prior", NOT_USED)
         evidence = gather(labels, scores, **options)
         doubts = None if resampling is None else Doubts(evidence, resampling)
         return estimate(self.name, self.metric, evidence, threshold=threshold, doubts=doubts, **parameters)
