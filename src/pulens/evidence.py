@@ -166,8 +166,8 @@ def counted(
         if not low - 1e-6 * value <= value <= high + 1e-6 * value:
             raise AssumptionError(
                 f"{known}, which contradicts class_prior={told!r}. Leave it out; if the rows were picked by their "
-                "class and the population has another share of positives, give the rows weights that say so. If rows are "
-                "unlabelled in truth, check which label value means that (unlabelled=..., or --unlabelled on the "
+                "class and the population has another share of positives, give the rows weights that say so. If rows "
+                "are unlabelled in truth, check which label value means that (unlabelled=..., or --unlabelled on the "
                 "command line)."
             )
     return ClassPrior(value, 0.0, "counted", assumption="Every row is labelled positive or negative.")
@@ -182,8 +182,8 @@ def _of_these_rows(prior: ClassPrior, totals: Totals, scenario: Scenario, label_
         Severity.SERIOUS,
         "prior-of-other-rows",
         f"The class prior given says {prior.value:.4g} in the population and {prior.unlabelled:.4g} among the "
-        f"unlabelled rows. For these rows ({scenario}) the latter makes {implied:.4g} in the population: the latter was "
-        "used, the former was not. It was found from other rows, another scenario or other label noise: estimate it from these "
-        "rows, or give class_prior= or unlabelled_prior= as a number.",
+        f"unlabelled rows. For these rows ({scenario}) the latter makes {implied:.4g} in the population: the latter "
+        "was used, the former was not. It was found from other rows, another scenario or other label noise: estimate "
+        "it from these rows, or give class_prior= or unlabelled_prior= as a number.",
     )
     return replace(prior, notices=(notice, *prior.notices))

@@ -47,6 +47,7 @@ def read_sample(
     >>> print(read_sample([1, 0, 0], [0.9, 0.7, 0.2]))
     PUSample(1 labelled, 2 unlabelled)
     """
+    check_weights_given(scores, weights, weight)
     coding = LabelCoding(positive, negative, unlabelled)
     columns = Columns(score, label, weight)
     if scores is not None:
@@ -63,6 +64,20 @@ def read_sample(
     if not allow_one_kind:
         check_rows(sample)
     return sample
+
+
+def check_weights_given(scores: Any, weights: Any, weight: str | None) -> None:
+    """Refuse weights that would not be looked at: an array beside a table, a column's name beside arrays."""
+    if scores is None and weights is not None:
+        raise InputError(
+            "weights= stands beside labels and scores given as arrays. For a table, file or database name the column "
+            "of weights: weight='...' (--weight on the command line)."
+        )
+    if scores is not None and weight is not None:
+        raise InputError(
+            f"weight={weight!r} names a column of a table, file or database. Labels and scores given as arrays take "
+            "weights=, one number per row."
+        )
 
 
 def check_rows(sample: PUSample) -> None:

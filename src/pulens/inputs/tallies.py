@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from pulens.errors import InputError, listed
-from pulens.inputs.columns import Columns, LabelCoding, find_column
+from pulens.inputs.columns import Columns, LabelCoding
 from pulens.inputs.engines._drive import BinErrors, check_scores_of, check_tolerance, count_jointly, count_tallies
-from pulens.inputs.frames import is_frame
-from pulens.inputs.read import check_kinds, read_sample
+from pulens.inputs.frames import is_frame, open_frame
+from pulens.inputs.read import check_kinds, check_weights_given, read_sample
 from pulens.joint import JointTally
 from pulens.keywords import hands_on, keywords_of
 from pulens.sample import PUSample
@@ -113,6 +113,9 @@ def read_joint(
     names = list(score)
     if isinstance(score, str) or len(set(names)) < 2 or len(set(names)) < len(names):
         raise InputError(f"a joint tally needs two or more different columns of scores, got {score!r}.")
+    for weights in ("weights", "weight"):
+        if reading.get(weights) is not None:
+            raise InputError(f"a joint tally counts every row once, got {weights}=. Leave it out, or repeat the rows.")
     coding = LabelCoding(*(reading.get(name) for name in _LABELS))
     for name in reversed(names):  # the first is checked last, and counts them all
         beside = tuple(names[1:]) if name == names[0] else ()
@@ -140,6 +143,7 @@ def _read(
     reading: dict[str, Any],
 ) -> dict[Any, Tally]:
     check_tolerance(tolerance)
+    check_weights_given(scores, reading.get("weights"), reading.get("weight"))
     columns = Columns(reading.get("score", "score"), reading.get("label", "label"), reading.get("weight"))
     opened = _engine(source, scores, columns, group_by, table, where, tolerance, reading)
     if opened is not None:
@@ -286,16 +290,14 @@ def _common_format(name: str, paths: list[Path], format: str | None) -> str:
 
 def _split_frame(source: Any, group_by: str, reading: dict[str, Any]) -> dict[Any, Tally]:
     """Segments of a table in memory."""
-    import narwhals as nw
-
     from pulens.inputs.engines._counts import equal_to, in_order
 
     if not is_frame(source):
         raise InputError(
             f"group_by={group_by!r} needs a table, a file or a database, got an object of type {type(source).__name__}."
         )
-    frame = nw.from_native(source, eager_only=True)
-    values = frame[find_column(group_by, frame.columns)].to_list()
+    frame = open_frame(source, group_by)
+    values = frame.get_column(group_by).to_list()
     sample = read_sample(source, **reading, allow_one_kind=True)
     segments = np.empty(len(values), object)
     segments[:] = [None if value != value else value for value in values]  # nan is how some frames write null

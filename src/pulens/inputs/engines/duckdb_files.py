@@ -13,6 +13,7 @@ from typing import Any
 from pulens.errors import InputError, MissingDependencyError, listed, nearest
 from pulens.inputs.columns import Columns, find_column
 from pulens.inputs.engines.lazy import LazyEngine, explained
+from pulens.inputs.files import column_names
 
 MEMORY_LIMIT = "512MB"  # DuckDB sorts and groups beyond it on disk
 PARQUET, DELIMITED = ("parquet", "pq"), {"csv": ",", "tsv": "\t", "tab": "\t"}
@@ -62,11 +63,20 @@ def open_files(
             with explained(f"the condition {where!r}"):
                 relation = relation.filter(where)
         try:
+            _check_names(paths[0], format, delimiter, (*columns.names, *beside, group_by))
             if format in DELIMITED and len(relation.columns) == 1:  # another separator, more often than not
                 find_column(columns.score, relation.columns, delimiter=delimiter or DELIMITED[format])
             yield FileEngine(relation, columns, texts, group_by, beside)
         except InputError as error:
             raise InputError(f"{shown}: {error}") from error
+
+
+def _check_names(path: Path, format: str, delimiter: str | None, wanted: tuple[str | None, ...]) -> None:
+    """Refuse a column that is there twice: DuckDB would rename the second and read the first without a word."""
+    names = column_names(path, format, delimiter)
+    for name in wanted:
+        if name is not None and names.count(name) > 1:
+            find_column(name, names)
 
 
 class FileEngine(LazyEngine):

@@ -21,7 +21,10 @@ def is_lazy(value: Any) -> bool:
 
     if isinstance(value, str | bytes | list | tuple | np.ndarray):
         return False
-    return isinstance(nw.from_native(value, pass_through=True), nw.LazyFrame)
+    try:
+        return isinstance(nw.from_native(value, pass_through=True), nw.LazyFrame)
+    except nw.exceptions.DuplicateError:  # a table in memory: those inside an engine are not looked into yet
+        return False
 
 
 class LazyEngine:
@@ -42,6 +45,9 @@ class LazyEngine:
         if where is not None:
             frame = nw.from_native(_filtered(frame.to_native(), where))
         self.columns, self.group_by = columns, group_by
+        if _speaks_sql(frame.to_native()):  # a schema holds a column once, the table itself perhaps twice
+            for name in (*columns.names, *beside, *([] if group_by is None else [group_by])):
+                find_column(name, frame.to_native().columns)
         with explained("the table"):
             schema = frame.collect_schema()
         self._nw = nw
@@ -263,10 +269,13 @@ def _array(table: Any, name: str, kind: Any = np.float64) -> NDArray[Any]:
     return np.asarray(table[name].cast(nw.Int64 if kind is np.int64 else nw.Float64).to_numpy(), kind)
 
 
+def _speaks_sql(native: Any) -> bool:
+    return type(native).__module__.partition(".")[0] in ("duckdb", "_duckdb", "pyspark", "sqlframe")
+
+
 def _filtered(native: Any, where: str) -> Any:
     """The table's own way of filtering by a condition written in its language."""
-    accepts = type(native).__module__.partition(".")[0] in ("duckdb", "_duckdb", "pyspark", "sqlframe")
-    if not accepts:
+    if not _speaks_sql(native):
         raise InputError(
             f"where= is SQL for files, databases, DuckDB and Spark tables; filter this {type(native).__name__} with "
             "its own methods first."
