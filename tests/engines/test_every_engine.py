@@ -161,3 +161,13 @@ def test_what_minus_one_means_is_asked_where_no_row_is_unlabelled(put):
         assert read_tally(source, label=label, negative=-1, **where).totals == (2, 0, 3)
         with pytest.raises(InputError, match=r"undeclared label value '?1'?, "):
             read_tally(source, label=label, positive=2, unlabelled=-1, **where)
+
+
+@pytest.mark.parametrize("put", EVERYWHERE, indirect=True)
+def test_whole_numbers_that_a_double_cannot_tell_apart_are_refused(put):
+    source, where = put({"score": [2**53 + 1, 2**53, 7, -5], "label": [1, 0, 0, 1], "kept": [2**53, 2**53 - 1, 7, -5]})
+    with pytest.raises(InputError, match=r"whole numbers apart up to 2\^53 = 9007199254740992, got 9007199254740993"):
+        read_tally(source, **where)
+    with pytest.raises(InputError, match="got 9007199254740993"):
+        read_joint(source, score=["kept", "score"], **where)
+    assert read_tally(source, score="kept", **where).thresholds.tolist() == [2**53, 2**53 - 1, 7, -5]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.errors import InputError, listed, nearest
+from pulens.precision import LARGEST_WHOLE, first_too_long, too_long
 from pulens.sample import LABELLED, NEGATIVE, UNLABELLED
 
 RowName = Callable[[int], str]
@@ -206,14 +207,22 @@ def _key(value: Any) -> Any:
 
 
 def check_scores(
-    values: Any, name: str = "scores", *, row_name: RowName = array_row, first_row: int = 0
+    values: Any, name: str = "scores", *, row_name: RowName = array_row, first_row: int = 0, keep_apart: bool = True
 ) -> NDArray[np.floating[Any]]:
     """Finite floating point numbers, one per row; float32 stays float32.
+
+    With ``keep_apart`` whole and decimal numbers beyond 2^53 are refused, which a double cannot tell apart.
 
     >>> check_scores([1, 0.5])
     array([1. , 0.5])
     """
-    scores = _to_floats(values, name, row_name, first_row)
+    array = np.asarray(values)
+    scores = _to_floats(array, name, row_name, first_row)
+    if keep_apart and scores.size and max(-float(scores.min()), float(scores.max())) >= LARGEST_WHOLE:
+        # numbers of several types in one list became floats on the way
+        place = first_too_long(np.array(values, object) if isinstance(values, list) else array)
+        if place is not None:
+            raise InputError(too_long(name, values[place], f" in {row_name(first_row + place)}"))
     if scores.size and not (np.isfinite(scores.min()) and np.isfinite(scores.max())):
         bad = np.flatnonzero(~np.isfinite(scores))
         raise InputError(
@@ -228,7 +237,8 @@ def check_weights(
     values: Any, name: str = "weights", *, row_name: RowName = array_row, first_row: int = 0
 ) -> NDArray[np.float64]:
     """Finite numbers of at least zero, one per row."""
-    weights = check_scores(values, name, row_name=row_name, first_row=first_row).astype(np.float64, copy=False)
+    numbers = check_scores(values, name, row_name=row_name, first_row=first_row, keep_apart=False)
+    weights = numbers.astype(np.float64, copy=False)
     if weights.size and weights.min() < 0:
         bad = np.flatnonzero(weights < 0)
         raise InputError(
@@ -238,8 +248,7 @@ def check_weights(
     return weights
 
 
-def _to_floats(values: Any, name: str, row_name: RowName, first_row: int) -> NDArray[np.floating[Any]]:
-    array = np.asarray(values)
+def _to_floats(array: NDArray[Any], name: str, row_name: RowName, first_row: int) -> NDArray[np.floating[Any]]:
     if array.ndim != 1:
         raise InputError(
             f"{name} must be one-dimensional, one number per row, got an array of shape {array.shape}. "

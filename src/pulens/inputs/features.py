@@ -95,7 +95,7 @@ def _read(
 
 def _numbers(name: str, column: Any, place: dict[str, Any], way_out: str) -> NDArray[np.float32]:
     try:
-        numbers = check_scores(column, f"the feature {name!r}", **place)
+        numbers = check_scores(column, f"the feature {name!r}", **place, keep_apart=False)
         too_large = np.flatnonzero(np.abs(numbers) > np.finfo(np.float32).max)
         if too_large.size:
             row = place["row_name"](place["first_row"] + int(too_large[0]))

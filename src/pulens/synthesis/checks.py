@@ -98,8 +98,8 @@ def check_parameters(name: str, rule: Mechanism, given: dict[str, Any], own: Ite
         if parameter not in known:
             allowed = f"it takes {listed(known)}" if known else "it takes none"
             raise KeywordError(
-                f"{parameter!r} is not a parameter of the labelling mechanism {name!r}; {allowed}. Nor is it an argument "
-                f"of synthesise().{nearest(parameter, (*own, *known))}"
+                f"{parameter!r} is not a parameter of the labelling mechanism {name!r}; {allowed}. Nor is it an "
+                f"argument of synthesise().{nearest(parameter, (*own, *known))}"
             )
     return known | given
 

@@ -11,8 +11,10 @@ from pulens.errors import InputError, PulensError
 from pulens.inputs.columns import Columns, find_column
 from pulens.inputs.engines._counts import KEYS_LIMIT, LARGEST, Codes, Counts, Surveyed, Within
 from pulens.inputs.engines._stream import SortedStream
+from pulens.precision import LARGEST_WHOLE
 
 SCORE, LABEL, WEIGHT, SEGMENT = "pulens_score", "pulens_label", "pulens_weight", "pulens_segment"
+EXACT = "pulens_exact"  # scores as they are kept, where a double may not hold them
 
 
 def is_lazy(value: Any) -> bool:
@@ -56,6 +58,11 @@ class LazyEngine:
             self._number(schema, columns.score, "scores").alias(SCORE),
             self._label(schema, columns.label).alias(LABEL),
         ]
+        kind = _type_of(schema, columns.score)
+        self._is_exact = isinstance(kind, nw.Decimal) or kind in (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128)
+        self._is_signed = kind not in (nw.UInt64, nw.UInt128)
+        if self._is_exact:
+            chosen.append(nw.col(columns.score).alias(EXACT))
         if columns.weight is not None:
             chosen.append(self._number(schema, columns.weight, "weights").alias(WEIGHT))
         if group_by is not None:
@@ -83,7 +90,12 @@ class LazyEngine:
         from the statistics of a Parquet file, which leave NaN out, and takes both for granted (its issue 25521).
         """
         number = self._nw.col(name)
-        return (number - number == 0.0) & (number >= least) & (number <= LARGEST)
+        good = (number - number == 0.0) & (number >= least) & (number <= LARGEST)
+        if name == SCORE and self._is_exact:
+            good &= self._nw.col(EXACT) <= LARGEST_WHOLE
+            if self._is_signed:
+                good &= self._nw.col(EXACT) >= -LARGEST_WHOLE
+        return good
 
     def _label(self, schema: Any, column: str) -> Any:
         kept = _type_of(schema, column)
@@ -137,11 +149,12 @@ class LazyEngine:
         nw = self._nw
         name, least = (WEIGHT, 0.0) if column == self.columns.weight else (SCORE, -LARGEST)
         good = self._is_number(name, least)
+        shown = EXACT if name == SCORE and self._is_exact else name
         marked = self._rows.select(
-            nw.col(name),
+            nw.col(shown),
             nw.when(good).then(nw.lit(0, dtype=nw.Int64)).otherwise(nw.lit(1, dtype=nw.Int64)).alias("bad"),
         )
-        values: list[Any] = self._collect(marked.filter(nw.col("bad") == 1).head(1))[name].to_list()
+        values: list[Any] = self._collect(marked.filter(nw.col("bad") == 1).head(1))[shown].to_list()
         return values[0] if values else None
 
     def by_score(self, codes: Codes, within: Within | None = None) -> Counts:

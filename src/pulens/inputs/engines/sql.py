@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pulens.errors import InputError, MissingDependencyError, listed, nearest
 from pulens.inputs.columns import Columns, find_column
 from pulens.inputs.engines._counts import KEYS_LIMIT, LARGEST, Codes, Counts, Surveyed, Within
+from pulens.precision import LARGEST_WHOLE
 
 FETCHED_ROWS = 50_000
 
@@ -161,7 +162,14 @@ class SqlEngine:
         tests = [number >= least, number <= LARGEST, number - number == 0.0]
         if self._connection.dialect.name == "sqlite":  # which keeps text in columns of numbers
             tests.append(sa.func.typeof(self._table.c[name]).in_(["real", "integer"]))
+        if name != self.columns.weight and self._is_exact(name):
+            tests.append(self._table.c[name].between(-LARGEST_WHOLE, LARGEST_WHOLE))
         return sa.and_(*tests)
+
+    def _is_exact(self, name: str) -> bool:
+        """Whether a column keeps whole or decimal numbers, of which a double may not hold all digits."""
+        sa, kind = self._sa, self._table.c[name].type
+        return isinstance(kind, sa.Integer) or (isinstance(kind, sa.Numeric) and not isinstance(kind, sa.Float))
 
     def survey(self) -> list[Surveyed]:
         sa = self._sa
