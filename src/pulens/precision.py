@@ -55,3 +55,23 @@ def too_long(name: str, value: Any, where: str = "") -> str:
         f"got {value}{where}: rows of different scores would be counted as ties. Subtract a common offset or rank the "
         "rows first; if such ties do not matter, convert the column to floating point yourself."
     )
+
+
+def in_precision(threshold: float, scores: np.dtype[Any]) -> float:
+    """A threshold as the scores would hold it: 0.7 is the single precision number nearest to 0.7 among such scores.
+
+    Scores kept as float32 are compared in float32, as NumPy, pandas, Polars and DuckDB do with a number that is typed:
+    a row stored as 0.7 is at or above 0.7. A number that single precision can only hold as 0 or infinity is left as it
+    is: it does not mean either.
+
+    >>> in_precision(0.7, np.dtype(np.float32)) == float(np.float32(0.7)), in_precision(0.7, np.dtype(np.float64))
+    (True, 0.7)
+    >>> in_precision(5e-324, np.dtype(np.float32)), in_precision(1e300, np.dtype(np.float32))
+    (5e-324, 1e+300)
+    """
+    number = float(threshold)
+    if scores != np.float32 or not np.isfinite(number):
+        return number
+    with np.errstate(over="ignore", under="ignore"):
+        rounded = float(np.float32(number))
+    return rounded if abs(rounded - number) <= 2.0**-24 * abs(number) else number

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pulens.binning import Binning, cells, join_overlapping
 from pulens.counting import BLOCK, count_rows, count_weighted_rows
 from pulens.errors import InputError
-from pulens.precision import first_too_long, too_long
+from pulens.precision import first_too_long, in_precision, too_long
 from pulens.sample import PUSample
 
 Counted = NDArray[Any]  # int64 for rows of weight one, float64 for weighted rows
@@ -159,11 +159,14 @@ class Tally:
     def at(self, threshold: float) -> Totals:
         """Rows of each kind scoring at or above any number, not only at a score that occurs.
 
+        The number is read in the precision of the scores (:func:`pulens.precision.in_precision`).
+
         >>> import numpy as np
         >>> Tally.from_arrays(np.array([1, 0, 0]), np.array([0.9, 0.5, 0.2])).at(0.5)
         Totals(labelled=1.0, unlabelled=1.0, negative=0.0)
         """
-        above = bisect_right(self.thresholds, -threshold, key=lambda score: -score)
+        number = in_precision(threshold, self.thresholds.dtype)
+        above = bisect_right(self.thresholds, -number, key=lambda score: -float(score))
         if above == 0:
             return Totals(0.0, 0.0, 0.0)
         kinds = (self.labelled, self.unlabelled, self.negative)
@@ -178,6 +181,12 @@ class Tally:
         return int(self.thresholds.size)
 
     def __add__(self, other: Tally) -> Tally:
+        if self.thresholds.dtype != other.thresholds.dtype and len(self) and len(other):
+            raise InputError(
+                f"tallies of {self.thresholds.dtype} and {other.thresholds.dtype} scores cannot be added: 0.7 is not "
+                "the same number in both, so equal scores would not be ties. Convert one column of scores to the type "
+                "of the other before counting."
+            )
         mine, theirs = self.increments(), other.increments()
         highest = None
         if self.binning is not None or other.binning is not None:

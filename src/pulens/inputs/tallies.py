@@ -143,6 +143,9 @@ def _read(
     reading: dict[str, Any],
 ) -> dict[Any, Tally]:
     check_tolerance(tolerance)
+    is_tally_file = isinstance(source, str | Path) and str(source).endswith(".tally")
+    if is_tally_file:
+        _refuse_beside_counts(f"the tally {source}", {**reading, "scores": scores})
     check_weights_given(scores, reading.get("weights"), reading.get("weight"))
     columns = Columns(reading.get("score", "score"), reading.get("label", "label"), reading.get("weight"))
     opened = _engine(source, scores, columns, group_by, table, where, tolerance, reading)
@@ -153,10 +156,9 @@ def _read(
     if where is not None or table is not None:
         given = f"table={table!r}" if where is None else f"where={where!r}"
         raise InputError(f"{given} is for databases and files; rows given as arrays or frames have none.")
-    if isinstance(source, str | Path) and str(source).endswith(".tally"):
+    if is_tally_file:
         from pulens.inputs.tally_files import read_tally_file
 
-        _refuse_beside_counts(f"the tally {source}", {**reading, "scores": scores})
         return {None: read_tally_file(source).tally}
     if group_by is None:
         return {None: Tally.from_sample(read_sample(source, scores, **reading))}

@@ -79,7 +79,9 @@ def count_jointly(engine: Any, names: Sequence[str], coding: LabelCoding) -> Joi
     survey = engine.survey()
     _check_survey(engine, survey)
     scores, counts = engine.by_scores(_codes(engine, survey, coding))
-    return JointTally.from_increments(names, scores, counts.labelled, counts.unlabelled, counts.negative)
+    kinds = counts.labelled, counts.unlabelled, counts.negative
+    types = (engine.score_type, *engine.beside_types)
+    return JointTally.from_increments(names, scores, *kinds, types=types)
 
 
 def check_scores_of(engine: Engine) -> None:

@@ -53,7 +53,10 @@ class LazyEngine:
         with explained("the table"):
             schema = frame.collect_schema()
         self._nw = nw
-        self.score_type = np.dtype(np.float32 if _type_of(schema, columns.score) == nw.Float32 else np.float64)
+        self.score_type, *self.beside_types = [
+            np.dtype(np.float32 if _type_of(schema, name) == nw.Float32 else np.float64)
+            for name in (columns.score, *beside)
+        ]
         chosen = [
             self._number(schema, columns.score, "scores").alias(SCORE),
             self._label(schema, columns.label).alias(LABEL),
