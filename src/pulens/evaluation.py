@@ -299,7 +299,8 @@ def evaluate(
     labels
         1 for labelled positives, 0 (or null) for unlabelled rows, -1 for known negatives. Or a table or the path of a
         file, with ``score=`` and ``label=`` naming its columns; see :func:`pulens.inputs.read_sample`, also for
-        other label values (``positive=``, ``negative=``).
+        other label values (``positive=``, ``negative=``, ``unlabelled=``). Labels of 1 and -1 alone are refused until
+        ``unlabelled=-1`` or ``negative=-1`` says what -1 means.
     scores
         One number per row; higher means more positive.
     class_prior

@@ -45,7 +45,7 @@ def scorer(name: str, *, threshold: float | None = None, **options: Any) -> PUSc
     """A scorer for ``GridSearchCV``, ``cross_validate`` and their kin, computed from PU labels.
 
     ``y`` holds 1 for labelled positives and 0 for unlabelled rows; ``options`` are those of
-    :func:`pulens.evaluate` (``class_prior`` above all) and of the metric itself.
+    :func:`pulens.evaluate` (``class_prior`` above all, ``unlabelled=-1`` for labels of 1 and -1) and of the metric.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [2.5], [0.5]], [0, 0, 1, 1, 0, 0]

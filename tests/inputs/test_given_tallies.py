@@ -143,3 +143,10 @@ def test_the_command_line_refuses_an_empty_and_an_unlabelled_tally(tmp_path, cap
             main(["evaluate", str(tmp_path / "x.tally"), "--class-prior", "0.4"])
         assert ended.value.code == 2
         assert said in capsys.readouterr().err
+
+
+def test_a_comparison_asks_for_rows_instead_of_a_tally(tmp_path):
+    tally = Tally.from_arrays(np.array([1, 0]), SCORES)
+    for source in (tally, tmp_path / "x.tally"):
+        with pytest.raises(InputError, match="forgets which row is which"):
+            pulens.compare(source, score=["a", "b"], **ASSUMED)

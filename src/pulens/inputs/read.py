@@ -40,7 +40,8 @@ def read_sample(
     score, label, weight
         Column names, for tables and files.
     positive, negative, unlabelled
-        Label values that mean labelled positive, known negative and unlabelled, when labels are not 1, 0, -1.
+        Label values that mean labelled positive, known negative and unlabelled, when labels are not 1, 0, -1
+        (:class:`LabelCoding`). Labels of 1 and -1 alone need ``unlabelled=-1`` or ``negative=-1``.
     allow_one_kind
         Accept rows that are all of one kind: a part of a larger whole.
 
