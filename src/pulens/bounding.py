@@ -15,6 +15,7 @@ from pulens.curves.bound_curves import Area, bound_precision_recall, bound_roc, 
 from pulens.errors import AssumptionError, PulensError, listed
 from pulens.estimate import Curve, Interval
 from pulens.evidence import Evidence, gather
+from pulens.keywords import check_keywords, hands_on
 from pulens.metrics import find
 from pulens.metrics._measure import check_threshold
 from pulens.priors import ClassPrior
@@ -169,6 +170,7 @@ class Bounds:
         [0.000, 0.500]
         """
         facts = find(name)
+        check_keywords("metric", parameters, (*facts.parameters, "threshold"))
         if facts.reads != "threshold":
             raise PulensError(
                 f"{name!r} reads the whole ranking; bounds on it are roc_auc, average_precision and pr_auc."
@@ -233,6 +235,7 @@ class Bounds:
         }
 
 
+@hands_on(gather)
 def bounds(
     labels: Any,
     scores: Any = None,
@@ -273,6 +276,11 @@ def bounds(
     evidence = gather(
         labels, scores, class_prior=class_prior, unlabelled_prior=unlabelled_prior, scenario=scenario, **reading
     )
+    if evidence.label_noise:
+        raise AssumptionError(
+            f"bounds hold for clean labels only, got label_noise={evidence.label_noise:g}: every labelled row counts "
+            "as a positive in them."
+        )
     kinds = {"positives": ("labelled",), "negatives": ("negative",), "tighter": ("labelled", "negative")}[approach]
     for kind in kinds:
         if not getattr(evidence.tally.totals, kind):

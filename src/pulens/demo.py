@@ -45,7 +45,9 @@ def run_demo(seed: int = 0, labelled_share: float = 0.5) -> Demo:
     scores = cross_val_predict(model, X, labels, cv=5, method="decision_function")
     options: dict[str, Any] = {"class_prior": float(is_positive.mean()), "scenario": "single-set"}
     evaluation = evaluate(labels, scores, **options)
-    known = evaluate(np.where(is_positive, 1, -1), scores, threshold=evaluation.threshold, scenario="single-set")
+    known = evaluate(
+        np.where(is_positive, 1, -1), scores, negative=-1, threshold=evaluation.threshold, scenario="single-set"
+    )
     shown = ("roc_auc", "average_precision", "recall", "precision", "f1", "accuracy", "matthews_correlation")
     truth = {name: known.estimates[name].value for name in shown if name in METRICS}
     return Demo(labels, scores, is_positive, evaluation, truth)

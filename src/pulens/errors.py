@@ -49,5 +49,5 @@ def nearest(wanted: object, names: Iterable[str]) -> str:
     """
     from difflib import get_close_matches
 
-    near = get_close_matches(str(wanted), list(names), n=1)
+    near = get_close_matches(str(wanted), [str(name) for name in names], n=1)
     return f" Did you mean {near[0]!r}?" if near else ""

@@ -20,6 +20,8 @@ from pulens.errors import AssumptionError, PulensError
 from pulens.estimate import Curve, Estimate, Interval
 from pulens.evidence import Evidence, gather
 from pulens.frozen import FrozenMapping
+from pulens.inputs import READING
+from pulens.keywords import check_keywords, hands_on
 from pulens.metrics import METRICS, find
 from pulens.metrics._binning import binning_notices
 from pulens.metrics._intervals import Choice, Doubts
@@ -299,6 +301,7 @@ class Evaluation:
         return draw_evaluation(self, axes=axes)
 
 
+@hands_on(READING)
 def evaluate(
     labels: Any,
     scores: Any = None,
@@ -324,7 +327,8 @@ def evaluate(
     labels
         1 for labelled positives, 0 (or null) for unlabelled rows, -1 for known negatives. Or a table or the path of a
         file, with ``score=`` and ``label=`` naming its columns; see :func:`pulens.inputs.read_sample`, also for
-        other label values (``positive=``, ``negative=``).
+        other label values (``positive=``, ``negative=``, ``unlabelled=``). Labels of 1 and -1 alone are refused until
+        ``unlabelled=-1`` or ``negative=-1`` says what -1 means.
     scores
         One number per row; higher means more positive.
     class_prior
@@ -386,6 +390,7 @@ def evaluate(
 def best_threshold(evidence: Evidence, metric: str = "f1", **parameters: Any) -> float:
     """The threshold at which a metric is best, among the scores that occur; the highest one if several are."""
     facts = find(metric)
+    check_keywords("best_threshold", parameters, facts.parameters)
     if facts.reads != "threshold":
         raise PulensError(f"{metric!r} has no best threshold: it reads the whole ranking.")
     table = recover(evidence.tally, evidence.assumptions)[1:]

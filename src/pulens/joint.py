@@ -34,6 +34,8 @@ class JointTally:
     labelled: Counted
     unlabelled: Counted
     negative: Counted
+    #: float32 for scores that came in single precision: they are handed back so, and thresholds are read so
+    types: tuple[np.dtype[Any], ...] = ()
 
     def __post_init__(self) -> None:
         for values in (self.scores, self.labelled, self.unlabelled, self.negative):
@@ -42,9 +44,11 @@ class JointTally:
     @classmethod
     def from_rows(cls, scores: dict[str, Any], labels: NDArray[Any]) -> JointTally:
         """Count rows given as one sequence of scores per model and common, already checked labels."""
-        columns = np.column_stack([np.asarray(values, np.float64) for values in scores.values()])
+        arrays = [np.asarray(values) for values in scores.values()]
+        columns = np.column_stack([np.asarray(values, np.float64) for values in arrays])
         kinds = [(labels == code).astype(np.int64) for code in (1, 0, -1)]
-        return cls.from_increments(tuple(scores), columns, *kinds)
+        types = [np.dtype(np.float32 if values.dtype == np.float32 else np.float64) for values in arrays]
+        return cls.from_increments(tuple(scores), columns, *kinds, types=types)
 
     @classmethod
     def from_increments(
@@ -54,6 +58,8 @@ class JointTally:
         labelled: Counted,
         unlabelled: Counted,
         negative: Counted,
+        *,
+        types: Sequence[np.dtype[Any]] = (),
     ) -> JointTally:
         """Build from counts per combination, in any order, possibly repeated."""
         order = np.lexsort(scores.T[::-1])
@@ -63,7 +69,8 @@ class JointTally:
         sums = [
             np.add.reduceat(kind[order], first) if first.size else kind for kind in (labelled, unlabelled, negative)
         ]
-        return cls(tuple(names), ordered[first], sums[0], sums[1], sums[2])
+        kept = tuple(types) or (np.dtype(np.float64),) * len(names)
+        return cls(tuple(names), ordered[first], sums[0], sums[1], sums[2], kept)
 
     @property
     def totals(self) -> Totals:
@@ -73,7 +80,7 @@ class JointTally:
         """The tally of one score."""
         if name not in self.names:
             raise InputError(f"there is no score {name!r} in this joint tally; there are {', '.join(self.names)}.")
-        column = np.ascontiguousarray(self.scores[:, self.names.index(name)])
+        column = self._column(self.names.index(name))
         negative = self.negative if self.negative.any() else None
         return Tally.from_increments(column, self.labelled, self.unlabelled, negative)
 
@@ -87,7 +94,11 @@ class JointTally:
         kinds = ((1, self.labelled), (0, self.unlabelled), (-1, self.negative))
         labels = np.concatenate([np.full(int(counts.sum()), code, np.int8) for code, counts in kinds])
         place = np.concatenate([np.repeat(np.arange(len(self)), counts.astype(np.int64)) for _, counts in kinds])
-        return labels, {name: self.scores[place, column] for column, name in enumerate(self.names)}
+        return labels, {name: self._column(column)[place] for column, name in enumerate(self.names)}
+
+    def _column(self, place: int) -> NDArray[np.floating[Any]]:
+        """One model's scores in the precision that they came in."""
+        return np.ascontiguousarray(self.scores[:, place], self.types[place] if self.types else np.float64)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -95,16 +106,21 @@ class JointTally:
     def __add__(self, other: JointTally) -> JointTally:
         if self.names != other.names:
             raise InputError(f"joint tallies of {self.names} and {other.names} cannot be added.")
+        if self.types != other.types:
+            raise InputError(f"joint tallies of {self.types} and {other.types} scores cannot be added.")
         pairs = ((getattr(self, kind), getattr(other, kind)) for kind in ("labelled", "unlabelled", "negative"))
         return JointTally.from_increments(
-            self.names, np.concatenate([self.scores, other.scores]), *(np.concatenate(pair) for pair in pairs)
+            self.names,
+            np.concatenate([self.scores, other.scores]),
+            *[np.concatenate(pair) for pair in pairs],
+            types=self.types,
         )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, JointTally):
             return NotImplemented
         parts = ("scores", "labelled", "unlabelled", "negative")
-        return self.names == other.names and all(
+        return (self.names, self.types) == (other.names, other.types) and all(
             np.array_equal(getattr(self, part), getattr(other, part)) for part in parts
         )
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pulens.errors import AssumptionError, PulensError
 from pulens.estimate import Curve, Interval
 from pulens.evidence import Evidence
+from pulens.keywords import check_keywords
 from pulens.metrics import find
 from pulens.metrics._labelling_range import range_at_threshold, range_of_area, range_of_average_precision
 from pulens.metrics._measure import check_threshold, value
@@ -120,6 +121,7 @@ def _sensitivity(
     parameters: dict[str, Any],
 ) -> Sensitivity:
     facts = find(metric)
+    check_keywords("sensitivity", parameters, (*facts.parameters, "factor", "favours", "threshold"))
     words = f"labelling favours {favours} scores up to {factor:g} times"
     at = threshold if facts.reads == "threshold" else None
     if facts.reads != "threshold" and metric not in ("roc_auc", "average_precision"):
@@ -192,6 +194,7 @@ def sensitivity_curve(
     **parameters: Any,
 ) -> tuple[Curve, Curve]:
     """Lowest and highest value of a metric against the factor."""
+    check_keywords("sensitivity_curve", parameters, (*find(metric).parameters, "factors", "favours", "threshold"))
     _check(evidence, 1.0, favours)
     against = find_contradiction(evidence)
     at = threshold if find(metric).reads == "threshold" else None
@@ -235,6 +238,7 @@ def robustness(
         raise PulensError(
             f"a statement reads like 'precision > 0.8' or 'roc_auc >= 0.7', with one of > >= < <=, got {statement!r}."
         )
+    check_keywords("robustness", parameters, (*find(parsed["metric"]).parameters, "favours", "threshold"))
     above, strict = parsed["sign"].startswith(">"), "=" not in parsed["sign"]
     _check(evidence, 1.0, favours)
     against = find_contradiction(evidence)

@@ -11,10 +11,11 @@ import numpy as np
 
 from pulens.errors import AssumptionError, InputError, PulensError, listed
 from pulens.estimate import Estimate
-from pulens.evaluation import Evaluation, best_threshold
+from pulens.evaluation import Evaluation, best_threshold, evaluate
 from pulens.evidence import Evidence, gather
 from pulens.inputs import read_tallies
 from pulens.inputs.tallies import check_tally, read_constants
+from pulens.keywords import hands_on
 from pulens.metrics import find
 from pulens.metrics._measure import check_threshold
 from pulens.metrics._measure import estimate as estimate_metric
@@ -145,6 +146,7 @@ class Evaluations(Mapping[Any, Evaluation]):
         return page
 
 
+@hands_on(evaluate)
 def evaluate_by(
     source: Any,
     group_by: str,

@@ -7,6 +7,7 @@ from typing import Any
 from pulens.errors import PulensError
 from pulens.estimate import Curve
 from pulens.evaluation import Evaluation, evaluate
+from pulens.keywords import check_keywords, keywords_of
 from pulens.metrics import find
 from pulens.metrics._function import MetricFunction
 from pulens.plots.curves import UNCORRECTED, draw_curve
@@ -44,13 +45,14 @@ def scorer(name: str, *, threshold: float | None = None, **options: Any) -> PUSc
     """A scorer for ``GridSearchCV``, ``cross_validate`` and their kin, computed from PU labels.
 
     ``y`` holds 1 for labelled positives and 0 for unlabelled rows; ``options`` are those of
-    :func:`pulens.evaluate` (``class_prior`` above all) and of the metric itself.
+    :func:`pulens.evaluate` (``class_prior`` above all, ``unlabelled=-1`` for labels of 1 and -1) and of the metric.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [2.5], [0.5]], [0, 0, 1, 1, 0, 0]
     >>> scorer("roc_auc", class_prior=0.2)(LogisticRegression().fit(X, y), X, y)
     0.96875
     """
+    MetricFunction(name, find(name)).check_keywords("scorer", options)
     return PUScorer(name, threshold, options)
 
 
@@ -85,12 +87,14 @@ class _CurveDisplay:
         cls, y_true: Any, y_score: Any, *, ax: Any = None, name: str | None = None, **options: Any
     ) -> Any:
         """Draw from PU labels and scores; ``options`` are those of :func:`pulens.evaluate`."""
+        check_keywords("from_predictions", options, keywords_of(evaluate) | {"ax", "name"})
         style = {} if name is None else {"label": name}
         return cls.from_evaluation(evaluate(y_true, y_score, **options), ax=ax, **style)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> Any:
         """Draw for a fitted estimator on rows with PU labels."""
+        check_keywords("from_estimator", options, keywords_of(evaluate) | {"ax", "name"})
         name = options.pop("name", type(estimator).__name__)
         return cls.from_predictions(y, positive_scores(estimator, X), name=name, **options)
 

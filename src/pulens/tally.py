@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pulens.binning import Binning, cells, join_overlapping
 from pulens.counting import BLOCK, count_rows, count_weighted_rows
 from pulens.errors import InputError
+from pulens.precision import first_too_long, in_precision, too_long
 from pulens.sample import PUSample
 
 Counted = NDArray[Any]  # int64 for rows of weight one, float64 for weighted rows
@@ -77,7 +78,7 @@ class Tally:
     @classmethod
     def from_arrays(cls, labels: NDArray[Any], scores: NDArray[Any], weights: NDArray[Any] | None = None) -> Tally:
         """Count rows given as plain, already checked numpy arrays."""
-        floats = scores if scores.dtype in (np.float32, np.float64) else scores.astype(np.float64)
+        floats = scores if scores.dtype in (np.float32, np.float64) else _as_floats(scores)
         sample = PUSample(labels.astype(np.int8, copy=False), floats, weights)
         return cls.from_sample(sample)
 
@@ -100,8 +101,11 @@ class Tally:
         array([1, 1])
         """
         given = [labelled, unlabelled] if negative is None else [labelled, unlabelled, negative]
-        counts = [count.astype(np.float64 if count.dtype.kind == "f" else np.int64, copy=False) for count in given]
-        reach = scores if highest is None else highest
+        counts = [np.asarray(count) for count in given]
+        counts = [count.astype(np.float64 if count.dtype.kind == "f" else np.int64, copy=False) for count in counts]
+        scores = _as_floats(scores)
+        reach = scores if highest is None else _as_floats(highest)
+        _check_increments(scores, reach, counts)
         lowest, reach, counts = join_overlapping(scores, reach, counts)
         running: list[Counted] = [np.cumsum(count[::-1]) for count in counts]
         if negative is None:  # zeros that take no memory
@@ -155,11 +159,14 @@ class Tally:
     def at(self, threshold: float) -> Totals:
         """Rows of each kind scoring at or above any number, not only at a score that occurs.
 
+        The number is read in the precision of the scores (:func:`pulens.precision.in_precision`).
+
         >>> import numpy as np
         >>> Tally.from_arrays(np.array([1, 0, 0]), np.array([0.9, 0.5, 0.2])).at(0.5)
         Totals(labelled=1.0, unlabelled=1.0, negative=0.0)
         """
-        above = bisect_right(self.thresholds, -threshold, key=lambda score: -score)
+        number = in_precision(threshold, self.thresholds.dtype)
+        above = bisect_right(self.thresholds, -number, key=lambda score: -float(score))
         if above == 0:
             return Totals(0.0, 0.0, 0.0)
         kinds = (self.labelled, self.unlabelled, self.negative)
@@ -174,6 +181,12 @@ class Tally:
         return int(self.thresholds.size)
 
     def __add__(self, other: Tally) -> Tally:
+        if self.thresholds.dtype != other.thresholds.dtype and len(self) and len(other):
+            raise InputError(
+                f"tallies of {self.thresholds.dtype} and {other.thresholds.dtype} scores cannot be added: 0.7 is not "
+                "the same number in both, so equal scores would not be ties. Convert one column of scores to the type "
+                "of the other before counting."
+            )
         mine, theirs = self.increments(), other.increments()
         highest = None
         if self.binning is not None or other.binning is not None:
@@ -204,3 +217,81 @@ class Tally:
         return f"Tally({labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known}, {len(self):,} {kept})"
 
     __repr__ = __str__
+
+
+KINDS = ("labelled", "unlabelled", "known negative")
+
+
+def _as_floats(scores: Any) -> NDArray[np.floating[Any]]:
+    array = np.asarray(scores)
+    if array.dtype in (np.float32, np.float64):
+        return array
+    place = first_too_long(array)
+    if place is not None:
+        raise InputError(too_long("scores", array[place]))
+    return array.astype(np.float64)
+
+
+def _check_increments(lowest: NDArray[Any], highest: NDArray[Any], counts: list[Counted]) -> None:
+    """Counts per score as they may come: any order, scores repeated, but nothing that rows could not have given."""
+    if any(values.shape != lowest.shape or values.ndim != 1 for values in (lowest, highest, *counts)):
+        shapes = ", ".join(str(values.shape) for values in (lowest, *counts))
+        raise InputError(f"a tally needs one count of each kind per score, got arrays of shapes {shapes}.")
+    if not lowest.size:
+        return
+    for values in (lowest,) if highest is lowest else (lowest, highest):
+        if not _within(values):
+            _refuse(~np.isfinite(values), values, "a tally's scores must be finite numbers")
+    if highest is not lowest:
+        _refuse(highest < lowest, highest, "a bin of scores must not end below its beginning")
+    for kind, count in zip(KINDS, counts, strict=False):
+        if not _within(count, 0):
+            bad = ~(np.isfinite(count) & (count >= 0))
+            _refuse(bad, count, f"a tally's counts ({kind} rows) must be at least 0", lowest)
+
+
+def _within(values: NDArray[Any], least: float = -np.inf) -> bool:
+    """Whether all values are finite and large enough, without an array of answers: tallies may be long."""
+    low, high = values.min(), values.max()  # nan if any value is
+    return bool(np.isfinite(low) and np.isfinite(high) and low >= least)
+
+
+def check_counts(tally: Tally) -> None:
+    """Refuse a tally that no rows could have given, however it was made.
+
+    >>> check_counts(Tally(np.array([0.5, 0.9]), *[np.array([1, 2])] * 3))
+    Traceback (most recent call last):
+    ...
+    pulens.errors.InputError: a tally's thresholds must fall from one to the next, got 0.9 at place 1. \
+Tally.from_increments counts scores in any order.
+    """
+    thresholds = tally.thresholds
+    if not thresholds.size:
+        return
+    for values in (thresholds,) if tally.binning is None else (thresholds, tally.highest):
+        if not _within(values):
+            _refuse(~np.isfinite(values), values, "a tally's scores must be finite numbers")
+    way_out = "Tally.from_increments counts scores in any order."
+    rises = np.append(False, thresholds[1:] >= thresholds[:-1])
+    _refuse(rises, thresholds, "a tally's thresholds must fall from one to the next", way_out=way_out)
+    if tally.binning is not None:
+        _refuse(tally.highest < thresholds, tally.highest, "a bin of scores must not end below its beginning")
+    for kind, running in zip(KINDS, (tally.labelled, tally.unlabelled, tally.negative), strict=True):
+        wanted = f"a tally's counts ({kind} rows at or above each score) must be at least 0 and never fall"
+        if not _within(running, 0):
+            _refuse(~(np.isfinite(running) & (running >= 0)), running, wanted, thresholds, way_out)
+        _refuse(np.append(False, running[1:] < running[:-1]), running, wanted, thresholds, way_out)
+
+
+def _refuse(
+    bad: NDArray[np.bool_],
+    values: NDArray[Any],
+    wanted: str,
+    scores: NDArray[Any] | None = None,
+    way_out: str = "",
+) -> None:
+    """Name the first value that is not as wanted."""
+    if bad.any():
+        place = int(np.flatnonzero(bad)[0])
+        where = f"at place {place}" if scores is None else f"at score {scores[place].item()!r}"
+        raise InputError(f"{wanted}, got {values[place].item()!r} {where}. {way_out}".rstrip())

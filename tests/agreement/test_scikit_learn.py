@@ -50,7 +50,7 @@ def as_unlabelled(y):
 
 
 def as_known_negatives(y):
-    return np.where(y == 1, 1, -1), {"class_prior": 0.3}
+    return np.where(y == 1, 1, -1), {"negative": -1}
 
 
 def as_single_set(y):

@@ -119,7 +119,7 @@ def test_a_hopeless_model(open_page, tmp_path):
 def test_fully_labelled_rows_have_no_class_prior_to_argue_about(open_page, tmp_path):
     path = tmp_path / "report.html"
     labels, scores = rows(300)
-    evaluate(np.where(labels == 1, 1, -1), scores).to_html(path)
+    evaluate(np.where(labels == 1, 1, -1), scores, negative=-1).to_html(path)
     opened = open_page(path)
     assert opened.page.locator("#prior").is_disabled()
     assert opened.page.locator("figure svg").count() >= 5

@@ -93,7 +93,7 @@ def test_with_every_label_known_it_is_the_ordinary_error():
     rng = np.random.default_rng(0)
     scores = rng.random(500)
     positive = rng.random(500) < scores**2
-    found = expected_calibration_error(np.where(positive, 1, -1), scores, bins=10, binning="width")
+    found = expected_calibration_error(np.where(positive, 1, -1), scores, negative=-1, bins=10, binning="width")
     place = np.clip(np.ceil(scores * 10).astype(int) - 1, 0, 9)
     ordinary = np.abs(np.bincount(place, positive - scores, minlength=10)).sum() / 500
     assert found.value == pytest.approx(ordinary, abs=1e-12)

@@ -28,15 +28,16 @@ def test_with_every_label_known_they_are_scikit_learns(known):
     from sklearn.metrics import log_loss as sklearn_log_loss
 
     labels, scores = known
-    assert brier_score(labels, scores).value == pytest.approx(brier_score_loss(labels == 1, scores), abs=1e-12)
-    assert log_loss(labels, scores).value == pytest.approx(sklearn_log_loss(labels == 1, scores), abs=1e-12)
+    ours = [score(labels, scores, negative=-1).value for score in (brier_score, log_loss)]
+    assert ours[0] == pytest.approx(brier_score_loss(labels == 1, scores), abs=1e-12)
+    assert ours[1] == pytest.approx(sklearn_log_loss(labels == 1, scores), abs=1e-12)
 
 
 def test_with_every_label_known_the_slope_is_that_of_logistic_regression(known):
     from sklearn.linear_model import LogisticRegression
 
     labels, scores = known
-    line = calibration_slope(labels, scores)
+    line = calibration_slope(labels, scores, negative=-1)
     fitted = LogisticRegression(C=np.inf, tol=1e-10).fit(logit(scores)[:, None], labels == 1)
     assert line.slope.value == pytest.approx(fitted.coef_[0, 0], abs=2e-4)
     assert line.intercept.value == pytest.approx(fitted.intercept_[0], abs=2e-4)

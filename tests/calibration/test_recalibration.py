@@ -113,7 +113,9 @@ def test_with_every_label_known_isotonic_is_scikit_learns():
     rng = np.random.default_rng(0)
     scores = rng.random(400)
     positive = rng.random(400) < scores**2
-    fitted = RECALIBRATORS["isotonic"].fit(Points.of(gather(np.where(positive, 1, -1), scores)), "probability")
+    fitted = RECALIBRATORS["isotonic"].fit(
+        Points.of(gather(np.where(positive, 1, -1), scores, negative=-1)), "probability"
+    )
     peer = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(scores, positive)
     np.testing.assert_allclose(fitted(scores), peer.predict(scores), atol=1e-12)
 

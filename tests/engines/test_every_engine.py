@@ -148,3 +148,26 @@ def test_joint_tallies_add_up():
         for part in (slice(0, 30), slice(30, None))
     ]
     assert halves[0] + halves[1] == halves[1] + halves[0] == JointTally.from_rows(scores, labels)
+
+
+@pytest.mark.parametrize("put", EVERYWHERE, indirect=True)
+def test_what_minus_one_means_is_asked_where_no_row_is_unlabelled(put):
+    labels = [1, -1, -1, 1, -1]
+    source, where = put({"score": [0.5, 0.25, 0.75, 1.0, 0.0], "label": labels, "text": [str(y) for y in labels]})
+    for label in ("label", "text"):
+        with pytest.raises(InputError, match=r"-1 and neither 0 nor null.*negative=-1 or unlabelled=-1"):
+            read_tally(source, label=label, **where)
+        assert read_tally(source, label=label, unlabelled=-1, **where).totals == (2, 3, 0)
+        assert read_tally(source, label=label, negative=-1, **where).totals == (2, 0, 3)
+        with pytest.raises(InputError, match=r"undeclared label value '?1'?, "):
+            read_tally(source, label=label, positive=2, unlabelled=-1, **where)
+
+
+@pytest.mark.parametrize("put", EVERYWHERE, indirect=True)
+def test_whole_numbers_that_a_double_cannot_tell_apart_are_refused(put):
+    source, where = put({"score": [2**53 + 1, 2**53, 7, -5], "label": [1, 0, 0, 1], "kept": [2**53, 2**53 - 1, 7, -5]})
+    with pytest.raises(InputError, match=r"whole numbers apart up to 2\^53 = 9007199254740992, got 9007199254740993"):
+        read_tally(source, **where)
+    with pytest.raises(InputError, match="got 9007199254740993"):
+        read_joint(source, score=["kept", "score"], **where)
+    assert read_tally(source, score="kept", **where).thresholds.tolist() == [2**53, 2**53 - 1, 7, -5]

@@ -140,7 +140,7 @@ def test_synthesised_truth_is_recovered_in_both_scenarios():
     n = 400_000
     positive = rng.random(n) < 0.3
     scores = rng.normal(np.where(positive, 1.2, 0.0))
-    truth = pulens.evaluate(np.where(positive, 1, -1), scores, threshold=0.7, scenario="single-set")
+    truth = pulens.evaluate(np.where(positive, 1, -1), scores, negative=-1, threshold=0.7, scenario="single-set")
     picked = rng.random(n)
     for noise in (0.0, 0.1):
         flips = ~positive & (picked < 0.2 * 0.3 / 0.7 * noise / (1 - noise))

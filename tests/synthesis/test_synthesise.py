@@ -180,7 +180,7 @@ def test_recovery_from_synthesised_labels_gives_the_truth():
     scores = made.train.X[:, 1]
     known = {"class_prior": made.train.class_prior, "label_noise": made.train.label_noise, "scenario": "single-set"}
     recovered = pulens.evaluate(made.train.labels, scores, **known).estimates["roc_auc"].value
-    truth = pulens.evaluate(np.where(made.truth.train, 1, -1), scores).estimates["roc_auc"].value
+    truth = pulens.evaluate(np.where(made.truth.train, 1, -1), scores, negative=-1).estimates["roc_auc"].value
     assert recovered == pytest.approx(truth, abs=0.03)
 
 

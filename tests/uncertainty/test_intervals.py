@@ -198,7 +198,8 @@ def test_a_weight_of_two_is_the_row_twice() -> None:
 @pytest.mark.parametrize("size", [1, 5, 50])
 def test_perfect_separation_is_not_certainty(size: int) -> None:
     labels = np.repeat([1, -1], [size, 4 * size])
-    evaluation = pulens.evaluate(labels, labels + np.linspace(0, 0.1, labels.size), threshold=0.5, redraws=200)
+    scores = labels + np.linspace(0, 0.1, labels.size)
+    evaluation = pulens.evaluate(labels, scores, negative=-1, threshold=0.5, redraws=200)
     for name in ("roc_auc", "average_precision", "precision", "recall", "specificity"):
         found = evaluation.estimates[name]
         assert found.value == 1.0
@@ -210,7 +211,7 @@ def test_everything_labelled_gives_ordinary_intervals() -> None:
     rng = np.random.default_rng(0)
     labels = np.repeat([1, -1], [60, 90])
     scores = rng.normal(labels, 1)
-    evaluation = pulens.evaluate(labels, scores, threshold=0.0, redraws=300)
+    evaluation = pulens.evaluate(labels, scores, negative=-1, threshold=0.0, redraws=300)
     for name in ("roc_auc", "average_precision", "precision", "recall"):
         found = evaluation.estimates[name]
         assert 0 < found.interval.width < 0.4

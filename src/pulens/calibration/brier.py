@@ -11,6 +11,8 @@ from pulens.calibration._masses import MassMap, choose_edges, count_bins
 from pulens.calibration._risk import mean_estimate
 from pulens.calibration._scores import calibration_evidence
 from pulens.estimate import Estimate
+from pulens.evidence import gather
+from pulens.keywords import hands_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class ProperScore(Estimate):
         return {**Estimate.to_dict(self), "decomposition": parts}
 
 
+@hands_on(gather)
 def brier_score(
     labels: Any,
     scores: Any = None,

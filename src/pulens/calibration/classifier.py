@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from pulens.calibration.recalibration import recalibrate
 from pulens.errors import InputError, PulensError
+from pulens.inputs.columns import LabelCoding
 from pulens.sample import LABELLED, NEGATIVE, UNLABELLED
 
 PREFIT = "prefit"
@@ -170,6 +171,10 @@ def _check_labels(y: Any) -> Any:
             "Unknown label type: y must hold 1 (labelled positive), 0 (unlabelled) and perhaps -1 (known negative), "
             f"got {labels[~allowed][0]!r}."
         )
+    LabelCoding().check_whole(
+        labels,
+        "Mark unlabelled rows 0. With every row's class known, scikit-learn's CalibratedClassifierCV is the tool.",
+    )
     return labels.astype(int)
 
 

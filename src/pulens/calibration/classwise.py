@@ -12,6 +12,7 @@ from pulens.calibration.expected_error import CalibrationError, expected_calibra
 from pulens.errors import InputError
 from pulens.estimate import Estimate, Interval
 from pulens.inputs.columns import is_null
+from pulens.keywords import hands_on
 from pulens.scenario import Scenario, check_scenario
 
 
@@ -39,6 +40,7 @@ class ClasswiseError(Estimate):
         }
 
 
+@hands_on(expected_calibration_error)
 def classwise_calibration_error(
     labels: Any,
     scores: Any,
@@ -94,7 +96,7 @@ def classwise_calibration_error(
         codes = np.array([0 if is_null(value) else 1 if value == name else -1 for value in values], np.int8)
         kept = np.ones(codes.size, bool) if whole else codes >= 0
         found[name] = expected_calibration_error(
-            codes[kept], matrix[kept, place], class_prior=prior, scenario=scenario, **options
+            codes[kept], matrix[kept, place], negative=-1, class_prior=prior, scenario=scenario, **options
         )
     value = float(np.mean([one.value for one in found.values()]))
     intervals = [one.interval for one in found.values() if one.interval is not None]

@@ -16,7 +16,8 @@ from pulens.calibration._normal_interval import PRIORS_TRIED, normal_quantile
 from pulens.calibration._scores import calibration_evidence
 from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval
-from pulens.evidence import Evidence
+from pulens.evidence import Evidence, gather
+from pulens.keywords import hands_on
 from pulens.notice import Notice, Severity, worst_first
 from pulens.prior_doubt import PRIOR_IN_METHOD, PriorDoubt, half_of_the_error, holding, range_tail
 from pulens.recovery.feasibility import CHANCE_LIMIT
@@ -66,6 +67,7 @@ class CalibrationError(Estimate):
         }
 
 
+@hands_on(gather)
 def expected_calibration_error(
     labels: Any,
     scores: Any = None,

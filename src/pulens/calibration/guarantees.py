@@ -14,6 +14,7 @@ from typing import Any
 
 from pulens.calibration.binning import check_binning, proof_bins, spread
 from pulens.errors import PulensError
+from pulens.keywords import hands_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +179,7 @@ def training_bound(
     return Bound(by_bins, statistical, bins)
 
 
+@hands_on(training_bound)
 def best_training_bound(
     class_prior: float, labelled: float, unlabelled: float, *, binning: str = "mass", **knowledge: Any
 ) -> Bound:

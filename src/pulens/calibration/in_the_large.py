@@ -9,8 +9,11 @@ import numpy as np
 from pulens.calibration._risk import mean_estimate
 from pulens.calibration._scores import calibration_evidence
 from pulens.estimate import Estimate
+from pulens.evidence import gather
+from pulens.keywords import hands_on
 
 
+@hands_on(gather)
 def calibration_in_the_large(
     labels: Any, scores: Any = None, *, scores_are: str = "probability", confidence: float = 0.95, **options: Any
 ) -> Estimate:

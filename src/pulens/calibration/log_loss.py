@@ -11,11 +11,14 @@ from pulens.calibration._masses import MassMap, choose_edges, count_bins
 from pulens.calibration._risk import mean_estimate
 from pulens.calibration._scores import calibration_evidence
 from pulens.calibration.brier import Decomposition, ProperScore
+from pulens.evidence import gather
+from pulens.keywords import hands_on
 
 Floats = NDArray[np.float64]
 CLIP = float(np.finfo(np.float64).eps)  # scikit-learn's choice: a score of 0 or 1 costs at most 36 nats
 
 
+@hands_on(gather)
 def log_loss(
     labels: Any,
     scores: Any = None,

@@ -18,6 +18,7 @@ from pulens.calibration.recalibrators import CalibrationMap, Recalibrator, find
 from pulens.calibration.recalibrators._identity import IDENTITY
 from pulens.errors import InputError, PulensError, listed
 from pulens.evidence import Evidence, gather
+from pulens.keywords import hands_on
 from pulens.notice import Notice, Severity, worst_first
 from pulens.tally import Tally
 
@@ -85,6 +86,7 @@ class Recalibration:
         return f"{self.map}\n{before}\nafter  {self.after} ({self.folds}-fold cross-fitted)"
 
 
+@hands_on(gather)
 def recalibrate(
     labels: Any,
     scores: Any = None,

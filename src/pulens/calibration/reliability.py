@@ -13,7 +13,8 @@ from pulens.calibration._masses import BinCounts, MassMap, choose_edges, count_b
 from pulens.calibration._scores import calibration_evidence
 from pulens.calibration.expected_error import CalibrationError, error_of_bins
 from pulens.estimate import Interval
-from pulens.evidence import Evidence
+from pulens.evidence import Evidence, gather
+from pulens.keywords import hands_on
 from pulens.notice import Notice
 from pulens.prior_doubt import PRIOR_IN_METHOD, PRIORS_IN_RANGE, PriorDoubt
 from pulens.uncertainty.quantiles import tail_for_range
@@ -120,6 +121,7 @@ class Reliability:
         return draw_reliability(self, axes=axes, **style)
 
 
+@hands_on(gather)
 def reliability(
     labels: Any,
     scores: Any = None,

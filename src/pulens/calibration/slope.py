@@ -13,7 +13,8 @@ from pulens.calibration._normal_interval import normal_interval
 from pulens.calibration._risk import Points
 from pulens.calibration._scores import calibration_evidence
 from pulens.estimate import Estimate
-from pulens.evidence import Evidence
+from pulens.evidence import Evidence, gather
+from pulens.keywords import hands_on
 from pulens.prior_doubt import PriorDoubt
 
 
@@ -27,6 +28,7 @@ class CalibrationLine(NamedTuple):
     slope: Estimate
 
 
+@hands_on(gather)
 def calibration_slope(
     labels: Any, scores: Any = None, *, scores_are: str = "probability", confidence: float = 0.95, **options: Any
 ) -> CalibrationLine:

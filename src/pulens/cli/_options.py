@@ -114,8 +114,15 @@ def _column_options() -> list[Callable[[Any], Any]]:
             help="Label value that means labelled positive; everything else is then unlabelled. "
             "Default: labels are 1, 0 (or empty) and -1.",
         ),
-        click.option("--negative", multiple=True, help="Label value that means known negative."),
-        click.option("--unlabelled", multiple=True, help="Label value that means unlabelled; others become errors."),
+        click.option(
+            "--negative",
+            multiple=True,
+            help="Label value that means known negative. For labels of 1 and -1 alone say --negative -1 or "
+            "--unlabelled -1.",
+        ),
+        click.option(
+            "--unlabelled", multiple=True, help="Label value that means unlabelled; undeclared values are then errors."
+        ),
         click.option(
             "--format",
             type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow"]),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -106,6 +107,11 @@ class JointRows:
 
 def read_models(source: Any, scores: Any, **reading: Any) -> JointRows:
     """Labels and a mapping of scores, or a table or file and the names of its score columns."""
+    if isinstance(source, Tally) or (isinstance(source, str | Path) and str(source).endswith(".tally")):
+        raise InputError(
+            "a tally forgets which row is which, so it cannot say how far two models agree. Compare the models on the "
+            "rows: labels and a mapping of scores, a table, a file or a database."
+        )
     if isinstance(scores, Mapping):
         samples = {str(name): read_sample(source, values, **reading) for name, values in scores.items()}
     elif scores is None and "score" in reading:

@@ -18,8 +18,10 @@ from pulens.comparison.order import Order, largest_credible_prior, order_by_prio
 from pulens.comparison.paired import Difference, holm, percentile_interval, two_sided_p
 from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
-from pulens.evidence import Evidence, settle_class_prior
+from pulens.evidence import NOT_USED, Evidence, settle_class_prior
 from pulens.frozen import FrozenMapping
+from pulens.inputs import ROWS
+from pulens.keywords import hands_on
 from pulens.metrics import find
 from pulens.metrics._intervals import Doubts
 from pulens.metrics._measure import check_threshold, estimate, raw_value
@@ -102,6 +104,7 @@ class _Asked:
         return [float(share) for share in np.maximum(np.broadcast_to(shares, (size,)), least)]
 
 
+@hands_on(ROWS, ("table", "where"))
 def compare(
     labels: Any,
     scores: Any = None,
@@ -157,7 +160,7 @@ def compare(
         and audit is None
         and all(m.ignores_class_prior for m in chosen.values())
     ):
-        unlabelled_prior = 1e-6  # any would do, but 0: that says every row is labelled
+        unlabelled_prior = NOT_USED
     tallies = rows.tallies()
     given = (check_scenario(scenario), class_prior, unlabelled_prior, check_label_noise(label_noise), audit, combine)
     asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, metrics), _evidence(tallies, *given))

@@ -2,6 +2,6 @@
 
 from pulens.inputs.columns import Columns, LabelCoding
 from pulens.inputs.read import read_sample
-from pulens.inputs.tallies import read_joint, read_tallies, read_tally
+from pulens.inputs.tallies import READING, ROWS, read_joint, read_tallies, read_tally
 
-__all__ = ["Columns", "LabelCoding", "read_joint", "read_sample", "read_tallies", "read_tally"]
+__all__ = ["READING", "ROWS", "Columns", "LabelCoding", "read_joint", "read_sample", "read_tallies", "read_tally"]

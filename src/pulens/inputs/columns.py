@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.errors import InputError, listed, nearest
+from pulens.precision import LARGEST_WHOLE, first_too_long, too_long
 from pulens.sample import LABELLED, NEGATIVE, UNLABELLED
 
 RowName = Callable[[int], str]
@@ -45,39 +46,76 @@ def _as_tuple(values: Any) -> tuple[Any, ...]:
     return tuple(values)
 
 
+DECLARE_NEGATIVES = (
+    "Say negative=-1 or unlabelled=-1 (--negative -1 or --unlabelled -1 on the command line): the numbers differ "
+    "widely."
+)
+
+
 class LabelCoding:
     """Which label values mean labelled positive, known negative and unlabelled.
 
     Without a declaration labels are 1, 0 and -1 (or booleans), null counts as unlabelled, and anything else is
     an error that lists what was found. With ``positive=`` declared everything else, null too, is unlabelled,
-    unless ``negative=`` or ``unlabelled=`` say more. Numbers and their text (``1`` and ``"1"``) are the same.
+    unless ``negative=`` or ``unlabelled=`` say more. With ``unlabelled=`` declared every value must be: one that is
+    declared nothing is an error. ``negative=`` and ``unlabelled=`` may stand alone: 1 is then the labelled
+    positive. Numbers and their text (``1`` and ``"1"``) are the same.
+
+    Rows of 1 and -1 with no 0 and no null among them are refused until the caller says what -1 means: here it is a
+    known negative, in most other PU libraries an unlabelled row.
 
     >>> LabelCoding(positive="fraud").encode(["fraud", None, "ok"])
+    array([1, 0, 0], dtype=int8)
+    >>> LabelCoding(unlabelled=-1).encode([1, -1, -1])
     array([1, 0, 0], dtype=int8)
     """
 
     def __init__(self, positive: Any = None, negative: Any = None, unlabelled: Any = None) -> None:
-        self._is_declared = positive is not None
-        if not self._is_declared and (negative is not None or unlabelled is not None):
-            raise InputError(
-                "negative= or unlabelled= was declared without positive=. Declare which label value means "
-                "labelled positive too, or none of them for the coding 1, 0, -1."
-            )
-        self._is_closed = not self._is_declared or unlabelled is not None
+        given = {LABELLED: _as_tuple(positive), UNLABELLED: _as_tuple(unlabelled), NEGATIVE: _as_tuple(negative)}
+        self._is_declared = any(given.values())
+        self._is_closed = not given[LABELLED] or bool(given[UNLABELLED])
+        self._negative_is_said = bool(given[NEGATIVE])
         self._codes: dict[Any, int] = {}
-        declared = [
-            (LABELLED, _as_tuple(positive) if self._is_declared else (1, "true")),
-            (UNLABELLED, _as_tuple(unlabelled) if self._is_declared else (0, "false")),
-            (NEGATIVE, _as_tuple(negative) if self._is_declared else (-1,)),
-        ]
-        for code, values in declared:
+        for code, values in given.items():
             for value in values:
-                key = _key(value)
-                if self._codes.setdefault(key, code) != code:
+                if self._codes.setdefault(_key(value), code) != code:
                     raise InputError(f"the label value {value!r} was declared to mean two different things.")
+        if given[LABELLED]:
+            return
+        usual: dict[int, tuple[Any, ...]] = {LABELLED: (1, "true")}
+        if not given[UNLABELLED]:  # whoever says what is unlabelled has said it all
+            usual |= {UNLABELLED: (0, "false")} | ({} if given[NEGATIVE] else {NEGATIVE: (-1,)})
+        for code, values in usual.items():
+            for value in values:  # what was declared comes first
+                self._codes.setdefault(_key(value), code)
+        if self._codes[_key(1)] != LABELLED:
+            raise InputError(
+                "the label value 1 was declared to mean something else than labelled positive: say which value does "
+                "(positive=..., or --positive on the command line)."
+            )
 
-    def encode(self, values: Any, *, row_name: RowName = array_row, first_row: int = 0) -> NDArray[np.int8]:
-        """Label codes of raw values of any type."""
+    def encode(
+        self, values: Any, *, row_name: RowName = array_row, first_row: int = 0, is_whole: bool = True
+    ) -> NDArray[np.int8]:
+        """Label codes of raw values of any type.
+
+        ``is_whole=False`` says that these are not all rows: the caller owes :meth:`check_whole` the codes of all.
+        """
+        codes = self._encode(values, row_name, first_row)
+        if is_whole:
+            self.check_whole(codes)
+        return codes
+
+    def check_whole(self, codes: NDArray[np.int8], way_out: str = DECLARE_NEGATIVES) -> None:
+        """Refuse -1 beside no unlabelled row, unless the caller said what it means."""
+        if self._negative_is_said or not (codes == NEGATIVE).any() or (codes == UNLABELLED).any():
+            return
+        raise InputError(
+            "the labels hold -1 and neither 0 nor null: is -1 a known negative, as it is here beside 0, or an "
+            f"unlabelled row, as in most PU libraries? {way_out}"
+        )
+
+    def _encode(self, values: Any, row_name: RowName, first_row: int) -> NDArray[np.int8]:
         array = np.asarray(values)
         if array.dtype.kind == "b" and not self._is_declared:
             return array.astype(np.int8)
@@ -123,15 +161,22 @@ class LabelCoding:
         if not undeclared:
             return
         row = row_name(first_row + find(undeclared[0]))
-        meaning = (
-            "labels must be 1 (labelled positive), 0 or null (unlabelled) or -1 (known negative)"
-            if not self._is_declared
-            else "these values were declared neither positive nor negative nor unlabelled"
+        said = "declared neither positive nor negative nor unlabelled"
+        meaning = "labels must be 1 (labelled positive), 0 or null (unlabelled) or -1 (known negative)"
+        way_out = (
+            "Say which value means labelled positive (positive=..., or --positive on the command line); everything "
+            "else then counts as unlabelled."
         )
+        if self._is_declared:
+            meaning = f"these values were {said}" if len(undeclared) > 1 else f"this value was {said}"
+            way_out = (
+                "Declare every value (positive=..., negative=..., unlabelled=..., each a value or a list; --positive, "
+                "--negative, --unlabelled on the command line), or positive= alone: everything else then counts as "
+                "unlabelled."
+            )
         raise InputError(
             f"undeclared label value{'s' if len(undeclared) > 1 else ''} {listed(undeclared)}, first in {row}: "
-            f"{meaning}. Say which value means labelled positive (positive=..., or --positive on the command "
-            "line); everything else then counts as unlabelled."
+            f"{meaning}. {way_out}"
         )
 
 
@@ -162,14 +207,22 @@ def _key(value: Any) -> Any:
 
 
 def check_scores(
-    values: Any, name: str = "scores", *, row_name: RowName = array_row, first_row: int = 0
+    values: Any, name: str = "scores", *, row_name: RowName = array_row, first_row: int = 0, keep_apart: bool = True
 ) -> NDArray[np.floating[Any]]:
     """Finite floating point numbers, one per row; float32 stays float32.
+
+    With ``keep_apart`` whole and decimal numbers beyond 2^53 are refused, which a double cannot tell apart.
 
     >>> check_scores([1, 0.5])
     array([1. , 0.5])
     """
-    scores = _to_floats(values, name, row_name, first_row)
+    array = np.asarray(values)
+    scores = _to_floats(array, name, row_name, first_row)
+    if keep_apart and scores.size and max(-float(scores.min()), float(scores.max())) >= LARGEST_WHOLE:
+        # numbers of several types in one list became floats on the way
+        place = first_too_long(np.array(values, object) if isinstance(values, list) else array)
+        if place is not None:
+            raise InputError(too_long(name, values[place], f" in {row_name(first_row + place)}"))
     if scores.size and not (np.isfinite(scores.min()) and np.isfinite(scores.max())):
         bad = np.flatnonzero(~np.isfinite(scores))
         raise InputError(
@@ -184,7 +237,8 @@ def check_weights(
     values: Any, name: str = "weights", *, row_name: RowName = array_row, first_row: int = 0
 ) -> NDArray[np.float64]:
     """Finite numbers of at least zero, one per row."""
-    weights = check_scores(values, name, row_name=row_name, first_row=first_row).astype(np.float64, copy=False)
+    numbers = check_scores(values, name, row_name=row_name, first_row=first_row, keep_apart=False)
+    weights = numbers.astype(np.float64, copy=False)
     if weights.size and weights.min() < 0:
         bad = np.flatnonzero(weights < 0)
         raise InputError(
@@ -194,8 +248,7 @@ def check_weights(
     return weights
 
 
-def _to_floats(values: Any, name: str, row_name: RowName, first_row: int) -> NDArray[np.floating[Any]]:
-    array = np.asarray(values)
+def _to_floats(array: NDArray[Any], name: str, row_name: RowName, first_row: int) -> NDArray[np.floating[Any]]:
     if array.ndim != 1:
         raise InputError(
             f"{name} must be one-dimensional, one number per row, got an array of shape {array.shape}. "

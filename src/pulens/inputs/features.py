@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.errors import InputError, MissingDependencyError, listed
+from pulens.errors import InputError, listed
 from pulens.inputs.columns import LabelCoding, check_scores, file_row, find_column, is_null
-from pulens.inputs.files import as_text, format_of, open_stream, read_chunks, separator_of
+from pulens.inputs.files import column_names, format_of, open_stream, read_chunks, separator_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def read_features(
         raise InputError("features cannot be read from standard input; give a file.")
     coding = coding or LabelCoding()
     try:
-        available = _column_names(path, kind, delimiter)
+        available = column_names(path, kind, delimiter)
         unknown = [name for name in (*(features or ()), *drop, *([label] if label else ())) if name not in available]
         for name in unknown:
             find_column(name, available, delimiter=separator_of(kind, delimiter) if kind in ("csv", "tsv") else None)
@@ -84,7 +84,7 @@ def _read(
             place: dict[str, Any] = {"row_name": file_row, "first_row": first_row}
             columns = chunk[1:] if label else chunk
             if label:
-                labels.append(coding.encode(chunk[0], **place))
+                labels.append(coding.encode(chunk[0], **place, is_whole=False))  # learners refuse -1 themselves
             numbers = [_numbers(name, column, place, way_out) for name, column in zip(chosen, columns, strict=True)]
             values.append(np.column_stack(numbers))
             first_row += len(chunk[0])
@@ -95,7 +95,7 @@ def _read(
 
 def _numbers(name: str, column: Any, place: dict[str, Any], way_out: str) -> NDArray[np.float32]:
     try:
-        numbers = check_scores(column, f"the feature {name!r}", **place)
+        numbers = check_scores(column, f"the feature {name!r}", **place, keep_apart=False)
         too_large = np.flatnonzero(np.abs(numbers) > np.finfo(np.float32).max)
         if too_large.size:
             row = place["row_name"](place["first_row"] + int(too_large[0]))
@@ -119,29 +119,3 @@ def label_values(
             column = chunk[0].tolist() if hasattr(chunk[0], "tolist") else chunk[0]
             counts.update("" if is_null(value) else str(value) for value in column)
     return dict(counts)
-
-
-def _column_names(path: str | Path, kind: str, delimiter: str | None) -> list[str]:
-    with ExitStack() as stack:
-        stream = open_stream(path, stack)
-        if kind in ("csv", "tsv"):
-            with as_text(stream) as text:
-                header = next(csv.reader(text, delimiter=separator_of(kind, delimiter)), None)
-            if header is None:
-                raise InputError("the file is empty: not even a line of column names.")
-            return [name.strip() for name in header]
-        if kind == "jsonl":
-            with as_text(stream) as lines:
-                return list(json.loads(next((line for line in lines if line.strip()), "{}")))
-        try:
-            import pyarrow as pa
-            import pyarrow.feather
-            import pyarrow.parquet
-        except ImportError as error:
-            raise MissingDependencyError("pyarrow", purpose=f"reading {kind} files", extra="data") from error
-        try:
-            if kind == "parquet":
-                return list(pa.parquet.read_schema(stream).names)
-            return list(pa.feather.read_table(stream).column_names)
-        except pa.ArrowException as error:
-            raise InputError(f"not a readable {kind} file: {error}") from error

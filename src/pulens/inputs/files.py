@@ -58,11 +58,13 @@ def sample_from_file(
         try:
             for chunk in read_chunks(stream, kind, columns, delimiter):
                 place: dict[str, Any] = {"row_name": file_row, "first_row": first_row}
-                labels.append(coding.encode(chunk[0], **place))
+                labels.append(coding.encode(chunk[0], **place, is_whole=False))
                 scores.append(check_scores(chunk[1], f"scores (column {columns.score!r})", **place))
                 if columns.weight is not None:
                     weights.append(check_weights(chunk[2], f"weights (column {columns.weight!r})", **place))
                 first_row += len(chunk[0])
+            if labels:
+                coding.check_whole(np.concatenate(labels))
         except InputError as error:
             raise InputError(f"{shown}: {error}") from error
         except (UnicodeDecodeError, OSError, EOFError, lzma.LZMAError, csv.Error) as error:
@@ -247,3 +249,30 @@ def _arrow_chunks(stream: IO[bytes], kind: str, columns: Columns) -> Iterator[Ch
                 yield [plain_values(pa.chunked_array([batch.column(name)])) for name in wanted]
     except pa.ArrowException as error:
         raise InputError(f"not a readable {kind} file: {error}") from error
+
+
+def column_names(path: str | Path, kind: str, delimiter: str | None) -> list[str]:
+    """The names of a file's columns as they stand there, repeated ones too."""
+    with ExitStack() as stack:
+        stream = open_stream(path, stack)
+        if kind in ("csv", "tsv"):
+            with as_text(stream) as text:
+                header = next(csv.reader(text, delimiter=separator_of(kind, delimiter)), None)
+            if header is None:
+                raise InputError("the file is empty: not even a line of column names.")
+            return [name.strip() for name in header]
+        if kind == "jsonl":
+            with as_text(stream) as lines:
+                return list(json.loads(next((line for line in lines if line.strip()), "{}")))
+        try:
+            import pyarrow as pa
+            import pyarrow.feather
+            import pyarrow.parquet
+        except ImportError as error:
+            raise MissingDependencyError("pyarrow", purpose=f"reading {kind} files", extra="data") from error
+        try:
+            if kind == "parquet":
+                return list(pa.parquet.read_schema(stream).names)
+            return list(pa.feather.read_table(stream).column_names)
+        except pa.ArrowException as error:
+            raise InputError(f"not a readable {kind} file: {error}") from error

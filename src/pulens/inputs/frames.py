@@ -14,16 +14,34 @@ def is_frame(value: Any) -> bool:
     """Whether narwhals knows this object as a table in memory."""
     import narwhals as nw
 
-    frame = nw.from_native(value, eager_only=True, pass_through=True)
+    try:
+        frame = nw.from_native(value, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError:  # only a table can have two columns of one name
+        return True
     return isinstance(frame, nw.DataFrame)
+
+
+def open_frame(table: Any, *wanted: str) -> Any:
+    """A table as narwhals has it; the wanted columns must be there once, others of one name do not matter."""
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(table, eager_only=True)
+        names = list(frame.columns)
+    except nw.exceptions.DuplicateError:  # pandas and PyArrow allow it, narwhals does not
+        is_arrow = hasattr(table, "column_names")
+        names = list(table.column_names if is_arrow else table.columns)
+        places = [names.index(find_column(name, names)) for name in dict.fromkeys(wanted)]
+        frame = nw.from_native(table.select(places) if is_arrow else table.iloc[:, places], eager_only=True)
+    for name in wanted:
+        find_column(name, names)
+    return frame
 
 
 def sample_from_frame(table: Any, columns: Columns, *, coding: LabelCoding) -> PUSample:
     """Read two or three columns of a table."""
-    import narwhals as nw
-
-    frame = nw.from_native(table, eager_only=True)
-    taken = [series_values(frame[find_column(name, frame.columns)]) for name in columns.names]
+    frame = open_frame(table, *columns.names)
+    taken = [series_values(frame.get_column(name)) for name in columns.names]
     if not len(frame):
         raise InputError("the table is empty: it has columns but no rows.")
     labels, scores = taken[0], taken[1]

@@ -40,13 +40,15 @@ def read_sample(
     score, label, weight
         Column names, for tables and files.
     positive, negative, unlabelled
-        Label values that mean labelled positive, known negative and unlabelled, when labels are not 1, 0, -1.
+        Label values that mean labelled positive, known negative and unlabelled, when labels are not 1, 0, -1
+        (:class:`LabelCoding`). Labels of 1 and -1 alone need ``unlabelled=-1`` or ``negative=-1``.
     allow_one_kind
         Accept rows that are all of one kind: a part of a larger whole.
 
     >>> print(read_sample([1, 0, 0], [0.9, 0.7, 0.2]))
     PUSample(1 labelled, 2 unlabelled)
     """
+    check_weights_given(scores, weights, weight)
     coding = LabelCoding(positive, negative, unlabelled)
     columns = Columns(score, label, weight)
     if scores is not None:
@@ -65,18 +67,37 @@ def read_sample(
     return sample
 
 
+def check_weights_given(scores: Any, weights: Any, weight: str | None) -> None:
+    """Refuse weights that would not be looked at: an array beside a table, a column's name beside arrays."""
+    if scores is None and weights is not None:
+        raise InputError(
+            "weights= stands beside labels and scores given as arrays. For a table, file or database name the column "
+            "of weights: weight='...' (--weight on the command line)."
+        )
+    if scores is not None and weight is not None:
+        raise InputError(
+            f"weight={weight!r} names a column of a table, file or database. Labels and scores given as arrays take "
+            "weights=, one number per row."
+        )
+
+
 def check_rows(sample: PUSample) -> None:
     """Refuse samples that say nothing: no rows, no labelled positive, nothing to compare it with."""
-    if len(sample) == 0:
-        raise InputError("there are no rows.")
     counted = sample.labels if sample.weights is None else sample.labels[sample.weights > 0]
-    if not (counted == LABELLED).any():
+    check_kinds(len(sample), int((counted == LABELLED).sum()), counted.size)
+
+
+def check_kinds(rows: float, labelled: float, counted: float) -> None:
+    """The one rule for rows and for tallies; rows of weight zero are there but not counted."""
+    if rows == 0:
+        raise InputError("there are no rows.")
+    if labelled == 0:
         raise InputError(
-            f"there is no labelled positive among {len(sample):,} rows, so recall cannot be known. Check which label "
+            f"there is no labelled positive among {rows:,.10g} rows, so recall cannot be known. Check which label "
             "value means labelled positive (positive=..., or --positive on the command line)."
         )
-    if (counted == LABELLED).all():
+    if labelled == counted:
         raise InputError(
-            f"all {len(sample):,} rows are labelled positive: there is no unlabelled row (nor a known negative) to "
+            f"all {rows:,.10g} rows are labelled positive: there is no unlabelled row (nor a known negative) to "
             "compare them with. Check which label value means labelled positive (positive=..., --positive)."
         )

@@ -14,18 +14,25 @@ from pulens.errors import InputError, listed
 from pulens.inputs.addresses import is_address, shown_address
 from pulens.inputs.columns import Columns, LabelCoding, find_column
 from pulens.inputs.engines._drive import BinErrors, check_scores_of, check_tolerance, count_jointly, count_tallies
-from pulens.inputs.frames import is_frame
-from pulens.inputs.read import read_sample
+from pulens.inputs.frames import is_frame, open_frame
+from pulens.inputs.read import check_kinds, check_weights_given, read_sample
 from pulens.joint import JointTally
+from pulens.keywords import hands_on, keywords_of
 from pulens.sample import PUSample
-from pulens.tally import Tally
+from pulens.tally import Tally, check_counts
 
 #: Files of at least this many bytes are read by DuckDB, if it is installed; counts do not depend on it.
 LARGE_FILE = 32 << 20
 
 _LABELS = ("positive", "negative", "unlabelled")
 
+#: What may be said about rows beside the rows themselves; doors that read rows hand these on.
+ROWS = keywords_of(read_sample) - {"allow_one_kind"}
+#: The same about rows that an engine may count.
+READING = ROWS | {"table", "where", "tolerance"}
 
+
+@hands_on(ROWS)
 def read_tally(
     source: Any,
     scores: Any = None,
@@ -60,6 +67,10 @@ def read_tally(
     Tally(1 labelled, 2 unlabelled, 3 distinct scores)
     """
     if isinstance(source, Tally):
+        _refuse_beside_counts("a Tally", {**reading, "scores": scores, "table": table, "where": where})
+        check_counts(source)
+        if not allow_one_kind:
+            check_tally(source)
         return source
     reading = {**reading, "allow_one_kind": allow_one_kind}
     found = _read(source, scores, None, table, where, tolerance, bin_errors, reading)
@@ -68,6 +79,7 @@ def read_tally(
     return found[None]
 
 
+@hands_on(ROWS)
 def read_tallies(
     source: Any,
     *,
@@ -88,6 +100,7 @@ def read_tallies(
     return _read(source, None, group_by, table, where, tolerance, bin_errors, reading)
 
 
+@hands_on(ROWS)
 def read_constants(
     source: Any, *, group_by: str, column: str, table: Any = None, where: str | None = None, **reading: Any
 ) -> dict[Any, float]:
@@ -118,6 +131,7 @@ def read_constants(
     return found
 
 
+@hands_on(ROWS)
 def read_joint(
     source: Any, *, score: Sequence[str], table: Any = None, where: str | None = None, **reading: Any
 ) -> JointTally:
@@ -131,6 +145,9 @@ def read_joint(
     names = list(score)
     if isinstance(score, str) or len(set(names)) < 2 or len(set(names)) < len(names):
         raise InputError(f"a joint tally needs two or more different columns of scores, got {score!r}.")
+    for weights in ("weights", "weight"):
+        if reading.get(weights) is not None:
+            raise InputError(f"a joint tally counts every row once, got {weights}=. Leave it out, or repeat the rows.")
     coding = LabelCoding(*(reading.get(name) for name in _LABELS))
     for name in reversed(names):  # the first is checked last, and counts them all
         beside = tuple(names[1:]) if name == names[0] else ()
@@ -158,6 +175,10 @@ def _read(
     reading: dict[str, Any],
 ) -> dict[Any, Tally]:
     check_tolerance(tolerance)
+    is_tally_file = isinstance(source, str | Path) and str(source).endswith(".tally")
+    if is_tally_file:
+        _refuse_beside_counts(f"the tally {source}", {**reading, "scores": scores})
+    check_weights_given(scores, reading.get("weights"), reading.get("weight"))
     columns = Columns(reading.get("score", "score"), reading.get("label", "label"), reading.get("weight"))
     opened = _engine(source, scores, columns, group_by, table, where, tolerance, reading)
     if opened is not None:
@@ -167,13 +188,23 @@ def _read(
     if where is not None or table is not None:
         given = f"table={table!r}" if where is None else f"where={where!r}"
         raise InputError(f"{given} is for databases and files; rows given as arrays or frames have none.")
-    if isinstance(source, str | Path) and str(source).endswith(".tally"):
+    if is_tally_file:
         from pulens.inputs.tally_files import read_tally_file
 
         return {None: read_tally_file(source).tally}
     if group_by is None:
         return {None: Tally.from_sample(read_sample(source, scores, **reading))}
     return _split_frame(source, group_by, reading)
+
+
+def _refuse_beside_counts(what: str, said: Mapping[str, Any]) -> None:
+    """What speaks of rows cannot be obeyed once they are counted."""
+    for name in ("scores", "weights", "weight", "table", "where", *_LABELS):
+        if said.get(name) is not None:
+            raise InputError(
+                f"{what} holds rows that are counted already: {name}= comes too late. Say it where the rows are "
+                "counted (read_tally, or pulens tally)."
+            )
 
 
 def _engine(
@@ -294,8 +325,6 @@ def _common_format(name: str, paths: list[Path], format: str | None) -> str:
 
 def _split_frame(source: Any, group_by: str, reading: dict[str, Any]) -> dict[Any, Tally]:
     """Segments of a table in memory."""
-    import narwhals as nw
-
     from pulens.inputs.engines._counts import in_order, rows_of_segments
 
     if isinstance(source, str | Path):
@@ -304,7 +333,7 @@ def _split_frame(source: Any, group_by: str, reading: dict[str, Any]) -> dict[An
         raise InputError(
             f"group_by={group_by!r} needs a table, a file or a database, got an object of type {type(source).__name__}."
         )
-    frame = nw.from_native(source, eager_only=True)
+    frame = open_frame(source, group_by)
     segments = _segments_of(frame, group_by)
     sample = read_sample(source, **reading, allow_one_kind=True)
     found, rows = {}, rows_of_segments(segments)
@@ -320,7 +349,7 @@ def _extremes_of_frame(source: Any, group_by: str, column: str) -> list[tuple[An
 
     from pulens.inputs.engines._counts import in_order, rows_of_segments
 
-    frame = nw.from_native(source, eager_only=True)
+    frame = open_frame(source, group_by, column)
     segments = _segments_of(frame, group_by)
     numbers = frame[find_column(column, frame.columns)]
     if not numbers.dtype.is_numeric():
@@ -346,16 +375,4 @@ def _segments_of(frame: Any, group_by: str) -> np.ndarray[Any, Any]:
 
 def check_tally(tally: Tally) -> None:
     """Refuse counts that say nothing: no rows, no labelled positive, nothing to compare it with."""
-    totals = tally.totals
-    if totals.rows == 0:
-        raise InputError("there are no rows.")
-    if totals.labelled == 0:
-        raise InputError(
-            f"there is no labelled positive among {totals.rows:,.0f} rows, so recall cannot be known. Check which "
-            "label value means labelled positive (positive=..., or --positive on the command line)."
-        )
-    if totals.labelled == totals.rows:
-        raise InputError(
-            f"all {totals.rows:,.0f} rows are labelled positive: there is no unlabelled row (nor a known negative) to "
-            "compare them with. Check which label value means labelled positive (positive=..., --positive)."
-        )
+    check_kinds(tally.totals.rows, tally.totals.labelled, tally.totals.rows)

@@ -116,15 +116,14 @@ def read_tally_file(path: str | Path) -> TallyFile:
     if missing:
         raise InputError(f"{path}: a tally without the column{'s' if len(missing) > 1 else ''} {listed(missing)}.")
     columns = {name: table[name].to_numpy() for name in table.column_names}
-    if not all(values.dtype.kind in "fi" and np.isfinite(values).all() for values in columns.values()):
+    if not all(values.dtype.kind in "fi" for values in columns.values()):
         raise InputError(f"{path}: a damaged tally: its columns must be complete, finite numbers.")
     counts = [columns[name] for name in COUNTS]
-    if any(count.size and count.min() < 0 for count in counts) or (
-        "highest" in columns and (columns["highest"] < columns["score"]).any()
-    ):
-        raise InputError(f"{path}: a damaged tally: counts below zero, or bins that end below their beginning.")
     negative = counts[2] if counts[2].any() else None
-    tally = Tally.from_increments(columns["score"], counts[0], counts[1], negative, columns.get("highest"))
+    try:
+        tally = Tally.from_increments(columns["score"], counts[0], counts[1], negative, columns.get("highest"))
+    except InputError as error:
+        raise InputError(f"{path}: a damaged tally: {error}") from error
     return TallyFile(tally, tuple(told["parts"]))
 
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import column_or_1d
 
 from pulens.errors import AssumptionError, InputError
 from pulens.inputs.columns import LabelCoding
+from pulens.learners._known_negatives import refuse_known_negatives
 from pulens.learners._prior import check_estimator_name, check_known_prior
 from pulens.sample import LABELLED, NEGATIVE
 from pulens.scenario import Scenario, check_scenario
@@ -76,12 +77,8 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 )
         if len(values) != rows:
             raise InputError(f"there are {rows:,} rows but {len(values):,} labels.")
-        codes = LabelCoding(self.positive).encode(values)
-        if (codes == NEGATIVE).any():
-            raise InputError(
-                f"{type(self).__name__} learns from positive and unlabelled rows only, got {int((codes < 0).sum()):,} "
-                "labels of -1 (known negative). Leave these rows out, or mark them 0 (unlabelled)."
-            )
+        codes = LabelCoding(self.positive).encode(values, is_whole=False)
+        refuse_known_negatives(codes, type(self).__name__)
         labelled: Booleans = codes == LABELLED
         if not labelled.any() or labelled.all():
             missing = "labelled positive (1)" if not labelled.any() else "unlabelled (0)"

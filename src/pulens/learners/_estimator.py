@@ -24,6 +24,7 @@ from pulens.learners._aside import set_aside
 from pulens.learners._checked_settings import check_settings
 from pulens.learners._collapse import warn_if_collapsed
 from pulens.learners._data import Part, StackedRows
+from pulens.learners._known_negatives import refuse_known_negatives
 from pulens.learners._loop import EpochHook, Program, Stack, train
 from pulens.learners._network import CONVOLUTIONS, StackedNetwork, built
 from pulens.learners._prior import check_estimator_name, check_known_prior, estimated_class_prior
@@ -188,18 +189,15 @@ class PULearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if array.dtype.kind == "f" and (array != np.round(array)).any() and not np.isnan(array).any():
             raise InputError(f"labels must say who is labelled, got continuous numbers such as {array[0]!r}.")
         try:
-            codes = LabelCoding(self.positive).encode(array)
+            codes = LabelCoding(self.positive).encode(array, is_whole=False)
         except InputError as error:
             if len(np.unique(array.astype(str))) <= 2:
                 raise
             raise InputError(
                 f"Only binary classification is supported. The type of the target is multiclass: {error}"
             ) from error
-        if not negatives and (codes == NEGATIVE).any():
-            raise InputError(
-                f"{type(self).__name__} learns from positive and unlabelled rows only, got {int((codes < 0).sum()):,} "
-                "labels of -1 (known negative). Leave these rows out, or mark them 0 (unlabelled)."
-            )
+        if not negatives:
+            refuse_known_negatives(codes, type(self).__name__)
         return codes
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from pulens.estimate import Estimate
-from pulens.evidence import gather
+from pulens.evidence import NOT_USED, gather
+from pulens.keywords import check_keywords, keywords_of
 from pulens.metrics._intervals import Doubts
 from pulens.metrics._measure import check_threshold, estimate
 from pulens.metrics._metric import Metric
@@ -42,19 +44,25 @@ class MetricFunction:
         worlds: float = DEFAULT_MULTIPLE,
         **options: Any,
     ) -> Estimate:
+        self.check_keywords(self.name, options)
         resampling = check_resampling(confidence, redraws, seed)
         parameters = {name: options.pop(name) for name in self.metric.parameters if name in options}
         if self.metric.needs_threshold:
             check_threshold(threshold, required_by=self.name)
         if self.metric.ignores_class_prior and options.get("class_prior") is None and options.get("audit") is None:
             # any would do, since the number does not depend on it, but 0: that says every row is labelled
-            options.setdefault("unlabelled_prior", 1e-6)
+            options.setdefault("unlabelled_prior", NOT_USED)
         multiple = check_multiple(worlds)
         evidence = within_what_is_possible(gather(labels, scores, **options))
         contradiction = None if self.metric.ignores_class_prior else find_contradiction(evidence, multiple)
         doubts = None if resampling is None else Doubts(evidence, resampling)
         given = {"threshold": threshold, "doubts": doubts, "contradiction": contradiction}
         return estimate(self.name, self.metric, evidence, **given, **parameters)
+
+    def check_keywords(self, door: str, given: Iterable[str]) -> None:
+        """Refuse arguments that neither this metric nor the reading of rows takes."""
+        known = keywords_of(gather) | keywords_of(MetricFunction.__call__) | set(self.metric.parameters)
+        check_keywords(door, given, known)
 
     def __repr__(self) -> str:
         return f"<pulens metric {self.name}: {self.metric.summary}>"

@@ -8,7 +8,8 @@ from typing import Any
 from pulens.assumptions import check_label_noise
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
-from pulens.inputs import read_sample
+from pulens.inputs import READING, read_tally
+from pulens.keywords import check_keywords, keywords_of
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors._cells import cut
 from pulens.priors._estimator import Finding
@@ -72,12 +73,12 @@ def estimate_prior(
     True
     """
     facts = find("auto" if method is None else method)
+    check_keywords("estimate_prior", options, keywords_of(estimate_prior) | READING | set(facts.parameters))
     parameters = {name: options.pop(name) for name in tuple(options) if name in facts.parameters}
     if "seed" in facts.parameters:
         parameters["seed"] = seed
-    tally = labels if isinstance(labels, Tally) else Tally.from_sample(read_sample(labels, scores, **options))
     return estimate_from_tally(
-        tally,
+        read_tally(labels, scores, **options),
         method,
         scenario=scenario,
         label_noise=label_noise,
@@ -103,6 +104,7 @@ def estimate_from_tally(
     check_alone(method, audit, combine)
     method = "auto" if method is None else method
     facts = find(method)
+    check_keywords("estimate_from_tally", parameters, keywords_of(estimate_from_tally) | set(facts.parameters))
     checked = check_scenario(scenario)
     check_label_noise(label_noise)
     check_confidence(confidence)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from pulens.estimate import Interval
-from pulens.inputs import read_sample
+from pulens.inputs import READING, read_tally
+from pulens.keywords import hands_on
 from pulens.notice import Notice, Severity
 from pulens.priors.class_prior import ClassPrior
 from pulens.priors.estimate import as_class_prior, check_confidence, check_enough, weaknesses
@@ -14,7 +15,6 @@ from pulens.priors.feasible import feasible_range, highest_prior
 from pulens.priors.with_noise import find
 from pulens.priors.with_noise._twice import exchanged
 from pulens.scenario import check_scenario
-from pulens.tally import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,7 @@ class PriorAndNoise:
         return {"class_prior": self.class_prior.to_dict(), "label_noise": self.label_noise.to_dict()}
 
 
+@hands_on(READING)
 def estimate_prior_and_noise(
     labels: Any,
     scores: Any = None,
@@ -81,7 +82,7 @@ def estimate_prior_and_noise(
     >>> 0.1 in found.label_noise.interval and 0.2 in found.class_prior.interval
     True
     """
-    tally = labels if isinstance(labels, Tally) else Tally.from_sample(read_sample(labels, scores, **reading))
+    tally = read_tally(labels, scores, **reading)
     facts = find(method)
     checked = check_scenario(scenario)
     check_confidence(confidence)

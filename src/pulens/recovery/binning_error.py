@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from pulens.assumptions import Assumptions
 from pulens.contingency import ROUNDING
+from pulens.precision import in_precision
 from pulens.recovery.point import Recovery
 from pulens.tally import Tally
 
@@ -203,15 +204,19 @@ def corners(tally: Tally, threshold: float) -> list[Tally]:
     >>> [corner.at(0.85)[:2] for corner in corners(tally, 0.85)]
     [(0.0, 0.0), (0.0, 1.0), (1.0, 0.0), (1.0, 1.0)]
     """
-    place = np.searchsorted(-tally.highest, -threshold, side="right") - 1 if tally.binning is not None else -1
-    if place < 0 or not tally.thresholds[place] < threshold <= tally.highest[place]:
+    threshold = in_precision(threshold, tally.thresholds.dtype)
+    below = np.float64(-threshold)  # beside float32 a Python number would be read as one
+    place = np.searchsorted(-tally.highest, below, side="right") - 1 if tally.binning is not None else -1
+    if place < 0 or not float(tally.thresholds[place]) < threshold <= float(tally.highest[place]):
         return [tally]
     kinds = (tally.labelled, tally.unlabelled, tally.negative)
     ranges = []
     for kind in kinds:
         before = kind[place - 1] if place else kind.dtype.type(0)
         ranges.append([before] if before == kind[place] else [before, kind[place]])
-    thresholds = np.insert(tally.thresholds.astype(np.float64), place, threshold)
+    is_held = float(tally.thresholds.dtype.type(threshold)) == threshold
+    scores = tally.thresholds if is_held else tally.thresholds.astype(np.float64)
+    thresholds = np.insert(scores, place, threshold)
     return [
         Tally(
             thresholds,

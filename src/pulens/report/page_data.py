@@ -111,13 +111,13 @@ def in_scenario(evidence: Evidence, scenario: Scenario) -> Evidence:
 
 
 def packed(values: NDArray[Any], *, whole: bool = True) -> dict[str, str]:
-    """An array as base64, little-endian: whole numbers in four bytes where they fit, else eight-byte floats.
+    """An array as base64, little-endian: whole numbers and single precision in four bytes, else eight-byte floats.
 
     >>> packed(np.array([1, 2]))
     {'type': 'u4', 'data': 'AQAAAAIAAAA='}
     """
     fits = whole and values.dtype.kind in "iu" and (values.size == 0 or int(values.max()) < 2**32)
-    kind = "u4" if fits else "f8"
+    kind = "u4" if fits else "f4" if values.dtype == np.float32 else "f8"
     return {"type": kind, "data": base64.b64encode(np.ascontiguousarray(values, f"<{kind}").tobytes()).decode()}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.precision import in_precision
 from pulens.tally import Tally
 
 MOST_THRESHOLDS = 2000
@@ -70,7 +71,8 @@ def _places(tally: Tally, most: int, keep: Iterable[float]) -> NDArray[np.intp]:
             position += np.asarray(kind, float) / total
             called += kind
     position += np.log1p(called) / np.log1p(called[-1])
-    wanted = [int(np.searchsorted(-tally.thresholds, -threshold)) for threshold in keep if np.isfinite(threshold)]
+    kept = [in_precision(threshold, tally.thresholds.dtype) for threshold in keep if np.isfinite(threshold)]
+    wanted = [int(np.searchsorted(-tally.thresholds, -threshold)) for threshold in kept]
     fixed = np.clip([0, len(tally) - 1, *wanted], 0, len(tally) - 1)
     fewest, steps = most, 64 * most  # equal steps may meet the same threshold, so more steps than thresholds are tried
     while steps - fewest > fewest // 16:

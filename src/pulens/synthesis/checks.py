@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from pulens.assumptions import check_label_noise
-from pulens.errors import AssumptionError, InputError, PulensError, listed
+from pulens.errors import AssumptionError, InputError, PulensError, listed, nearest
+from pulens.keywords import KeywordError
 from pulens.labelling import Mechanism
 from pulens.notice import Notice, Severity
 from pulens.scenario import Scenario
@@ -89,12 +91,16 @@ def check_share(name: str, value: float, *, lowest_allowed: bool = False) -> Non
         raise AssumptionError(f"{name} must be {lowest} and below 1, got {value!r}. Write 10% as 0.1.")
 
 
-def check_parameters(name: str, rule: Mechanism, given: dict[str, Any]) -> dict[str, Any]:
+def check_parameters(name: str, rule: Mechanism, given: dict[str, Any], own: Iterable[str] = ()) -> dict[str, Any]:
+    """What the mechanism is told; ``own`` are the door's arguments, which may have been meant."""
     known = dict(rule.parameters) | (MIXTURE_PARAMETERS if rule.reads == "representativeness" else {})
     for parameter in given:
         if parameter not in known:
             allowed = f"it takes {listed(known)}" if known else "it takes none"
-            raise PulensError(f"{parameter!r} is not a parameter of the labelling mechanism {name!r}; {allowed}.")
+            raise KeywordError(
+                f"{parameter!r} is not a parameter of the labelling mechanism {name!r}; {allowed}. Nor is it an "
+                f"argument of synthesise().{nearest(parameter, (*own, *known))}"
+            )
     return known | given
 
 

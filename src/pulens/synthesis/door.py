@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pulens.errors import AssumptionError, InputError, listed
+from pulens.keywords import keywords_of
 from pulens.labelling import canonical_name, find
 from pulens.scenario import Scenario, check_scenario
 from pulens.synthesis.checks import (
@@ -104,7 +105,7 @@ def synthesise(
     for prior_name, prior in (("class_prior", class_prior), ("test_class_prior", test_class_prior)):
         if prior is not None:
             check_share(prior_name, prior)
-    settings = check_parameters(name, rule, parameters)
+    settings = check_parameters(name, rule, parameters, keywords_of(synthesise))
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(6)]
 
     train, test = split(is_positive, test_share, streams[0])

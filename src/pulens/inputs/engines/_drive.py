@@ -29,6 +29,7 @@ from pulens.inputs.engines._counts import (
     tallies,
 )
 from pulens.joint import JointTally
+from pulens.precision import is_too_long, too_long
 from pulens.tally import Tally
 
 EXACT_ROWS = 4_000_000  # so many distinct scores are always kept: about 130 MB of counts
@@ -78,7 +79,9 @@ def count_jointly(engine: Any, names: Sequence[str], coding: LabelCoding) -> Joi
     survey = engine.survey()
     _check_survey(engine, survey)
     scores, counts = engine.by_scores(_codes(engine, survey, coding))
-    return JointTally.from_increments(names, scores, counts.labelled, counts.unlabelled, counts.negative)
+    kinds = counts.labelled, counts.unlabelled, counts.negative
+    types = (engine.score_type, *engine.beside_types)
+    return JointTally.from_increments(names, scores, *kinds, types=types)
 
 
 def check_scores_of(engine: Engine) -> None:
@@ -210,12 +213,14 @@ def _check_survey(engine: Engine, survey: list[Surveyed]) -> None:
     ):
         if bad and column is not None:
             value = engine.bad_value(column)
+            such = f"({bad:,} such row{'s' if bad > 1 else ''} of {rows:,})"
+            if kind == "scores" and is_too_long(value):
+                raise InputError(too_long(f"{kind} (column {column!r})", value, f" {such}"))
             wanted = "finite numbers" if kind == "scores" else "finite numbers of at least 0"
             shown = "null" if value is None else repr(value)
             raise InputError(
-                f"{kind} (column {column!r}) must be {wanted}, got {shown} ({bad:,} such "
-                f"row{'s' if bad > 1 else ''} of {rows:,}). Drop or repair these rows first, for example with a "
-                "condition (where=..., or --where)."
+                f"{kind} (column {column!r}) must be {wanted}, got {shown} {such}. Drop or repair these rows first, "
+                "for example with a condition (where=..., or --where)."
             )
 
 

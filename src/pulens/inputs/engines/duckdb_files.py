@@ -13,6 +13,8 @@ from typing import Any
 from pulens.errors import InputError, MissingDependencyError, listed, nearest
 from pulens.inputs.columns import Columns, find_column
 from pulens.inputs.engines.lazy import LazyEngine, explained
+from pulens.inputs.files import column_names
+from pulens.precision import LARGEST_WHOLE
 
 MEMORY_LIMIT = "512MB"  # DuckDB sorts and groups beyond it on disk
 PARQUET, DELIMITED = ("parquet", "pq"), {"csv": ",", "tsv": "\t", "tab": "\t"}
@@ -57,16 +59,25 @@ def open_files(
                     na_values="",
                     hive_partitioning=_is_partitioned(paths),
                 )
-            relation, texts = _with_numbers(relation, (columns.score, columns.weight, *beside))
+            relation, texts = _with_numbers(relation, (columns.score, columns.weight, *beside), columns.weight)
         if where is not None:
             with explained(f"the condition {where!r}"):
                 relation = relation.filter(where)
         try:
+            _check_names(paths[0], format, delimiter, (*columns.names, *beside, group_by))
             if format in DELIMITED and len(relation.columns) == 1:  # another separator, more often than not
                 find_column(columns.score, relation.columns, delimiter=delimiter or DELIMITED[format])
             yield FileEngine(relation, columns, texts, group_by, beside)
         except InputError as error:
             raise InputError(f"{shown}: {error}") from error
+
+
+def _check_names(path: Path, format: str, delimiter: str | None, wanted: tuple[str | None, ...]) -> None:
+    """Refuse a column that is there twice: DuckDB would rename the second and read the first without a word."""
+    names = column_names(path, format, delimiter)
+    for name in wanted:
+        if name is not None and names.count(name) > 1:
+            find_column(name, names)
 
 
 class FileEngine(LazyEngine):
@@ -170,8 +181,12 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _with_numbers(relation: Any, names: tuple[str | None, ...]) -> tuple[Any, dict[str, str]]:
+def _with_numbers(
+    relation: Any, names: tuple[str | None, ...], weight: str | None = None
+) -> tuple[Any, dict[str, str]]:
     """Scores and weights that are kept as text turned into numbers, null where they are none, and the texts.
+
+    Scores are null too where they are whole numbers that a double cannot tell apart.
 
     The trimming also hides the cast from DuckDB's optimiser, which would have the CSV reader do it and fail on
     the first text that is no number.
@@ -181,9 +196,20 @@ def _with_numbers(relation: Any, names: tuple[str | None, ...]) -> tuple[Any, di
     if not wanted:
         return relation, {}
     texts = {name: f"pulens_text_{place}" for place, name in enumerate(wanted)}
-    replaced = ", ".join(f"TRY_CAST(trim({quoted(name)}) AS DOUBLE) AS {quoted(name)}" for name in wanted)
+    replaced = ", ".join(f"{_as_number(quoted(name), name != weight)} AS {quoted(name)}" for name in wanted)
     kept = ", ".join(f"{quoted(name)} AS {text}" for name, text in texts.items())
     return relation.project(f"* REPLACE ({replaced}), {kept}"), texts
+
+
+def _as_number(text: str, keep_apart: bool) -> str:
+    """SQL for the number that a text says."""
+    number, limit = f"TRY_CAST(trim({text}) AS DOUBLE)", LARGEST_WHOLE
+    if not keep_apart:
+        return number
+    is_whole = f"regexp_full_match(trim({text}), '[+-]?[0-9]+')"
+    # 2^53 + 1 is 2^53 as a double, and numbers of forty digits are no HUGEINT
+    is_long = f"(abs({number}) > {limit} OR abs(TRY_CAST(trim({text}) AS HUGEINT)) > {limit})"
+    return f"CASE WHEN abs({number}) >= {limit} AND {is_whole} AND {is_long} THEN NULL ELSE {number} END"
 
 
 def _is_partitioned(paths: list[Path]) -> bool:

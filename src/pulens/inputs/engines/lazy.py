@@ -11,8 +11,10 @@ from pulens.errors import InputError, PulensError
 from pulens.inputs.columns import Columns, find_column
 from pulens.inputs.engines._counts import KEYS_LIMIT, LARGEST, Codes, Counts, Surveyed, Within
 from pulens.inputs.engines._stream import SortedStream
+from pulens.precision import LARGEST_WHOLE
 
 SCORE, LABEL, WEIGHT, SEGMENT = "pulens_score", "pulens_label", "pulens_weight", "pulens_segment"
+EXACT = "pulens_exact"  # scores as they are kept, where a double may not hold them
 
 
 def is_lazy(value: Any) -> bool:
@@ -21,7 +23,10 @@ def is_lazy(value: Any) -> bool:
 
     if isinstance(value, str | bytes | list | tuple | np.ndarray):
         return False
-    return isinstance(nw.from_native(value, pass_through=True), nw.LazyFrame)
+    try:
+        return isinstance(nw.from_native(value, pass_through=True), nw.LazyFrame)
+    except nw.exceptions.DuplicateError:  # a table in memory: those inside an engine are not looked into yet
+        return False
 
 
 class LazyEngine:
@@ -42,14 +47,25 @@ class LazyEngine:
         if where is not None:
             frame = nw.from_native(_filtered(frame.to_native(), where))
         self.columns, self.group_by = columns, group_by
+        if _speaks_sql(frame.to_native()):  # a schema holds a column once, the table itself perhaps twice
+            for name in (*columns.names, *beside, *([] if group_by is None else [group_by])):
+                find_column(name, frame.to_native().columns)
         with explained("the table"):
             schema = frame.collect_schema()
         self._nw = nw
-        self.score_type = np.dtype(np.float32 if _type_of(schema, columns.score) == nw.Float32 else np.float64)
+        self.score_type, *self.beside_types = [
+            np.dtype(np.float32 if _type_of(schema, name) == nw.Float32 else np.float64)
+            for name in (columns.score, *beside)
+        ]
         chosen = [
             self._number(schema, columns.score, "scores").alias(SCORE),
             self._label(schema, columns.label).alias(LABEL),
         ]
+        kind = _type_of(schema, columns.score)
+        self._is_exact = isinstance(kind, nw.Decimal) or kind in (nw.Int64, nw.UInt64, nw.Int128, nw.UInt128)
+        self._is_signed = kind not in (nw.UInt64, nw.UInt128)
+        if self._is_exact:
+            chosen.append(nw.col(columns.score).alias(EXACT))
         if columns.weight is not None:
             chosen.append(self._number(schema, columns.weight, "weights").alias(WEIGHT))
         if group_by is not None:
@@ -77,7 +93,12 @@ class LazyEngine:
         from the statistics of a Parquet file, which leave NaN out, and takes both for granted (its issue 25521).
         """
         number = self._nw.col(name)
-        return (number - number == 0.0) & (number >= least) & (number <= LARGEST)
+        good = (number - number == 0.0) & (number >= least) & (number <= LARGEST)
+        if name == SCORE and self._is_exact:
+            good &= self._nw.col(EXACT) <= LARGEST_WHOLE
+            if self._is_signed:
+                good &= self._nw.col(EXACT) >= -LARGEST_WHOLE
+        return good
 
     def _label(self, schema: Any, column: str) -> Any:
         kept = _type_of(schema, column)
@@ -131,11 +152,12 @@ class LazyEngine:
         nw = self._nw
         name, least = (WEIGHT, 0.0) if column == self.columns.weight else (SCORE, -LARGEST)
         good = self._is_number(name, least)
+        shown = EXACT if name == SCORE and self._is_exact else name
         marked = self._rows.select(
-            nw.col(name),
+            nw.col(shown),
             nw.when(good).then(nw.lit(0, dtype=nw.Int64)).otherwise(nw.lit(1, dtype=nw.Int64)).alias("bad"),
         )
-        values: list[Any] = self._collect(marked.filter(nw.col("bad") == 1).head(1))[name].to_list()
+        values: list[Any] = self._collect(marked.filter(nw.col("bad") == 1).head(1))[shown].to_list()
         return values[0] if values else None
 
     def by_score(self, codes: Codes, within: Within | None = None) -> Counts:
@@ -283,10 +305,13 @@ def _array(table: Any, name: str, kind: Any = np.float64) -> NDArray[Any]:
     return np.asarray(table[name].cast(nw.Int64 if kind is np.int64 else nw.Float64).to_numpy(), kind)
 
 
+def _speaks_sql(native: Any) -> bool:
+    return type(native).__module__.partition(".")[0] in ("duckdb", "_duckdb", "pyspark", "sqlframe")
+
+
 def _filtered(native: Any, where: str) -> Any:
     """The table's own way of filtering by a condition written in its language."""
-    accepts = type(native).__module__.partition(".")[0] in ("duckdb", "_duckdb", "pyspark", "sqlframe")
-    if not accepts:
+    if not _speaks_sql(native):
         raise InputError(
             f"where= is SQL for files, databases, DuckDB and Spark tables; filter this {type(native).__name__} with "
             "its own methods first."

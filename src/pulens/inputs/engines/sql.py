@@ -13,6 +13,7 @@ from pulens.errors import InputError, MissingDependencyError, listed, nearest
 from pulens.inputs.addresses import check_database_file, shown_address, without_secrets
 from pulens.inputs.columns import Columns, find_column
 from pulens.inputs.engines._counts import KEYS_LIMIT, LARGEST, Codes, Counts, Surveyed, Within
+from pulens.precision import LARGEST_WHOLE
 
 FETCHED_ROWS = 50_000
 
@@ -133,12 +134,12 @@ class SqlEngine:
     ) -> None:
         self._sa, self._connection, self._table = sa, connection, table
         self.columns, self.group_by = columns, group_by
-        self.score_type = np.dtype(np.float64)
         # the condition is SQL by the user's own hand, put into brackets as it is
         self._conditions = [] if where is None else [sa.literal_column(f"({where})")]
         names = [str(column.name) for column in table.c]
         for name in (*columns.names, *beside, *([] if group_by is None else [group_by])):
             find_column(name, names)
+        self.score_type, *self.beside_types = [self._precision(name) for name in (columns.score, *beside)]
         self._score = self._number(columns.score, "scores")
         self._weight = None if columns.weight is None else self._number(columns.weight, "weights")
         self._beside = [self._number(name, "scores") for name in beside]
@@ -159,13 +160,28 @@ class SqlEngine:
             )
         return sa.cast(column, sa.Double)
 
+    def _precision(self, name: str) -> np.dtype[Any]:
+        """Single where the database keeps a column in four bytes; SQLite keeps eight, whatever the column is called."""
+        kind, dialect = self._table.c[name].type, self._connection.dialect.name
+        is_single = isinstance(kind, self._sa.REAL) and dialect != "sqlite"
+        if dialect in ("mysql", "mariadb"):  # where FLOAT has four bytes and REAL eight
+            is_single = type(kind).__name__ == "FLOAT" and (getattr(kind, "precision", None) or 0) <= 24
+        return np.dtype(np.float32 if is_single else np.float64)
+
     def _is_number(self, name: str, number: Any, least: float) -> Any:
         """Finite and large enough; NULL fails every comparison, and so does the difference of NaN or infinity."""
         sa = self._sa
         tests = [number >= least, number <= LARGEST, number - number == 0.0]
         if self._connection.dialect.name == "sqlite":  # which keeps text in columns of numbers
             tests.append(sa.func.typeof(self._table.c[name]).in_(["real", "integer"]))
+        if name != self.columns.weight and self._is_exact(name):
+            tests.append(self._table.c[name].between(-LARGEST_WHOLE, LARGEST_WHOLE))
         return sa.and_(*tests)
+
+    def _is_exact(self, name: str) -> bool:
+        """Whether a column keeps whole or decimal numbers, of which a double may not hold all digits."""
+        sa, kind = self._sa, self._table.c[name].type
+        return isinstance(kind, sa.Integer) or (isinstance(kind, sa.Numeric) and not isinstance(kind, sa.Float))
 
     def survey(self) -> list[Surveyed]:
         sa = self._sa

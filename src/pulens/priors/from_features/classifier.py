@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 
 from pulens.errors import AssumptionError
 from pulens.inputs.dense import dense
+from pulens.keywords import check_keywords, keywords_of
 from pulens.priors.class_prior import ClassPrior
 from pulens.priors.estimate import estimate_from_tally
+from pulens.priors.from_features._rows import check_kinds
+from pulens.priors.from_scores import find
 from pulens.tally import Tally
 
 FOLDS = 5
@@ -36,7 +39,9 @@ def estimate_prior_from_features(
     >>> abs(estimate_prior_from_features(features, labels, model=LogisticRegression()).unlabelled - 1 / 3) < 0.05
     True
     """
-    table, kinds = np.asarray(dense(features, bytes_each=8)), np.asarray(labels).astype(int)
+    known = keywords_of(estimate_prior_from_features) | keywords_of(estimate_from_tally) | set(find(method).parameters)
+    check_keywords("estimate_prior_from_features", options, known)
+    table, kinds = np.asarray(dense(features, bytes_each=8)), check_kinds(labels)
     models = default_models(seed) if model is None else [model]
     tallies = [Tally.from_arrays(kinds, out_of_fold_scores(one, table, kinds, seed=seed)) for one in models]
     best = max(tallies, key=_separation)

@@ -7,7 +7,7 @@ const priorControl = (() => {
   function unpack(packed) {
     if (!packed) return null;
     const bytes = Uint8Array.from(atob(packed.data), (character) => character.charCodeAt(0));
-    return packed.type === "u4" ? new Uint32Array(bytes.buffer) : new Float64Array(bytes.buffer);
+    return new { u4: Uint32Array, f4: Float32Array, f8: Float64Array }[packed.type](bytes.buffer);
   }
 
   // prior: what the page carries about it; world: {totals, scenario, labelNoise}; move(unlabelled prior) is called

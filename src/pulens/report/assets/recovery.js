@@ -263,8 +263,16 @@ const recovery = (() => {
     return Math.min(chance, 1);
   }
 
+  // A threshold as the scores would hold it: among scores of single precision 0.7 is the one nearest to 0.7.
+  function inPrecision(threshold, thresholds) {
+    if (!(thresholds instanceof Float32Array)) return threshold;
+    const rounded = Math.fround(threshold);
+    return Math.abs(rounded - threshold) <= 2 ** -24 * Math.abs(threshold) ? rounded : threshold;
+  }
+
   // Index into the tables of "score >= threshold": 0 when nothing is flagged.
-  function indexAt(thresholds, threshold) {
+  function indexAt(thresholds, wanted) {
+    const threshold = inPrecision(wanted, thresholds);
     let low = 0;
     let high = thresholds.length;
     while (low < high) {
