@@ -16,7 +16,7 @@ from pulens.notice import Notice, Severity, worst_first
 from pulens.priors.class_prior import unlabelled_prior
 from pulens.priors.feasible import binomial_lower, binomial_upper, feasible_range
 from pulens.recovery import Recovery
-from pulens.scenario import Scenario
+from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.tally import Tally
 
 USEFUL_HALF_WIDTH = 0.05
@@ -208,7 +208,7 @@ def _scenario(evidence: Evidence, threshold: float) -> list[Notice]:
 
 
 def check_labelling(
-    labels: Any, feature: Any, *, class_prior: float, scenario: str = "case-control"
+    labels: Any, feature: Any, *, class_prior: float, scenario: str = DEFAULT_SCENARIO
 ) -> tuple[Notice, ...]:
     r"""Do labelled positives look like a random draw of positives in a group or a second score?
 
@@ -218,7 +218,7 @@ def check_labelling(
 
     >>> labels = [1] * 50 + [0] * 200
     >>> clinic = ["north"] * 45 + ["south"] * 5 + ["north"] * 20 + ["south"] * 180
-    >>> print(*check_labelling(labels, clinic, class_prior=0.3))
+    >>> print(*check_labelling(labels, clinic, class_prior=0.44))
     Labelled positives are too many where the column is 'north': 90% of the labelled rows, ...
     """
     from pulens.scenario import check_scenario

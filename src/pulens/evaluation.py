@@ -30,7 +30,7 @@ from pulens.priors.given import GivenPrior
 from pulens.recovery import recover, recover_at
 from pulens.recovery.feasibility import impossible_rates
 from pulens.robustness import Direction, Robustness, Sensitivity, robustness, sensitivity, sensitivity_curve
-from pulens.scenario import Scenario
+from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.tally import Tally
 from pulens.uncertainty.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
 from pulens.whole_files import write_whole
@@ -182,7 +182,7 @@ class Evaluation:
 
         Metrics at a threshold take this evaluation's own, unless ``threshold`` gives another.
 
-        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.2, threshold=5)
+        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5, threshold=5)
         >>> print(evaluation.sensitivity("recall", factor=2))
         recall 0.667, [0.500, 0.667] if high scores were labelled up to 2 times as often
         """
@@ -195,7 +195,7 @@ class Evaluation:
     def robustness(self, statement: str, *, favours: Direction = "high", **options: Any) -> Robustness:
         """The smallest factor at which a statement such as ``"precision > 0.8"`` would fail.
 
-        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.2, threshold=5)
+        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5, threshold=5)
         >>> round(evaluation.robustness("recall > 0.5").factor, 6)
         2.0
         """
@@ -280,7 +280,7 @@ def evaluate(
     class_prior: GivenPrior | ClassPrior | str | None = None,
     unlabelled_prior: GivenPrior | None = None,
     label_noise: float = 0.0,
-    scenario: str = "case-control",
+    scenario: str = DEFAULT_SCENARIO,
     threshold: float | None = None,
     weights: Any = None,
     confidence: float | None = 0.95,
@@ -307,8 +307,9 @@ def evaluate(
     label_noise
         Share of labelled rows that are in truth negative.
     scenario
-        ``"case-control"``: the unlabelled rows are a sample of the population. ``"single-set"``: the labelled rows
-        were picked out of the sample, and the unlabelled ones are what is left.
+        ``"single-set"``: rows were labelled out of one sample, and the unlabelled ones are what is left.
+        ``"case-control"``: the labelled rows were collected apart, and the unlabelled ones alone are a sample of the
+        population.
     threshold
         Rows with ``score >= threshold`` are predicted positive. By default the threshold with the best recovered F1.
     weights
@@ -325,7 +326,7 @@ def evaluate(
     The recovery solves :math:`\eta_{pu} = \alpha\gamma + (1-\alpha)\eta` and
     :math:`\gamma_{pu} = \beta\gamma + (1-\beta)\eta` at every threshold: paper 003, equations 1 to 4.
 
-    >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2], class_prior=0.2)
+    >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2], class_prior=0.5)
     >>> round(evaluation.estimates["roc_auc"].value, 6), round(evaluation.uncorrected["roc_auc"].value, 6)
     (0.625, 0.6)
     >>> round(evaluation.at(0.5)["recall"].value, 6)

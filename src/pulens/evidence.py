@@ -15,7 +15,7 @@ from pulens.priors import ClassPrior, estimate_from_tally, given
 from pulens.priors.given import GivenPrior
 from pulens.recovery import Recovery
 from pulens.recovery.binning_error import bin_errors
-from pulens.scenario import Scenario, check_scenario
+from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.tally import Tally
 
 
@@ -30,7 +30,7 @@ class Evidence:
     tally: Tally
     class_prior: ClassPrior
     label_noise: float = 0.0
-    scenario: Scenario = Scenario.CASE_CONTROL
+    scenario: Scenario = Scenario.SINGLE_SET
     prior_held: Literal["unlabelled", "population"] = "unlabelled"
 
     @property
@@ -71,14 +71,14 @@ def gather(
     class_prior: GivenPrior | ClassPrior | str | None = None,
     unlabelled_prior: GivenPrior | None = None,
     label_noise: float = 0.0,
-    scenario: str = "case-control",
+    scenario: str = DEFAULT_SCENARIO,
     audit: object = None,
     **reading: Any,
 ) -> Evidence:
     """Read rows (see :func:`pulens.inputs.read_tally`), count them and settle the class prior.
 
     >>> gather([1, 0, 0, 0], [0.9, 0.7, 0.2, 0.1], class_prior=0.25).class_prior.unlabelled
-    0.25
+    0.0
     """
     checked_scenario = check_scenario(scenario)
     check_label_noise(label_noise)

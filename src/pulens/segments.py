@@ -84,7 +84,7 @@ def evaluate_by(source: Any, group_by: str, **options: Any) -> Evaluations:
 
     >>> import polars
     >>> frame = polars.DataFrame({"score": [.9, .7, .6, .2] * 2, "label": [1, 0, 1, 0] * 2, "site": [1] * 4 + [2] * 4})
-    >>> found = evaluate_by(frame, "site", class_prior=0.2)
+    >>> found = evaluate_by(frame, "site", class_prior=0.6)
     >>> {site: round(evaluation.estimates["roc_auc"].value, 3) for site, evaluation in found.items()}
     {1: 0.812, 2: 0.812}
     """

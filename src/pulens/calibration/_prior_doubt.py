@@ -31,7 +31,7 @@ class PriorDoubt:
         """Settle how an interval of this confidence is to be made.
 
         >>> from pulens.evidence import gather
-        >>> doubt = PriorDoubt.of(gather([1, 0, 0], [0.9, 0.5, 0.1], class_prior=(0.1, 0.3)), 0.95)
+        >>> doubt = PriorDoubt.of(gather([1, 0, 0], [0.9, 0.5, 0.1], unlabelled_prior=(0.1, 0.3)), 0.95)
         >>> doubt.priors[0], doubt.priors[-1], round(doubt.quantile, 2), doubt.confidence
         (0.1, 0.3, 1.96, 0.95)
         """

@@ -106,7 +106,7 @@ def expected_calibration_error(
     the bootstrap's bias correction. Where the class prior is a range the interval is the hull over it.
 
     >>> labels, scores = [1] * 4 + [0] * 10, [.3, .3, .8, .95] + [.3] * 4 + [.55] * 3 + [.8] * 3
-    >>> error = expected_calibration_error(labels, scores, class_prior=0.4, bins=5)
+    >>> error = expected_calibration_error(labels, scores, class_prior=0.4, scenario="case-control", bins=5)
     >>> round(error.value, 6), error.filled_bins
     (0.485, 3)
     """

@@ -8,6 +8,7 @@ import click
 
 from pulens.cli._complete import complete_file
 from pulens.cli._options import Number, reading_arguments, reading_options
+from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,10 +33,10 @@ USEFUL_WIDTHS = (0.1, 0.05, 0.02)
 )
 @click.option(
     "--scenario",
-    type=click.Choice(["case-control", "single-set"]),
-    default="case-control",
+    type=click.Choice([str(one) for one in Scenario]),
+    default=DEFAULT_SCENARIO,
     show_default=True,
-    help="case-control: the prior speaks of the unlabelled rows' population. single-set: of all rows together.",
+    help="single-set: the prior speaks of all rows together. case-control: of the unlabelled rows' population.",
 )
 @click.option("--audit", metavar="K/R", help="K positives were found among R randomly chosen unlabelled rows.")
 @click.option("--confidence", type=Number(), default=0.95, show_default=True)

@@ -29,7 +29,7 @@ def evaluation_page(evaluation: Evaluation, *, title: str | None = None, scores_
     """The whole page as text; with ``scores_are="probability"`` (or ``"logit"``) it has a reliability diagram.
 
     >>> from pulens import evaluate
-    >>> page = evaluation_page(evaluate([1, 0, 0], [0.9, 0.4, 0.1], class_prior=0.2), title="<script>")
+    >>> page = evaluation_page(evaluate([1, 0, 0], [0.9, 0.4, 0.1], class_prior=0.4), title="<script>")
     >>> "<title>&lt;script&gt; · pulens</title>" in page
     True
     """

@@ -15,7 +15,7 @@ def evaluation_markdown(evaluation: Evaluation, *, title: str | None = None) -> 
     """Verdict, warnings, two tables and the assumptions.
 
     >>> from pulens import evaluate
-    >>> text = evaluation_markdown(evaluate([1, 0, 0], [0.9, 0.4, 0.1], class_prior=0.2), title="a|b")
+    >>> text = evaluation_markdown(evaluate([1, 0, 0], [0.9, 0.4, 0.1], class_prior=0.4), title="a|b")
     >>> text.splitlines()[0]
     '# a\\\\|b'
     """
