@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import pulens
-from pulens.diagnostics import check_labelling, diagnose, labelled_needed
-from pulens.evidence import gather
+from pulens.diagnostics import check_labelling, labelled_needed
 
 
 def sample(seed: int = 0, labelled: int = 300, unlabelled: int = 3000, negative: int = 0, gap: float = 1.5):
@@ -61,20 +60,6 @@ def test_labelled_rows_left_among_the_unlabelled_are_noticed() -> None:
     twice = np.concatenate([scores, scores[labels == 1]]), np.concatenate([labels, np.zeros(300, int)])
     assert "labelled-among-unlabelled" in codes(twice[1], twice[0])
     assert "labelled-among-unlabelled" not in codes(labels, np.round(scores))  # ties everywhere prove nothing
-
-
-@pytest.mark.parametrize("scenario", ["case-control", "single-set"])
-def test_the_other_scenario_is_shown_where_it_matters(scenario: str) -> None:
-    labels, scores = sample()
-    evidence = gather(labels, scores, class_prior=0.3, scenario=scenario)
-    message = next(str(n) for n in diagnose(evidence, threshold=1.0) if n.code == "scenario-matters")
-    other = "single-set" if scenario == "case-control" else "case-control"
-    answers = [
-        pulens.evaluate(labels, scores, class_prior=0.3, scenario=which, threshold=1.0, confidence=None)
-        for which in (scenario, other)
-    ]
-    here, there = (answer.estimates["precision"].value for answer in answers)
-    assert f"precision would be {there:.3f} instead of {here:.3f}" in message
 
 
 def test_groups_and_second_scores_test_the_labelling() -> None:

@@ -25,6 +25,7 @@ from pulens.metrics._binning import binning_notices
 from pulens.metrics._intervals import Choice, Doubts
 from pulens.metrics._measure import check_threshold, estimate, raw_value
 from pulens.notice import Notice, Severity, worst_first
+from pulens.other_scenario import OtherScenario, other_scenario
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
 from pulens.recovery import recover, recover_at
@@ -112,6 +113,11 @@ class Evaluation:
     @cached_property
     def uncorrected(self) -> Mapping[str, Estimate]:
         return _estimates(_uncorrected(self.evidence), self.threshold)
+
+    @cached_property
+    def other_scenario(self) -> OtherScenario | None:
+        """Which numbers would move had the labelled rows come about the other way; ``None`` without unlabelled rows."""
+        return other_scenario(self.evidence, self.estimates, self.threshold)
 
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
@@ -215,6 +221,7 @@ class Evaluation:
             **summarise(self).to_dict(),
             "class_prior": self.class_prior.to_dict(),
             "scenario": str(self.scenario),
+            "other_scenario": None if self.other_scenario is None else self.other_scenario.to_dict(),
             "target_population": self.target_population,
             "label_noise": self.evidence.label_noise,
             "counts": {
@@ -428,7 +435,9 @@ def _notices(evaluation: Evaluation) -> tuple[Notice, ...]:
                 f"±{0.98 / math.sqrt(max(totals.labelled, 1)):.2f} at best.",
             )
         )
-    found += diagnose(evidence, evaluation.estimates.get("recall"), threshold=evaluation.threshold)
+    found += diagnose(evidence, evaluation.estimates.get("recall"))
+    if evaluation.other_scenario is not None:
+        found += evaluation.other_scenario.notices
     if evaluation.threshold_choice != "given":
         found.append(
             Notice(

@@ -18,11 +18,12 @@ def show_evaluation(evaluation: Evaluation, console: Console) -> None:
     from rich.markup import escape
     from rich.padding import Padding
 
-    summary = summarise(evaluation)
+    summary = summarise(evaluation, "command")
     for title, text in (
         ("rows", summary.counts),
         ("prior", summary.class_prior),
         ("about", summary.population),
+        *([("labels", summary.scenario)] if summary.scenario else []),
     ):
         console.print(f"[dim]{title:<6}[/] {escape(text)}", highlight=False)
     console.print()

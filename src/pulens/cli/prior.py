@@ -102,7 +102,7 @@ def command(
         from rich.console import Console
 
         console = Console()
-        _show(prior, console, str(tally), confidence)
+        _show(prior, console, str(tally), confidence, Scenario(scenario))
         if noise_found is not None:
             console.print(f"{noise_found}; at most {noise_found.feasible.high:.3f} is feasible", highlight=False)
         if compare and "estimators" in answer:
@@ -129,10 +129,13 @@ def _advice(prior: ClassPrior, confidence: float) -> dict[str, int]:
     return {f"{width:g}": rows_to_audit(prior.unlabelled, width, confidence=confidence) for width in USEFUL_WIDTHS}
 
 
-def _show(prior: ClassPrior, console: Console, counts: str, confidence: float) -> None:
+def _show(prior: ClassPrior, console: Console, counts: str, confidence: float, scenario: Scenario) -> None:
     from rich.markup import escape
 
+    from pulens.report.words import scenario_words
+
     console.print(f"[dim]{escape(counts)}[/]", highlight=False)
+    console.print(f"[dim]labels[/]  {escape(scenario_words(scenario, 'command'))}", highlight=False)
     console.print(f"[bold]{escape(str(prior))}[/]", highlight=False)
     if prior.value != prior.unlabelled:
         among = "" if prior.unlabelled_interval is None else f" {prior.unlabelled_interval}"

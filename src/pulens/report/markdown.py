@@ -25,6 +25,7 @@ def evaluation_markdown(evaluation: Evaluation, *, title: str | None = None) -> 
         f"- Rows: {plain(summary.counts)}",
         f"- Prior: {plain(summary.class_prior)}",
         f"- Speaks of {plain(summary.population)}",
+        *([f"- Scenario: {plain(summary.scenario)}"] if summary.scenario else []),
     ]
     for notice in summary.notices:
         lines += ["", f"> **{notice.severity.name.capitalize()}** {plain(str(notice))}"]

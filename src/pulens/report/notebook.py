@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 _TEMPLATE = """\
 <div class="pulens">
-<p><b>{{ summary.counts }}</b><br>{{ summary.class_prior }}<br>Speaks of {{ summary.population }}.</p>
+<p><b>{{ summary.counts }}</b><br>{{ summary.class_prior }}<br>Speaks of {{ summary.population }}.
+{%- if summary.scenario %}<br>Scenario: {{ summary.scenario }}.{% endif %}</p>
 <table>
 <thead><tr><th scope="col" style="text-align:left">metric</th><th scope="col">recovered</th>
 {%- if summary.interval_name %}<th scope="col">{{ summary.interval_name }}</th>{% endif -%}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pulens.estimate import Estimate
 from pulens.notice import Notice
-from pulens.report.words import Assumption, assumptions, counts_of, title_of, verdict
+from pulens.report.words import Assumption, assumptions, counts_of, scenario_sentence, title_of, verdict
 
 if TYPE_CHECKING:
     from pulens.evaluation import Evaluation
@@ -55,18 +55,23 @@ class Summary:
     notices: tuple[Notice, ...]
     verdict: tuple[str, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
+    scenario: str = ""  # in plain words, with the numbers that the other scenario would move
 
     def to_dict(self) -> dict[str, Any]:
         """What a reader is told in words, ready for JSON; the numbers are the evaluation's own."""
-        return {"verdict": list(self.verdict), "assumptions": [asdict(found) for found in self.assumptions]}
+        return {
+            "verdict": list(self.verdict),
+            "scenario_note": self.scenario,
+            "assumptions": [asdict(found) for found in self.assumptions],
+        }
 
 
 def number(estimate: Estimate) -> str:
     return "undefined" if estimate.undefined_because else f"{estimate.value:.3f}"
 
 
-def summarise(evaluation: Evaluation) -> Summary:
-    """Gather what the renderings show."""
+def summarise(evaluation: Evaluation, way: str = "both") -> Summary:
+    """Gather what the renderings show; ``way`` is how a reader says a scenario (:data:`pulens.report.words.WAYS`)."""
     from pulens.metrics import METRICS
 
     prior = evaluation.class_prior
@@ -86,6 +91,7 @@ def summarise(evaluation: Evaluation) -> Summary:
         evaluation.notices,
         verdict(evaluation),
         assumptions(evaluation),
+        scenario_sentence(evaluation.other_scenario, way),
     )
 
 

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
 def evaluation_text(evaluation: Evaluation) -> str:
     """A table of recovered and uncorrected numbers, then the warnings, worst first."""
-    summary = summarise(evaluation)
+    summary = summarise(evaluation, "python")
     lines = [
         f"rows         {summary.counts}",
         f"prior        {summary.class_prior}",
         f"speaks of    {summary.population}",
+        *_scenario(summary),
         "",
         _header(summary, "ranking"),
         *(_line(summary, row) for row in summary.ranking),
@@ -31,6 +32,12 @@ def evaluation_text(evaluation: Evaluation) -> str:
             *textwrap.wrap(f"{notice.severity.name.lower()}: {notice}", 100, subsequent_indent="  "),
         ]
     return "\n".join(lines)
+
+
+def _scenario(summary: Summary) -> list[str]:
+    if not summary.scenario:
+        return []
+    return textwrap.wrap(summary.scenario, 100, initial_indent="scenario     ", subsequent_indent=" " * 13)
 
 
 def _header(summary: Summary, title: str) -> str:
