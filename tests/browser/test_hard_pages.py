@@ -97,7 +97,7 @@ def test_all_scores_tied(open_page, tmp_path):
 
 def test_a_class_prior_of_zero(open_page, tmp_path):
     path = tmp_path / "report.html"
-    evaluation = evaluate(*rows(500), unlabelled_prior=0.0)
+    evaluation = evaluate(*rows(500), unlabelled_prior=0.0, scenario="case-control")
     evaluation.to_html(path)
     opened = open_page(path)
     assert opened.number("precision") == evaluation.estimates["precision"].value

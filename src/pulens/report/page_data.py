@@ -149,6 +149,7 @@ def prior_data(evidence: Evidence, limit: float, top: float) -> dict[str, Any]:
         return population_prior(share, totals, evidence.scenario, evidence.label_noise)
 
     feasible = getattr(prior, "unlabelled_feasible", None)
+    fixed = not totals.unlabelled  # every class is known: the slider stands still, on a track that still has a length
     return {
         "value": prior.value,
         "unlabelled": prior.unlabelled,
@@ -156,9 +157,9 @@ def prior_data(evidence: Evidence, limit: float, top: float) -> dict[str, Any]:
         "high": None if prior.interval is None else prior.interval.high,
         "confidence": None if prior.interval is None else prior.interval.confidence,
         "method": prior.method,
-        "track": [population(0.0), population(top)],
-        "possible": population(limit if feasible is None else feasible.high),
-        "fixed": not totals.unlabelled,
+        "track": [0.0, top] if fixed else [population(0.0), population(top)],
+        "possible": 1.0 if fixed else population(limit if feasible is None else feasible.high),
+        "fixed": fixed,
     }
 
 
