@@ -35,7 +35,7 @@ def main() -> None:
     scores = np.concatenate([labelled, unlabelled])[order]
     labels = np.repeat(np.array([1, 0], np.int8), [LABELLED, ROWS - LABELLED])[order]
     tally = Tally.from_arrays(labels, scores)
-    options = {"class_prior": 0.3, "redraws": 1000}
+    options = {"class_prior": 0.3, "scenario": "case-control", "redraws": 1000}
     found = expected_calibration_error(tally, **options)
     print(f"{ROWS:,} scores, {found.bins} bins of equal mass, 1,000 redraws: {found}")
     sort = best_of(lambda: np.sort(scores))

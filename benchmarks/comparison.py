@@ -47,7 +47,7 @@ def ranking(pairs: int, n_labelled: int, n_unlabelled: int, areas: tuple[float, 
     start = time.perf_counter()
     for pair in range(pairs):
         labels, found = rows(n_labelled, n_unlabelled, models, rng)
-        options = {"metrics": ["roc_auc"], "redraws": DRAWS, "seed": pair}
+        options = {"scenario": "case-control", "metrics": ["roc_auc"], "redraws": DRAWS, "seed": pair}
         ours = pulens.compare(labels, found, class_prior=PRIOR, **options)
         declared += ours.winner is not None
         right += ours.winner == "a"
@@ -98,7 +98,13 @@ def at_threshold(pairs: int, n_labelled: int, n_unlabelled: int) -> None:
     counts = {metric: {"ours": 0, "naive right": 0, "naive wrong": 0} for metric in ("accuracy", "f1")}
     for pair in range(pairs):
         labels, both = rows(n_labelled, n_unlabelled, {"a": (0.9, 1.0), "b": (0.9, 1.0)}, rng)
-        options = {"metrics": list(counts), "redraws": DRAWS, "seed": pair, "threshold": thresholds}
+        options = {
+            "scenario": "case-control",
+            "metrics": list(counts),
+            "redraws": DRAWS,
+            "seed": pair,
+            "threshold": thresholds,
+        }
         ours = pulens.compare(labels, both, class_prior=PRIOR, **options)
         naive = pulens.compare(labels, both, unlabelled_prior=0.0, **options)
         for metric, count in counts.items():

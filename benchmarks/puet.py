@@ -66,6 +66,7 @@ def conventional(name, seed, unlabelled="whole-pool"):
         data.X.reshape(len(data.X), -1),
         data.y,
         label_frequency=0.1,
+        scenario="case-control",
         unlabelled=unlabelled,
         validation_share=0.01,
         test_share=0.0 if official else 0.2,
@@ -82,7 +83,12 @@ def speed(names, trees):
     for name in names:
         train, _ = conventional(name, 2)
         X, labels = train.X, train.labels
-        options = {"class_prior": train.class_prior, "n_estimators": trees, "random_state": 0}
+        options = {
+            "class_prior": train.class_prior,
+            "scenario": "case-control",
+            "n_estimators": trees,
+            "random_state": 0,
+        }
         ours, _ = timed(lambda X=X, labels=labels, options=options: PUET(**options).fit(X, labels))
         forest = ExtraTreesClassifier(trees, random_state=0)
         theirs, _ = timed(lambda X=X, labels=labels, forest=forest: forest.fit(X, labels))
@@ -108,7 +114,8 @@ def accuracy(names, seeds, trees, unlabelled, jobs):
         found, ranked = [], []
         for seed in seeds:
             train, (X_test, y_test) = conventional(name, seed, unlabelled)
-            forest = PUET(class_prior=train.class_prior, n_estimators=trees, random_state=seed, n_jobs=jobs)
+            told = {"class_prior": train.class_prior, "scenario": "case-control"}
+            forest = PUET(**told, n_estimators=trees, random_state=seed, n_jobs=jobs)
             forest.fit(train.X, train.labels)
             votes, posterior = forest._read(X_test)
             found.append(100 * np.mean((votes > 0.5) == y_test))

@@ -109,16 +109,22 @@ def study(folder: Path, draws: int) -> None:
                         few = rng.choice(pool[positive[pool]], size[0])
                         many = rng.choice(pool, size[1])
                         labels = np.repeat([1, 0], size)
-                        evidence = gather(labels, scores[np.concatenate([few, many])], class_prior=prior)
+                        evidence = gather(
+                            labels, scores[np.concatenate([few, many])], class_prior=prior, scenario="case-control"
+                        )
                         bins = optimal_bins(prior, *size)
-                        found = expected_calibration_error(evidence.tally, class_prior=prior, bins=bins, redraws=1)
+                        found = expected_calibration_error(
+                            evidence.tally, class_prior=prior, bins=bins, redraws=1, scenario="case-control"
+                        )
                         edges = mass_edges(scores[many], bins)
                         truth = true_error(scores[pool], positive[pool], edges)
                         covered.setdefault((name, size), []).append(found.interval.low <= truth <= found.interval.high)
                         points = Points.of(evidence)
                         for method in METHODS:
                             if method == "auto":
-                                fitted = recalibrate(evidence.tally, class_prior=prior, redraws=1).map
+                                fitted = recalibrate(
+                                    evidence.tally, class_prior=prior, redraws=1, scenario="case-control"
+                                ).map
                             else:
                                 fitted = RECALIBRATORS[method].fit(points, "probability")
                             mapped = fitted(scores[test])
@@ -175,7 +181,9 @@ def worlds(draws: int) -> None:
             left: dict[str, list[float]] = {"risk": [], "likelihood": []}
             for _ in range(draws):
                 few, many, _ = world.draw(*size, rng)
-                evidence = gather(np.repeat([1, 0], size), np.concatenate([few, many]), class_prior=prior)
+                evidence = gather(
+                    np.repeat([1, 0], size), np.concatenate([few, many]), class_prior=prior, scenario="case-control"
+                )
                 a, b = logit(few), logit(many)
 
                 def risk(theta: np.ndarray, a: np.ndarray = a, b: np.ndarray = b, prior: float = prior) -> float:

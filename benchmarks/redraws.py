@@ -55,7 +55,7 @@ def main() -> None:
     loop_auc = (time.process_time() - started) / asked.loops * asked.redraws
 
     started = time.process_time()
-    evidence = gather(labels, scores, class_prior=PRIOR)
+    evidence = gather(labels, scores, class_prior=PRIOR, scenario="case-control")
     doubts = Doubts(evidence, Resampling(redraws=asked.redraws))
     answers = [estimate(name, METRICS[name], evidence, doubts=doubts) for name in ("roc_auc", "average_precision")]
     ours = time.process_time() - started
@@ -66,7 +66,10 @@ def main() -> None:
 
         def work(redrawn):
             maps = recover_many(redrawn.totals, np.full(len(redrawn), PRIOR), 0.0, Scenario.CASE_CONTROL)
-            areas = [direct_roc_auc(each, Assumptions(PRIOR)) for each in tallies_of(redrawn, tally.thresholds)]
+            areas = [
+                direct_roc_auc(each, Assumptions(PRIOR, scenario=Scenario.CASE_CONTROL))
+                for each in tallies_of(redrawn, tally.thresholds)
+            ]
             return np.array(areas), average_precisions(maps, redrawn, at)[0]
 
         started = time.process_time()

@@ -69,8 +69,9 @@ def areas(tally) -> tuple[float, float]:
     from pulens.assumptions import Assumptions
     from pulens.curves import precision_recall_areas
     from pulens.recovery import direct_roc_auc
+    from pulens.scenario import Scenario
 
-    assumptions = Assumptions(PRIOR)
+    assumptions = Assumptions(PRIOR, scenario=Scenario.CASE_CONTROL)
     return direct_roc_auc(tally, assumptions), precision_recall_areas(tally, assumptions).average_precision
 
 
@@ -168,6 +169,7 @@ start, cpu = time.perf_counter(), time.process_time()
 from pulens.assumptions import Assumptions
 from pulens.inputs import read_tally
 from pulens.recovery.binning_error import bin_errors
+from pulens.scenario import Scenario
 source, ready = path, start
 if road == "spark":
     from pyspark.sql import SparkSession
@@ -178,7 +180,7 @@ if road == "spark":
     source, ready = spark.read.parquet(path), time.perf_counter()
 tally = read_tally(source, tolerance=tolerance)
 found = areas(tally)
-bounds = [float(errors.sum()) for errors in bin_errors(tally, Assumptions(0.1))]
+bounds = [float(errors.sum()) for errors in bin_errors(tally, Assumptions(0.1, scenario=Scenario.CASE_CONTROL))]
 print(json.dumps({
     "wall": time.perf_counter() - start, "started": ready - start, "answer": found, "kept": len(tally),
     "rows": tally.totals.rows, "binned": tally.binning is not None, "bounds": bounds,

@@ -64,7 +64,8 @@ def epoch_seconds(
         wait(device)
         marks.append(clock())
 
-    settings = {"class_prior": 0.4, "selection": "last", "progress": False, "device": device, "epochs": epochs + 1}
+    settings = {"class_prior": 0.4, "scenario": "case-control", "selection": "last", "progress": False}
+    settings |= {"device": device, "epochs": epochs + 1}
     network = {key: options.pop(key) for key in ("convolution",) if key in options}
     learners = [NNPU(random_state=seed, **settings, **options) for seed in range(runs)]
     fit_many(learners, X, [labels] * runs, on_epoch=mark, **network)

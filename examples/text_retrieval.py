@@ -52,7 +52,8 @@ scores = model.decision_function(words[np.concatenate([bookmarks, judged])])
 labels = np.repeat([1, 0], [bookmarks.size, judged.size])
 
 truth = relevant[judged]
-evaluation = pulens.evaluate(labels, scores, class_prior=(truth.mean() * 0.8, truth.mean() * 1.2), threshold=-1.5)
+known = {"class_prior": (truth.mean() * 0.8, truth.mean() * 1.2), "scenario": "case-control"}
+evaluation = pulens.evaluate(labels, scores, **known, threshold=-1.5)
 print(f"\n{evaluation}")
 
 unseen = scores[labels == 0]

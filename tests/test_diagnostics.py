@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import pulens
-from pulens.diagnostics import check_labelling, diagnose, labelled_needed
-from pulens.evidence import gather
+from pulens.diagnostics import check_labelling, labelled_needed
 
 
 def sample(seed: int = 0, labelled: int = 300, unlabelled: int = 3000, negative: int = 0, gap: float = 1.5):
@@ -19,7 +18,7 @@ def sample(seed: int = 0, labelled: int = 300, unlabelled: int = 3000, negative:
 
 
 def codes(labels, scores, **options) -> set[str]:
-    options = {"class_prior": 0.2, "threshold": 1.0, "redraws": 100, **options}
+    options = {"class_prior": 0.2, "scenario": "case-control", "threshold": 1.0, "redraws": 100, **options}
     return {notice.code for notice in pulens.evaluate(labels, scores, **options).notices}
 
 
@@ -31,7 +30,7 @@ def test_sound_data_raise_no_alarm() -> None:
 
 def test_few_labelled_rows_are_told_how_many_are_needed() -> None:
     labels, scores = sample(labelled=20)
-    found = pulens.evaluate(labels, scores, class_prior=0.2, threshold=1.0, redraws=100)
+    found = pulens.evaluate(labels, scores, class_prior=0.2, scenario="case-control", threshold=1.0, redraws=100)
     message = next(str(notice) for notice in found.notices if notice.code == "wide-recall")
     assert "labelled positives are needed" in message
     assert labelled_needed(0.05, rate=0.5) == 385
@@ -61,20 +60,6 @@ def test_labelled_rows_left_among_the_unlabelled_are_noticed() -> None:
     twice = np.concatenate([scores, scores[labels == 1]]), np.concatenate([labels, np.zeros(300, int)])
     assert "labelled-among-unlabelled" in codes(twice[1], twice[0])
     assert "labelled-among-unlabelled" not in codes(labels, np.round(scores))  # ties everywhere prove nothing
-
-
-@pytest.mark.parametrize("scenario", ["case-control", "single-set"])
-def test_the_other_scenario_is_shown_where_it_matters(scenario: str) -> None:
-    labels, scores = sample()
-    evidence = gather(labels, scores, class_prior=0.3, scenario=scenario)
-    message = next(str(n) for n in diagnose(evidence, threshold=1.0) if n.code == "scenario-matters")
-    other = "single-set" if scenario == "case-control" else "case-control"
-    answers = [
-        pulens.evaluate(labels, scores, class_prior=0.3, scenario=which, threshold=1.0, confidence=None)
-        for which in (scenario, other)
-    ]
-    here, there = (answer.estimates["precision"].value for answer in answers)
-    assert f"precision would be {there:.3f} instead of {here:.3f}" in message
 
 
 def test_groups_and_second_scores_test_the_labelling() -> None:

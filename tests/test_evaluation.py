@@ -28,7 +28,7 @@ def test_single_set_precision_is_in_labelled_and_unlabelled_rows_together():
 
 
 def test_case_control_precision_is_in_the_unlabelled_rows():
-    found = pulens.evaluate(LABELS, SCORES, class_prior=0.2).at(0.5)
+    found = pulens.evaluate(LABELS, SCORES, class_prior=0.2, scenario="case-control").at(0.5)
     assert found["precision"].value == pytest.approx(0.2 * (2 / 3) / 0.6)
 
 
@@ -36,7 +36,8 @@ def test_one_prior_never_means_two_things():
     by_population = pulens.evaluate(LABELS, SCORES, class_prior=0.5, scenario="single-set")
     assert by_population.class_prior.unlabelled == pytest.approx(0.2)
     assert by_population.evidence.recovery.class_prior == pytest.approx(0.5)
-    assert pulens.evaluate(LABELS, SCORES, class_prior=0.5).class_prior.unlabelled == 0.5
+    apart = pulens.evaluate(LABELS, SCORES, class_prior=0.5, scenario="case-control")
+    assert apart.class_prior.unlabelled == 0.5
 
 
 def test_known_negatives_in_a_single_set_are_counted_as_what_they_are():
@@ -49,7 +50,7 @@ def test_known_negatives_in_a_single_set_are_counted_as_what_they_are():
 
 
 def test_best_threshold_is_where_the_metric_is_best():
-    evaluation = pulens.evaluate(LABELS, SCORES, class_prior=0.2)
+    evaluation = pulens.evaluate(LABELS, SCORES, class_prior=0.5)
     best = evaluation.best_threshold("f1")
     tried = {score: evaluation.at(score)["f1"].value for score in SCORES}
     assert tried[best] == max(tried.values())
@@ -62,7 +63,7 @@ def test_best_threshold_is_where_the_metric_is_best():
 
 
 def test_nothing_predicted_positive_leaves_precision_undefined_with_a_reason():
-    found = pulens.evaluate(LABELS, SCORES, class_prior=0.2).at(2)
+    found = pulens.evaluate(LABELS, SCORES, class_prior=0.5).at(2)
     assert np.isnan(found["precision"].value)
     assert "nothing is predicted positive" in found["precision"].undefined_because
     assert found["precision"].to_dict()["value"] is None
@@ -70,7 +71,8 @@ def test_nothing_predicted_positive_leaves_precision_undefined_with_a_reason():
 
 
 def test_areas_above_one_are_clipped_and_reported():
-    evaluation = pulens.evaluate([1, 1, 1, 0, 0, 0, 0], [0.9, 0.8, 0.8, 0.8, 0.8, 0.6, 0.1], class_prior=0.5)
+    labels, scores = [1, 1, 1, 0, 0, 0, 0], [0.9, 0.8, 0.8, 0.8, 0.8, 0.6, 0.1]
+    evaluation = pulens.evaluate(labels, scores, class_prior=0.5, scenario="case-control")
     assert evaluation.estimates["roc_auc"].value == 1
     assert any("roc_auc is 1.1667" in text and "class prior is too high" in text for text in evaluation.warnings)
 
@@ -78,7 +80,7 @@ def test_areas_above_one_are_clipped_and_reported():
 def test_a_class_prior_that_the_data_contradict_is_reported_with_its_cause():
     rng = np.random.default_rng(0)
     scores = np.concatenate([rng.normal(3, 1, 500), rng.normal(0, 1, 5000)])
-    evaluation = pulens.evaluate(np.repeat([1, 0], [500, 5000]), scores, class_prior=0.4)
+    evaluation = pulens.evaluate(np.repeat([1, 0], [500, 5000]), scores, class_prior=0.4, scenario="case-control")
     notice = next(notice for notice in evaluation.notices if notice.code == "impossible-rates")
     assert notice.severity == 1
     assert "class prior is too high" in str(notice)
@@ -89,14 +91,15 @@ def test_rates_slightly_outside_by_chance_are_only_noted():
     rng = np.random.default_rng(0)
     hidden = rng.random(2000) < 0.2
     scores = np.concatenate([rng.normal(1, 1, 200), rng.normal(hidden * 1.0, 1)])
-    evaluation = pulens.evaluate(np.repeat([1, 0], [200, 2000]), scores, class_prior=0.2, threshold=0.5)
+    options = {"class_prior": 0.2, "scenario": "case-control", "threshold": 0.5}
+    evaluation = pulens.evaluate(np.repeat([1, 0], [200, 2000]), scores, **options)
     notices = [notice for notice in evaluation.notices if notice.code == "impossible-rates"]
     assert all(notice.severity == 0 for notice in notices)
 
 
 def test_a_range_that_begins_at_zero_is_the_limit_of_ranges_that_do_not():
     """The population stays the same along the range: only a class prior given as 0 makes rows fully labelled."""
-    options = {"threshold": 0.5, "confidence": None}
+    options = {"scenario": "case-control", "threshold": 0.5, "confidence": None}
     from_zero, from_little = (
         pulens.evaluate(LABELS, SCORES, class_prior=(low, 0.3), **options) for low in (0.0, 1e-14)
     )
@@ -106,8 +109,9 @@ def test_a_range_that_begins_at_zero_is_the_limit_of_ranges_that_do_not():
 
 
 def test_a_range_of_priors_gives_a_range_of_values():
-    evaluation = pulens.evaluate(LABELS, SCORES, class_prior=(0.1, 0.3), threshold=0.5)
-    ends = [pulens.evaluate(LABELS, SCORES, class_prior=end, threshold=0.5) for end in (0.1, 0.3)]
+    options = {"scenario": "case-control", "threshold": 0.5}
+    evaluation = pulens.evaluate(LABELS, SCORES, class_prior=(0.1, 0.3), **options)
+    ends = [pulens.evaluate(LABELS, SCORES, class_prior=end, **options) for end in (0.1, 0.3)]
     for name in ("roc_auc", "precision", "f1"):
         interval = evaluation.estimates[name].interval
         for end in ends:
@@ -126,7 +130,8 @@ def test_a_range_of_priors_gives_a_range_of_values():
     ],
 )
 def test_numbers_of_numpy_are_numbers(options):
-    assert pulens.evaluate(LABELS, SCORES, **options).class_prior.value == pytest.approx(0.2)
+    found = pulens.evaluate(LABELS, SCORES, scenario="case-control", **options)
+    assert found.class_prior.value == pytest.approx(0.2)
 
 
 @pytest.mark.parametrize(
@@ -143,8 +148,8 @@ def test_numbers_of_numpy_are_numbers(options):
         ({"class_prior": 0.2, "label_noise": "x"}, "got 'x'"),
         ({"class_prior": 0.2, "scenario": "random"}, "'case-control' or 'single-set', got 'random'"),
         ({"class_prior": 0.1, "scenario": "single-set"}, "labelled positives alone make up 0.375"),
-        ({"class_prior": 0.2, "threshold": "high"}, "threshold must be a number, got 'high'"),
-        ({"class_prior": 0.2, "threshold": float("nan")}, "threshold must be a number, got nan"),
+        ({"class_prior": 0.5, "threshold": "high"}, "threshold must be a number, got 'high'"),
+        ({"class_prior": 0.5, "threshold": float("nan")}, "threshold must be a number, got nan"),
     ],
 )
 def test_impossible_assumptions_are_refused_by_name(options, message):
@@ -153,17 +158,17 @@ def test_impossible_assumptions_are_refused_by_name(options, message):
 
 
 def test_json_holds_everything_and_no_nan():
-    evaluation = pulens.evaluate(LABELS, SCORES, class_prior=(0.1, 0.3), threshold=5)
+    evaluation = pulens.evaluate(LABELS, SCORES, class_prior=(0.45, 0.55), threshold=5)
     answer = json.loads(json.dumps(evaluation.to_dict(), allow_nan=False))
     assert {"value", "low", "high"} <= answer["estimates"]["roc_auc"].keys()
-    assert answer["scenario"] == "case-control"
-    assert answer["class_prior"]["low"] == 0.1
-    assert answer["target_population"] == "the population the unlabelled rows were drawn from"
+    assert answer["scenario"] == "single-set"
+    assert answer["class_prior"]["low"] == 0.45
+    assert answer["target_population"] == "the labelled and unlabelled rows together"
     assert isinstance(answer["warnings"], list)
 
 
 def test_text_and_notebook_show_recovered_beside_uncorrected():
-    evaluation = pulens.evaluate(LABELS, SCORES, class_prior=(0.1, 0.3))
+    evaluation = pulens.evaluate(LABELS, SCORES, class_prior=(0.45, 0.55))
     for shown in (str(evaluation), evaluation._repr_html_()):
         assert "recovered" in shown
         assert "uncorrected" in shown
@@ -175,14 +180,14 @@ def test_metrics_read_tables_and_name_themselves():
     import pandas as pd
 
     table = pd.DataFrame({"p": SCORES, "y": LABELS})
-    found = pulens.metrics.f_beta(table, score="p", label="y", class_prior=0.2, threshold=0.5, beta=1.0)
-    assert found.value == pytest.approx(pulens.metrics.f1(LABELS, SCORES, class_prior=0.2, threshold=0.5).value)
+    found = pulens.metrics.f_beta(table, score="p", label="y", class_prior=0.5, threshold=0.5, beta=1.0)
+    assert found.value == pytest.approx(pulens.metrics.f1(LABELS, SCORES, class_prior=0.5, threshold=0.5).value)
     assert float(found) == found.value
     assert "f_beta" in repr(pulens.metrics.f_beta)
     with pytest.raises(AttributeError, match="Did you mean 'recall'"):
         _ = pulens.metrics.recal
     with pytest.raises(PulensError, match="beta of f_beta must be a positive number"):
-        pulens.metrics.f_beta(LABELS, SCORES, class_prior=0.2, threshold=0.5, beta=-1)
+        pulens.metrics.f_beta(LABELS, SCORES, class_prior=0.5, threshold=0.5, beta=-1)
 
 
 def test_import_is_light():
@@ -194,7 +199,7 @@ def test_import_is_light():
 def test_evaluating_arrays_loads_no_frame_or_drawing_library():
     heavy = ["torch", "sklearn", "matplotlib", "pandas", "polars", "duckdb"]
     code = (
-        "import sys, numpy, pulens; pulens.evaluate(numpy.array([1, 0, 0]), numpy.array([3., 2., 1.]), class_prior=.1);"
+        "import sys, numpy, pulens; pulens.evaluate(numpy.array([1, 0, 0]), numpy.array([3., 2., 1.]), class_prior=.4);"
         f"print([name for name in {heavy} if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"

@@ -8,7 +8,7 @@ import pulens
 
 def draw():
     labels, scores, positive = case_control()
-    prior = pulens.estimate_prior(labels, scores)
+    prior = pulens.estimate_prior(labels, scores, scenario="case-control")
     figure, ax = plt.subplots(figsize=(7, 3.6))
     prior.plot(ax)
     truth = positive[labels == 0].mean()

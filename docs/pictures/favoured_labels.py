@@ -19,8 +19,12 @@ def draw():
     rows = (labelled | others) & kept
     labels, scores, positive = labelled[rows].astype(int), scores[rows], positive[rows]
     prior = positive[labels == 0].mean()
-    found = pulens.evaluate(labels, scores, class_prior=float(prior), threshold=1.2, confidence=None)
-    truth = pulens.evaluate(known(labels, positive), scores[labels == 0], threshold=1.2, confidence=None)
+    found = pulens.evaluate(
+        labels, scores, class_prior=float(prior), threshold=1.2, confidence=None, scenario="case-control"
+    )
+    truth = pulens.evaluate(
+        known(labels, positive), scores[labels == 0], threshold=1.2, confidence=None, scenario="case-control"
+    )
     factors = np.geomspace(1, 5, 25)
     figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.6))
     for ax, name in zip(axes, ("precision", "roc_auc"), strict=True):

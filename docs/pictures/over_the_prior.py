@@ -9,12 +9,14 @@ import pulens
 
 def draw():
     labels, scores, _ = case_control()
-    limit = pulens.estimate_prior(labels, scores).feasible.high
+    limit = pulens.estimate_prior(labels, scores, scenario="case-control").feasible.high
     priors = np.linspace(0.01, 0.4, 60)
     shown = {"recall": THIRD, "roc_auc": FAINT, "precision": STRONG, "f1": CONTRAST}
     values = {name: [] for name in shown}
     for prior in priors:
-        found = pulens.evaluate(labels, scores, class_prior=prior, threshold=1.2, confidence=None)
+        found = pulens.evaluate(
+            labels, scores, class_prior=prior, threshold=1.2, confidence=None, scenario="case-control"
+        )
         for name in shown:
             values[name].append(found.estimates[name].value)
     figure, ax = plt.subplots(figsize=(7, 3.8))

@@ -19,7 +19,7 @@ class Assumptions:
 
     unlabelled_prior: float
     label_noise: float = 0.0
-    scenario: Scenario = Scenario.CASE_CONTROL
+    scenario: Scenario = Scenario.SINGLE_SET
 
     def __post_init__(self) -> None:
         check_label_noise(self.label_noise)

@@ -28,7 +28,7 @@ from pulens.recovery.bounds import (
     surrogate_limits,
     table_from_surrogates,
 )
-from pulens.scenario import Scenario
+from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.tally import Tally
 from pulens.uncertainty.bands import BAND_NAMES
 from pulens.uncertainty.resampling import check_resampling
@@ -165,9 +165,9 @@ class Bounds:
         Every number of latent positives that the class prior allows, and for each the fewest and the most of them
         that the band allows above the threshold, with numbers between: so the metric need not be monotone.
 
-        >>> found = bounds([1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2], class_prior=0.2)
+        >>> found = bounds([1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2], class_prior=0.5)
         >>> print(found.metric("precision", threshold=0.6))
-        [0.000, 0.500]
+        [0.500, 0.750]
         """
         facts = find(name)
         check_keywords("metric", parameters, (*facts.parameters, "threshold"))
@@ -242,7 +242,7 @@ def bounds(
     *,
     class_prior: GivenPrior | ClassPrior | None = None,
     unlabelled_prior: GivenPrior | None = None,
-    scenario: str = "case-control",
+    scenario: str = DEFAULT_SCENARIO,
     confidence: float = 0.95,
     band: str = "dkw-two-sample",
     approach: str = "positives",

@@ -8,20 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from pulens.assumptions import Assumptions
-from pulens.errors import AssumptionError, InputError
+from pulens.errors import InputError
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors.class_prior import unlabelled_prior
 from pulens.priors.feasible import binomial_lower, binomial_upper, feasible_range
-from pulens.recovery import Recovery
-from pulens.scenario import Scenario
+from pulens.scenario import DEFAULT_SCENARIO
 from pulens.tally import Tally
 
 USEFUL_HALF_WIDTH = 0.05
 TIED_PAIRS = 0.05  # share of labelled-unlabelled pairs that are tied from which on ties are worth a word
-SCENARIO_GAP = 0.02  # change of precision from which on the scenario is worth a word
 SIGNIFICANT = 0.001  # a chance finding in one report of a thousand
 
 
@@ -38,7 +35,7 @@ def labelled_needed(half_width: float, *, rate: float = 0.5, confidence: float =
     return math.ceil(float(ndtri((1 + confidence) / 2)) ** 2 * rate * (1 - rate) / half_width**2)
 
 
-def diagnose(evidence: Evidence, recall: Estimate | None = None, *, threshold: float | None = None) -> list[Notice]:
+def diagnose(evidence: Evidence, recall: Estimate | None = None) -> list[Notice]:
     """Signs of trouble that the counts show by themselves.
 
     >>> import numpy as np
@@ -48,16 +45,13 @@ def diagnose(evidence: Evidence, recall: Estimate | None = None, *, threshold: f
     >>> [notice.code for notice in diagnose(evidence)]
     ['prior-not-feasible']
     """
-    found = [
+    return [
         *_precision_of_recall(recall),
         *_feasible_prior(evidence),
         *_random_labelling(evidence),
         *_ties(evidence.tally),
         *_labelled_twice(evidence.tally),
     ]
-    if threshold is not None:
-        found += _scenario(evidence, threshold)
-    return found
 
 
 def _precision_of_recall(recall: Estimate | None) -> list[Notice]:
@@ -174,41 +168,8 @@ def _labelled_twice(tally: Tally) -> list[Notice]:
     ]
 
 
-def _scenario(evidence: Evidence, threshold: float) -> list[Notice]:
-    """What the other scenario would say of precision, where the difference matters."""
-    totals, prior = evidence.tally.totals, evidence.class_prior
-    if not totals.unlabelled or not totals.labelled or not prior.value:
-        return []
-    other = Scenario.CASE_CONTROL if evidence.scenario is Scenario.SINGLE_SET else Scenario.SINGLE_SET
-    try:
-        share = unlabelled_prior(prior.value, totals, other, evidence.label_noise)
-        assumptions = Assumptions(share, evidence.label_noise, other)
-    except AssumptionError:
-        return []  # the class prior rules the other scenario out
-    rates = [hits / total if total else 0.0 for hits, total in zip(evidence.tally.at(threshold), totals, strict=True)]
-    values = []
-    for recovery in (evidence.recovery, Recovery.of(totals, assumptions)):
-        hits, alarms = (min(max(rate, 0.0), 1.0) for rate in recovery.rates(*rates))
-        called = recovery.positive * hits + recovery.negative * alarms
-        values.append(recovery.positive * hits / called if called else math.nan)
-    if math.isnan(sum(values)) or abs(values[0] - values[1]) < SCENARIO_GAP:
-        return []
-    meaning = {
-        Scenario.SINGLE_SET: "picked out of one sample with the unlabelled ones",
-        Scenario.CASE_CONTROL: "collected apart from the unlabelled ones",
-    }
-    return [
-        Notice(
-            Severity.NOTE,
-            "scenario-matters",
-            f"The labelled rows are taken to be {meaning[evidence.scenario]} ({evidence.scenario}). Were they "
-            f"{meaning[other]} ({other}), precision would be {values[1]:.3f} instead of {values[0]:.3f}.",
-        )
-    ]
-
-
 def check_labelling(
-    labels: Any, feature: Any, *, class_prior: float, scenario: str = "case-control"
+    labels: Any, feature: Any, *, class_prior: float, scenario: str = DEFAULT_SCENARIO
 ) -> tuple[Notice, ...]:
     r"""Do labelled positives look like a random draw of positives in a group or a second score?
 
@@ -218,7 +179,7 @@ def check_labelling(
 
     >>> labels = [1] * 50 + [0] * 200
     >>> clinic = ["north"] * 45 + ["south"] * 5 + ["north"] * 20 + ["south"] * 180
-    >>> print(*check_labelling(labels, clinic, class_prior=0.3))
+    >>> print(*check_labelling(labels, clinic, class_prior=0.44))
     Labelled positives are too many where the column is 'north': 90% of the labelled rows, ...
     """
     from pulens.scenario import check_scenario

@@ -35,12 +35,13 @@ from pulens.metrics._possible_worlds import (
     within_what_is_possible,
 )
 from pulens.notice import Notice, Severity, worst_first
+from pulens.other_scenario import OtherScenario, other_scenario
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
 from pulens.recovery import recover, recover_at
 from pulens.recovery.feasibility import impossible_rates
 from pulens.robustness import Direction, Robustness, Sensitivity, robustness, sensitivity, sensitivity_curve
-from pulens.scenario import Scenario
+from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.tally import Tally
 from pulens.uncertainty.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
 from pulens.whole_files import write_whole
@@ -134,6 +135,11 @@ class Evaluation:
         return _Estimates(_uncorrected(self.evidence), self.threshold)
 
     @cached_property
+    def other_scenario(self) -> OtherScenario | None:
+        """Which numbers would move had the labelled rows come about the other way; ``None`` without unlabelled rows."""
+        return other_scenario(self.evidence, self.estimates, self.threshold)
+
+    @cached_property
     def notices(self) -> tuple[Notice, ...]:
         return _notices(self)
 
@@ -205,7 +211,7 @@ class Evaluation:
 
         Metrics at a threshold take this evaluation's own, unless ``threshold`` gives another.
 
-        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.2, threshold=5)
+        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5, threshold=5)
         >>> print(evaluation.sensitivity("recall", factor=2))
         recall 0.667, [0.500, 0.667] if high scores were labelled up to 2 times as often
         """
@@ -218,7 +224,7 @@ class Evaluation:
     def robustness(self, statement: str, *, favours: Direction = "high", **options: Any) -> Robustness:
         """The smallest factor at which a statement such as ``"precision > 0.8"`` would fail.
 
-        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.2, threshold=5)
+        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5, threshold=5)
         >>> round(evaluation.robustness("recall > 0.5").factor, 6)
         2.0
         """
@@ -238,6 +244,7 @@ class Evaluation:
             **summarise(self).to_dict(),
             "class_prior": self.class_prior.to_dict(),
             "scenario": str(self.scenario),
+            "other_scenario": None if self.other_scenario is None else self.other_scenario.to_dict(),
             "target_population": self.target_population,
             "label_noise": self.evidence.label_noise,
             "counts": {
@@ -309,7 +316,7 @@ def evaluate(
     class_prior: GivenPrior | ClassPrior | str | None = None,
     unlabelled_prior: GivenPrior | None = None,
     label_noise: float = 0.0,
-    scenario: str = "case-control",
+    scenario: str = DEFAULT_SCENARIO,
     threshold: float | None = None,
     weights: Any = None,
     confidence: float | None = 0.95,
@@ -339,8 +346,9 @@ def evaluate(
     label_noise
         Share of labelled rows that are in truth negative.
     scenario
-        ``"case-control"``: the unlabelled rows are a sample of the population. ``"single-set"``: the labelled rows
-        were picked out of the sample, and the unlabelled ones are what is left.
+        ``"single-set"``: rows were labelled out of one sample, and the unlabelled ones are what is left.
+        ``"case-control"``: the labelled rows were collected apart, and the unlabelled ones alone are a sample of the
+        population.
     threshold
         Rows with ``score >= threshold`` are predicted positive. By default the threshold with the best recovered F1.
     weights
@@ -362,7 +370,7 @@ def evaluate(
     The recovery solves :math:`\eta_{pu} = \alpha\gamma + (1-\alpha)\eta` and
     :math:`\gamma_{pu} = \beta\gamma + (1-\beta)\eta` at every threshold: paper 003, equations 1 to 4.
 
-    >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2], class_prior=0.2)
+    >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2], class_prior=0.5)
     >>> round(evaluation.estimates["roc_auc"].value, 6), round(evaluation.uncorrected["roc_auc"].value, 6)
     (0.625, 0.6)
     >>> round(evaluation.at(0.5)["recall"].value, 6)
@@ -491,7 +499,9 @@ def _notices(evaluation: Evaluation) -> tuple[Notice, ...]:
                 f"±{0.98 / math.sqrt(max(totals.labelled, 1)):.2f} at best.",
             )
         )
-    found += diagnose(evidence, evaluation.estimates.get("recall"), threshold=evaluation.threshold)
+    found += diagnose(evidence, evaluation.estimates.get("recall"))
+    if evaluation.other_scenario is not None:
+        found += evaluation.other_scenario.notices
     if evaluation.threshold_choice != "given":
         found.append(
             Notice(

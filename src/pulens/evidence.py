@@ -19,7 +19,7 @@ from pulens.priors.audit import check_alone
 from pulens.priors.given import GivenPrior
 from pulens.recovery import Recovery
 from pulens.recovery.binning_error import bin_errors
-from pulens.scenario import Scenario, check_scenario
+from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.tally import Tally, Totals
 
 #: An unlabelled prior for numbers that do not depend on it; any would do but 0, which says that every row is labelled.
@@ -40,7 +40,7 @@ class Evidence:
     tally: Tally
     class_prior: ClassPrior
     label_noise: float = 0.0
-    scenario: Scenario = Scenario.CASE_CONTROL
+    scenario: Scenario = Scenario.SINGLE_SET
     prior_held: Literal["unlabelled", "population", "frequency"] = "unlabelled"
 
     @property
@@ -82,7 +82,7 @@ def gather(
     class_prior: GivenPrior | ClassPrior | str | None = None,
     unlabelled_prior: GivenPrior | None = None,
     label_noise: float = 0.0,
-    scenario: str = "case-control",
+    scenario: str = DEFAULT_SCENARIO,
     audit: object = None,
     combine: bool = False,
     **reading: Any,
@@ -90,7 +90,7 @@ def gather(
     """Read rows (see :func:`pulens.inputs.read_tally`), count them and settle the class prior.
 
     >>> gather([1, 0, 0, 0], [0.9, 0.7, 0.2, 0.1], class_prior=0.25).class_prior.unlabelled
-    0.25
+    0.0
     """
     checked_scenario = check_scenario(scenario)
     check_label_noise(label_noise)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 from pulens.errors import AssumptionError
 
@@ -10,9 +11,9 @@ from pulens.errors import AssumptionError
 class Scenario(StrEnum):
     """The two ways in which positive and unlabelled rows arise.
 
-    In ``case-control`` the unlabelled rows are a fresh sample of the population; the labelled positives were
-    collected apart from it. In ``single-set`` one sample was drawn and some of its positives were labelled;
-    the unlabelled rows are what is left.
+    In ``single-set``, the default, one sample was drawn and some of its positives were labelled; the unlabelled rows
+    are what is left. In ``case-control`` the unlabelled rows are a fresh sample of the population; the labelled
+    positives were collected apart from it.
 
     >>> Scenario("single-set").target_population
     'the labelled and unlabelled rows together'
@@ -26,6 +27,11 @@ class Scenario(StrEnum):
         if self is Scenario.CASE_CONTROL:
             return "the population the unlabelled rows were drawn from"
         return "the labelled and unlabelled rows together"
+
+
+#: A table of rows in which some carry a label is one sample, so this is what every door takes for granted. Plain text,
+#: for signatures to show it as it is typed and for scikit-learn, which refuses other defaults.
+DEFAULT_SCENARIO: Final = "single-set"
 
 
 def check_scenario(scenario: str) -> Scenario:

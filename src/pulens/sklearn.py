@@ -49,8 +49,8 @@ def scorer(name: str, *, threshold: float | None = None, **options: Any) -> PUSc
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [2.5], [0.5]], [0, 0, 1, 1, 0, 0]
-    >>> scorer("roc_auc", class_prior=0.2)(LogisticRegression().fit(X, y), X, y)
-    0.96875
+    >>> round(scorer("roc_auc", class_prior=0.4)(LogisticRegression().fit(X, y), X, y), 6)
+    0.916667
     """
     MetricFunction(name, find(name)).check_keywords("scorer", options)
     return PUScorer(name, threshold, options)

@@ -9,6 +9,7 @@ import pulens.metrics
 from pulens.hypergeometric import tails
 from pulens.metrics._observed import f1_at, matthews_at, mutual_information_at, pseudo_f_at
 from pulens.risks import nonnegative, unbiased
+from pulens.scenario import Scenario
 from pulens.tally import Tally
 from tests_support import assert_answer, case_rows
 
@@ -82,10 +83,14 @@ def test_risks_with_three_losses(reference_cases):
     labels, logits = case_rows(case)
     prior = case["params"]["prior"]
     for theirs, ours in (("01", "zero-one"), ("sigmoid", "sigmoid"), ("logistic", "logistic")):
-        parts = observed_risk(Tally.from_arrays(labels, logits), Assumptions(prior), ours, "upu_risk")
+        parts = observed_risk(
+            Tally.from_arrays(labels, logits), Assumptions(prior, scenario=Scenario.CASE_CONTROL), ours, "upu_risk"
+        )
         found = {
-            "upu": pulens.metrics.upu_risk(labels, logits, class_prior=prior, loss=ours).value,
-            "nnpu": pulens.metrics.nnpu_risk(labels, logits, class_prior=prior, loss=ours).value,
+            "upu": pulens.metrics.upu_risk(labels, logits, class_prior=prior, loss=ours, scenario="case-control").value,
+            "nnpu": pulens.metrics.nnpu_risk(
+                labels, logits, class_prior=prior, loss=ours, scenario="case-control"
+            ).value,
             "positive_part": parts.positive,
             "negative_part": parts.negative,
         }
@@ -123,7 +128,7 @@ def test_the_chance_value_and_the_maximum_of_pulp_are_those_tabulated():
     table = {(100, 5): (0.310, 0.823), (1000, 50): (0.436, 0.979), (10000, 100): (0.455, 0.989)}
     for (rows, labelled), (chance, maximum) in table.items():
         labels = np.repeat([1, 0], [labelled, rows - labelled])
-        found = pulens.metrics.pulp(labels, labels * 1.0)
+        found = pulens.metrics.pulp(labels, labels * 1.0, scenario="case-control")
         assert found.landmarks["chance"] == pytest.approx(chance, abs=1e-3)
         assert found.landmarks["maximum"] == pytest.approx(maximum, abs=1e-3)
         assert found.value == pytest.approx(found.landmarks["maximum"])

@@ -19,6 +19,7 @@ from pulens.recovery import (
     recover,
     recovered_rates,
 )
+from pulens.scenario import Scenario
 from pulens.tally import Tally
 from tests_support import assert_answer, case_rows
 
@@ -36,7 +37,7 @@ def test_areas_of_labelled_against_unlabelled_rows(case_id, reference_cases):
 def test_recovered_curves_and_areas(case_id, reference_cases):
     case = reference_cases[case_id]
     expected = case["expected"]
-    assumptions = Assumptions(case["params"]["alpha"], 1 - case["params"]["beta"])
+    assumptions = Assumptions(case["params"]["alpha"], 1 - case["params"]["beta"], scenario=Scenario.CASE_CONTROL)
     tally = Tally.from_arrays(*case_rows(case))
     table = recover(tally, assumptions)
     curve = roc_curve(table)
@@ -65,7 +66,10 @@ def test_recovered_curves_and_areas(case_id, reference_cases):
             assert_answer(answer, expected[name], case)
     if "at_threshold" in expected:
         at = pulens.evaluate(
-            *case_rows(case), class_prior=assumptions.unlabelled_prior, label_noise=assumptions.label_noise
+            *case_rows(case),
+            class_prior=assumptions.unlabelled_prior,
+            label_noise=assumptions.label_noise,
+            scenario="case-control",
         ).at(expected["at_threshold"]["threshold"])
         for name, answer in _named_as_in_the_cases(at).items():
             assert_answer(answer, expected["at_threshold"][name], case)
@@ -75,7 +79,7 @@ def test_recovered_curves_and_areas(case_id, reference_cases):
 def test_recovered_rates_at_every_threshold(case_id, reference_cases):
     case = reference_cases[case_id]
     alpha, beta = case["params"]["alpha"], case["params"]["beta"]
-    table = recover(Tally.from_arrays(*case_rows(case)), Assumptions(alpha, 1 - beta))
+    table = recover(Tally.from_arrays(*case_rows(case)), Assumptions(alpha, 1 - beta, scenario=Scenario.CASE_CONTROL))
     points = case["expected"]["points"]
     assert len(table) == len(points)
     for place, point in enumerate(points):

@@ -46,7 +46,7 @@ RANKING = {
 
 
 def as_unlabelled(y):
-    return y, {"class_prior": 0}
+    return y, {"class_prior": 0, "scenario": "case-control"}
 
 
 def as_known_negatives(y):
@@ -82,7 +82,7 @@ def test_curves_are_the_classical_ones():
     rng = np.random.default_rng(0)
     y = (rng.random(400) < 0.3).astype(int)
     scores = np.round(rng.normal(y), 1)
-    evaluation = pulens.evaluate(y, scores, class_prior=0)
+    evaluation = pulens.evaluate(y, scores, class_prior=0, scenario="case-control")
     alarms, hits, thresholds = classical.roc_curve(y, scores, drop_intermediate=False)
     np.testing.assert_allclose(evaluation.roc.x, alarms, atol=1e-12)
     np.testing.assert_allclose(evaluation.roc.y, hits, atol=1e-12)
@@ -99,7 +99,7 @@ def test_uncorrected_numbers_are_what_scikit_learn_says_of_the_labels():
     rng = np.random.default_rng(1)
     labels = (rng.random(300) < 0.2).astype(int)
     scores = rng.normal(labels)
-    uncorrected = pulens.evaluate(labels, scores, class_prior=0.4, threshold=0.5).uncorrected
+    uncorrected = pulens.evaluate(labels, scores, class_prior=0.4, threshold=0.5, scenario="case-control").uncorrected
     assert uncorrected["roc_auc"].value == pytest.approx(classical.roc_auc_score(labels, scores), abs=1e-12)
     assert uncorrected["f1"].value == pytest.approx(classical.f1_score(labels, scores >= 0.5), abs=1e-12)
 
@@ -116,7 +116,7 @@ def test_scorer_drives_model_selection(sharper):
     score = pulens.sklearn.scorer("roc_auc", unlabelled_prior=0.25, scenario="single-set")
     search = GridSearchCV(LogisticRegression(), {"C": [0.01, 1.0]}, scoring=score, cv=3).fit(X, labels)
     assert 0.5 < search.best_score_ <= 1
-    errors = pulens.sklearn.scorer("error_rate", threshold=0.5, unlabelled_prior=0.25)
+    errors = pulens.sklearn.scorer("error_rate", threshold=0.5, unlabelled_prior=0.25, scenario="case-control")
     checked = cross_validate(LogisticRegression(), X, labels, scoring={"auc": score, "error": errors}, cv=3)
     assert (checked["test_error"] <= 0).all()  # scikit-learn maximises: errors come with a minus sign
     assert "roc_auc" in repr(score)
@@ -124,4 +124,4 @@ def test_scorer_drives_model_selection(sharper):
 
 def test_scorer_of_a_threshold_metric_asks_for_the_threshold():
     with pytest.raises(pulens.PulensError, match="needs a threshold"):
-        pulens.sklearn.scorer("f1", class_prior=0.2)
+        pulens.sklearn.scorer("f1", class_prior=0.2, scenario="case-control")

@@ -20,7 +20,8 @@ def test_estimates_are_those_of_evaluate_on_the_same_counts(undisturbed):
     labels = np.repeat(np.repeat([[1, 0]], len(tally), 0).ravel(), np.stack([labelled, unlabelled], 1).ravel())
     scores = np.repeat(np.repeat(tally.thresholds, 2), np.stack([labelled, unlabelled], 1).ravel())
     prior = run["test_positives"] / run["test_rows"]
-    expected = pulens.evaluate(labels, scores, class_prior=prior, threshold=0.0, redraws=200)
+    options = {"class_prior": prior, "scenario": run["scenario"], "threshold": 0.0, "redraws": 200}
+    expected = pulens.evaluate(labels, scores, **options)
     for name in ("roc_auc", "recall", "accuracy"):
         assert found[name]["estimate"] == pytest.approx(expected.estimates[name].value)
         assert found[name]["low"] == pytest.approx(expected.estimates[name].interval.low)

@@ -212,22 +212,32 @@ def test_a_data_set_can_have_a_precision_of_its_own():
 
 
 def test_keys_change_with_everything_that_decides_a_result():
-    base = expand(parse_protocol(GOOD, "mine.yaml")).runs[0]
+    good = GOOD + "scenario: case-control\n"
+    base = expand(parse_protocol(good, "mine.yaml")).runs[0]
     others = [
-        GOOD.replace("[1]", "[2]"),
-        GOOD.replace("0.2", "0.3"),
-        GOOD + "standardise: true\n",
-        GOOD + "class_prior: estimated\n",
-        GOOD + "unlabelled: disjoint\n",
-        GOOD + "settings: {nnpu: {all: {epochs: 39}}}\n",
-        GOOD + "settings: {nnpu: {digits: {beta: 0.1}}}\n",
-        GOOD + "rows: 500\n",
+        good.replace("[1]", "[2]"),
+        good.replace("0.2", "0.3"),
+        good + "standardise: true\n",
+        good + "class_prior: estimated\n",
+        good + "unlabelled: disjoint\n",
+        good + "settings: {nnpu: {all: {epochs: 39}}}\n",
+        good + "settings: {nnpu: {digits: {beta: 0.1}}}\n",
+        good + "rows: 500\n",
+        GOOD,
     ]
     keys = [expand(parse_protocol(text, "mine.yaml")).runs[0].key for text in others]
     assert len({base.key, *keys}) == len(others) + 1
-    renamed = expand(parse_protocol(GOOD.replace("mine", "yours"), "mine.yaml")).runs[0]
-    said = expand(parse_protocol(GOOD + "settings: {nnpu: {all: {epochs: 40}}}\n", "mine.yaml")).runs[0]
+    renamed = expand(parse_protocol(good.replace("mine", "yours"), "mine.yaml")).runs[0]
+    said = expand(parse_protocol(good + "settings: {nnpu: {all: {epochs: 40}}}\n", "mine.yaml")).runs[0]
     assert renamed.key == base.key == said.key  # another name, or a default written out, is the same run
+
+
+def test_published_protocols_say_case_control_and_others_take_rows_for_one_sample():
+    assert parse_protocol(GOOD, "mine.yaml").scenario == "single-set"
+    for name in shipped():
+        assert load_protocol(name).scenario == "case-control"
+    message = refused(GOOD + "unlabelled: whole-pool\n")
+    assert "Leave the key out, or say scenario: case-control" in message
 
 
 def test_keys_stay_what_they_were():

@@ -74,7 +74,7 @@ def test_an_evaluation_with_probabilities_has_the_diagram(open_page, tmp_path):
     opened.page.evaluate("page.moveTo({prior: 0.2})")
     opened.settle()
     there = calibration.reliability(
-        *rows(), class_prior=0.2, bins=len(opened.page.evaluate("page.raw.reliability.edges")) - 1
+        *rows(), unlabelled_prior=0.2, bins=len(opened.page.evaluate("page.raw.reliability.edges")) - 1
     )
     found = opened.page.evaluate(
         "reliability.evaluate(page.raw.reliability, page.data.totals, page.current.given).error"

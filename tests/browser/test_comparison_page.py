@@ -33,7 +33,7 @@ def rows(n=1500, seed=0):
 
 @pytest.fixture(scope="module")
 def comparison():
-    return compare(*rows(), class_prior=(0.05, 0.4), threshold=1.0, redraws=200)
+    return compare(*rows(), class_prior=(0.05, 0.4), scenario="case-control", threshold=1.0, redraws=200)
 
 
 @pytest.fixture(scope="module")

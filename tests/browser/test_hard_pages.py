@@ -78,7 +78,7 @@ def test_ten_rows(open_page, tmp_path):
     path = tmp_path / "report.html"
     labels = [1, 1, 1, 0, 0, 0, 0, 0, 0, 0]
     scores = [0.9, 0.8, 0.4, 0.95, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05]
-    evaluate(labels, scores, class_prior=0.2).to_html(path)
+    evaluate(labels, scores, class_prior=0.4).to_html(path)
     opened = open_page(path)
     assert "Only 3 labelled positives" in opened.page.locator(".notices").first.inner_text()
     opened.keep("ten-rows")
@@ -87,7 +87,7 @@ def test_ten_rows(open_page, tmp_path):
 
 def test_all_scores_tied(open_page, tmp_path):
     path = tmp_path / "report.html"
-    evaluate([1] * 40 + [0] * 60, [0.5] * 100, class_prior=0.2).to_html(path)
+    evaluate([1] * 40 + [0] * 60, [0.5] * 100, class_prior=0.5).to_html(path)
     opened = open_page(path)
     assert opened.number("roc_auc") == pytest.approx(0.5)
     assert "do not show that it beats guessing" in opened.page.locator("#verdict").inner_text()
@@ -97,7 +97,7 @@ def test_all_scores_tied(open_page, tmp_path):
 
 def test_a_class_prior_of_zero(open_page, tmp_path):
     path = tmp_path / "report.html"
-    evaluation = evaluate(*rows(500), unlabelled_prior=0.0)
+    evaluation = evaluate(*rows(500), unlabelled_prior=0.0, scenario="case-control")
     evaluation.to_html(path)
     opened = open_page(path)
     assert opened.number("precision") == evaluation.estimates["precision"].value

@@ -51,7 +51,7 @@ def true_error(scores, is_positive, bins=10) -> float:
 @pytest.mark.parametrize("method", ["auto", "isotonic", "platt", "beta", "histogram"])
 def test_its_probabilities_are_true(rows, method):
     X, labels, population, is_positive = rows
-    model = PUCalibratedClassifier(GaussianNB(), method=method, class_prior=0.3).fit(X, labels)
+    model = PUCalibratedClassifier(GaussianNB(), method=method, class_prior=0.3, scenario="case-control").fit(X, labels)
     plain = GaussianNB().fit(X, labels).predict_proba(population)[:, 1]
     mapped = model.predict_proba(population)
     np.testing.assert_allclose(mapped.sum(axis=1), 1)
@@ -62,7 +62,7 @@ def test_its_probabilities_are_true(rows, method):
 
 def test_an_estimator_with_margins_only_is_mapped_by_rank(rows):
     X, labels, population, is_positive = rows
-    model = PUCalibratedClassifier(LinearSVC(), class_prior=0.3, method="platt").fit(X, labels)
+    model = PUCalibratedClassifier(LinearSVC(), class_prior=0.3, method="platt", scenario="case-control").fit(X, labels)
     assert model.calibration_map_.scores_are == "rank"
     assert true_error(model.predict_proba(population)[:, 1], is_positive) < 0.05
 
@@ -71,7 +71,9 @@ def test_a_prefit_estimator_is_not_fitted_again(rows):
     X, labels, population, is_positive = rows
     fitted = LogisticRegression().fit(X[::2], labels[::2])
     before = fitted.coef_.copy()
-    model = PUCalibratedClassifier(fitted, class_prior=0.3, cv="prefit").fit(X[1::2], labels[1::2])
+    model = PUCalibratedClassifier(fitted, class_prior=0.3, cv="prefit", scenario="case-control").fit(
+        X[1::2], labels[1::2]
+    )
     assert model.estimator_ is fitted
     np.testing.assert_array_equal(fitted.coef_, before)
     assert true_error(model.predict_proba(population)[:, 1], is_positive) < 0.05
@@ -79,7 +81,7 @@ def test_a_prefit_estimator_is_not_fitted_again(rows):
 
 def test_predictions_are_those_of_at_least_one_half(rows):
     X, labels, *_ = rows
-    model = PUCalibratedClassifier(LogisticRegression(), class_prior=0.3).fit(X, labels)
+    model = PUCalibratedClassifier(LogisticRegression(), class_prior=0.3, scenario="case-control").fit(X, labels)
     np.testing.assert_array_equal(model.predict(X), model.predict_proba(X)[:, 1] >= 0.5)
     assert model.classes_.tolist() == [0, 1]
     assert model.n_features_in_ == 3
@@ -87,7 +89,9 @@ def test_predictions_are_those_of_at_least_one_half(rows):
 
 def test_it_can_be_cloned_searched_and_put_in_a_pipeline(rows):
     X, labels, *_ = rows
-    model = PUCalibratedClassifier(make_pipeline(StandardScaler(), LogisticRegression()), class_prior=0.3, cv=3)
+    model = PUCalibratedClassifier(
+        make_pipeline(StandardScaler(), LogisticRegression()), class_prior=0.3, cv=3, scenario="case-control"
+    )
     again = clone(model).set_params(method="platt", estimator__logisticregression__C=0.1)
     assert again.get_params()["method"] == "platt"
     search = GridSearchCV(again, {"estimator__logisticregression__C": [0.1, 1.0]}, cv=2, scoring="neg_log_loss")
@@ -101,7 +105,11 @@ def test_splitters_weights_and_known_negatives_are_taken(rows):
     known = some.copy()
     known[900:][~is_positive & (np.arange(6_000) % 5 == 0)] = -1
     model = PUCalibratedClassifier(
-        LogisticRegression(), method="platt", class_prior=0.3, cv=StratifiedKFold(3, shuffle=True, random_state=0)
+        LogisticRegression(),
+        method="platt",
+        class_prior=0.3,
+        cv=StratifiedKFold(3, shuffle=True, random_state=0),
+        scenario="case-control",
     )
     weighted = clone(model).fit(X, labels, sample_weight=np.ones(labels.size))
     np.testing.assert_allclose(
@@ -112,7 +120,9 @@ def test_splitters_weights_and_known_negatives_are_taken(rows):
 
 def test_the_same_seed_gives_the_same_model(rows):
     X, labels, *_ = rows
-    first, second = (PUCalibratedClassifier(GaussianNB(), class_prior=0.3).fit(X, labels) for _ in range(2))
+    first, second = (
+        PUCalibratedClassifier(GaussianNB(), class_prior=0.3, scenario="case-control").fit(X, labels) for _ in range(2)
+    )
     assert first.calibration_map_ == second.calibration_map_
 
 
@@ -130,7 +140,7 @@ def test_the_same_seed_gives_the_same_model(rows):
 def test_nonsense_is_refused(change, labels, message):
     X = np.arange(60.0).reshape(-1, 1)
     y = np.arange(60) % 3 == 0 if labels is None else None if labels == "none" else labels
-    model = PUCalibratedClassifier(**{"estimator": GaussianNB(), "class_prior": 0.3, **change})
+    model = PUCalibratedClassifier(**{"estimator": GaussianNB(), "class_prior": 0.3, **change}, scenario="case-control")
     with pytest.raises((PulensError, InputError), match=message):
         model.fit(X, y)
 
@@ -138,7 +148,7 @@ def test_nonsense_is_refused(change, labels, message):
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learns_own_checks_pass_where_they_speak_of_pu_labels():
     # "auto" deals rows into folds, so a weight of 2 and a row twice may choose differently: a fixed method here
-    model = PUCalibratedClassifier(LogisticRegression(), class_prior=0.3, method="isotonic")
+    model = PUCalibratedClassifier(LogisticRegression(), class_prior=0.3, method="isotonic", scenario="case-control")
     results = check_estimator(model, on_fail=None)
     failed = {one["check_name"] for one in results if one["status"] == "failed"}
     assert failed <= OTHER_LABELS

@@ -24,7 +24,9 @@ def rows():
 def test_it_is_the_mean_of_one_against_the_rest(rows):
     labels, scores = rows
     options = {"class_prior": [0.3, 0.4, 0.3], "bins": 6, "redraws": 10}
-    found = classwise_calibration_error(labels, scores, classes=["cat", "dog", "owl"], **options)
+    found = classwise_calibration_error(
+        labels, scores, classes=["cat", "dog", "owl"], **options, scenario="case-control"
+    )
     alone = []
     for place, name in enumerate(["cat", "dog", "owl"]):
         kept = (labels == name) | (labels == None)  # noqa: E711
@@ -35,6 +37,7 @@ def test_it_is_the_mean_of_one_against_the_rest(rows):
                 class_prior=options["class_prior"][place],
                 bins=6,
                 redraws=10,
+                scenario="case-control",
             ).value
         )
     assert found.value == pytest.approx(np.mean(alone))
@@ -56,8 +59,12 @@ def test_in_the_single_set_rows_of_other_classes_are_known_negatives(rows):
 def test_priors_may_be_given_by_name(rows):
     labels, scores = rows
     options = {"classes": ["cat", "dog", "owl"], "bins": 4, "redraws": 5}
-    named = classwise_calibration_error(labels, scores, class_prior={"owl": 0.3, "dog": 0.4, "cat": 0.3}, **options)
-    assert named == classwise_calibration_error(labels, scores, class_prior=[0.3, 0.4, 0.3], **options)
+    named = classwise_calibration_error(
+        labels, scores, class_prior={"owl": 0.3, "dog": 0.4, "cat": 0.3}, **options, scenario="case-control"
+    )
+    assert named == classwise_calibration_error(
+        labels, scores, class_prior=[0.3, 0.4, 0.3], **options, scenario="case-control"
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,6 +79,8 @@ def test_mismatches_are_refused(rows, change, message):
     labels, scores = rows
     options = {"classes": ["cat", "dog", "owl"], "class_prior": [0.3, 0.4, 0.3], **change}
     with pytest.raises(InputError, match=message):
-        classwise_calibration_error(labels, scores, **options)
+        classwise_calibration_error(labels, scores, **options, scenario="case-control")
     with pytest.raises(InputError, match="same length"):
-        classwise_calibration_error(labels[1:], scores, classes=["cat", "dog", "owl"], class_prior=[0.3, 0.4, 0.3])
+        classwise_calibration_error(
+            labels[1:], scores, classes=["cat", "dog", "owl"], class_prior=[0.3, 0.4, 0.3], scenario="case-control"
+        )

@@ -49,9 +49,11 @@ def pu_rows(draw):
 @given(pu_rows(), st.integers(1, 6), st.sampled_from(["mass", "width"]))
 def test_it_is_the_formula_of_the_paper_row_by_row(rows, bins, binning):
     labels, scores = rows
-    evidence = gather(labels, scores, class_prior=0.4)
+    evidence = gather(labels, scores, class_prior=0.4, scenario="case-control")
     edges = choose_edges(evidence, binning=binning, bins=bins)
-    found = expected_calibration_error(labels, scores, class_prior=0.4, bins=bins, binning=binning, redraws=2)
+    found = expected_calibration_error(
+        labels, scores, class_prior=0.4, bins=bins, binning=binning, redraws=2, scenario="case-control"
+    )
     assert found.value == pytest.approx(slow_error(labels, scores, 0.4, edges), abs=1e-12)
     assert found.interval.low <= found.value <= found.interval.high
     assert found.interval.low <= found.corrected <= found.interval.high
@@ -64,8 +66,8 @@ def test_the_order_of_rows_does_not_matter(rows, random):
     labels, scores = rows
     order = random.sample(range(scores.size), scores.size)
     options = {"class_prior": 0.2, "bins": 3, "redraws": 5}
-    before = expected_calibration_error(labels, scores, **options)
-    assert expected_calibration_error(labels[order], scores[order], **options) == before
+    before = expected_calibration_error(labels, scores, **options, scenario="case-control")
+    assert expected_calibration_error(labels[order], scores[order], **options, scenario="case-control") == before
 
 
 @settings(max_examples=40, deadline=None)
@@ -84,7 +86,8 @@ def test_a_weight_of_two_is_a_row_twice(rows, scenario):
 def test_a_wrong_prior_moves_it_by_no_more_than_its_own_error(rows, prior, wrong):
     labels, scores = rows
     values = [
-        expected_calibration_error(labels, scores, class_prior=p, bins=4, redraws=1).value for p in (prior, wrong)
+        expected_calibration_error(labels, scores, class_prior=p, bins=4, redraws=1, scenario="case-control").value
+        for p in (prior, wrong)
     ]
     assert abs(values[0] - values[1]) <= abs(prior - wrong) + 1e-12  # Theorem 2
 
@@ -93,7 +96,9 @@ def test_with_every_label_known_it_is_the_ordinary_error():
     rng = np.random.default_rng(0)
     scores = rng.random(500)
     positive = rng.random(500) < scores**2
-    found = expected_calibration_error(np.where(positive, 1, -1), scores, negative=-1, bins=10, binning="width")
+    found = expected_calibration_error(
+        np.where(positive, 1, -1), scores, negative=-1, bins=10, binning="width", scenario="case-control"
+    )
     place = np.clip(np.ceil(scores * 10).astype(int) - 1, 0, 9)
     ordinary = np.abs(np.bincount(place, positive - scores, minlength=10)).sum() / 500
     assert found.value == pytest.approx(ordinary, abs=1e-12)
@@ -119,8 +124,8 @@ def test_noisy_labels_are_recovered_before_they_are_compared():
     labels, scores = np.repeat([1, 0], [noisy.size, many.size]), np.concatenate([noisy, many])
     edges = np.arange(11) / 10
     options = {"class_prior": 0.3, "bins": 10, "binning": "width", "redraws": 5}
-    told = expected_calibration_error(labels, scores, label_noise=0.1, **options)
-    untold = expected_calibration_error(labels, scores, **options)
+    told = expected_calibration_error(labels, scores, label_noise=0.1, **options, scenario="case-control")
+    untold = expected_calibration_error(labels, scores, **options, scenario="case-control")
     truth = world.binned_calibration_error(edges)
     assert abs(told.value - truth) < 0.005
     assert abs(untold.value - truth) > 2 * abs(told.value - truth)
@@ -138,15 +143,23 @@ def test_known_negatives_belong_to_the_population_of_a_single_set():
 
 def test_a_tally_and_its_rows_give_the_same_answer():
     labels, scores = drawn()
-    direct = expected_calibration_error(labels, scores, class_prior=0.3)
-    assert expected_calibration_error(Tally.from_arrays(labels, scores), class_prior=0.3) == direct
+    direct = expected_calibration_error(labels, scores, class_prior=0.3, scenario="case-control")
+    assert (
+        expected_calibration_error(Tally.from_arrays(labels, scores), class_prior=0.3, scenario="case-control")
+        == direct
+    )
 
 
 def test_float32_scores_are_counted_in_double_precision():
     labels, scores = drawn()
     narrow = scores.astype(np.float32)
-    found = expected_calibration_error(labels, narrow, class_prior=0.3, bins=6)
-    assert found.value == expected_calibration_error(labels, narrow.astype(float), class_prior=0.3, bins=6).value
+    found = expected_calibration_error(labels, narrow, class_prior=0.3, bins=6, scenario="case-control")
+    assert (
+        found.value
+        == expected_calibration_error(
+            labels, narrow.astype(float), class_prior=0.3, bins=6, scenario="case-control"
+        ).value
+    )
 
 
 def test_the_noise_floor_is_what_a_calibrated_model_scores():
@@ -155,7 +168,11 @@ def test_the_noise_floor_is_what_a_calibrated_model_scores():
     for seed in range(60):
         few, many, _ = world.draw(200, 2_000, np.random.default_rng(seed))
         found = expected_calibration_error(
-            np.repeat([1, 0], [200, 2_000]), np.concatenate([few, many]), class_prior=0.3, redraws=100
+            np.repeat([1, 0], [200, 2_000]),
+            np.concatenate([few, many]),
+            class_prior=0.3,
+            redraws=100,
+            scenario="case-control",
         )
         values.append(found.value)
         floors.append(found.noise_floor)
@@ -172,15 +189,15 @@ def test_the_interval_holds_the_binned_truth(line):
     for seed in range(100):
         few, many, _ = world.draw(100, 1_000, np.random.default_rng(seed))
         labels, scores = np.repeat([1, 0], [100, 1_000]), np.concatenate([few, many])
-        edges = choose_edges(gather(labels, scores, class_prior=0.3), binning="mass", bins=8)
-        found = expected_calibration_error(labels, scores, class_prior=0.3, bins=8, redraws=1)
+        edges = choose_edges(gather(labels, scores, class_prior=0.3, scenario="case-control"), binning="mass", bins=8)
+        found = expected_calibration_error(labels, scores, class_prior=0.3, bins=8, redraws=1, scenario="case-control")
         hits += world.binned_calibration_error(edges) in found.interval
     assert hits >= 92
 
 
 def test_the_split_sign_value_is_the_average_over_random_halves():
     labels, scores = drawn(400, 4_000)
-    evidence = gather(labels, scores, class_prior=0.3)
+    evidence = gather(labels, scores, class_prior=0.3, scenario="case-control")
     edges = choose_edges(evidence, binning="mass", bins=8)
     masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
     expected = error_terms(Gaps.of(count_bins(evidence.tally, edges), masses)).understated
@@ -200,7 +217,7 @@ def test_the_split_sign_value_is_the_average_over_random_halves():
 
 def test_the_variance_of_gaps_is_that_of_redrawn_rows():
     labels, scores = drawn(200, 1_500)
-    evidence = gather(labels, scores, class_prior=0.3)
+    evidence = gather(labels, scores, class_prior=0.3, scenario="case-control")
     edges = np.arange(6) / 5
     masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
     gaps = Gaps.of(count_bins(evidence.tally, edges), masses)
@@ -219,11 +236,13 @@ def test_the_variance_of_gaps_is_that_of_redrawn_rows():
 
 def test_a_range_of_priors_gives_the_hull_and_keeps_the_sources_apart():
     labels, scores = drawn()
-    found = expected_calibration_error(labels, scores, class_prior=(0.2, 0.4))
+    found = expected_calibration_error(labels, scores, class_prior=(0.2, 0.4), scenario="case-control")
     for prior in (0.2, 0.3, 0.4):
         bins = found.bins
         # each may miss a little more often than alone, on the one side on which it can miss: Imbens and Manski
-        one = expected_calibration_error(labels, scores, class_prior=prior, bins=bins, confidence=0.9)
+        one = expected_calibration_error(
+            labels, scores, class_prior=prior, bins=bins, confidence=0.9, scenario="case-control"
+        )
         assert found.interval.low <= one.interval.low + 1e-9
         assert found.interval.high >= one.interval.high - 1e-9
         assert one.value in found.sources["class prior"]
@@ -232,7 +251,7 @@ def test_a_range_of_priors_gives_the_hull_and_keeps_the_sources_apart():
 
 def test_over_and_underconfidence_are_the_two_parts():
     labels, scores = drawn()
-    found = expected_calibration_error(labels, scores, class_prior=0.3)
+    found = expected_calibration_error(labels, scores, class_prior=0.3, scenario="case-control")
     assert found.overconfidence + found.underconfidence == pytest.approx(found.value)
     assert found.overconfidence - found.underconfidence == pytest.approx(scores[labels == 0].mean() - 0.3)
 
@@ -240,7 +259,10 @@ def test_over_and_underconfidence_are_the_two_parts():
 def test_larger_norms_are_larger():
     labels, scores = drawn()
     options = {"class_prior": 0.3, "bins": 6, "redraws": 20}
-    values = [expected_calibration_error(labels, scores, norm=norm, **options) for norm in (1, 2, 4, "max")]
+    values = [
+        expected_calibration_error(labels, scores, norm=norm, **options, scenario="case-control")
+        for norm in (1, 2, 4, "max")
+    ]
     assert all(first.value <= second.value + 1e-12 for first, second in pairwise(values))
     assert all(one.interval.low <= one.value <= one.interval.high for one in values)
     assert values[-1].to_dict()["norm"] == "max"
@@ -248,7 +270,9 @@ def test_larger_norms_are_larger():
 
 def test_the_l2_norm_is_the_root_of_the_mean_square():
     labels, scores = [1, 1, 0, 0, 0, 0], [0.2, 0.9, 0.1, 0.3, 0.7, 0.9]
-    found = expected_calibration_error(labels, scores, class_prior=0.5, bins=2, binning="width", norm=2)
+    found = expected_calibration_error(
+        labels, scores, class_prior=0.5, bins=2, binning="width", norm=2, scenario="case-control"
+    )
     # two bins of half the population: shares of positives 0.5 and 0.5, mean scores 0.2 and 0.8
     assert found.value == pytest.approx(0.3)
 
@@ -256,7 +280,8 @@ def test_the_l2_norm_is_the_root_of_the_mean_square():
 def test_same_seed_same_answer_and_another_seed_moves_only_the_noise_floor():
     labels, scores = drawn()
     first, again, other = (
-        expected_calibration_error(labels, scores, class_prior=0.3, redraws=50, seed=seed) for seed in (1, 1, 2)
+        expected_calibration_error(labels, scores, class_prior=0.3, redraws=50, seed=seed, scenario="case-control")
+        for seed in (1, 1, 2)
     )
     assert first == again
     assert first.noise_floor != other.noise_floor
@@ -266,14 +291,18 @@ def test_same_seed_same_answer_and_another_seed_moves_only_the_noise_floor():
 def test_logits_are_declared_and_probabilities_are_checked():
     labels, scores = drawn()
     logits = np.log(scores) - np.log1p(-scores)
-    declared = expected_calibration_error(labels, logits, class_prior=0.3, scores_are="logit", bins=6)
-    assert declared.value == pytest.approx(expected_calibration_error(labels, scores, class_prior=0.3, bins=6).value)
+    declared = expected_calibration_error(
+        labels, logits, class_prior=0.3, scores_are="logit", bins=6, scenario="case-control"
+    )
+    assert declared.value == pytest.approx(
+        expected_calibration_error(labels, scores, class_prior=0.3, bins=6, scenario="case-control").value
+    )
     with pytest.raises(InputError, match=r"between 0 and 1, got .*scores_are='logit'.*isotonic"):
-        expected_calibration_error(labels, logits, class_prior=0.3)
+        expected_calibration_error(labels, logits, class_prior=0.3, scenario="case-control")
     with pytest.raises(InputError, match=r"ranks say which row .*recalibrate"):
-        expected_calibration_error(labels, logits, class_prior=0.3, scores_are="rank")
+        expected_calibration_error(labels, logits, class_prior=0.3, scores_are="rank", scenario="case-control")
     with pytest.raises(InputError, match="'probability', 'logit', 'rank', got 'odds'"):
-        expected_calibration_error(labels, logits, class_prior=0.3, scores_are="odds")
+        expected_calibration_error(labels, logits, class_prior=0.3, scores_are="odds", scenario="case-control")
 
 
 @pytest.mark.parametrize(
@@ -291,19 +320,21 @@ def test_logits_are_declared_and_probabilities_are_checked():
 def test_bad_arguments_are_refused_with_the_way_out(options, message):
     labels, scores = drawn()
     with pytest.raises(PulensError, match=message):
-        expected_calibration_error(labels, scores, **{"class_prior": 0.3, **options})
+        expected_calibration_error(labels, scores, **{"class_prior": 0.3, **options}, scenario="case-control")
 
 
 def test_notices_say_what_to_know():
     labels, scores = drawn(20, 60)
-    found = expected_calibration_error(labels, scores, class_prior=0.3, bins=40)
+    found = expected_calibration_error(labels, scores, class_prior=0.3, bins=40, scenario="case-control")
     assert {"too-many-bins", "few-labelled"} <= {notice.code for notice in found.notices}
-    impossible = expected_calibration_error(*drawn(3_000, 3_000), class_prior=0.9, bins=5)
+    impossible = expected_calibration_error(*drawn(3_000, 3_000), class_prior=0.9, bins=5, scenario="case-control")
     assert "impossible-fraction" in {notice.code for notice in impossible.notices}
-    stray = expected_calibration_error([1, 1, 0, 0], [0.9, 0.2, 0.1, 0.3], class_prior=0.5, bins=4, binning="width")
+    stray = expected_calibration_error(
+        [1, 1, 0, 0], [0.9, 0.2, 0.1, 0.3], class_prior=0.5, bins=4, binning="width", scenario="case-control"
+    )
     assert "bins-without-population" in {notice.code for notice in stray.notices}
 
 
 def test_theory_never_asks_for_more_bins_than_tiny_samples_have():
-    found = expected_calibration_error([1, 0, 0, 0], [0.9, 0.5, 0.2, 0.1], class_prior=0.01)
+    found = expected_calibration_error([1, 0, 0, 0], [0.9, 0.5, 0.2, 0.1], class_prior=0.01, scenario="case-control")
     assert found.bins == 1

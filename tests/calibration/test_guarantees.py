@@ -61,7 +61,7 @@ def test_theorem_1_holds_in_a_world():
     world = logistic_world(-0.5, 1.5)
     few, many, _ = world.draw(500, 5_000, np.random.default_rng(0))
     labels, scores = np.repeat([1, 0], [500, 5_000]), np.concatenate([few, many])
-    found = expected_calibration_error(labels, scores, class_prior=0.5, redraws=1)
+    found = expected_calibration_error(labels, scores, class_prior=0.5, redraws=1, scenario="case-control")
     bound = evaluation_bound(0.5, 500, 5_000, found.bins, lipschitz=2.0, confidence=0.95)
     assert abs(found.value - world.true_calibration_error()) < bound.total
 
@@ -84,7 +84,9 @@ def test_the_noise_basis_bounds_the_noise_floor_of_a_calibrated_model():
     size = sample_size_for_error(0.05, 0.3)
     few, many, _ = world.draw(size.labelled, size.unlabelled, np.random.default_rng(0))
     labels = np.repeat([1, 0], [size.labelled, size.unlabelled])
-    found = expected_calibration_error(labels, np.concatenate([few, many]), class_prior=0.3, bins=size.bins)
+    found = expected_calibration_error(
+        labels, np.concatenate([few, many]), class_prior=0.3, bins=size.bins, scenario="case-control"
+    )
     assert 0.3 * 0.05 < found.noise_floor < 0.05
 
 

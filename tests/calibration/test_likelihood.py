@@ -14,9 +14,9 @@ from pulens.calibration.worlds import logistic_world
 from pulens.evidence import gather
 
 CASES = {
-    "case-control": {"class_prior": 0.3},
+    "case-control": {"class_prior": 0.3, "scenario": "case-control"},
     "single-set": {"unlabelled_prior": 0.2, "scenario": "single-set"},
-    "noisy": {"class_prior": 0.3, "label_noise": 0.1},
+    "noisy": {"class_prior": 0.3, "label_noise": 0.1, "scenario": "case-control"},
 }
 
 

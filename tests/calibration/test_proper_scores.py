@@ -28,7 +28,7 @@ def test_with_every_label_known_they_are_scikit_learns(known):
     from sklearn.metrics import log_loss as sklearn_log_loss
 
     labels, scores = known
-    ours = [score(labels, scores, negative=-1).value for score in (brier_score, log_loss)]
+    ours = [score(labels, scores, negative=-1, scenario="case-control").value for score in (brier_score, log_loss)]
     assert ours[0] == pytest.approx(brier_score_loss(labels == 1, scores), abs=1e-12)
     assert ours[1] == pytest.approx(sklearn_log_loss(labels == 1, scores), abs=1e-12)
 
@@ -37,7 +37,7 @@ def test_with_every_label_known_the_slope_is_that_of_logistic_regression(known):
     from sklearn.linear_model import LogisticRegression
 
     labels, scores = known
-    line = calibration_slope(labels, scores, negative=-1)
+    line = calibration_slope(labels, scores, negative=-1, scenario="case-control")
     fitted = LogisticRegression(C=np.inf, tol=1e-10).fit(logit(scores)[:, None], labels == 1)
     assert line.slope.value == pytest.approx(fitted.coef_[0, 0], abs=2e-4)
     assert line.intercept.value == pytest.approx(fitted.intercept_[0], abs=2e-4)
@@ -55,22 +55,22 @@ def test_parts_add_up_exactly(rows, score, scenario):
 
 def test_a_constant_score_at_the_prior_is_all_uncertainty():
     labels, scores = np.repeat([1, 0], [50, 200]), np.full(250, 0.3)
-    found = brier_score(labels, scores, class_prior=0.3, bins=1, binning="width")
+    found = brier_score(labels, scores, class_prior=0.3, bins=1, binning="width", scenario="case-control")
     assert found.value == pytest.approx(0.21)
     assert found.decomposition.uncertainty == pytest.approx(0.21)
     assert found.decomposition.calibration == pytest.approx(0, abs=1e-12)
 
 
 def test_certain_scores_do_not_cost_infinity():
-    found = log_loss([1, 0, 0, 0], [0.0, 1.0, 0.5, 0.2], class_prior=0.25)
+    found = log_loss([1, 0, 0, 0], [0.0, 1.0, 0.5, 0.2], class_prior=0.25, scenario="case-control")
     assert 0 < found.value < 40
 
 
 def test_in_the_large_is_the_mean_score_less_the_prior(rows):
     labels, scores = rows
-    found = calibration_in_the_large(labels, scores, class_prior=0.3)
+    found = calibration_in_the_large(labels, scores, class_prior=0.3, scenario="case-control")
     assert found.value == pytest.approx(scores[labels == 0].mean() - 0.3)
-    ranged = calibration_in_the_large(labels, scores, class_prior=(0.2, 0.4))
+    ranged = calibration_in_the_large(labels, scores, class_prior=(0.2, 0.4), scenario="case-control")
     assert ranged.interval.low == pytest.approx(scores[labels == 0].mean() - 0.4, abs=0.02)
     assert ranged.sources["class prior"].width == pytest.approx(0.2)
 
@@ -100,15 +100,15 @@ def test_intervals_hold_the_truth(scenario):
 
 
 def test_a_slope_over_a_range_of_priors_is_a_hull(rows):
-    ranged = calibration_slope(*rows, class_prior=(0.25, 0.35))
+    ranged = calibration_slope(*rows, class_prior=(0.25, 0.35), scenario="case-control")
     for prior in (0.25, 0.3, 0.35):
         # each may miss a little more often than alone, on the one side on which it can miss: Imbens and Manski
-        one = calibration_slope(*rows, class_prior=prior, confidence=0.9)
+        one = calibration_slope(*rows, class_prior=prior, confidence=0.9, scenario="case-control")
         assert ranged.slope.interval.low <= one.slope.interval.low + 1e-6
         assert ranged.intercept.interval.high >= one.intercept.interval.high - 1e-6
 
 
 def test_scores_of_exactly_zero_and_one_have_finite_logits():
     labels, scores = [1, 1, 1, 0, 0, 0, 0, 0], [1.0, 0.9, 0.4, 1.0, 0.0, 0.5, 0.2, 0.1]
-    line = calibration_slope(labels, scores, class_prior=0.3)
+    line = calibration_slope(labels, scores, class_prior=0.3, scenario="case-control")
     assert np.isfinite([line.slope.value, line.intercept.value, line.slope.interval.width]).all()

@@ -40,7 +40,9 @@ def test_every_map_halves_the_true_error(method, line):
     if method == "temperature" and line[0] == -0.5:
         line = (0.5 * math.log(0.3 / 0.7), 1.0)  # one temperature can only repair a wrong temperature
     labels, scores, _ = drawn(line)
-    fitted = RECALIBRATORS[method].fit(Points.of(gather(labels, scores, class_prior=0.3)), "probability")
+    fitted = RECALIBRATORS[method].fit(
+        Points.of(gather(labels, scores, class_prior=0.3, scenario="case-control")), "probability"
+    )
     _, fresh, is_positive = logistic_world(*line, 0.3).draw(1, 60_000, np.random.default_rng(99))
     before, after = true_error(fresh, is_positive), true_error(fitted(fresh), is_positive)
     assert before > 0.04
@@ -50,7 +52,9 @@ def test_every_map_halves_the_true_error(method, line):
 @pytest.mark.parametrize("method", sorted(RECALIBRATORS))
 def test_maps_rise_and_stay_within_the_unit_interval(method):
     labels, scores, _ = drawn(sizes=(60, 800))
-    fitted = RECALIBRATORS[method].fit(Points.of(gather(labels, scores, class_prior=0.3)), "probability")
+    fitted = RECALIBRATORS[method].fit(
+        Points.of(gather(labels, scores, class_prior=0.3, scenario="case-control")), "probability"
+    )
     mapped = fitted(np.linspace(0, 1, 501))
     assert mapped.min() >= 0
     assert mapped.max() <= 1
@@ -61,7 +65,9 @@ def test_maps_rise_and_stay_within_the_unit_interval(method):
 @pytest.mark.parametrize("method", sorted(RECALIBRATORS))
 def test_maps_survive_being_written_down(method):
     labels, scores, _ = drawn(sizes=(60, 800))
-    fitted = RECALIBRATORS[method].fit(Points.of(gather(labels, scores, class_prior=0.3)), "probability")
+    fitted = RECALIBRATORS[method].fit(
+        Points.of(gather(labels, scores, class_prior=0.3, scenario="case-control")), "probability"
+    )
     again = CalibrationMap.from_dict(json.loads(json.dumps(fitted.to_dict())))
     np.testing.assert_array_equal(again(scores), fitted(scores))
     assert method in str(fitted)
@@ -103,7 +109,9 @@ def test_platt_recovers_the_true_line_from_noisy_labels():
     _, everyone, is_positive = world.draw(1, 3_000, rng)
     noisy = np.concatenate([few, everyone[~is_positive][:600]])
     labels, scores = np.repeat([1, 0], [6_000, 30_000]), np.concatenate([noisy, many])
-    found = recalibrate(labels, scores, class_prior=0.3, label_noise=0.1, method="platt", redraws=5)
+    found = recalibrate(
+        labels, scores, class_prior=0.3, label_noise=0.1, method="platt", redraws=5, scenario="case-control"
+    )
     assert found.map.logit[1] == pytest.approx(4 / 3, abs=0.15)
 
 
@@ -114,7 +122,7 @@ def test_with_every_label_known_isotonic_is_scikit_learns():
     scores = rng.random(400)
     positive = rng.random(400) < scores**2
     fitted = RECALIBRATORS["isotonic"].fit(
-        Points.of(gather(np.where(positive, 1, -1), scores, negative=-1)), "probability"
+        Points.of(gather(np.where(positive, 1, -1), scores, negative=-1, scenario="case-control")), "probability"
     )
     peer = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(scores, positive)
     np.testing.assert_allclose(fitted(scores), peer.predict(scores), atol=1e-12)
@@ -127,7 +135,7 @@ def test_with_every_label_known_isotonic_is_scikit_learns():
 )
 def test_isotonic_shares_keep_the_mass_of_positives_before_clipping(few, many):
     labels = np.repeat([1, 0], [len(few), len(many)])
-    points = Points.of(gather(labels, np.array(few + many) / 9, class_prior=0.2))
+    points = Points.of(gather(labels, np.array(few + many) / 9, class_prior=0.2, scenario="case-control"))
     shares = isotonic_shares(points)
     assert (np.diff(shares) >= -1e-12).all()
     mass = float(points.population @ shares)
@@ -140,11 +148,13 @@ def test_isotonic_shares_keep_the_mass_of_positives_before_clipping(few, many):
 def test_scores_that_only_rank_can_be_mapped(method):
     labels, scores, _ = drawn(sizes=(500, 5_000))
     ranks = 1_000 * scores**3 - 7  # any rising change of the scores
-    found = recalibrate(labels, ranks, class_prior=0.3, scores_are="rank", method=method, redraws=5)
+    found = recalibrate(
+        labels, ranks, class_prior=0.3, scores_are="rank", method=method, redraws=5, scenario="case-control"
+    )
     assert found.before is None
     assert found.map(ranks).max() <= 1
     if method == "isotonic":
-        again = recalibrate(labels, scores, class_prior=0.3, method=method, redraws=5)
+        again = recalibrate(labels, scores, class_prior=0.3, method=method, redraws=5, scenario="case-control")
         np.testing.assert_allclose(found.map(ranks), again.map(scores), atol=1e-9)
     assert "only rank" in str(found)
 
@@ -153,8 +163,10 @@ def test_logits_and_probabilities_give_the_same_map():
     labels, scores, _ = drawn(sizes=(300, 3_000))
     logits = np.log(scores) - np.log1p(-scores)
     for method in RECALIBRATORS:
-        by_score = recalibrate(labels, scores, class_prior=0.3, method=method, redraws=2)
-        by_logit = recalibrate(labels, logits, class_prior=0.3, method=method, scores_are="logit", redraws=2)
+        by_score = recalibrate(labels, scores, class_prior=0.3, method=method, redraws=2, scenario="case-control")
+        by_logit = recalibrate(
+            labels, logits, class_prior=0.3, method=method, scores_are="logit", redraws=2, scenario="case-control"
+        )
         np.testing.assert_allclose(by_logit(logits), by_score(scores), atol=1e-6)
 
 
@@ -162,8 +174,12 @@ def test_the_error_after_is_not_that_of_the_rows_the_map_was_fitted_to():
     rng = np.random.default_rng(0)
     few, many = rng.random(40), rng.random(400)  # scores that say nothing: an isotonic fit to itself looks perfect
     labels, scores = np.repeat([1, 0], [40, 400]), np.concatenate([few, many])
-    found = recalibrate(labels, scores, class_prior=0.3, method="isotonic", bins=10, redraws=50)
-    itself = recalibrate(labels, found(scores), class_prior=0.3, method="platt", bins=10, redraws=50).before
+    found = recalibrate(
+        labels, scores, class_prior=0.3, method="isotonic", bins=10, redraws=50, scenario="case-control"
+    )
+    itself = recalibrate(
+        labels, found(scores), class_prior=0.3, method="platt", bins=10, redraws=50, scenario="case-control"
+    ).before
     assert found.after.value > 2 * itself.value
     assert found.folds == 5
 
@@ -174,7 +190,9 @@ def test_the_error_after_is_near_the_true_error_of_the_map():
     hits, reported, true = [], [], []
     for seed in range(25):
         labels, scores, _ = drawn(sizes=(300, 3_000), seed=seed)
-        found = recalibrate(labels, scores, class_prior=0.3, method="isotonic", redraws=2, seed=seed)
+        found = recalibrate(
+            labels, scores, class_prior=0.3, method="isotonic", redraws=2, seed=seed, scenario="case-control"
+        )
         true.append(true_error(found(fresh), is_positive, 20))
         reported.append(found.after.corrected)
         hits.append(true[-1] in found.after.interval)
@@ -186,7 +204,9 @@ def test_recalibrating_a_calibrated_model_says_there_was_no_gain():
     codes = set()
     for seed in range(6):
         labels, scores, _ = drawn((math.log(0.3 / 0.7), 2.0), sizes=(60, 600), seed=seed)
-        found = recalibrate(labels, scores, class_prior=0.3, method="histogram", redraws=20, seed=seed)
+        found = recalibrate(
+            labels, scores, class_prior=0.3, method="histogram", redraws=20, seed=seed, scenario="case-control"
+        )
         codes |= {notice.code for notice in found.notices}
         assert found.to_dict()["after"]["value"] == found.after.value
     assert "no-gain" in codes
@@ -210,8 +230,16 @@ def test_folds_add_up_to_the_whole_and_share_each_kind_evenly(rows, folds):
 
 def test_weighted_rows_can_be_recalibrated():
     labels, scores, _ = drawn(sizes=(300, 3_000))
-    once = recalibrate(labels, scores, class_prior=0.3, method="platt", redraws=2)
-    weighted = recalibrate(labels, scores, weights=np.ones(labels.size), class_prior=0.3, method="platt", redraws=2)
+    once = recalibrate(labels, scores, class_prior=0.3, method="platt", redraws=2, scenario="case-control")
+    weighted = recalibrate(
+        labels,
+        scores,
+        weights=np.ones(labels.size),
+        class_prior=0.3,
+        method="platt",
+        redraws=2,
+        scenario="case-control",
+    )
     np.testing.assert_allclose(weighted.map.logit, once.map.logit, rtol=1e-6)
 
 
@@ -228,12 +256,14 @@ def test_weighted_rows_can_be_recalibrated():
 def test_bad_arguments_are_refused(options, message):
     labels, scores, _ = drawn(sizes=(20, 100))
     with pytest.raises(PulensError, match=message):
-        recalibrate(labels, scores, class_prior=0.3, **options)
+        recalibrate(labels, scores, class_prior=0.3, **options, scenario="case-control")
 
 
 def test_a_map_of_probabilities_refuses_other_scores():
     labels, scores, _ = drawn(sizes=(50, 500))
-    fitted = find("platt").fit(Points.of(gather(labels, scores, class_prior=0.3)), "probability")
+    fitted = find("platt").fit(
+        Points.of(gather(labels, scores, class_prior=0.3, scenario="case-control")), "probability"
+    )
     with pytest.raises(InputError, match=r"outside \[0, 1\]"):
         fitted(np.array([1.5]))
 
@@ -242,7 +272,7 @@ def test_separated_classes_do_not_run_away():
     labels = np.repeat([1, 0], [30, 100])
     scores = np.concatenate([np.full(30, 0.9), np.full(30, 0.9), np.full(70, 0.1)])
     for method in RECALIBRATORS:
-        found = recalibrate(labels, scores, class_prior=0.3, method=method, redraws=2)
+        found = recalibrate(labels, scores, class_prior=0.3, method=method, redraws=2, scenario="case-control")
         mapped = found(np.array([0.1, 0.9]))
         assert np.isfinite(mapped).all()
         if method != "temperature":
@@ -254,14 +284,14 @@ def test_auto_keeps_calibrated_scores_and_mends_others():
     kept = 0
     for seed in range(8):
         labels, scores, _ = drawn((math.log(0.3 / 0.7), 2.0), sizes=(100, 1_000), seed=seed)
-        found = recalibrate(labels, scores, class_prior=0.3, redraws=2)
+        found = recalibrate(labels, scores, class_prior=0.3, redraws=2, scenario="case-control")
         kept += found.method == "identity"
         if found.method == "identity":
             np.testing.assert_allclose(found(scores), scores, atol=1e-12)
             assert "kept-scores" in {notice.code for notice in found.notices}
     assert kept >= 4
     labels, scores, _ = drawn((0.0, 1.0), sizes=(300, 3_000))
-    found = recalibrate(labels, scores, class_prior=0.3, redraws=2)
+    found = recalibrate(labels, scores, class_prior=0.3, redraws=2, scenario="case-control")
     assert found.method in ("platt", "beta", "isotonic")
     assert set(found.considered) == {"identity", "platt", "beta", "isotonic"}
     assert max(found.considered, key=found.considered.get) == found.method
@@ -270,13 +300,17 @@ def test_auto_keeps_calibrated_scores_and_mends_others():
 
 def test_auto_maps_ranks_with_what_reads_them():
     labels, scores, _ = drawn(sizes=(200, 2_000))
-    found = recalibrate(labels, 50 * scores, class_prior=0.3, scores_are="rank", redraws=2)
+    found = recalibrate(labels, 50 * scores, class_prior=0.3, scores_are="rank", redraws=2, scenario="case-control")
     assert set(found.considered) == {"platt", "isotonic"}  # a rank cannot be kept as a probability
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_the_scale_of_ranks_does_not_matter(scale):
     labels, scores, _ = drawn(sizes=(200, 2_000))
-    plain = recalibrate(labels, scores, class_prior=0.3, scores_are="rank", method="platt", redraws=2)
-    scaled = recalibrate(labels, scale * scores, class_prior=0.3, scores_are="rank", method="platt", redraws=2)
+    plain = recalibrate(
+        labels, scores, class_prior=0.3, scores_are="rank", method="platt", redraws=2, scenario="case-control"
+    )
+    scaled = recalibrate(
+        labels, scale * scores, class_prior=0.3, scores_are="rank", method="platt", redraws=2, scenario="case-control"
+    )
     np.testing.assert_allclose(scaled(scale * scores), plain(scores), atol=2e-3)

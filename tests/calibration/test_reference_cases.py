@@ -52,12 +52,12 @@ def test_small_cases_match(cases: dict[str, dict[str, Any]], name: str, short: s
     expected = case["expected"][short]
     labels, scores = rows(case)
     options = {"class_prior": case["params"]["prior"], "bins": case["params"]["bins"], "binning": BINNINGS[short]}
-    found = expected_calibration_error(labels, scores, **options)
+    found = expected_calibration_error(labels, scores, **options, scenario="case-control")
     assert found.value == pytest.approx(expected["pu_ece"], rel=case["rtol"], abs=case["atol"])
     assert found.overconfidence + found.underconfidence == pytest.approx(found.value, abs=1e-12)
     if "pu_ece_prior_hat" in expected:
         options["class_prior"] = case["params"]["prior_hat"]
-        other = expected_calibration_error(labels, scores, **options)
+        other = expected_calibration_error(labels, scores, **options, scenario="case-control")
         assert other.value == pytest.approx(expected["pu_ece_prior_hat"], rel=case["rtol"], abs=case["atol"])
 
 
@@ -70,7 +70,12 @@ def test_reliability_bins_match(cases: dict[str, dict[str, Any]], name: str) -> 
             continue
         expected = case["expected"][short]
         found = reliability(
-            labels, scores, class_prior=case["params"]["prior"], bins=case["params"]["bins"], binning=binning
+            labels,
+            scores,
+            class_prior=case["params"]["prior"],
+            bins=case["params"]["bins"],
+            binning=binning,
+            scenario="case-control",
         )
         assert [found.bins[0].low, *(one.high for one in found.bins)] == expected["edges"]
         for one, row in zip(found.bins, expected["reliability"], strict=True):
@@ -97,6 +102,7 @@ def test_the_large_case_matches(cases: dict[str, dict[str, Any]]) -> None:
             class_prior=case["params"]["prior"],
             binning=BINNINGS[short],
             bins=None if bins == "optimal" else int(bins),
+            scenario="case-control",
         )
         assert found.bins == expected["bins"]
         assert found.value == pytest.approx(expected["pu_ece"], rel=case["rtol"], abs=case["atol"])

@@ -31,17 +31,17 @@ def run(capsys, *arguments) -> tuple[int, str, str]:
 
 
 def test_json_for_programs(capsys, table):
-    code, out, err = run(capsys, "evaluate", table, "--class-prior", "0.2", "--threshold", "0.5", "--json", "-")
+    code, out, err = run(capsys, "evaluate", table, "--class-prior", "0.5", "--threshold", "0.5", "--json", "-")
     answer = json.loads(out)
     assert code == 0
     assert err == ""
     assert answer["estimates"]["roc_auc"]["value"] == pytest.approx(0.625)
-    assert answer["class_prior"]["value"] == 0.2
+    assert answer["class_prior"]["value"] == 0.5
     assert answer["threshold"] == 0.5
 
 
 def test_a_table_for_people_without_colour_codes_in_a_pipe(capsys, table):
-    code, out, _ = run(capsys, "evaluate", table, "--class-prior", "0.1:0.3")
+    code, out, _ = run(capsys, "evaluate", table, "--class-prior", "0.45:0.55")
     assert code == 0
     assert "recovered" in out
     assert "uncorrected" in out
@@ -59,7 +59,7 @@ def test_other_columns_and_label_values(capsys, tmp_path):
 
 
 def test_same_input_same_bytes(capsys, table):
-    arguments = ["evaluate", table, "--class-prior", "0.2", "--json", "-"]
+    arguments = ["evaluate", table, "--class-prior", "0.5", "--json", "-"]
     assert run(capsys, *arguments) == run(capsys, *arguments)
 
 
@@ -68,13 +68,13 @@ def test_same_input_same_bytes(capsys, table):
     [
         (["--class-prior", "1.5"], "class_prior must be"),
         (["--class-prior", "often"], "--class-prior must be a number such as 0.2"),
-        (["--class-prior", "0.2", "--score", "p"], "no column 'p'; the columns are 'score', 'label'"),
-        (["--class-prior", "0.2", "--threshold", "high"], "must be a number, got 'high'"),
-        (["--class-prior", "0.2", "--threshold", "nan"], "threshold must be a number, got nan"),
-        (["--class-prior", "0.2", "--scenario", "other"], "is not one of"),
-        (["--class-prior", "0.2", "--unlabelled-prior", "0.2"], "exactly one of"),
-        (["--class-prior", "0.2", "--json", "/nowhere/at/all.json"], "cannot be written"),
-        (["--class-prior", "0.2", "--colour", "red"], "No such option"),
+        (["--class-prior", "0.5", "--score", "p"], "no column 'p'; the columns are 'score', 'label'"),
+        (["--class-prior", "0.5", "--threshold", "high"], "must be a number, got 'high'"),
+        (["--class-prior", "0.5", "--threshold", "nan"], "threshold must be a number, got nan"),
+        (["--class-prior", "0.5", "--scenario", "other"], "is not one of"),
+        (["--class-prior", "0.5", "--unlabelled-prior", "0.2"], "exactly one of"),
+        (["--class-prior", "0.5", "--json", "/nowhere/at/all.json"], "cannot be written"),
+        (["--class-prior", "0.5", "--colour", "red"], "No such option"),
     ],
 )
 def test_bad_input_ends_with_one_message_and_code_two(capsys, table, options, message):
@@ -85,7 +85,7 @@ def test_bad_input_ends_with_one_message_and_code_two(capsys, table, options, me
 
 
 def test_a_missing_file_is_code_two(capsys, tmp_path):
-    code, _, err = run(capsys, "evaluate", tmp_path / "none.csv", "--class-prior", "0.2")
+    code, _, err = run(capsys, "evaluate", tmp_path / "none.csv", "--class-prior", "0.5")
     assert code == 2
     assert "there is no such file" in err
 
@@ -98,10 +98,10 @@ def test_a_failed_run_leaves_no_file_behind(capsys, table, tmp_path):
 
 def test_json_files_are_written_whole(capsys, table, tmp_path):
     target = tmp_path / "out.json"
-    code, out, _ = run(capsys, "evaluate", table, "--class-prior", "0.2", "--json", target)
+    code, out, _ = run(capsys, "evaluate", table, "--class-prior", "0.5", "--json", target)
     assert code == 0
     assert "recovered" in out  # people still see the table
-    assert json.loads(target.read_text())["scenario"] == "case-control"
+    assert json.loads(target.read_text())["scenario"] == "single-set"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.json", "scores.csv"]
 
 
@@ -138,7 +138,7 @@ def test_help_loads_nothing_heavy():
 
 def test_a_reader_that_goes_away_is_no_error(table):
     done = subprocess.run(
-        f"{sys.executable} -m pulens evaluate {table} --class-prior 0.2 | head -1",
+        f"{sys.executable} -m pulens evaluate {table} --class-prior 0.5 | head -1",
         shell=True,
         capture_output=True,
         text=True,

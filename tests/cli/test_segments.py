@@ -142,7 +142,7 @@ def test_a_database_needs_a_table(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["evaluate", url, "--class-prior", "0.2"])
     assert "say which table holds the scores (table=..., or --table); there are 'march'" in capsys.readouterr().err
-    main(["evaluate", url, "--table", "march", "--class-prior", "0.2", "--json", "-"])
+    main(["evaluate", url, "--table", "march", "--class-prior", "0.6", "--json", "-"])
     assert json.loads(capsys.readouterr().out)["counts"]["labelled"] == 1
 
 

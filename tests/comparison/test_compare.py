@@ -35,7 +35,7 @@ def rows(n_labelled=150, n_unlabelled=1200, prior=0.3, shifts=(2.0, 1.0), seed=0
 
 
 def test_a_better_model_is_found_and_the_sentence_says_so():
-    comparison = pulens.compare(*rows(), class_prior=0.3, redraws=300)
+    comparison = pulens.compare(*rows(), class_prior=0.3, redraws=300, scenario="case-control")
     assert comparison.winner == "model 0"
     assert comparison.verdict.startswith("model 0 is better than model 1: roc_auc differs by +0.")
     pair = comparison.difference("model 0", "model 1")
@@ -45,7 +45,7 @@ def test_a_better_model_is_found_and_the_sentence_says_so():
 
 
 def test_models_of_equal_worth_cannot_be_told_apart_and_the_sentence_says_so():
-    comparison = pulens.compare(*rows(shifts=(1.5, 1.5)), class_prior=0.3, redraws=300)
+    comparison = pulens.compare(*rows(shifts=(1.5, 1.5)), class_prior=0.3, redraws=300, scenario="case-control")
     assert comparison.winner is None
     assert comparison.verdict.startswith("The data cannot tell ")
 
@@ -53,14 +53,14 @@ def test_models_of_equal_worth_cannot_be_told_apart_and_the_sentence_says_so():
 def test_a_model_compared_with_itself_differs_by_nothing():
     labels, models = rows()
     same = {"a": models["model 0"], "b": models["model 0"].copy()}
-    pair = pulens.compare(labels, same, class_prior=0.3, redraws=100).difference("a", "b")
+    pair = pulens.compare(labels, same, class_prior=0.3, redraws=100, scenario="case-control").difference("a", "b")
     assert (pair.value, pair.interval.low, pair.interval.high) == (0, 0, 0)
     assert pair.p_value == 1
     assert pair.probability == 0.5
 
 
 def test_turning_a_pair_round_turns_its_numbers_round():
-    comparison = pulens.compare(*rows(), class_prior=0.3, redraws=100)
+    comparison = pulens.compare(*rows(), class_prior=0.3, redraws=100, scenario="case-control")
     there, back = comparison.difference("model 0", "model 1"), comparison.difference("model 1", "model 0")
     assert back.value == -there.value
     assert (back.interval.low, back.interval.high) == (-there.interval.high, -there.interval.low)
@@ -69,16 +69,18 @@ def test_turning_a_pair_round_turns_its_numbers_round():
 
 def test_the_value_of_each_model_is_the_one_that_evaluate_gives():
     labels, models = rows()
-    comparison = pulens.compare(labels, models, class_prior=0.3, threshold=0.5, redraws=100)
+    comparison = pulens.compare(labels, models, class_prior=0.3, threshold=0.5, redraws=100, scenario="case-control")
     for name, scores in models.items():
-        evaluation = pulens.evaluate(labels, scores, class_prior=0.3, threshold=0.5)
+        evaluation = pulens.evaluate(labels, scores, class_prior=0.3, threshold=0.5, scenario="case-control")
         for metric in ("roc_auc", "average_precision", "f1", "accuracy", "precision", "recall"):
             assert comparison.estimates[metric][name].value == pytest.approx(evaluation.estimates[metric].value)
 
 
 def test_redraws_spread_like_delong_says():
     labels, models = rows(200, 1500)
-    comparison = pulens.compare(labels, models, class_prior=0.3, metrics=["roc_auc"], redraws=1500)
+    comparison = pulens.compare(
+        labels, models, class_prior=0.3, metrics=["roc_auc"], redraws=1500, scenario="case-control"
+    )
     interval = comparison.difference("model 0", "model 1").interval
     deviation = delong_deviation(labels, *models.values()) / (1 - 0.3)
     from scipy.stats import t
@@ -99,7 +101,9 @@ def delong_deviation(labels, first, second):
 
 def test_agreement_between_models_narrows_the_difference():
     widths = [
-        pulens.compare(*rows(agreement=share, seed=3), class_prior=0.3, metrics=["roc_auc"], redraws=400)
+        pulens.compare(
+            *rows(agreement=share, seed=3), class_prior=0.3, metrics=["roc_auc"], redraws=400, scenario="case-control"
+        )
         .difference("model 0", "model 1")
         .interval.width
         for share in (0.0, 0.95)
@@ -108,7 +112,10 @@ def test_agreement_between_models_narrows_the_difference():
 
 
 def test_the_same_seed_gives_the_same_answer():
-    first, second = (pulens.compare(*rows(), class_prior=0.3, redraws=100, seed=5).to_dict() for _ in range(2))
+    first, second = (
+        pulens.compare(*rows(), class_prior=0.3, redraws=100, seed=5, scenario="case-control").to_dict()
+        for _ in range(2)
+    )
     assert first == second
 
 
@@ -120,7 +127,7 @@ def test_holm_is_what_the_procedure_says():
 
 
 def test_pairs_are_corrected_within_each_metric():
-    comparison = pulens.compare(*rows(shifts=(2.0, 1.6, 1.5)), class_prior=0.3, redraws=300)
+    comparison = pulens.compare(*rows(shifts=(2.0, 1.6, 1.5)), class_prior=0.3, redraws=300, scenario="case-control")
     pairs = comparison.differences["roc_auc"]
     assert len(pairs) == 3
     assert [pair.adjusted_p_value for pair in pairs] == pytest.approx(holm([pair.p_value for pair in pairs]))
@@ -146,11 +153,17 @@ def test_few_labelled_rows_widen_the_interval():
 def test_the_order_of_recovered_auc_does_not_move_with_the_class_prior():
     for seed in range(5):
         labels, models = rows(40, 300, shifts=(1.2, 1.1), seed=seed)
-        comparison = pulens.compare(labels, models, class_prior=(0.05, 0.6), metrics=["roc_auc"], redraws=100)
+        comparison = pulens.compare(
+            labels, models, class_prior=(0.05, 0.6), metrics=["roc_auc"], redraws=100, scenario="case-control"
+        )
         assert comparison.order["roc_auc"].crossings == ()
         gaps = [
-            direct_roc_auc(Tally.from_arrays(labels, models["model 0"]), Assumptions(alpha))
-            - direct_roc_auc(Tally.from_arrays(labels, models["model 1"]), Assumptions(alpha))
+            direct_roc_auc(
+                Tally.from_arrays(labels, models["model 0"]), Assumptions(alpha, scenario=Scenario.CASE_CONTROL)
+            )
+            - direct_roc_auc(
+                Tally.from_arrays(labels, models["model 1"]), Assumptions(alpha, scenario=Scenario.CASE_CONTROL)
+            )
             for alpha in (0.05, 0.3, 0.6)
         ]
         assert np.ptp(np.sign(gaps)) == 0
@@ -170,7 +183,13 @@ def crossing_rows():
 def test_crossing_points_are_computed():
     labels, models = crossing_rows()
     comparison = pulens.compare(
-        labels, models, class_prior=(0.05, 0.4), metrics=["accuracy"], threshold=0.5, redraws=100
+        labels,
+        models,
+        class_prior=(0.05, 0.4),
+        metrics=["accuracy"],
+        threshold=0.5,
+        redraws=100,
+        scenario="case-control",
     )
     (crossing,) = comparison.order["accuracy"].crossings
     # accuracy is 2 prior recall - share called positive + 1 - prior: equal where 2 prior (0.9 - 0.4) = 0.4 - 0.1,
@@ -189,8 +208,12 @@ def test_crossing_points_are_computed():
 def test_a_range_of_priors_costs_certainty_and_never_adds_any():
     labels, models = crossing_rows()
     options = {"metrics": ["accuracy"], "threshold": 0.5, "redraws": 200}
-    sure = pulens.compare(labels, models, class_prior=0.1, **options).difference("careful", "bold")
-    ranged = pulens.compare(labels, models, class_prior=(0.05, 0.4), **options).difference("careful", "bold")
+    sure = pulens.compare(labels, models, class_prior=0.1, **options, scenario="case-control").difference(
+        "careful", "bold"
+    )
+    ranged = pulens.compare(labels, models, class_prior=(0.05, 0.4), **options, scenario="case-control").difference(
+        "careful", "bold"
+    )
     assert sure.adjusted_p_value < 0.01
     assert ranged.adjusted_p_value == 1
     assert ranged.interval.low < sure.interval.low
@@ -198,7 +221,9 @@ def test_a_range_of_priors_costs_certainty_and_never_adds_any():
 
 def test_without_a_range_the_order_is_traced_over_the_priors_that_the_data_allow():
     labels, models = rows(prior=0.2)
-    order = pulens.compare(labels, models, class_prior=0.2, redraws=100).order["average_precision"]
+    order = pulens.compare(labels, models, class_prior=0.2, redraws=100, scenario="case-control").order[
+        "average_precision"
+    ]
     assert order.class_priors[0] < 0.01
     assert 0.2 < order.class_priors[-1] < 0.6
     assert order.winners == ("model 0",)
@@ -206,7 +231,9 @@ def test_without_a_range_the_order_is_traced_over_the_priors_that_the_data_allow
 
 def test_a_metric_that_should_be_low_is_won_by_the_lower():
     labels, models = rows()
-    comparison = pulens.compare(labels, models, class_prior=0.3, metrics=["error_rate"], threshold=0.8, redraws=100)
+    comparison = pulens.compare(
+        labels, models, class_prior=0.3, metrics=["error_rate"], threshold=0.8, redraws=100, scenario="case-control"
+    )
     assert comparison.leader() == "model 0"
     assert comparison.difference("model 0", "model 1").value < 0
     assert comparison.difference("model 0", "model 1").probability > 0.5
@@ -214,7 +241,7 @@ def test_a_metric_that_should_be_low_is_won_by_the_lower():
 
 def test_measures_without_a_class_prior_can_be_compared():
     labels, models = rows(60, 300)
-    comparison = pulens.compare(labels, models, metrics=["pulp", "proxy_roc_auc"], redraws=100)
+    comparison = pulens.compare(labels, models, metrics=["pulp", "proxy_roc_auc"], redraws=100, scenario="case-control")
     assert comparison.leader("proxy_roc_auc") == "model 0"
     assert comparison.order["pulp"].crossings == ()
     assert "pulp: does not depend on the class prior" in str(comparison)
@@ -222,9 +249,11 @@ def test_measures_without_a_class_prior_can_be_compared():
 
 def test_without_a_class_prior_one_estimate_serves_all_models():
     labels, models = rows(300, 2000, prior=0.2, shifts=(3.0, 1.0))
-    comparison = pulens.compare(labels, models, redraws=100)
+    comparison = pulens.compare(labels, models, redraws=100, scenario="case-control")
     assert comparison.winner == "model 0"
-    estimates = [pulens.evaluate(labels, scores).class_prior.unlabelled for scores in models.values()]
+    estimates = [
+        pulens.evaluate(labels, scores, scenario="case-control").class_prior.unlabelled for scores in models.values()
+    ]
     assert comparison.class_prior.unlabelled == min(estimates)
     assert comparison.class_prior.unlabelled_interval is not None
     assert "at every class prior from" in comparison.verdict
@@ -243,7 +272,7 @@ def test_the_share_among_the_unlabelled_follows_the_redraw_where_the_class_prior
 
 def test_a_range_that_begins_at_zero_is_no_obstacle():
     labels, models = rows()
-    comparison = pulens.compare(labels, models, class_prior=(0.0, 0.3), redraws=100)
+    comparison = pulens.compare(labels, models, class_prior=(0.0, 0.3), redraws=100, scenario="case-control")
     assert comparison.winner == "model 0"
     assert not any(pair.undefined_because for pairs in comparison.differences.values() for pair in pairs)
 
@@ -271,14 +300,18 @@ def test_tallies_of_the_rows_as_they_are_equal_those_of_each_model():
 
 
 def test_answers_show_themselves():
-    comparison = pulens.compare(*rows(), class_prior=(0.2, 0.4), threshold=0.5, redraws=100)
+    comparison = pulens.compare(*rows(), class_prior=(0.2, 0.4), threshold=0.5, redraws=100, scenario="case-control")
     text = str(comparison)
     for part in ("model 0 - model 1", "verdict: ", "order over the class prior", "95% interval", "joint redraws"):
         assert part in text
     assert (
         "<script"
         not in pulens.compare(
-            rows()[0], {"<script>": rows()[1]["model 0"], "b": rows()[1]["model 1"]}, class_prior=0.3, redraws=100
+            rows()[0],
+            {"<script>": rows()[1]["model 0"], "b": rows()[1]["model 1"]},
+            class_prior=0.3,
+            redraws=100,
+            scenario="case-control",
         )._repr_html_()
     )
     answer = json.loads(json.dumps(comparison.to_dict(), allow_nan=False))
@@ -289,7 +322,7 @@ def test_answers_show_themselves():
 
 def test_a_comparison_draws_itself():
     pytest.importorskip("matplotlib").use("Agg")
-    left, right = pulens.compare(*rows(), class_prior=0.3, redraws=100).plot()
+    left, right = pulens.compare(*rows(), class_prior=0.3, redraws=100, scenario="case-control").plot()
     assert left.get_yticklabels()[0].get_text() == "model 0 - model 1"
     assert len(right.lines) >= 2
 
@@ -310,21 +343,23 @@ def test_a_comparison_draws_itself():
 )
 def test_bad_requests_are_refused_with_a_way_out(change, message):
     with pytest.raises(PulensError, match=message):
-        pulens.compare(*rows(20, 60), **{"class_prior": 0.3, "redraws": 100, **change})
+        pulens.compare(*rows(20, 60), **{"class_prior": 0.3, "scenario": "case-control", "redraws": 100, **change})
 
 
 def test_rows_that_do_not_fit_are_refused():
     labels, models = rows(20, 60)
     with pytest.raises(PulensError, match="at least two models, got 1"):
-        pulens.compare(labels, {"a": models["model 0"]}, class_prior=0.3)
+        pulens.compare(labels, {"a": models["model 0"]}, class_prior=0.3, scenario="case-control")
     with pytest.raises(InputError, match="same length"):
-        pulens.compare(labels, {"a": models["model 0"], "b": models["model 1"][:-1]}, class_prior=0.3)
+        pulens.compare(
+            labels, {"a": models["model 0"], "b": models["model 1"][:-1]}, class_prior=0.3, scenario="case-control"
+        )
     with pytest.raises(PulensError, match="weighted rows"):
-        pulens.compare(labels, models, class_prior=0.3, weights=np.ones(80))
+        pulens.compare(labels, models, class_prior=0.3, weights=np.ones(80), scenario="case-control")
     with pytest.raises(PulensError, match="give labels and a mapping of scores"):
-        pulens.compare(labels, models["model 0"], class_prior=0.3)
+        pulens.compare(labels, models["model 0"], class_prior=0.3, scenario="case-control")
     with pytest.raises(PulensError, match="named twice"):
-        pulens.compare("rows.csv", score=["a", "a"], class_prior=0.3)
+        pulens.compare("rows.csv", score=["a", "a"], class_prior=0.3, scenario="case-control")
 
 
 def test_tables_name_their_columns_of_scores():
@@ -332,8 +367,11 @@ def test_tables_name_their_columns_of_scores():
 
     labels, models = rows(30, 200)
     table = pl.DataFrame({"label": labels, **models})
-    from_table = pulens.compare(table, score=list(models), class_prior=0.3, redraws=100)
-    assert from_table.to_dict() == pulens.compare(labels, models, class_prior=0.3, redraws=100).to_dict()
+    from_table = pulens.compare(table, score=list(models), class_prior=0.3, redraws=100, scenario="case-control")
+    assert (
+        from_table.to_dict()
+        == pulens.compare(labels, models, class_prior=0.3, redraws=100, scenario="case-control").to_dict()
+    )
 
 
 @pytest.mark.parametrize("models", [2, 3])

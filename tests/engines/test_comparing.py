@@ -25,7 +25,7 @@ def frame():
 def test_a_lazy_table_and_a_database_give_one_answer(frame, tmp_path, capsys):
     import duckdb
 
-    settings = {"class_prior": 0.2, "redraws": 100}
+    settings = {"class_prior": 0.3, "redraws": 100}
     here = pulens.compare(frame, score=["a", "b"], **settings)
     lazy = pulens.compare(frame.lazy(), score=["a", "b"], **settings)
     for name in ("roc_auc", "average_precision"):
@@ -34,6 +34,6 @@ def test_a_lazy_table_and_a_database_give_one_answer(frame, tmp_path, capsys):
     with duckdb.connect(str(tmp_path / "x.db")) as connection:
         connection.execute("CREATE TABLE kept AS SELECT * FROM frame")
     words = ["compare", f"duckdb:///{tmp_path / 'x.db'}", "--table", "kept", "--score", "a", "--score", "b"]
-    main([*words, "--class-prior", "0.2", "--redraws", "100", "--json", "-"])
+    main([*words, "--class-prior", "0.3", "--redraws", "100", "--json", "-"])
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(lazy.to_dict()))
     assert lazy.winner == "a"

@@ -64,10 +64,10 @@ def test_counting_parts_and_merging_them_is_counting_the_whole(tmp_path, capsys)
     assert "from 2 parts" in capsys.readouterr().out
     answers = []
     for name in ("all.tally", "all.csv"):
-        main(["evaluate", str(tmp_path / name), "--class-prior", "0.1", "--json", "-"])
+        main(["evaluate", str(tmp_path / name), "--class-prior", "0.3", "--json", "-"])
         answers.append(json.loads(capsys.readouterr().out))
     assert answers[0] == answers[1]
-    assert pulens.evaluate(tmp_path / "all.tally", class_prior=0.1).tally.totals.rows == 900
+    assert pulens.evaluate(tmp_path / "all.tally", class_prior=0.3).tally.totals.rows == 900
 
 
 def test_a_part_of_unlabelled_rows_alone_is_a_part(tmp_path, capsys):

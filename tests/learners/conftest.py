@@ -56,7 +56,8 @@ class Toy:
     def fit(self, learner, **options):
         from pulens.learners import fit_many
 
-        settings = {"backbone": "linear", "selection": "last", "weight_decay": 0.0, "learning_rate": 0.05, **options}
+        settings = {"scenario": "case-control", "backbone": "linear", "selection": "last", "weight_decay": 0.0}
+        settings |= {"learning_rate": 0.05, **options}
         runs = [learner(random_state=seed, device="cpu", **settings) for seed in range(len(self.draws))]
         return fit_many(runs, self.table, self.labels, rows=self.rows)
 

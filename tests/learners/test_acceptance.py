@@ -191,7 +191,7 @@ class TestVPU:
         close(mixup_gap(sigmoid(zero, -1), -logistic(zero, 1), 0.6), (math.log(0.7) - math.log(0.5)) ** 2)
 
     def test_cut_at_half_of_the_largest_phi(self):
-        learner, program = VPU(), program_on(VariationalProgram)
+        learner, program = VPU(scenario="case-control"), program_on(VariationalProgram)
         learner.cut_ = program.cut(self.population, 0)
         logits = np.array([0.5, -0.2, -0.6])
         close(learner._probability(logits), [0.761349, 0.550612, 0.433408])

@@ -84,7 +84,9 @@ class TestDistPU:
 class TestPULDA:
     def program(self, **changes):
         prior = torch.tensor([PRIOR], dtype=torch.float64)
-        program = program_on(MarginProgram, class_prior=prior, settings=vars(PULDA(**changes)), data=None)
+        program = program_on(
+            MarginProgram, class_prior=prior, settings=vars(PULDA(**changes, scenario="case-control")), data=None
+        )
         program.begin_stage(SimpleNamespace(name="warm-up"))
         return program
 
@@ -155,7 +157,9 @@ class TestPULDA:
             return values
 
         monkeypatch.setattr(Selection, "__call__", watched)
-        learner = PULDA(class_prior=0.4, warm_up_epochs=2, epochs=3, batch_size=32, labelled_batch_size=8)
+        learner = PULDA(
+            class_prior=0.4, warm_up_epochs=2, epochs=3, batch_size=32, labelled_batch_size=8, scenario="case-control"
+        )
         learner.set_params(selection="proxy_accuracy", random_state=0, device="cpu")
         fit_many([learner], X, [labels])
         assert len(seen) == 3

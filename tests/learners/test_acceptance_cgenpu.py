@@ -78,7 +78,7 @@ def stopped_program(**options):
         caught["batch"] = next(iter(stage.batches.epoch(program.stack.data, program.stack.streams, 50)))
 
     X, labels = rows()
-    learner = CGenPU(backbone=small, **{**SHORT, **options})
+    learner = CGenPU(backbone=small, **{**SHORT, **options}, scenario="case-control")
     fit_many([learner], X, [labels], on_epoch=hook)
     return caught["program"], caught["batch"]
 
@@ -123,7 +123,7 @@ def test_without_auxiliary_terms_the_classifier_never_moves():
 
 def test_the_classifier_has_one_sigmoid():
     X, labels = rows()
-    scores = CGenPU(backbone=small, **SHORT).fit(X, labels).predict_proba(10 * X)[:, 1]
+    scores = CGenPU(backbone=small, **SHORT, scenario="case-control").fit(X, labels).predict_proba(10 * X)[:, 1]
     assert scores.min() < 0.5 < scores.max()
 
 
@@ -139,20 +139,20 @@ def test_the_classifier_has_one_sigmoid():
 )
 def test_generated_rows_keep_the_range_of_the_data(change, output, low, high):
     X, labels = rows()
-    learner = CGenPU(backbone="linear", **SHORT).fit(change(X), labels)
+    learner = CGenPU(backbone="linear", **SHORT, scenario="case-control").fit(change(X), labels)
     drawn = learner.sample(50, kind="negative", random_state=0)
     assert learner.output_ == output
     assert low <= drawn.min() <= drawn.max() <= high
     if output == "unit":
         np.testing.assert_allclose(np.linalg.norm(drawn, axis=1), 1, atol=1e-5)
-    asked = CGenPU(backbone="linear", output="linear", **SHORT).fit(change(X), labels)
+    asked = CGenPU(backbone="linear", output="linear", **SHORT, scenario="case-control").fit(change(X), labels)
     assert asked.output_ == "linear"
 
 
 def test_samples_come_in_the_scale_of_the_data_and_survive_saving(tmp_path):
     X, labels = rows()
     X = X * [1.0, 100.0, 0.01] + [0.0, 5000.0, -3.0]
-    learner = CGenPU(backbone="linear", standardise=True, **SHORT).fit(X, labels)
+    learner = CGenPU(backbone="linear", standardise=True, **SHORT, scenario="case-control").fit(X, labels)
     drawn = learner.sample(400, random_state=1)
     assert drawn.shape == (400, 3)
     assert (abs(drawn.mean(0) - X.mean(0)) < 3 * X.std(0)).all()
@@ -175,8 +175,10 @@ def test_pictures_of_any_size_are_generated_in_stacks(shape):
     X = rng.random((30, *shape)).astype(np.float32)
     labels = np.repeat([1, 0], [10, 20])
     options = {**SHORT, "epochs": 1, "steps_per_epoch": 2, "batch_size": 4, "backbone": "linear"}
-    pair = fit_many([CGenPU(**{**options, "random_state": seed}) for seed in (3, 4)], X, [labels] * 2)
-    alone = CGenPU(**{**options, "random_state": 4}).fit(X, labels)
+    pair = fit_many(
+        [CGenPU(**{**options, "random_state": seed}, scenario="case-control") for seed in (3, 4)], X, [labels] * 2
+    )
+    alone = CGenPU(**{**options, "random_state": 4}, scenario="case-control").fit(X, labels)
     drawn = pair[1].sample(5, random_state=0)
     assert drawn.shape == (5, *shape)
     assert 0 <= drawn.min() <= drawn.max() <= 1
@@ -188,9 +190,9 @@ def test_pictures_of_any_size_are_generated_in_stacks(shape):
 def test_settings_that_make_no_sense_are_refused():
     X, labels = rows()
     with pytest.raises(InputError, match="noise must be one of"):
-        CGenPU(noise="pink", **SHORT).fit(X, labels)
+        CGenPU(noise="pink", **SHORT, scenario="case-control").fit(X, labels)
     with pytest.raises(InputError, match="output must be one of 'auto', 'linear'"):
-        CGenPU(output="cubic", **SHORT).fit(X, labels)
+        CGenPU(output="cubic", **SHORT, scenario="case-control").fit(X, labels)
 
 
 def test_half_moons_come_apart():
@@ -208,7 +210,10 @@ def test_half_moons_come_apart():
         "batch_size": 64,
     }
     network = lambda shape: nn.Sequential(nn.Linear(2, 32), nn.ReLU(), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 1))  # noqa: E731
-    runs = [CGenPU(backbone=network, device="cpu", random_state=seed, **options) for seed in range(3)]
+    runs = [
+        CGenPU(backbone=network, device="cpu", random_state=seed, **options, scenario="case-control")
+        for seed in range(3)
+    ]
     fit_many(runs, X, [labels] * 3)
     accuracies = [(run.predict(moons) == which).mean() for run in runs]
     assert np.median(accuracies) > 0.85

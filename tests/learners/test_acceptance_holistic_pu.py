@@ -99,7 +99,7 @@ class TestNaturalBreak:
         assert np.isnan(cut([0.2] * 5))
         X, labels, _ = separated(n=60, labelled=20)
         with pytest.raises(PulensError, match="cannot be split in two"):
-            HolisticPU(backbone="linear", **{**QUICK, "learning_rate": 1e-30}).fit(X, labels)
+            HolisticPU(backbone="linear", **{**QUICK, "learning_rate": 1e-30}, scenario="case-control").fit(X, labels)
 
 
 class TestLosses:
@@ -154,7 +154,7 @@ def separated(shape=(4,), n=600, labelled=80, seed=0):
 )
 def test_positive_means_positive(options):
     X, labels, positive = separated()
-    learner = HolisticPU(backbone="linear", **QUICK, **options).fit(X, labels)
+    learner = HolisticPU(backbone="linear", **QUICK, **options, scenario="case-control").fit(X, labels)
     assert (learner.predict(X) == positive).mean() > 0.95
     assert learner.predict_proba(X)[positive, 1].mean() > 0.5
     assert learner.unlabelled_prior_ == pytest.approx(positive[80:].mean(), abs=0.05)
@@ -176,12 +176,14 @@ def test_pictures_have_weak_and_strong_views():
         views[stage.name] = program.views
 
     options = {**QUICK, "steps_per_epoch": 8, "trend_epochs": 3, "epochs": 3, "learning_rate": 0.005}
-    learner = fit_many([HolisticPU(backbone="linear", mirror=True, **options)], X, [labels], on_epoch=watch)[0]
+    learner = fit_many(
+        [HolisticPU(backbone="linear", mirror=True, **options, scenario="case-control")], X, [labels], on_epoch=watch
+    )[0]
     assert views["trend"].views["strong"].contrast == 0.5
     assert views["training"].views["weak"].mirror
     assert (learner.predict(X) == positive).mean() > 0.9
     with pytest.raises(InputError, match="views='noise' is for vectors"):
-        HolisticPU(backbone="linear", views="noise", **options).fit(X, labels)
+        HolisticPU(backbone="linear", views="noise", **options, scenario="case-control").fit(X, labels)
 
 
 def test_pseudo_labels_are_trusted_more_and_more():
@@ -195,7 +197,9 @@ def test_pseudo_labels_are_trusted_more_and_more():
             hidden = positive[data.rows[0].numpy()] & data.is_unlabelled[0].numpy()
             shares.append(chance[hidden].mean())
 
-    fit_many([HolisticPU(backbone="linear", **{**QUICK, "epochs": 12})], X, [labels], on_epoch=watch)
+    fit_many(
+        [HolisticPU(backbone="linear", **{**QUICK, "epochs": 12}, scenario="case-control")], X, [labels], on_epoch=watch
+    )
     assert shares[-1] > shares[2] + 0.1
 
 
@@ -212,7 +216,7 @@ def test_pseudo_labels_are_trusted_more_and_more():
 def test_settings_that_make_no_sense_are_refused(options, message):
     X, labels, _ = separated(n=60, labelled=20)
     with pytest.raises(InputError, match=message):
-        HolisticPU(backbone="linear", **{**QUICK, **options}).fit(X, labels)
+        HolisticPU(backbone="linear", **{**QUICK, **options}, scenario="case-control").fit(X, labels)
 
 
 def test_a_run_of_a_stack_sees_its_own_views_and_repeats_itself():
@@ -220,7 +224,7 @@ def test_a_run_of_a_stack_sees_its_own_views_and_repeats_itself():
     options = {**QUICK, "backbone": "linear", "steps_per_epoch": 4, "trend_epochs": 3, "epochs": 2, "batch_size": 16}
 
     def fit(*seeds):
-        runs = [HolisticPU(**{**options, "random_state": seed}) for seed in seeds]
+        runs = [HolisticPU(**{**options, "random_state": seed}, scenario="case-control") for seed in seeds]
         return [run.decision_function(X) for run in fit_many(runs, X, [labels] * len(seeds))]
 
     together, alone, again = fit(3, 4), fit(4), fit(4)

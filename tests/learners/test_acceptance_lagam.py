@@ -209,12 +209,12 @@ class TestTraining:
     support = ((np.arange(40), truth[:40]),)
 
     def test_nothing_moves_when_an_update_keeps_everything(self):
-        learner = LaGAM(random_state=0, keep=1.0, keep_at_end=1.0, **SHORT)
+        learner = LaGAM(random_state=0, keep=1.0, keep_at_end=1.0, **SHORT, scenario="case-control")
         for seen in labels_after(learner, self.X, self.labels, support=self.support):
             assert torch.equal(seen[0], (torch.arange(160) < self.labels.sum()).float())
 
     def test_labels_of_unlabelled_rows_accumulate_and_labelled_ones_stay(self):
-        learner = LaGAM(random_state=0, keep=0.5, keep_at_end=0.5, **{**SHORT, "epochs": 6})
+        learner = LaGAM(random_state=0, keep=0.5, keep_at_end=0.5, **{**SHORT, "epochs": 6}, scenario="case-control")
         seen = labels_after(learner, self.X, self.labels, support=self.support)
         n_labelled = self.labels.sum()
         assert all((own[0, :n_labelled] == 1).all() for own in seen)
@@ -229,7 +229,7 @@ class TestTraining:
 
         def make(run):
             options = {"learning_rate": 1e-3 * (run + 1), "meta_rate": 1e-3 * (run + 1), "temperature": 0.1 + 0.1 * run}
-            return LaGAM(random_state=run, backbone=small, **options, **SHORT)
+            return LaGAM(random_state=run, backbone=small, **options, **SHORT, scenario="case-control")
 
         labels = [self.labels[own] for own in chosen]
         together = fit_many([make(run) for run in range(3)], self.X, labels, rows=chosen, support=support)
@@ -270,21 +270,27 @@ class TestSupport:
 
     def test_it_must_be_given_and_the_error_names_the_way_out(self):
         with pytest.raises(InputError, match=r"support=\(X_support, true_labels\).*LaGAMPUOnly"):
-            LaGAM(**SHORT).fit(self.X, self.labels)
+            LaGAM(**SHORT, scenario="case-control").fit(self.X, self.labels)
         with pytest.raises(InputError, match="LaGAMPUOnly"):
-            fit_many([LaGAM(**SHORT)], self.X, [self.labels])
+            fit_many([LaGAM(**SHORT, scenario="case-control")], self.X, [self.labels])
 
     def test_it_must_hold_both_classes_as_1_and_minus_1(self):
         with pytest.raises(InputError, match=r"both classes, got 5 positive \(1\) and 0 negative"):
-            LaGAM(**SHORT).fit(self.X, self.labels, support=(self.X[:5], np.ones(5)))
+            LaGAM(**SHORT, scenario="case-control").fit(self.X, self.labels, support=(self.X[:5], np.ones(5)))
         with pytest.raises(InputError, match="LaGAM needs rows with true labels: 1"):
-            LaGAM(**SHORT).fit(self.X, self.labels, support=(self.X[:5], np.array([1, 0, 1, 0, 1])))
+            LaGAM(**SHORT, scenario="case-control").fit(
+                self.X, self.labels, support=(self.X[:5], np.array([1, 0, 1, 0, 1]))
+            )
         with pytest.raises(InputError, match="5 rows but 4 labels"):
-            LaGAM(**SHORT).fit(self.X, self.labels, support=(self.X[:5], np.array([1, -1, 1, -1])))
+            LaGAM(**SHORT, scenario="case-control").fit(
+                self.X, self.labels, support=(self.X[:5], np.array([1, -1, 1, -1]))
+            )
 
     def test_the_fitted_and_the_saved_learner_say_what_was_used(self, tmp_path):
         held, known = slice(0, 20), slice(20, 50)
-        learner = LaGAM(random_state=0, standardise=True, **{**SHORT, "selection": "proxy_auc"})
+        learner = LaGAM(
+            random_state=0, standardise=True, **{**SHORT, "selection": "proxy_auc"}, scenario="case-control"
+        )
         learner.fit(
             self.X[50:],
             self.labels[50:],
@@ -300,7 +306,9 @@ class TestSupport:
     def test_the_same_seed_twice_gives_identical_bits(self):
         support = (self.X[:30], self.truth[:30])
         first, second = (
-            LaGAM(random_state=3, **SHORT).fit(self.X, self.labels, support=support).decision_function(self.X)
+            LaGAM(random_state=3, **SHORT, scenario="case-control")
+            .fit(self.X, self.labels, support=support)
+            .decision_function(self.X)
             for _ in range(2)
         )
         np.testing.assert_array_equal(first, second)
@@ -321,14 +329,18 @@ class TestSupport:
     def test_a_backbone_without_a_dense_layer_is_refused(self):
         flat = nn.Sequential(nn.Flatten(), nn.Identity())
         with pytest.raises(InputError, match="backbone has none"):
-            LaGAM(backbone=flat, **SHORT).fit(self.X, self.labels, support=(self.X[:9], self.truth[:9]))
+            LaGAM(backbone=flat, **SHORT, scenario="case-control").fit(
+                self.X, self.labels, support=(self.X[:9], self.truth[:9])
+            )
 
 
 class TestPUOnly:
     X, labels, truth = rows()
 
     def test_it_reads_no_true_label_and_says_so(self):
-        learner = LaGAMPUOnly(class_prior=0.5, random_state=0, **SHORT).fit(self.X, self.labels)
+        learner = LaGAMPUOnly(class_prior=0.5, random_state=0, **SHORT, scenario="case-control").fit(
+            self.X, self.labels
+        )
         n_labelled = int(self.labels.sum())
         aside = round(0.2 * n_labelled)
         assert learner.true_labels_used_ == 0
@@ -339,16 +351,18 @@ class TestPUOnly:
     def test_a_support_set_and_a_share_that_makes_no_sense_are_refused(self):
         with pytest.raises(InputError, match="use LaGAM with it"):
             fit_many(
-                [LaGAMPUOnly(class_prior=0.5, **SHORT)],
+                [LaGAMPUOnly(class_prior=0.5, **SHORT, scenario="case-control")],
                 self.X,
                 [self.labels],
                 support=[(np.arange(30), self.truth[:30])],
             )
         with pytest.raises(InputError, match=r"support_fraction must lie strictly between 0 and 1, got 1\.5"):
-            LaGAMPUOnly(class_prior=0.5, support_fraction=1.5, **SHORT).fit(self.X, self.labels)
+            LaGAMPUOnly(class_prior=0.5, support_fraction=1.5, **SHORT, scenario="case-control").fit(
+                self.X, self.labels
+            )
         few = np.where(np.arange(160) == 0, 1, 0)
         with pytest.raises(InputError, match="at least 2 labelled and 2 unlabelled rows"):
-            LaGAMPUOnly(class_prior=0.5, **SHORT).fit(self.X, few)
+            LaGAMPUOnly(class_prior=0.5, **SHORT, scenario="case-control").fit(self.X, few)
 
     def test_rows_set_aside_are_not_trained_on_and_keep_the_shares(self):
         data = StackedRows(torch.zeros(100, 1), [Part(np.arange(20), np.arange(20, 100))], Scenario.SINGLE_SET)

@@ -194,7 +194,7 @@ def test_the_teacher_is_a_mean_of_the_epochs_and_has_no_gradient():
     from pulens.learners import fit_many
 
     fit_many(
-        [P3MixE(epochs=4, steps_per_epoch=3, batch_size=8, random_state=0, device="cpu")],
+        [P3MixE(epochs=4, steps_per_epoch=3, batch_size=8, random_state=0, device="cpu", scenario="case-control")],
         X,
         [np.arange(40) < 9],
         on_epoch=watch,
@@ -242,7 +242,7 @@ def test_an_epoch_is_a_pass_over_the_unlabelled_rows_but_at_least_the_authors_tw
 def test_settings_that_make_no_sense_are_refused(changes, message):
     X = np.random.default_rng(0).normal(size=(20, 3))
     with pytest.raises(InputError, match=message):
-        P3MixE(epochs=1, device="cpu", **changes).fit(X, np.arange(20) < 8)
+        P3MixE(epochs=1, device="cpu", **changes, scenario="case-control").fit(X, np.arange(20) < 8)
 
 
 def test_numbers_may_differ_between_the_runs_of_a_stack():
@@ -262,6 +262,7 @@ def test_numbers_may_differ_between_the_runs_of_a_stack():
             heuristic_start=1,
             batch_size=16,
             device="cpu",
+            scenario="case-control",
         )
 
     together = fit_many([make(0), make(1)], X, [labels] * 2)
@@ -274,7 +275,15 @@ def test_a_given_class_prior_changes_nothing():
     X = np.random.default_rng(0).normal(size=(40, 3))
     labels = np.arange(40) < 9
     found = [
-        P3MixE(class_prior=prior, epochs=2, steps_per_epoch=3, batch_size=8, random_state=0, device="cpu")
+        P3MixE(
+            class_prior=prior,
+            epochs=2,
+            steps_per_epoch=3,
+            batch_size=8,
+            random_state=0,
+            device="cpu",
+            scenario="case-control",
+        )
         .fit(X, labels)
         .predict_proba(X)
         for prior in ("auto", 0.9)

@@ -113,7 +113,10 @@ def test_both_players_move_and_an_unknown_objective_is_refused():
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(60, 3)), np.repeat([1, 0], [20, 40])
     options = {"epochs": 2, "batch_size": 16, "labelled_batch_size": 8, "random_state": 0, "device": "cpu"}
-    one, other = (PAN(objective=kind, **options).fit(X, labels).decision_function(X) for kind in ("means", "sums"))
+    one, other = (
+        PAN(objective=kind, **options, scenario="case-control").fit(X, labels).decision_function(X)
+        for kind in ("means", "sums")
+    )
     assert (one != other).all()
     with pytest.raises(InputError, match="objective must be one of 'means', 'sums', got 'medians'"):
-        PAN(objective="medians", **options).fit(X, labels)
+        PAN(objective="medians", **options, scenario="case-control").fit(X, labels)

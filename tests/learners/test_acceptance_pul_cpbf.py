@@ -91,7 +91,11 @@ def test_labels_are_uniform_inside_their_bracket():
         if "drawn" not in seen:
             seen["drawn"] = program.draw(torch.full((1, 20_000), 2))
 
-    fit_many([PULCPBF(class_prior=0.5, random_state=0, **{**SHORT, "epochs": 1})], *_single(), on_epoch=keep)
+    fit_many(
+        [PULCPBF(class_prior=0.5, random_state=0, **{**SHORT, "epochs": 1}, scenario="case-control")],
+        *_single(),
+        on_epoch=keep,
+    )
     drawn = seen["drawn"]
     assert 0.5 <= drawn.min() < 0.501  # levels 1/4, 2/4, 3/4
     assert 0.749 < drawn.max() <= 0.75
@@ -155,7 +159,7 @@ def test_no_label_of_an_unlabelled_row_is_ever_read():
     X, labels, _ = rows()
     unknown = np.where(labels == 1, 1.0, np.nan)
     first, second = (
-        PULCPBF(class_prior=0.5, random_state=0, **SHORT).fit(X, given).decision_function(X)
+        PULCPBF(class_prior=0.5, random_state=0, **SHORT, scenario="case-control").fit(X, given).decision_function(X)
         for given in (labels, unknown)
     )
     np.testing.assert_array_equal(first, second)
@@ -188,7 +192,9 @@ def test_the_fence_recovers_a_known_posterior():
     }
     options |= {"fence_entropy": 0.0, "fence_weight_decay": 0.0, "device": "cpu", "fence_patience": None}
     for kind in ("separate", "shared"):
-        learner = PULCPBF(class_prior=prior, random_state=0, fence=kind, selection="last", **options)
+        learner = PULCPBF(
+            class_prior=prior, random_state=0, fence=kind, selection="last", **options, scenario="case-control"
+        )
         fit_many([learner], table, [labels], on_epoch=keep)
         expected = (eta[:, None] >= np.arange(1, 5) / 5).sum(1)
         assert (found["passed"] == expected).mean() > 0.85
@@ -209,14 +215,14 @@ def test_the_fence_recovers_a_known_posterior():
 def test_settings_that_make_no_sense_are_refused(changes, message):
     X, labels, _ = rows()
     with pytest.raises(InputError, match=message):
-        PULCPBF(**{"class_prior": 0.5, **SHORT, **changes}).fit(X, labels)
+        PULCPBF(**{"class_prior": 0.5, **SHORT, **changes}, scenario="case-control").fit(X, labels)
 
 
 def test_a_fence_that_diverges_is_an_error():
     X, labels, _ = rows()
     options = {**SHORT, "fence_learning_rate": 1e38, "fence_epochs": 20, "optimiser": "sgd", "fence_patience": None}
     with pytest.raises(PulensError, match="training of the fence diverged"):
-        PULCPBF(class_prior=0.5, random_state=0, **options).fit(X, labels)
+        PULCPBF(class_prior=0.5, random_state=0, **options, scenario="case-control").fit(X, labels)
 
 
 def test_a_fence_that_no_longer_improves_stops_and_keeps_its_best():
@@ -231,6 +237,7 @@ def test_a_fence_that_no_longer_improves_stops_and_keeps_its_best():
         class_prior=0.5,
         random_state=0,
         **{**SHORT, "fence_epochs": 16, "fence_learning_rate": 0.1, "fence_patience": 1},
+        scenario="case-control",
     )
     fit_many([learner], X, [labels], on_epoch=watch)
     running = [runs for runs, _ in seen]
@@ -253,7 +260,7 @@ def test_an_oracle_that_selects_the_epoch_does_not_stop_the_fence():
     def brackets(truth):
         watched.clear()
         validation = [(np.arange(50), truth[:50])]
-        learner = PULCPBF(class_prior=0.5, random_state=0, **options)
+        learner = PULCPBF(class_prior=0.5, random_state=0, **options, scenario="case-control")
         fit_many([learner], X, [labels[50:]], rows=[np.arange(50, 200)], validation=validation, on_epoch=last)
         return watched[-1]
 

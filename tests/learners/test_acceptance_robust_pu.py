@@ -135,7 +135,7 @@ def test_negatives_weigh_more_than_hidden_positives():
         if stage.name == "episodes":
             seen.append(program.weights[0, len(labels) - len(positive) :].clone().numpy())
 
-    fit_many([RobustPU(episodes=3, selection="last", **QUICK)], X, [labels], on_epoch=watch)
+    fit_many([RobustPU(episodes=3, selection="last", **QUICK, scenario="case-control")], X, [labels], on_epoch=watch)
     for weights in seen:
         assert weights[~positive].mean() > 2 * weights[positive].mean()
     assert seen[2].mean() > seen[0].mean()  # the threshold grows
@@ -151,7 +151,7 @@ def test_labelled_rows_stand_for_all_positives_unless_told_otherwise():
 
     for weight in (None, 1.0):
         options = {**QUICK, "episodes": 1, "selection": "last", "labelled_weight": weight}
-        fit_many([RobustPU(**options)], X, [labels], on_epoch=watch)
+        fit_many([RobustPU(**options, scenario="case-control")], X, [labels], on_epoch=watch)
     torch.testing.assert_close(found[None][:150], found[1.0][:150] * (0.4 * 1200 / 150))
     assert torch.equal(found[None][150:], found[1.0][150:])
 
@@ -165,32 +165,45 @@ def test_old_weights_are_remembered_row_by_row():
             seen[program.value("memory")].append(program.weights[0].clone())
 
     for memory in seen:
-        fit_many([RobustPU(episodes=2, memory=memory, selection="last", **QUICK)], X, [labels], on_epoch=watch)
+        fit_many(
+            [RobustPU(episodes=2, memory=memory, selection="last", **QUICK, scenario="case-control")],
+            X,
+            [labels],
+            on_epoch=watch,
+        )
     assert torch.equal(seen[1.0][0], seen[1.0][1])
     assert not torch.equal(seen[0.0][0], seen[0.0][1])
 
 
 def test_episodes_compete_among_themselves_and_not_with_pre_training():
     X, labels, _ = gaussians()
-    learner = RobustPU(episodes=4, pretraining_selection="proxy_accuracy", **QUICK).fit(X, labels)
+    learner = RobustPU(episodes=4, pretraining_selection="proxy_accuracy", **QUICK, scenario="case-control").fit(
+        X, labels
+    )
     assert 1 <= learner.pretraining_epoch_ <= 10
     assert 11 <= learner.best_epoch_ <= 14
     assert len(learner.history_) == 4
-    assert RobustPU(episodes=1, **QUICK).fit(X, labels).pretraining_epoch_ == 10
+    assert RobustPU(episodes=1, **QUICK, scenario="case-control").fit(X, labels).pretraining_epoch_ == 10
 
 
 def test_pre_training_is_judged_on_pu_rows_also_where_an_oracle_selects():
     X, labels, positive = gaussians()
     other, truth = gaussians(1)[0][150:], np.where(gaussians(1)[2], 1, -1)
     options = {**QUICK, "episodes": 2, "selection": "oracle", "pretraining_selection": "proxy_accuracy"}
-    learner = RobustPU(**options).fit(X, labels, validation=(other, truth))
+    learner = RobustPU(**options, scenario="case-control").fit(X, labels, validation=(other, truth))
     assert (learner.predict(X[150:]) == positive).mean() > 0.85
 
 
 def test_a_fresh_network_in_every_episode_still_learns():
     X, labels, positive = gaussians()
     learner = RobustPU(
-        episodes=3, epochs_per_episode=20, restart=True, labelled_start=0.5, unlabelled_start=0.4, **QUICK
+        episodes=3,
+        epochs_per_episode=20,
+        restart=True,
+        labelled_start=0.5,
+        unlabelled_start=0.4,
+        **QUICK,
+        scenario="case-control",
     ).fit(X, labels)
     assert (learner.predict(X[150:]) == positive).mean() > 0.85
 
@@ -199,10 +212,12 @@ def test_a_fresh_network_in_every_episode_still_learns():
 def test_unknown_words_are_refused(name):
     X, labels, _ = gaussians()
     with pytest.raises(InputError, match=f"{name} must be one of"):
-        RobustPU(**{**QUICK, name: "soft"}).fit(X, labels)
+        RobustPU(**{**QUICK, name: "soft"}, scenario="case-control").fit(X, labels)
 
 
 def test_the_same_seed_twice_gives_identical_bits():
     X, labels, _ = gaussians()
-    first, second = (RobustPU(episodes=2, **QUICK).fit(X, labels).decision_function(X) for _ in range(2))
+    first, second = (
+        RobustPU(episodes=2, **QUICK, scenario="case-control").fit(X, labels).decision_function(X) for _ in range(2)
+    )
     np.testing.assert_array_equal(first, second)

@@ -130,7 +130,7 @@ def stopped_program(**options):
         caught.setdefault("flats", []).append([network.flat.clone() for network in program.stack.networks])
 
     X, labels = rows()
-    fit_many([VAEPU(backbone=small, **{**SHORT, **options})], X, [labels], on_epoch=hook)
+    fit_many([VAEPU(backbone=small, **{**SHORT, "scenario": "case-control", **options})], X, [labels], on_epoch=hook)
     return caught
 
 
@@ -191,7 +191,7 @@ def test_reconstruction_fits_the_range_of_the_data():
 def test_samples_come_in_the_scale_of_the_data_and_survive_saving(tmp_path):
     X, labels = rows()
     X = X * [1.0, 100.0, 0.01] + [0.0, 5000.0, -3.0]
-    learner = VAEPU(backbone="linear", standardise=True, **SHORT).fit(X, labels)
+    learner = VAEPU(backbone="linear", standardise=True, **SHORT, scenario="case-control").fit(X, labels)
     given = {"labelled": X[:40], "unlabelled": X[40:], "random_state": 1}
     again = load(learner.save(tmp_path / "model"))
     for options in ({"random_state": 1}, given):
@@ -217,8 +217,10 @@ def test_pictures_are_generated_in_stacks():
         "batch_size": 6,
         "labelled_batch_size": 4,
     }
-    pair = fit_many([VAEPU(**{**options, "random_state": seed}) for seed in (3, 4)], X, [labels] * 2)
-    alone = VAEPU(**{**options, "random_state": 4}).fit(X, labels)
+    pair = fit_many(
+        [VAEPU(**{**options, "random_state": seed}, scenario="case-control") for seed in (3, 4)], X, [labels] * 2
+    )
+    alone = VAEPU(**{**options, "random_state": 4}, scenario="case-control").fit(X, labels)
     drawn = pair[1].sample(5, random_state=0)
     assert alone.output_ == "sigmoid"
     assert drawn.shape == (5, *shape)

@@ -26,13 +26,13 @@ class ToldOracle(OracleClassifier):
 
 
 LEARNERS = [
-    PUET(class_prior=0.5, n_estimators=3),
+    PUET(class_prior=0.5, scenario="case-control", n_estimators=3),
     ElkanNoto(),
     WeightedElkanNoto(),
     PUBagging(n_estimators=2),
     NaiveClassifier(),
-    KernelPUSB(class_prior=0.5, bandwidths=(1.0, 5.0), penalties=(0.01, 0.1)),
-    KernelPUSB(class_prior=0.5, ranking="density-ratio"),
+    KernelPUSB(class_prior=0.5, scenario="case-control", bandwidths=(1.0, 5.0), penalties=(0.01, 0.1)),
+    KernelPUSB(class_prior=0.5, scenario="case-control", ranking="density-ratio"),
     ToldOracle(),
 ]
 

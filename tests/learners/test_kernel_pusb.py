@@ -92,6 +92,7 @@ def test_the_choice_is_that_of_cross_validation_written_out(ranking, criterion):
         folds=3,
         criterion=criterion,
         random_state=7,
+        scenario="case-control",
     )
     model.fit(data.X, data.labels)
     rng = np.random.default_rng(np.random.SeedSequence(7))
@@ -127,7 +128,9 @@ def test_accuracy_on_overlapping_normals(settings):
     found = []
     for seed in range(3):
         data = toy(seed)
-        model = KernelPUSB(class_prior=0.4, random_state=seed, **settings).fit(data.X, data.labels)
+        model = KernelPUSB(class_prior=0.4, random_state=seed, **settings, scenario="case-control").fit(
+            data.X, data.labels
+        )
         found.append(np.mean(model.predict(data.X_test) == data.y_test))
         assert model.predict(data.X[data.labels == 0]).mean() == 0.4
     assert np.mean(found) == pytest.approx(0.8700, abs=0.005)
@@ -150,7 +153,7 @@ def test_labels_that_favour_obvious_positives_do_no_harm():
     for seed in range(3):
         data, X = biased(seed, lambda x: sigmoid(3 * (x @ MEAN / 1.25 - 1)))
         for kernel, accuracies in found.items():
-            model = KernelPUSB(kernel=kernel, **QUICK).fit(X, data.labels)
+            model = KernelPUSB(kernel=kernel, **QUICK, scenario="case-control").fit(X, data.labels)
             accuracies.append(np.mean(model.predict(data.X_test) == data.y_test))
     assert np.mean(found["gaussian"]) == pytest.approx(BAYES_ACCURACY, abs=0.006)
     assert np.mean(found["linear"]) == pytest.approx(BAYES_ACCURACY, abs=0.006)
@@ -161,7 +164,7 @@ def test_where_bias_changes_the_order_rows_are_ranked_by_the_density_ratio():
     ours, ideal = [], []
     for seed in range(3):
         data, X = biased(seed, lambda x: sigmoid(3 * (x[:, 0] - 1)))
-        model = KernelPUSB(**QUICK).fit(X, data.labels)
+        model = KernelPUSB(**QUICK, scenario="case-control").fit(X, data.labels)
         ratio = sigmoid(2 * data.X_test @ MEAN + np.log(0.4 / 0.6)) * sigmoid(3 * (data.X_test[:, 0] - 1))
         ideal.append(np.mean((ratio > np.quantile(ratio, 0.6)) == data.y_test))
         ours.append(np.mean(model.predict(data.X_test) == data.y_test))
@@ -170,7 +173,7 @@ def test_where_bias_changes_the_order_rows_are_ranked_by_the_density_ratio():
 
 def test_a_wide_bandwidth_needs_few_directions_and_loses_nothing():
     data = small()
-    model = KernelPUSB(**{**QUICK, "bandwidths": (5.0,)}, centres=30).fit(data.X, data.labels)
+    model = KernelPUSB(**{**QUICK, "bandwidths": (5.0,)}, centres=30, scenario="case-control").fit(data.X, data.labels)
     labelled = data.labels == 1
     features = gaussian_features(squared_distances(data.X, model.centres_), 5.0)
     ours, theirs = features[labelled].mean(0), features[~labelled]
@@ -182,7 +185,9 @@ def test_a_wide_bandwidth_needs_few_directions_and_loses_nothing():
 def test_saved_and_read_again(tmp_path):
     data = small()
     for settings in ({}, {"kernel": "linear"}, {"ranking": "density-ratio", "standardise": True}):
-        model = KernelPUSB(**{**QUICK, "penalties": (0.01, 0.1)}, **settings).fit(data.X, data.labels)
+        model = KernelPUSB(**{**QUICK, "penalties": (0.01, 0.1)}, **settings, scenario="case-control").fit(
+            data.X, data.labels
+        )
         folder = model.save(tmp_path / "model")
         again = load(folder)
         np.testing.assert_array_equal(again.decision_function(data.X_test), model.decision_function(data.X_test))
@@ -195,8 +200,8 @@ def test_saved_and_read_again(tmp_path):
 
 def test_columns_of_any_size_when_standardised():
     data = small()
-    plain = KernelPUSB(standardise=True, **QUICK).fit(data.X, data.labels)
-    stretched = KernelPUSB(standardise=True, **QUICK).fit(data.X * [1, 1000] + 5, data.labels)
+    plain = KernelPUSB(standardise=True, **QUICK, scenario="case-control").fit(data.X, data.labels)
+    stretched = KernelPUSB(standardise=True, **QUICK, scenario="case-control").fit(data.X * [1, 1000] + 5, data.labels)
     np.testing.assert_allclose(
         stretched.decision_function(data.X_test * [1, 1000] + 5), plain.decision_function(data.X_test), atol=1e-4
     )
@@ -221,11 +226,11 @@ def test_columns_of_any_size_when_standardised():
 def test_bad_settings_are_refused_in_words(settings, words):
     data = small(n_labelled=20, n_unlabelled=60)
     with pytest.raises(AssumptionError, match=words):
-        KernelPUSB(**{"class_prior": 0.4, **settings}).fit(data.X, data.labels)
+        KernelPUSB(**{"class_prior": 0.4, "scenario": "case-control", **settings}).fit(data.X, data.labels)
 
 
 def test_one_labelled_row_is_enough_when_nothing_is_to_be_chosen():
     data = small(n_labelled=1, n_unlabelled=60)
-    assert KernelPUSB(**QUICK).fit(data.X, data.labels).predict(data.X).shape == (61,)
+    assert KernelPUSB(**QUICK, scenario="case-control").fit(data.X, data.labels).predict(data.X).shape == (61,)
     with pytest.raises(AssumptionError, match="at least 2 labelled and 2 unlabelled rows, got 1 and 60"):
-        KernelPUSB(class_prior=0.4).fit(data.X, data.labels)
+        KernelPUSB(class_prior=0.4, scenario="case-control").fit(data.X, data.labels)

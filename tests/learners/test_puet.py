@@ -109,7 +109,9 @@ def test_accuracy_on_overlapping_normals(ten_toys, depth, expected):
     """A hundred trees on three draws, 20,000 test rows each; a forest's own chance moves the mean by 0.001."""
     found = []
     for seed, draw in enumerate(ten_toys.draws[:3]):
-        forest = PUET(class_prior=0.4, max_depth=depth, random_state=seed, n_estimators=100).fit(draw.X, draw.labels)
+        forest = PUET(
+            class_prior=0.4, max_depth=depth, random_state=seed, n_estimators=100, scenario="case-control"
+        ).fit(draw.X, draw.labels)
         found.append(np.mean(forest.predict(draw.test) == draw.truth))
     assert np.mean(found) == pytest.approx(expected, abs=0.004)
     assert max(found) < BAYES_ACCURACY + 0.01
@@ -153,7 +155,9 @@ def test_trees_are_statistically_those_of_the_recursive_algorithm(depth):
     node_risk = NodeRisk(100, 600, 0.4)
     rng = np.random.default_rng(0)
     slow = [recursive_tree(problem.X, labelled, np.arange(700), rng, node_risk, depth) for _ in range(25)]
-    fast = PUET(class_prior=0.4, n_estimators=200, max_depth=depth, random_state=0).fit(problem.X, problem.labels)
+    fast = PUET(class_prior=0.4, n_estimators=200, max_depth=depth, random_state=0, scenario="case-control").fit(
+        problem.X, problem.labels
+    )
     slow_sizes = np.array([leaves(tree) for tree in slow])
     fast_sizes = np.array([tree.is_leaf.sum() for tree in fast.trees_])
     error = np.hypot(slow_sizes.std() / np.sqrt(25), fast_sizes.std() / np.sqrt(200))
@@ -174,7 +178,7 @@ def small(rows=400, features=5, seed=0):
 @pytest.mark.parametrize("loss", ["quadratic", "logistic", "savage"])
 def test_importances_add_up_to_the_risk_that_was_taken_away(loss):
     X, labels, _ = small()
-    forest = PUET(class_prior=0.4, n_estimators=8, loss=loss, random_state=0).fit(X, labels)
+    forest = PUET(class_prior=0.4, n_estimators=8, loss=loss, random_state=0, scenario="case-control").fit(X, labels)
     taken = [
         forest.risk_.impurity(tree.labelled[:1], tree.unlabelled[:1])[0]
         - forest.risk_.impurity(tree.labelled[tree.is_leaf], tree.unlabelled[tree.is_leaf]).sum()
@@ -187,7 +191,10 @@ def test_importances_add_up_to_the_risk_that_was_taken_away(loss):
 def test_rescaling_a_feature_changes_no_tree():
     X, labels, _ = small()
     scaled = X * np.array([4.0, 0.5, 1.0, 2.0, 8.0]) + np.array([16.0, -3.0, 0.0, 1.0, 2.0])
-    one, two = (PUET(class_prior=0.4, n_estimators=10, random_state=3).fit(table, labels) for table in (X, scaled))
+    one, two = (
+        PUET(class_prior=0.4, n_estimators=10, random_state=3, scenario="case-control").fit(table, labels)
+        for table in (X, scaled)
+    )
     for first, second in zip(one.trees_, two.trees_, strict=True):
         np.testing.assert_array_equal(first.feature, second.feature)
         np.testing.assert_array_equal(first.labelled, second.labelled)
@@ -197,19 +204,21 @@ def test_rescaling_a_feature_changes_no_tree():
 def test_trees_depend_on_the_seed_and_on_nothing_else():
     X, labels, _ = small()
     options = {"class_prior": 0.4, "n_estimators": 6}
-    base = PUET(**options, random_state=1).fit(X, labels)
+    base = PUET(**options, random_state=1, scenario="case-control").fit(X, labels)
     order = np.random.default_rng(0).permutation(len(X))
     same = {
-        "threads": PUET(**options, random_state=1, n_jobs=2).fit(X, labels),
-        "order of rows": PUET(**options, random_state=1).fit(X[order], labels[order]),
-        "number type": PUET(**options, random_state=1).fit((10 * X).round().astype(np.int16) / 10, labels),
+        "threads": PUET(**options, random_state=1, n_jobs=2, scenario="case-control").fit(X, labels),
+        "order of rows": PUET(**options, random_state=1, scenario="case-control").fit(X[order], labels[order]),
+        "number type": PUET(**options, random_state=1, scenario="case-control").fit(
+            (10 * X).round().astype(np.int16) / 10, labels
+        ),
     }
     for name, forest in same.items():
         np.testing.assert_array_equal(forest.score_samples(X), base.score_samples(X), err_msg=name)
-    fewer = PUET(class_prior=0.4, n_estimators=3, random_state=1).fit(X, labels)
+    fewer = PUET(class_prior=0.4, n_estimators=3, random_state=1, scenario="case-control").fit(X, labels)
     for tree, again in zip(fewer.trees_, base.trees_, strict=False):
         np.testing.assert_array_equal(tree.threshold, again.threshold)
-    other = PUET(**options, random_state=2).fit(X, labels)
+    other = PUET(**options, random_state=2, scenario="case-control").fit(X, labels)
     assert (other.score_samples(X) != base.score_samples(X)).any()
 
 
@@ -266,8 +275,17 @@ def test_all_features_that_vary_are_equally_likely_to_be_tried():
 
 def test_leaf_sizes_are_kept_in_children_or_as_published_in_parents_only():
     X, labels, _ = small()
-    strict = PUET(class_prior=0.4, n_estimators=5, min_samples_leaf=20, random_state=0).fit(X, labels)
-    published = PUET(class_prior=0.4, n_estimators=5, min_samples_leaf=20, strict_leaves=False, random_state=0)
+    strict = PUET(class_prior=0.4, n_estimators=5, min_samples_leaf=20, random_state=0, scenario="case-control").fit(
+        X, labels
+    )
+    published = PUET(
+        class_prior=0.4,
+        n_estimators=5,
+        min_samples_leaf=20,
+        strict_leaves=False,
+        random_state=0,
+        scenario="case-control",
+    )
     published.fit(X, labels)
 
     def smallest(forest):
@@ -278,12 +296,14 @@ def test_leaf_sizes_are_kept_in_children_or_as_published_in_parents_only():
 
 def test_depth_and_votes():
     X, labels, _ = small()
-    forest = PUET(class_prior=0.5, n_estimators=7, max_depth=1, random_state=0).fit(X, labels)
+    forest = PUET(class_prior=0.5, n_estimators=7, max_depth=1, random_state=0, scenario="case-control").fit(X, labels)
     assert {tree.feature.size for tree in forest.trees_} == {3}
     share = forest.predict_proba(X)[:, 1]
     np.testing.assert_allclose(share * 7, np.round(share * 7), atol=1e-9)
     np.testing.assert_array_equal(forest.predict(X), share > 0.5)
-    mean = PUET(class_prior=0.5, n_estimators=7, max_depth=1, voting="mean", random_state=0).fit(X, labels)
+    mean = PUET(
+        class_prior=0.5, n_estimators=7, max_depth=1, voting="mean", random_state=0, scenario="case-control"
+    ).fit(X, labels)
     np.testing.assert_allclose(mean.predict_proba(X)[:, 1], forest.score_samples(X))
 
 
@@ -303,14 +323,16 @@ def test_single_sets_take_all_rows_for_the_population():
 def test_pictures_are_rows_of_pixels_and_the_class_prior_can_be_estimated():
     problem = toy(0)
     pictures = problem.X.reshape(-1, 2, 1)
-    forest = PUET(n_estimators=10, max_depth=5, random_state=0).fit(pictures, problem.labels)
+    forest = PUET(n_estimators=10, max_depth=5, random_state=0, scenario="case-control").fit(pictures, problem.labels)
     assert forest.class_prior_ == pytest.approx(0.4, abs=0.1)
     np.testing.assert_array_equal(forest.predict(pictures), forest.predict(problem.X))
 
 
 def test_a_saved_forest_is_the_same_forest(tmp_path):
     X, labels, _ = small()
-    forest = PUET(class_prior=0.4, n_estimators=5, loss="logistic", random_state=0).fit(X, labels)
+    forest = PUET(class_prior=0.4, n_estimators=5, loss="logistic", random_state=0, scenario="case-control").fit(
+        X, labels
+    )
     folder = forest.save(tmp_path / "forest")
     assert sorted(path.name for path in folder.iterdir()) == ["arrays.npz", "learner.json"]
     again = load(folder)
@@ -345,4 +367,4 @@ def test_a_saved_forest_is_the_same_forest(tmp_path):
 def test_bad_settings_are_refused_in_words(settings, words):
     X, labels, _ = small(rows=40)
     with pytest.raises(AssumptionError, match=words):
-        PUET(**{"class_prior": 0.4, **settings}).fit(X, labels)
+        PUET(**{"scenario": "case-control", "class_prior": 0.4, **settings}).fit(X, labels)

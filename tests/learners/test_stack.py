@@ -81,17 +81,29 @@ def test_pictures_with_batch_norm_and_dropout():
     X, labels = rows(shape=(2, 6, 6))
     options = {"class_prior": 0.5, "backbone": pictures, "epochs": 2, "batch_size": 50, "device": "cpu"}
     even = [np.arange(160), np.arange(160)[::-1]]
-    assert_same_runs(lambda run: NNPU(random_state=run, **options), X, [labels[own] for own in even], even)
+    assert_same_runs(
+        lambda run: NNPU(random_state=run, **options, scenario="case-control"), X, [labels[own] for own in even], even
+    )
     uneven = [np.arange(160), np.arange(150)]
     with pytest.raises(InputError, match="equal numbers"):
-        fit_many([NNPU(random_state=run, **options) for run in (0, 1)], X, [labels[own] for own in uneven], rows=uneven)
+        fit_many(
+            [NNPU(random_state=run, **options, scenario="case-control") for run in (0, 1)],
+            X,
+            [labels[own] for own in uneven],
+            rows=uneven,
+        )
 
 
 def test_any_module_of_the_user_is_stacked():
     X, labels = rows()
     options = {"class_prior": 0.5, "backbone": Residual(), "epochs": 3, "batch_size": 40, "device": "cpu"}
     chosen = [np.arange(160), np.arange(150)]
-    assert_same_runs(lambda run: NNPU(random_state=run, **options), X, [labels[own] for own in chosen], chosen)
+    assert_same_runs(
+        lambda run: NNPU(random_state=run, **options, scenario="case-control"),
+        X,
+        [labels[own] for own in chosen],
+        chosen,
+    )
 
 
 def test_a_run_that_stops_early_leaves_the_others_alone():
@@ -99,7 +111,12 @@ def test_a_run_that_stops_early_leaves_the_others_alone():
     options = {"class_prior": 0.5, "backbone": small, "epochs": 12, "batch_size": 40, "patience": 1, "device": "cpu"}
     chosen = [np.arange(160)] * 4
     rates = [1e-5, 3e-2, 3e-3, 1e-3]
-    assert_same_runs(lambda run: NNPU(random_state=run, learning_rate=rates[run], **options), X, [labels] * 4, chosen)
+    assert_same_runs(
+        lambda run: NNPU(random_state=run, learning_rate=rates[run], **options, scenario="case-control"),
+        X,
+        [labels] * 4,
+        chosen,
+    )
 
 
 def test_a_run_that_the_hook_stops_keeps_what_it_has_then(monkeypatch):
@@ -108,7 +125,7 @@ def test_a_run_that_the_hook_stops_keeps_what_it_has_then(monkeypatch):
     options = {"class_prior": 0.5, "backbone": small, "batch_size": 40, "selection": "last", "device": "cpu"}
 
     def fitted(hook=None, epochs=5):
-        learners = [NNPU(random_state=run, epochs=epochs, **options) for run in range(3)]
+        learners = [NNPU(random_state=run, epochs=epochs, **options, scenario="case-control") for run in range(3)]
         return [one.decision_function(X) for one in fit_many(learners, X, [labels] * 3, on_epoch=hook)]
 
     def stop_the_second(program, number, stage):
@@ -149,7 +166,9 @@ def test_global_generators_are_left_alone():
     expected_numpy = np.random.rand(3)  # noqa: NPY002
     torch.manual_seed(5)
     np.random.seed(5)  # noqa: NPY002
-    NNPU(class_prior=0.5, backbone=backbone, epochs=1, random_state=0, device="cpu").fit(X, labels)
+    NNPU(class_prior=0.5, backbone=backbone, epochs=1, random_state=0, device="cpu", scenario="case-control").fit(
+        X, labels
+    )
     assert torch.equal(torch.rand(3), expected_torch)
     np.testing.assert_array_equal(np.random.rand(3), expected_numpy)  # noqa: NPY002
 

@@ -88,7 +88,7 @@ def test_case_control_posterior_of_the_worked_case():
     np.testing.assert_allclose(g / frequency, [0.25, 0.5, 0.6, 0.75, 0.95])
     assert class_prior_from(0.2, 100, 1000, Scenario.CASE_CONTROL) == pytest.approx(0.4)
     rows = np.concatenate([np.full(100, 0.5), np.resize(g, 1000)])[:, None]
-    model = ElkanNoto(Told(), class_prior=0.4).fit(rows, np.repeat([1, 0], [100, 1000]))
+    model = ElkanNoto(Told(), class_prior=0.4, scenario="case-control").fit(rows, np.repeat([1, 0], [100, 1000]))
     np.testing.assert_allclose(model.predict_proba(g[:, None])[:, 1], posterior)
     np.testing.assert_array_equal(model.predict(g[:, None]), posterior > 0.5)
 
@@ -113,7 +113,7 @@ def linear():
 
 def in_sample_frequency(draw):
     """The label frequency e1 on the rows that the classifier was trained on, as the specification has it."""
-    model = ElkanNoto(linear(), class_prior=0.4).fit(draw.X, draw.labels).labelling_model_
+    model = ElkanNoto(linear(), class_prior=0.4, scenario="case-control").fit(draw.X, draw.labels).labelling_model_
     return label_frequency(positive_probability(model, draw.X), draw.labels == 1, "e1")
 
 
@@ -125,9 +125,9 @@ def implied_prior(draw):
 # how to make the learner; the specification's mean and deviation over ten draws
 ON_THE_TOY = {
     "oracle": (lambda draw: OracleClassifier(linear()), 0.8726, 0.0023),
-    "naive at one half": (lambda draw: NaiveClassifier(linear()), 0.6006, None),
+    "naive at one half": (lambda draw: NaiveClassifier(linear(), scenario="case-control"), 0.6006, None),
     "naive at the quantile": (
-        lambda draw: NaiveClassifier(linear(), class_prior=0.4, cut="quantile"),
+        lambda draw: NaiveClassifier(linear(), class_prior=0.4, cut="quantile", scenario="case-control"),
         0.8708,
         0.0027,
     ),
@@ -136,24 +136,30 @@ ON_THE_TOY = {
         0.8692,
         0.0043,
     ),
-    "elkan-noto, case-control": (lambda draw: ElkanNoto(linear(), class_prior=0.4), 0.8320, 0.0029),
+    "elkan-noto, case-control": (
+        lambda draw: ElkanNoto(linear(), class_prior=0.4, scenario="case-control"),
+        0.8320,
+        0.0029,
+    ),
     "weighted": (
         lambda draw: WeightedElkanNoto(linear(), scenario="single-set", class_prior=implied_prior(draw)),
         0.8532,
         0.0101,
     ),
     "bagging at one half": (
-        lambda draw: PUBagging(linear(), n_estimators=30, cut="half", random_state=0),
+        lambda draw: PUBagging(linear(), n_estimators=30, cut="half", random_state=0, scenario="case-control"),
         0.8624,
         0.0025,
     ),
     "bagging at the Bayes cut": (
-        lambda draw: PUBagging(linear(), class_prior=0.4, n_estimators=30, cut="bayes", random_state=0),
+        lambda draw: PUBagging(
+            linear(), class_prior=0.4, n_estimators=30, cut="bayes", random_state=0, scenario="case-control"
+        ),
         0.8383,
         0.0027,
     ),
     "bagging at the quantile": (
-        lambda draw: PUBagging(linear(), class_prior=0.4, n_estimators=30, random_state=0),
+        lambda draw: PUBagging(linear(), class_prior=0.4, n_estimators=30, random_state=0, scenario="case-control"),
         0.8711,
         0.0027,
     ),
@@ -196,7 +202,7 @@ def test_label_frequency_on_the_toy(ten_toys):
     assert np.mean(inside) == pytest.approx(0.1473, abs=0.0002)
     assert np.std(inside) == pytest.approx(0.0055, abs=0.0002)
     held_out = [
-        ElkanNoto(linear(), random_state=seed).fit(draw.X, draw.labels).label_frequency_
+        ElkanNoto(linear(), random_state=seed, scenario="case-control").fit(draw.X, draw.labels).label_frequency_
         for seed, draw in enumerate(ten_toys.draws)
     ]
     assert np.mean(held_out) == pytest.approx(0.1473, abs=0.012)
@@ -262,7 +268,9 @@ def test_copies_of_held_out_rows_are_kept_from_training():
             return super().fit(X, y, **more)
 
     for repeated in (False, True):
-        model = ElkanNoto(Watching(), labelled_in_unlabelled=repeated, hold_out=0.2, random_state=0).fit(X, labels)
+        model = ElkanNoto(
+            Watching(), labelled_in_unlabelled=repeated, hold_out=0.2, random_state=0, scenario="case-control"
+        ).fit(X, labels)
         held = np.random.default_rng(np.random.SeedSequence(0))
         held_labelled = held.permutation(50)[:10]
         again = [X[row].tobytes() in seen["rows"] for row in held_labelled]
@@ -272,21 +280,25 @@ def test_copies_of_held_out_rows_are_kept_from_training():
 
 def test_out_of_bag_scores_belong_to_unlabelled_rows():
     problem = toy(0, n_labelled=50, n_unlabelled=200, n_test=10)
-    model = PUBagging(n_estimators=20, bag_size=20, random_state=0).fit(problem.X, problem.labels)
+    model = PUBagging(n_estimators=20, bag_size=20, random_state=0, scenario="case-control").fit(
+        problem.X, problem.labels
+    )
     assert np.isnan(model.out_of_bag_scores_[problem.labels == 1]).all()
     assert np.isfinite(model.out_of_bag_scores_[problem.labels == 0]).all()
     assert model.cut_ == 0.5
-    again = PUBagging(n_estimators=20, bag_size=20, random_state=0, n_jobs=2).fit(problem.X, problem.labels)
+    again = PUBagging(n_estimators=20, bag_size=20, random_state=0, n_jobs=2, scenario="case-control").fit(
+        problem.X, problem.labels
+    )
     np.testing.assert_array_equal(model.out_of_bag_scores_, again.out_of_bag_scores_)
 
 
 LEARNERS = [
-    ElkanNoto(random_state=0),
-    WeightedElkanNoto(random_state=0),
-    PUBagging(n_estimators=3, random_state=0),
-    NaiveClassifier(class_prior=0.4, cut="quantile"),
-    PUET(class_prior=0.4, n_estimators=3, random_state=0),
-    KernelPUSB(class_prior=0.4, bandwidths=(1.0,), centres=40, random_state=0),
+    ElkanNoto(random_state=0, scenario="case-control"),
+    WeightedElkanNoto(random_state=0, scenario="case-control"),
+    PUBagging(n_estimators=3, random_state=0, scenario="case-control"),
+    NaiveClassifier(class_prior=0.4, cut="quantile", scenario="case-control"),
+    PUET(class_prior=0.4, n_estimators=3, random_state=0, scenario="case-control"),
+    KernelPUSB(class_prior=0.4, bandwidths=(1.0,), centres=40, random_state=0, scenario="case-control"),
 ]
 
 
@@ -319,12 +331,14 @@ def test_a_sparse_table_means_what_the_dense_one_means(learner):
 def test_a_sparse_table_too_wide_to_be_dense_is_refused():
     wide = csr_array((10_000, 100_000))
     with pytest.raises(InputError, match="10,000 x 100,000 does not fit in memory once it is dense"):
-        PUET(class_prior=0.4).fit(wide, np.arange(10_000) % 2)
+        PUET(class_prior=0.4, scenario="case-control").fit(wide, np.arange(10_000) % 2)
 
 
 def test_the_class_prior_is_estimated_from_sparse_tables_too():
     problem = toy(1)
-    model = NaiveClassifier(class_prior="auto", random_state=0).fit(csr_array(problem.X), problem.labels)
+    model = NaiveClassifier(class_prior="auto", random_state=0, scenario="case-control").fit(
+        csr_array(problem.X), problem.labels
+    )
     assert model.class_prior_ == pytest.approx(0.4, abs=0.1)
 
 
@@ -356,23 +370,28 @@ def test_they_work_in_pipelines_and_searches(learner):
 
 def test_estimated_class_prior():
     problem = toy(1)
-    model = NaiveClassifier(class_prior="auto", cut="quantile", random_state=0).fit(problem.X, problem.labels)
+    model = NaiveClassifier(class_prior="auto", cut="quantile", random_state=0, scenario="case-control").fit(
+        problem.X, problem.labels
+    )
     assert model.class_prior_ == pytest.approx(0.4, abs=0.1)
 
 
 @pytest.mark.parametrize(
     ("learner", "words"),
     [
-        (NaiveClassifier(cut="quantile"), "cut='quantile' needs class_prior"),
-        (NaiveClassifier(cut="best"), "cut must be one of 'half', 'label_frequency', 'quantile', got 'best'"),
-        (PUBagging(cut="bayes"), "cut='bayes' needs class_prior"),
-        (PUBagging(bag_size=0), "bag_size must be a whole number of at least 1, got 0"),
-        (ElkanNoto(hold_out=1.0), "hold_out must lie strictly between 0 and 1, got 1.0"),
-        (ElkanNoto(estimate="e4"), "estimate must be one of 'e1', 'e2', 'e3', got 'e4'"),
-        (ElkanNoto(class_prior=2), "class_prior must lie strictly between 0 and 1.*got 2"),
+        (NaiveClassifier(cut="quantile", scenario="case-control"), "cut='quantile' needs class_prior"),
+        (
+            NaiveClassifier(cut="best", scenario="case-control"),
+            "cut must be one of 'half', 'label_frequency', 'quantile', got 'best'",
+        ),
+        (PUBagging(cut="bayes", scenario="case-control"), "cut='bayes' needs class_prior"),
+        (PUBagging(bag_size=0, scenario="case-control"), "bag_size must be a whole number of at least 1, got 0"),
+        (ElkanNoto(hold_out=1.0, scenario="case-control"), "hold_out must lie strictly between 0 and 1, got 1.0"),
+        (ElkanNoto(estimate="e4", scenario="case-control"), "estimate must be one of 'e1', 'e2', 'e3', got 'e4'"),
+        (ElkanNoto(class_prior=2, scenario="case-control"), "class_prior must lie strictly between 0 and 1.*got 2"),
         (ElkanNoto(class_prior=0.2, scenario="single-set"), "impossible in the single-set scenario.*0.25 of all rows"),
         (PUBagging(class_prior=0.1, scenario="single-set"), "class_prior 0.1 is impossible"),
-        (WeightedElkanNoto(KNeighborsClassifier(30)), "its fit does not take sample_weight"),
+        (WeightedElkanNoto(KNeighborsClassifier(30), scenario="case-control"), "its fit does not take sample_weight"),
     ],
     ids=lambda value: type(value).__name__,
 )

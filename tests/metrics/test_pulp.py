@@ -87,9 +87,12 @@ def test_a_cliff_in_the_middle_of_a_tie_is_not_smoothed_over():
 
 @given(rows=pu_rows())
 def test_rules_for_ties_are_ordered_and_chance_lies_below_the_maximum(rows):
-    found = {ties: pulens.metrics.pulp(*rows, ties=ties).value for ties in ("pessimistic", "expected", "optimistic")}
+    found = {
+        ties: pulens.metrics.pulp(*rows, ties=ties, scenario="case-control").value
+        for ties in ("pessimistic", "expected", "optimistic")
+    }
     assert found["pessimistic"] - 1e-12 <= found["expected"] <= found["optimistic"] + 1e-12
-    marks = pulens.metrics.pulp(*rows).landmarks
+    marks = pulens.metrics.pulp(*rows, scenario="case-control").landmarks
     assert marks["chance"] < marks["maximum"] < 1
     assert found["optimistic"] <= marks["maximum"] + 1e-12
 
@@ -98,14 +101,17 @@ def test_rules_for_ties_are_ordered_and_chance_lies_below_the_maximum(rows):
 def test_the_order_of_rows_does_not_matter(rows, random):
     labels, scores = rows
     order = random.sample(range(labels.size), labels.size)
-    assert pulens.metrics.pulp(labels, scores).value == pulens.metrics.pulp(labels[order], scores[order]).value
+    assert (
+        pulens.metrics.pulp(labels, scores, scenario="case-control").value
+        == pulens.metrics.pulp(labels[order], scores[order], scenario="case-control").value
+    )
 
 
 def test_a_constant_score_has_the_chance_value_or_none_at_all():
     labels, scores = np.repeat([1, 0], [4, 26]), np.ones(30)
-    found = pulens.metrics.pulp(labels, scores)
+    found = pulens.metrics.pulp(labels, scores, scenario="case-control")
     assert found.landmarks["scaled"] == 0
-    assert pulens.metrics.pulp(labels, scores, ties="grouped").value == 0
+    assert pulens.metrics.pulp(labels, scores, ties="grouped", scenario="case-control").value == 0
 
 
 def test_a_constant_function_averages_to_itself_under_every_rule():
@@ -122,33 +128,36 @@ def test_hits_average_to_their_expectation_inside_a_long_tie():
 
 def test_no_class_prior_is_asked_for_and_none_is_used():
     labels, scores = [1, 1, 0, 0, 0], [0.9, 0.6, 0.7, 0.2, 0.1]
-    alone = pulens.metrics.pulp(labels, scores)
-    assert alone == pulens.metrics.pulp(labels, scores, class_prior=0.3)
+    alone = pulens.metrics.pulp(labels, scores, scenario="case-control")
+    assert alone == pulens.metrics.pulp(labels, scores, class_prior=0.3, scenario="case-control")
     assert alone.interval is None
     assert "chance" in str(alone)
     assert set(alone.to_dict()["landmarks"]) == {"chance", "maximum", "scaled"}
-    ranged = pulens.metrics.pulp(labels, scores, class_prior=(0.1, 0.3))
+    ranged = pulens.metrics.pulp(labels, scores, class_prior=(0.1, 0.3), scenario="case-control")
     assert ranged.interval.width == 0
 
 
 def test_known_negatives_are_rows_without_a_label():
     scores = [0.9, 0.6, 0.7, 0.2, 0.1]
-    assert pulens.metrics.pulp([1, 1, 0, 0, -1], scores).value == pulens.metrics.pulp([1, 1, 0, 0, 0], scores).value
+    assert (
+        pulens.metrics.pulp([1, 1, 0, 0, -1], scores, scenario="case-control").value
+        == pulens.metrics.pulp([1, 1, 0, 0, 0], scores, scenario="case-control").value
+    )
 
 
 def test_weights_and_unknown_rules_are_refused():
     with pytest.raises(PulensError, match="has no weighted form"):
-        pulens.metrics.pulp([1, 0, 0], [3, 2, 1], weights=[1, 2, 1])
+        pulens.metrics.pulp([1, 0, 0], [3, 2, 1], weights=[1, 2, 1], scenario="case-control")
     with pytest.raises(PulensError, match=r"ties of pulp must be one of 'expected', 'grouped'.*got 'random'"):
-        pulens.metrics.pulp([1, 0, 0], [3, 2, 1], ties="random")
+        pulens.metrics.pulp([1, 0, 0], [3, 2, 1], ties="random", scenario="case-control")
 
 
 def test_log_p_values_go_where_p_values_vanish():
     labels = np.repeat([1, 0], [2000, 100_000])
     at = {"threshold": 0.5}
-    assert pulens.metrics.pulp_at_threshold(labels, labels * 1.0, **at).value == 1
-    assert pulens.metrics.chance_p_value(labels, labels * 1.0, **at).value == 0
-    log_p = pulens.metrics.log_chance_p_value(labels, labels * 1.0, **at).value
+    assert pulens.metrics.pulp_at_threshold(labels, labels * 1.0, **at, scenario="case-control").value == 1
+    assert pulens.metrics.chance_p_value(labels, labels * 1.0, **at, scenario="case-control").value == 0
+    log_p = pulens.metrics.log_chance_p_value(labels, labels * 1.0, **at, scenario="case-control").value
     from math import lgamma
 
     exact = -(lgamma(102_001) - lgamma(2001) - lgamma(100_001))  # one of C(N, t) choices
@@ -176,9 +185,12 @@ def test_a_scorer_of_pulp_needs_no_class_prior():
     labels = np.repeat([1, 0], [30, 170])
     rows = rng.normal(size=(200, 3)) + labels[:, None]
     model = LogisticRegression().fit(rows, labels)
-    assert scorer("pulp")(model, rows, labels) == pulens.metrics.pulp(labels, model.predict_proba(rows)[:, 1]).value
+    assert (
+        scorer("pulp", scenario="case-control")(model, rows, labels)
+        == pulens.metrics.pulp(labels, model.predict_proba(rows)[:, 1], scenario="case-control").value
+    )
     with pytest.raises(PulensError, match="needs a threshold"):
-        scorer("lee_liu")
+        scorer("lee_liu", scenario="case-control")
 
 
 @pytest.mark.parametrize("ties", ["expected", "grouped", "optimistic", "pessimistic"])
@@ -186,7 +198,9 @@ def test_scores_that_no_row_has_make_no_operating_point(ties):
     thresholds, labelled, unlabelled = np.array([3.0, 2.0, 1.0, 0.0]), np.array([1, 1, 2, 2]), np.array([0, 0, 3, 4])
     with_empty = Tally(thresholds, labelled, unlabelled, np.zeros(4, np.int64))
     without = Tally.from_arrays(np.array([1, 1, 0, 0, 0, 0]), np.array([3.0, 1.0, 1.0, 1.0, 1.0, 0.0]))
-    first, second = (pulens.metrics.pulp(tally, ties=ties).value for tally in (with_empty, without))
+    first, second = (
+        pulens.metrics.pulp(tally, ties=ties, scenario="case-control").value for tally in (with_empty, without)
+    )
     assert first == second
 
 
@@ -200,11 +214,13 @@ def test_log_pulp_is_the_mean_surprise_and_goes_on_where_pulp_stops():
         surprises.append(-log(1 - exact_chance_of_fewer(hits, rows, 3, called)))
     labels, scores = np.zeros(rows, int), np.arange(rows, 0.0, -1)
     labels[[0, 2, 3]] = 1
-    assert pulens.metrics.log_pulp(labels, scores).value == pytest.approx(np.mean(surprises), rel=1e-12)
+    assert pulens.metrics.log_pulp(labels, scores, scenario="case-control").value == pytest.approx(
+        np.mean(surprises), rel=1e-12
+    )
 
     labels = np.repeat([1, 0], [200, 5000])
     good, better = (np.random.default_rng(0).normal(shift * labels) for shift in (2.0, 3.0))
-    close = [pulens.metrics.pulp(labels, scores).value for scores in (good, better)]
-    apart = [pulens.metrics.log_pulp(labels, scores).value for scores in (good, better)]
+    close = [pulens.metrics.pulp(labels, scores, scenario="case-control").value for scores in (good, better)]
+    apart = [pulens.metrics.log_pulp(labels, scores, scenario="case-control").value for scores in (good, better)]
     assert abs(close[1] / close[0] - 1) < 0.01
     assert apart[1] / apart[0] > 1.3

@@ -49,7 +49,7 @@ def test_proxy_auc_in_the_single_set_compares_with_every_row(rows, scenario):
 
 @given(rows=pu_rows(), alpha=st.floats(0.01, 0.6), loss=st.sampled_from(list(LOSSES)))
 def test_the_cut_risk_is_never_below_the_uncut_one(rows, alpha, loss):
-    tally, assumptions = Tally.from_arrays(*rows), Assumptions(alpha)
+    tally, assumptions = Tally.from_arrays(*rows), Assumptions(alpha, scenario=Scenario.CASE_CONTROL)
     uncut, cut = (
         raw_value(pulens.metrics.METRICS[name], tally, assumptions, loss=loss) for name in ("upu_risk", "nnpu_risk")
     )
@@ -68,19 +68,19 @@ def test_losses_do_not_overflow():
 
 def test_unknown_losses_and_label_noise_are_refused():
     with pytest.raises(PulensError, match="loss of upu_risk must be one of 'zero-one', 'sigmoid', 'logistic'"):
-        pulens.metrics.upu_risk([1, 0, 0], [1, -1, -2], class_prior=0.2, loss="hinge")
+        pulens.metrics.upu_risk([1, 0, 0], [1, -1, -2], class_prior=0.2, loss="hinge", scenario="case-control")
     with pytest.raises(PulensError, match="takes every labelled row for a positive"):
-        pulens.metrics.nnpu_risk([1, 0, 0], [1, -1, -2], class_prior=0.2, label_noise=0.1)
+        pulens.metrics.nnpu_risk([1, 0, 0], [1, -1, -2], class_prior=0.2, label_noise=0.1, scenario="case-control")
 
 
 def test_lee_liu_takes_the_population_from_the_scenario():
     labels, scores = [1, 1, 1, 0, 0, 0, 0, 0], [0.8, 0.6, 0.3, 0.9, 0.6, 0.5, 0.4, 0.2]
     single = pulens.metrics.lee_liu(labels, scores, threshold=0.6, scenario="single-set").value
-    control = pulens.metrics.lee_liu(labels, scores, threshold=0.6).value
+    control = pulens.metrics.lee_liu(labels, scores, threshold=0.6, scenario="case-control").value
     assert single == pytest.approx((2 / 3) ** 2 / (4 / 8))
     assert control == pytest.approx((2 / 3) ** 2 / (2 / 5))
     precision, recall = (
-        getattr(pulens.metrics, name)(labels, scores, threshold=0.6, class_prior=0.3).value
+        getattr(pulens.metrics, name)(labels, scores, threshold=0.6, class_prior=0.3, scenario="case-control").value
         for name in ("precision", "recall")
     )
     assert control == pytest.approx(precision * recall / 0.3)
@@ -88,4 +88,4 @@ def test_lee_liu_takes_the_population_from_the_scenario():
 
 def test_a_measure_at_a_threshold_asks_for_one():
     with pytest.raises(PulensError, match="lee_liu needs a threshold"):
-        pulens.metrics.lee_liu([1, 0, 0], [3, 2, 1])
+        pulens.metrics.lee_liu([1, 0, 0], [3, 2, 1], scenario="case-control")

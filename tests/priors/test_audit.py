@@ -66,40 +66,44 @@ def rows():
 
 
 def test_an_audit_sharpens_an_estimate_and_the_estimate_the_audit(rows):
-    estimated = pulens.estimate_prior(*rows)
-    both = pulens.estimate_prior(*rows, audit=(42, 200), combine=True)
-    alone = prior_from_audit((42, 200), TOTALS)
+    estimated = pulens.estimate_prior(*rows, scenario="case-control")
+    both = pulens.estimate_prior(*rows, audit=(42, 200), combine=True, scenario="case-control")
+    alone = prior_from_audit((42, 200), TOTALS, scenario="case-control")
     assert both.unlabelled_interval.width < estimated.unlabelled_interval.width
     assert both.unlabelled_interval.width < alone.unlabelled_interval.width
     assert both.unlabelled_feasible == alone.unlabelled_feasible
 
 
 def test_a_huge_audit_decides_alone(rows):
-    both = pulens.estimate_prior(*rows, audit=(20_500, 100_000), combine=True)
+    both = pulens.estimate_prior(*rows, audit=(20_500, 100_000), combine=True, scenario="case-control")
     assert both.unlabelled == pytest.approx(0.205, abs=0.003)
     assert both.unlabelled_interval.width < 0.01
 
 
 def test_an_audit_that_contradicts_the_estimate_stands_alone_with_a_warning(rows):
-    both = pulens.estimate_prior(*rows, audit=(160, 200), combine=True)
+    both = pulens.estimate_prior(*rows, audit=(160, 200), combine=True, scenario="case-control")
     assert both.unlabelled == 0.8
     assert both.notices[0].code == "audit-contradicts-estimate"
     assert "audited rows not one" in str(both.notices[0])
 
 
 def test_an_audit_is_enough_where_scores_are_not():
-    evaluation = pulens.evaluate([1, 1, 1, 0, 0, 0, 0, 0], [8, 6, 4, 9, 7, 5, 3, 2], audit=(10, 50))
+    evaluation = pulens.evaluate(
+        [1, 1, 1, 0, 0, 0, 0, 0], [8, 6, 4, 9, 7, 5, 3, 2], audit=(10, 50), scenario="case-control"
+    )
     assert evaluation.class_prior.unlabelled == 0.2
     assert evaluation.estimates["roc_auc"].value == pytest.approx(0.625)
 
 
 def test_an_audit_beside_a_given_prior_is_refused(rows):
     with pytest.raises(AssumptionError, match=r"audit=.* counts positives"):
-        pulens.evaluate(*rows, class_prior=0.2, audit=(1, 10))
+        pulens.evaluate(*rows, class_prior=0.2, audit=(1, 10), scenario="case-control")
 
 
 def test_audits_with_every_row_positive_do_not_break_a_recovery(rows):
-    evaluation = pulens.evaluate([1, 1, 1, 0, 0, 0, 0, 0], [8, 6, 4, 9, 7, 5, 3, 2], audit=(10, 10))
+    evaluation = pulens.evaluate(
+        [1, 1, 1, 0, 0, 0, 0, 0], [8, 6, 4, 9, 7, 5, 3, 2], audit=(10, 10), scenario="case-control"
+    )
     assert evaluation.estimates["roc_auc"].interval is not None
 
 

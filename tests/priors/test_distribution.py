@@ -43,7 +43,7 @@ def test_a_limit_below_all_likelihood_leaves_the_values_next_to_it():
 def test_an_estimated_prior_can_be_drawn_from():
     rng = np.random.default_rng(0)
     scores = np.concatenate([rng.normal(2, 1, 700), rng.normal(0, 1, 1600)])
-    prior = pulens.estimate_prior(np.repeat([1, 0], [300, 2000]), scores)
+    prior = pulens.estimate_prior(np.repeat([1, 0], [300, 2000]), scores, scenario="case-control")
     draws = prior.distribution.draw(rng, 5000)
     inside = np.mean((draws >= prior.unlabelled_interval.low) & (draws <= prior.unlabelled_interval.high))
     assert inside == pytest.approx(0.95, abs=0.02)

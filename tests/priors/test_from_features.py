@@ -17,7 +17,7 @@ def rows():
 
 
 def test_the_default_models_find_the_share(rows):
-    prior = estimate_prior_from_features(*rows)
+    prior = estimate_prior_from_features(*rows, scenario="case-control")
     assert 1 / 3 in prior.unlabelled_interval
     assert prior.unlabelled == pytest.approx(1 / 3, abs=0.06)
 

@@ -58,7 +58,7 @@ def test_rankings_change_by_at_most_the_bound(name, rows, prior, noise, bits):
 
 @given(rows=fine_rows(), prior=st.floats(0, 0.6), bits=st.integers(-3, 2), threshold=st.integers(-1, 33))
 def test_metrics_at_a_threshold_change_by_at_most_the_bound(rows, prior, bits, threshold):
-    exact = gather(Tally.from_arrays(*rows), unlabelled_prior=prior)
+    exact = gather(Tally.from_arrays(*rows), unlabelled_prior=prior, scenario="case-control")
     binned = exact.with_tally(exact.tally.binned(bits))
     for name, metric in METRICS.items():
         if metric.reads == "ranking":
@@ -111,7 +111,10 @@ def test_joining_scores_of_unlabelled_rows_alone_changes_no_area():
         highest=np.array([0.9, 0.8, 0.5, 0.4]),
     )
     # average precision also reads where recovered rates become possible, which with a class prior may be in between
-    for name, assumptions in (("roc_auc", Assumptions(0.2)), ("average_precision", UNCORRECTED)):
+    for name, assumptions in (
+        ("roc_auc", Assumptions(0.2, scenario=Scenario.CASE_CONTROL)),
+        ("average_precision", UNCORRECTED),
+    ):
         assert METRICS[name].binning_error(joined, assumptions) == 0
         truth = raw_value(METRICS[name], exact, assumptions)
         assert truth > 0
@@ -122,7 +125,7 @@ def test_an_evaluation_of_a_binned_tally_says_so_and_widens_its_intervals():
     rng = np.random.default_rng(0)
     labels = (rng.random(2000) < 0.2).astype(np.int8)
     tally = Tally.from_arrays(labels, rng.normal(labels * 1.0)).binned(bits=1)
-    evaluation = evaluate(tally, class_prior=(0.1, 0.2))
+    evaluation = evaluate(tally, class_prior=(0.1, 0.2), scenario="case-control")
     found: Estimate = evaluation.estimates["roc_auc"]
     assert found.sources["binning"].width > 0
     assert found.interval.low <= found.sources["class prior"].low - found.sources["binning"].width / 2 + 1e-12

@@ -16,6 +16,7 @@ from pulens.contingency import Contingency
 from pulens.metrics import METRICS
 from pulens.metrics._measure import estimate, raw_value, value
 from pulens.recovery import recover
+from pulens.scenario import Scenario
 from pulens.tally import Tally
 from tests_support import pu_rows
 
@@ -65,7 +66,7 @@ def test_finding_more_positives_at_the_same_false_alarms_is_never_worse(name, al
 @pytest.mark.parametrize("name", THRESHOLD_METRICS)
 @given(rows=pu_rows(negatives=True))
 def test_values_for_many_tables_are_those_for_each(name, rows):
-    table = recover(Tally.from_arrays(*rows), Assumptions(0.1))
+    table = recover(Tally.from_arrays(*rows), Assumptions(0.1, scenario=Scenario.CASE_CONTROL))
     together = METRICS[name].compute(table)
     one_by_one = [METRICS[name].compute(table[i : i + 1])[0] for i in range(len(table))]
     np.testing.assert_array_equal(together, one_by_one)
@@ -75,7 +76,9 @@ def test_values_for_many_tables_are_those_for_each(name, rows):
 @given(rows=pu_rows(), prior=st.floats(0.01, 0.6))
 def test_what_claims_to_need_no_class_prior_does_not_move_with_it(name, rows, prior):
     tally = Tally.from_arrays(*rows)
-    first, second = (value(METRICS[name], tally, Assumptions(alpha), 0.5) for alpha in (0.005, prior))
+    first, second = (
+        value(METRICS[name], tally, Assumptions(alpha, scenario=Scenario.CASE_CONTROL), 0.5) for alpha in (0.005, prior)
+    )
     if METRICS[name].reads == "threshold" and recover_is_clipped(tally, prior):
         return
     np.testing.assert_allclose(first, second, rtol=1e-6, atol=1e-9)
@@ -84,7 +87,10 @@ def test_what_claims_to_need_no_class_prior_does_not_move_with_it(name, rows, pr
 def recover_is_clipped(tally, prior):
     from pulens.recovery import recover_at
 
-    return not all(recover_at(tally, Assumptions(alpha), 0.5).is_possible.all() for alpha in (0.005, prior))
+    return not all(
+        recover_at(tally, Assumptions(alpha, scenario=Scenario.CASE_CONTROL), 0.5).is_possible.all()
+        for alpha in (0.005, prior)
+    )
 
 
 @pytest.mark.parametrize("name", RANKING_METRICS)
@@ -92,8 +98,9 @@ def recover_is_clipped(tally, prior):
 def test_rankings_are_read_without_looking_at_the_size_of_gaps(name, rows):
     labels, scores = rows
     stretched = Tally.from_arrays(labels, np.sinh(scores))
-    assert raw_value(METRICS[name], stretched, Assumptions(0.1)) == pytest.approx(
-        raw_value(METRICS[name], Tally.from_arrays(labels, scores), Assumptions(0.1)), nan_ok=True
+    assert raw_value(METRICS[name], stretched, Assumptions(0.1, scenario=Scenario.CASE_CONTROL)) == pytest.approx(
+        raw_value(METRICS[name], Tally.from_arrays(labels, scores), Assumptions(0.1, scenario=Scenario.CASE_CONTROL)),
+        nan_ok=True,
     )
 
 
@@ -101,12 +108,12 @@ def test_rankings_are_read_without_looking_at_the_size_of_gaps(name, rows):
 def test_a_metric_is_callable_with_labels_and_scores(name):
     labels, scores = [1, 1, 0, 0, 0], [0.9, 0.6, 0.7, 0.2, 0.1]
     options = {"threshold": 0.5} if METRICS[name].needs_threshold else {}
-    found = getattr(pulens.metrics, name)(labels, scores, class_prior=0.2, **options)
+    found = getattr(pulens.metrics, name)(labels, scores, class_prior=0.5, **options)
     assert found.metric == name
     if METRICS[name].needs_threshold:
         assert found.threshold == 0.5
         with pytest.raises(pulens.PulensError, match="needs a threshold"):
-            getattr(pulens.metrics, name)(labels, scores, class_prior=0.2)
+            getattr(pulens.metrics, name)(labels, scores, class_prior=0.5)
 
 
 def test_the_example_of_the_contributing_guide_works():
@@ -117,8 +124,10 @@ def test_the_example_of_the_contributing_guide_works():
     found = estimate(
         "false_discovery_rate",
         namespace["METRIC"],
-        pulens.evaluate([1, 1, 0, 0], [4, 2, 3, 1], class_prior=0.2).evidence,
+        pulens.evaluate([1, 1, 0, 0], [4, 2, 3, 1], class_prior=0.2, scenario="case-control").evidence,
         threshold=2,
     )
-    precision = pulens.metrics.precision([1, 1, 0, 0], [4, 2, 3, 1], class_prior=0.2, threshold=2)
+    precision = pulens.metrics.precision(
+        [1, 1, 0, 0], [4, 2, 3, 1], class_prior=0.2, threshold=2, scenario="case-control"
+    )
     assert found.value == pytest.approx(1 - precision.value)

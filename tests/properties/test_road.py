@@ -12,6 +12,7 @@ from pulens.curves import roc_curve
 from pulens.errors import PulensError
 from pulens.metrics import METRICS
 from pulens.recovery import Recovery, direct_roc_auc, recover
+from pulens.scenario import Scenario
 from pulens.tally import Tally
 from tests_support import noises, priors, pu_rows, scenarios
 
@@ -126,7 +127,7 @@ def test_class_prior_and_unlabelled_prior_say_the_same(rows, prior):
 @given(st.floats(-0.5, 1.5), st.floats(-0.5, 1.5))
 def test_assumptions_are_accepted_or_refused_never_bent(prior, noise):
     try:
-        assumptions = Assumptions(prior, noise)
+        assumptions = Assumptions(prior, noise, scenario=Scenario.CASE_CONTROL)
     except PulensError:
         assert not (0 <= prior < 1 and 0 <= noise < 1 and prior < 1 - noise)
     else:
@@ -164,6 +165,7 @@ def test_synthesised_truth_is_recovered_in_both_scenarios():
             class_prior=0.3,
             label_noise=noise,
             threshold=0.7,
+            scenario="case-control",
         )
         for name, true in truth.estimates.items():
             np.testing.assert_allclose(found.estimates[name].value, true.value, atol=0.02, err_msg=name)

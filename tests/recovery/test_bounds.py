@@ -93,7 +93,7 @@ def test_true_values_lie_within_simultaneous_bounds() -> None:
         truth = np.repeat([1, 1, 0], [50, 100, 300])
         scores = rng.normal(truth * 1.5, 1)
         labels = np.repeat([1, 0], [50, 400])
-        found = pulens.bounds(labels, scores, unlabelled_prior=0.25)
+        found = pulens.bounds(labels, scores, unlabelled_prior=0.25, scenario="case-control")
         positive = truth[50:] == 1
         called = scores[50:] >= 0.7
         precision = (positive & called).sum() / called.sum()
@@ -118,10 +118,10 @@ def test_two_sample_band_holds_the_latent_ranks_where_the_one_sample_band_does_n
 
 def test_bad_requests_are_named() -> None:
     with pytest.raises(pulens.PulensError, match=r"no band 'wald'; the bands are 'dkw-two-sample'"):
-        pulens.bounds(LABELS, SCORES, class_prior=0.2, band="wald")
+        pulens.bounds(LABELS, SCORES, class_prior=0.2, band="wald", scenario="case-control")
     with pytest.raises(pulens.PulensError, match="approach must be one of 'positives'"):
-        pulens.bounds(LABELS, SCORES, class_prior=0.2, approach="both")
+        pulens.bounds(LABELS, SCORES, class_prior=0.2, approach="both", scenario="case-control")
     with pytest.raises(pulens.PulensError, match="needs known negatives, and there are none"):
-        pulens.bounds([1, 0, 0], [3, 2, 1], class_prior=0.2, approach="negatives")
+        pulens.bounds([1, 0, 0], [3, 2, 1], class_prior=0.2, approach="negatives", scenario="case-control")
     with pytest.raises(pulens.PulensError, match="reads the whole ranking"):
-        pulens.bounds(LABELS, SCORES, class_prior=0.2).metric("roc_auc", threshold=1)
+        pulens.bounds(LABELS, SCORES, class_prior=0.2, scenario="case-control").metric("roc_auc", threshold=1)

@@ -81,7 +81,9 @@ def truth_of_labelling(scores: np.ndarray, labels: np.ndarray, density: np.ndarr
 def test_precision_and_recall_of_small_samples_by_brute_force() -> None:
     labels = np.array([1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0])
     scores = np.array([9.0, 7, 5, 2, 9, 8, 7, 6, 5, 4, 3, 1])
-    evaluation = pulens.evaluate(labels, scores, class_prior=0.25, threshold=5, confidence=None)
+    evaluation = pulens.evaluate(
+        labels, scores, class_prior=0.25, threshold=5, confidence=None, scenario="case-control"
+    )
     for factor in (1.0, 1.5, 3.0):
         weights = np.array([[factor if i >= cut else 1.0 for i in range(4)] for cut in range(5)])
         found = [truth_of_labelling(scores, labels, w / w.sum(), 0.25, 5) for w in weights]
@@ -131,7 +133,7 @@ def test_truth_lies_in_the_range_when_labelling_favours_high_scores() -> None:
 
 def test_robustness_finds_the_factor_at_which_a_statement_fails() -> None:
     labels, scores = [1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2]
-    evaluation = pulens.evaluate(labels, scores, class_prior=0.2, threshold=5, confidence=None)
+    evaluation = pulens.evaluate(labels, scores, class_prior=0.2, threshold=5, confidence=None, scenario="case-control")
     found = evaluation.robustness("recall > 0.5")
     assert found.factor == pytest.approx(2.0)
     assert evaluation.sensitivity("recall", factor=found.factor - 0.01).interval.low > 0.5
@@ -144,7 +146,9 @@ def test_robustness_finds_the_factor_at_which_a_statement_fails() -> None:
 
 
 def test_bad_requests_are_named() -> None:
-    evaluation = pulens.evaluate([1, 1, 0, 0], [4, 3, 2, 1], class_prior=0.2, threshold=2, confidence=None)
+    evaluation = pulens.evaluate(
+        [1, 1, 0, 0], [4, 3, 2, 1], class_prior=0.2, threshold=2, confidence=None, scenario="case-control"
+    )
     with pytest.raises(pulens.PulensError, match=r"factor must be a number of at least 1, got 0.5"):
         evaluation.sensitivity("recall", factor=0.5)
     with pytest.raises(pulens.PulensError, match="favours must be 'high', 'low' or 'either'"):
@@ -153,6 +157,14 @@ def test_bad_requests_are_named() -> None:
         evaluation.robustness("recall is fine")
     with pytest.raises(pulens.PulensError, match="there is no metric 'recal'"):
         evaluation.robustness("recal > 0.1")
-    noisy = pulens.evaluate([1, 1, 0, 0], [4, 3, 2, 1], class_prior=0.2, label_noise=0.1, threshold=2, confidence=None)
+    noisy = pulens.evaluate(
+        [1, 1, 0, 0],
+        [4, 3, 2, 1],
+        class_prior=0.2,
+        label_noise=0.1,
+        threshold=2,
+        confidence=None,
+        scenario="case-control",
+    )
     with pytest.raises(pulens.PulensError, match=r"clean labels only, got label_noise=0.1"):
         noisy.sensitivity("recall", factor=2)

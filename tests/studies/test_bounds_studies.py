@@ -77,7 +77,7 @@ def test_without_a_cut_equation_11_is_the_straight_line():
     labels = np.repeat([1, 0], [bounds_figure_4.KNOWN, bounds_figure_4.UNLABELLED])
     tally = Tally.from_arrays(labels, rng.normal(0.3 * labels, 1))  # so weak that 2% always find room
     found = bounds_figure_4.area_by_equation_11(tally, 0.02)
-    assert found == pytest.approx(direct_roc_auc(tally, Assumptions(0.02)), abs=1e-4)
+    assert found == pytest.approx(direct_roc_auc(tally, Assumptions(0.02, scenario=Scenario.CASE_CONTROL)), abs=1e-4)
     line = bounds_figure_4.straight_line(pairwise_auc(tally, "labelled", "unlabelled"), 0.02)
     assert found == pytest.approx(line, abs=1e-4)
 

@@ -13,6 +13,7 @@ from pulens import studies
 from pulens.assumptions import Assumptions
 from pulens.errors import PulensError
 from pulens.recovery import direct_roc_auc
+from pulens.scenario import Scenario
 from pulens.studies import Workbench, _recovery, _recovery_networks
 from pulens.studies._recovery import BETAS, SETS, Design, experiment, load, one_run, precision_at_share
 from pulens.studies._recovery_map import area_map, infeasible_share, observed_area, recovered_area
@@ -215,9 +216,9 @@ def test_a_file_of_another_study_is_refused_and_kept(toy, tmp_path):
 def test_the_map_of_areas_is_equation_4():
     rng = np.random.default_rng(0)
     tally = Tally.from_arrays(np.repeat([1, 0], [40, 200]), rng.normal(size=240) + np.repeat([0.8, 0.0], [40, 200]))
-    seen = direct_roc_auc(tally, Assumptions(0.0))
+    seen = direct_roc_auc(tally, Assumptions(0.0, scenario=Scenario.CASE_CONTROL))
     for alpha, beta in ((0.2, 1.0), (0.3, 0.8)):
-        expected = direct_roc_auc(tally, Assumptions(alpha, 1 - beta))
+        expected = direct_roc_auc(tally, Assumptions(alpha, 1 - beta, scenario=Scenario.CASE_CONTROL))
         assert recovered_area(seen, alpha, beta) == pytest.approx(expected, abs=1e-12)
         assert observed_area(expected, alpha, beta) == pytest.approx(seen, abs=1e-12)
 

@@ -96,20 +96,20 @@ def test_noise_counts_among_the_labelled_and_label_frequency_among_the_positives
 
 def test_the_published_generator_returns_labelled_rows_to_the_unlabelled_and_says_so():
     X, y = table()
-    made = synthesise(X, y, unlabelled="whole-pool")
+    made = synthesise(X, y, scenario="case-control", unlabelled="whole-pool")
     data = made.train
     assert set(data.rows[data.labels == 1]) <= set(data.rows[data.labels == 0])
     assert data.n_unlabelled == y.size
     assert data.label_frequency == 0.1
     assert [notice.code for notice in made.notices] == ["labelled-rows-repeated"]
-    assert not synthesise(X, y).notices
+    assert not synthesise(X, y, scenario="case-control").notices
 
 
 @pytest.mark.parametrize("mechanism", ["S4", "S3", "scenario-1"])
 def test_in_case_control_a_biased_choice_leaves_the_unlabelled_sample_fair(mechanism):
     X, y = table(3000, 3000)
     evidence = np.random.default_rng(1).random(y.size)
-    made = synthesise(X, y, mechanism=mechanism, evidence=evidence, label_frequency=0.4)
+    made = synthesise(X, y, mechanism=mechanism, evidence=evidence, label_frequency=0.4, scenario="case-control")
     data, truth = made.train, made.truth.train
     assert [notice.code for notice in made.notices] == ["candidates-set-aside"]
     hidden = evidence[data.rows[(data.labels == 0) & truth]]
@@ -219,7 +219,7 @@ X, Y = table(20, 30)
         ({"label_frequency": 0.1, "labelled": 3}, AssumptionError, "not both"),
         ({"labelled": 2.5}, AssumptionError, "whole number of at least 1, got 2.5"),
         ({"labelled": 21, "scenario": "single-set"}, AssumptionError, "there are 20 positives to choose from"),
-        ({"label_frequency": 1.0}, AssumptionError, "no row would be left unlabelled"),
+        ({"label_frequency": 1.0, "scenario": "case-control"}, AssumptionError, "no row would be left unlabelled"),
         ({"label_frequency": 0.01}, AssumptionError, "no row would be labelled: 0.01 of 20"),
         ({"label_noise": 1}, AssumptionError, "label_noise must be"),
         ({"scenario": "both"}, AssumptionError, "scenario must be"),

@@ -58,7 +58,9 @@ def test_every_interval_holds_its_value_and_the_class_priors_part(rows, prior, n
 def test_same_seed_same_bytes_and_other_seed_other_ends() -> None:
     labels, scores = draw(np.random.default_rng(0), 60, 600, 0.2, 1.5)
     texts = [
-        json.dumps(pulens.evaluate(labels, scores, class_prior=0.2, redraws=300, seed=seed).to_dict())
+        json.dumps(
+            pulens.evaluate(labels, scores, class_prior=0.2, redraws=300, seed=seed, scenario="case-control").to_dict()
+        )
         for seed in (4, 4, 5)
     ]
     assert texts[0] == texts[1]
@@ -69,16 +71,18 @@ def test_order_of_rows_does_not_matter() -> None:
     rng = np.random.default_rng(0)
     labels, scores = draw(rng, 60, 600, 0.2, 1.5)
     order = rng.permutation(labels.size)
-    first = pulens.evaluate(labels, scores, class_prior=0.2, redraws=200)
-    second = pulens.evaluate(labels[order], scores[order], class_prior=0.2, redraws=200)
+    first = pulens.evaluate(labels, scores, class_prior=0.2, redraws=200, scenario="case-control")
+    second = pulens.evaluate(labels[order], scores[order], class_prior=0.2, redraws=200, scenario="case-control")
     assert first.to_dict() == second.to_dict()
 
 
 def test_no_confidence_no_intervals() -> None:
-    evaluation = pulens.evaluate([1, 1, 0, 0, 0], [5, 3, 4, 2, 1], class_prior=0.2, confidence=None)
+    evaluation = pulens.evaluate(
+        [1, 1, 0, 0, 0], [5, 3, 4, 2, 1], class_prior=0.2, confidence=None, scenario="case-control"
+    )
     assert all(found.interval is None for found in evaluation.estimates.values())
-    assert pulens.metrics.recall([1, 0], [2, 1], class_prior=0.2, threshold=1).interval is None
-    found = pulens.metrics.roc_auc([1, 1, 0, 0], [4, 3, 3, 1], class_prior=0.2, confidence=0.9)
+    assert pulens.metrics.recall([1, 0], [2, 1], class_prior=0.2, threshold=1, scenario="case-control").interval is None
+    found = pulens.metrics.roc_auc([1, 1, 0, 0], [4, 3, 3, 1], class_prior=0.2, confidence=0.9, scenario="case-control")
     assert found.interval is not None
     assert found.interval.confidence == 0.9
     assert "DeLong" in found.interval.method
@@ -86,9 +90,13 @@ def test_no_confidence_no_intervals() -> None:
 
 def test_sources_of_doubt_are_kept_apart() -> None:
     labels, scores = draw(np.random.default_rng(1), 200, 2000, 0.2, 1.5)
-    known = pulens.evaluate(labels, scores, class_prior=0.2, threshold=1.0, redraws=500)
-    doubted = pulens.evaluate(labels, scores, class_prior=study(0.2, 0.12, 0.3), threshold=1.0, redraws=500)
-    ranged = pulens.evaluate(labels, scores, class_prior=(0.12, 0.28), threshold=1.0, redraws=500)
+    known = pulens.evaluate(labels, scores, class_prior=0.2, threshold=1.0, redraws=500, scenario="case-control")
+    doubted = pulens.evaluate(
+        labels, scores, class_prior=study(0.2, 0.12, 0.3), threshold=1.0, redraws=500, scenario="case-control"
+    )
+    ranged = pulens.evaluate(
+        labels, scores, class_prior=(0.12, 0.28), threshold=1.0, redraws=500, scenario="case-control"
+    )
     for name in ("roc_auc", "average_precision", "precision", "f1"):
         alone, both, hull = (each.estimates[name] for each in (known, doubted, ranged))
         assert alone.interval == alone.sources["sample"]
@@ -105,7 +113,9 @@ def test_sources_of_doubt_are_kept_apart() -> None:
 def test_higher_confidence_is_wider() -> None:
     labels, scores = draw(np.random.default_rng(2), 80, 800, 0.2, 1.0)
     narrow, wide = (
-        pulens.evaluate(labels, scores, class_prior=(0.15, 0.25), confidence=level, redraws=400).estimates
+        pulens.evaluate(
+            labels, scores, class_prior=(0.15, 0.25), confidence=level, redraws=400, scenario="case-control"
+        ).estimates
         for level in (0.8, 0.99)
     )
     for name, found in narrow.items():
@@ -139,7 +149,7 @@ def test_small_samples_are_covered(metric: str) -> None:
     sets, inside = 80, 0
     for seed in range(sets):
         labels, scores = draw(np.random.default_rng([seed, 9]), 30, 1000, 0.3, 1.8124)
-        evidence = gather(labels, scores, class_prior=0.3)
+        evidence = gather(labels, scores, class_prior=0.3, scenario="case-control")
         doubts = Doubts(evidence, Resampling(redraws=400))
         found = estimate(metric, METRICS[metric], evidence, threshold=1.0755, doubts=doubts)
         inside += truth in found.interval
@@ -150,8 +160,10 @@ def test_a_chosen_threshold_pays_for_its_optimism() -> None:
     lower = 0
     for seed in range(20):
         labels, scores = draw(np.random.default_rng(seed), 40, 600, 0.2, 1.0)
-        chosen = pulens.evaluate(labels, scores, class_prior=0.2, redraws=300)
-        given = pulens.evaluate(labels, scores, class_prior=0.2, redraws=300, threshold=chosen.threshold)
+        chosen = pulens.evaluate(labels, scores, class_prior=0.2, redraws=300, scenario="case-control")
+        given = pulens.evaluate(
+            labels, scores, class_prior=0.2, redraws=300, threshold=chosen.threshold, scenario="case-control"
+        )
         assert chosen.estimates["f1"].value == given.estimates["f1"].value
         lower += chosen.estimates["f1"].interval.low < given.estimates["f1"].interval.low
         assert given.threshold_interval is None
@@ -163,8 +175,12 @@ def test_a_chosen_threshold_pays_for_its_optimism() -> None:
 @pytest.mark.parametrize("method", ["direct", "indirect"])
 def test_metrics_without_a_form_of_their_own_are_redrawn_one_by_one(method: str) -> None:
     labels, scores = draw(np.random.default_rng(4), 100, 1000, 0.2, 1.0)
-    found = pulens.metrics.roc_auc(labels, scores, class_prior=0.2, method=method, confidence=0.95, redraws=500)
-    other = pulens.metrics.pr_auc(labels, scores, class_prior=(0.15, 0.25), confidence=0.95, redraws=200)
+    found = pulens.metrics.roc_auc(
+        labels, scores, class_prior=0.2, method=method, confidence=0.95, redraws=500, scenario="case-control"
+    )
+    other = pulens.metrics.pr_auc(
+        labels, scores, class_prior=(0.15, 0.25), confidence=0.95, redraws=200, scenario="case-control"
+    )
     assert found.interval.low < found.value < found.interval.high
     assert 0.05 < found.interval.width < 0.2
     assert ("percentile" in found.interval.method) == (method == "indirect")
@@ -173,7 +189,7 @@ def test_metrics_without_a_form_of_their_own_are_redrawn_one_by_one(method: str)
 
 def test_metrics_of_counts_at_a_threshold_are_redrawn_too() -> None:
     labels, scores = draw(np.random.default_rng(4), 100, 1000, 0.2, 1.0)
-    evidence = gather(labels, scores, class_prior=0.2)
+    evidence = gather(labels, scores, class_prior=0.2, scenario="case-control")
 
     def labelled_rate(tally, threshold, assumptions) -> float:
         return tally.at(threshold).labelled / tally.totals.labelled
@@ -188,8 +204,12 @@ def test_metrics_of_counts_at_a_threshold_are_redrawn_too() -> None:
 
 def test_a_weight_of_two_is_the_row_twice() -> None:
     labels, scores = draw(np.random.default_rng(3), 30, 200, 0.2, 1.0)
-    once = pulens.evaluate(labels, scores, class_prior=0.2, weights=np.full(labels.size, 2.0), redraws=200)
-    twice = pulens.evaluate(np.repeat(labels, 2), np.repeat(scores, 2), class_prior=0.2, redraws=200)
+    once = pulens.evaluate(
+        labels, scores, class_prior=0.2, weights=np.full(labels.size, 2.0), redraws=200, scenario="case-control"
+    )
+    twice = pulens.evaluate(
+        np.repeat(labels, 2), np.repeat(scores, 2), class_prior=0.2, redraws=200, scenario="case-control"
+    )
     for name in ("roc_auc", "average_precision", "recall", "f1"):
         mine, theirs = once.estimates[name].interval, twice.estimates[name].interval
         assert (mine.low, mine.high) == pytest.approx((theirs.low, theirs.high), abs=1e-9)
@@ -199,7 +219,7 @@ def test_a_weight_of_two_is_the_row_twice() -> None:
 def test_perfect_separation_is_not_certainty(size: int) -> None:
     labels = np.repeat([1, -1], [size, 4 * size])
     scores = labels + np.linspace(0, 0.1, labels.size)
-    evaluation = pulens.evaluate(labels, scores, negative=-1, threshold=0.5, redraws=200)
+    evaluation = pulens.evaluate(labels, scores, negative=-1, threshold=0.5, redraws=200, scenario="case-control")
     for name in ("roc_auc", "average_precision", "precision", "recall", "specificity"):
         found = evaluation.estimates[name]
         assert found.value == 1.0
@@ -211,7 +231,7 @@ def test_everything_labelled_gives_ordinary_intervals() -> None:
     rng = np.random.default_rng(0)
     labels = np.repeat([1, -1], [60, 90])
     scores = rng.normal(labels, 1)
-    evaluation = pulens.evaluate(labels, scores, negative=-1, threshold=0.0, redraws=300)
+    evaluation = pulens.evaluate(labels, scores, negative=-1, threshold=0.0, redraws=300, scenario="case-control")
     for name in ("roc_auc", "average_precision", "precision", "recall"):
         found = evaluation.estimates[name]
         assert 0 < found.interval.width < 0.4

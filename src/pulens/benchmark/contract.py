@@ -107,7 +107,8 @@ def _fitted(learner: Any, data: Toy, seed: int, settings: dict[str, Any]) -> Any
 def _made(learner: Any, seed: int, class_prior: float, settings: dict[str, Any]) -> Any:
     """The learner, told the class prior and kept on the CPU where it knows these words."""
     known = learner().get_params()
-    usual = {"random_state": seed, "class_prior": class_prior, "device": "cpu", "progress": False, "selection": "last"}
+    usual = {"random_state": seed, "class_prior": class_prior, "scenario": "case-control", "device": "cpu"}
+    usual |= {"progress": False, "selection": "last"}
     return learner(
         **{name: value for name, value in {**usual, **settings}.items() if name in known or name in settings}
     )

@@ -28,6 +28,7 @@ from pulens.benchmark import datasets
 from pulens.benchmark.protocol_checks import check_combinations, check_settings
 from pulens.benchmark.protocol_text import Text, read_text
 from pulens.errors import InputError, listed, nearest
+from pulens.scenario import DEFAULT_SCENARIO
 
 
 def _several(value: Any) -> Any:
@@ -100,7 +101,7 @@ class Protocol(_Strict):
     datasets: Annotated[tuple[DatasetName, ...], Several, Field(min_length=1), Distinct]
     conditions: Annotated[tuple[Condition, ...], Field(min_length=1)]
     seeds: Annotated[tuple[Annotated[Whole, Field(ge=0)], ...], Several, Field(min_length=1), Distinct]
-    scenario: Literal["case-control", "single-set"] = "case-control"
+    scenario: Literal["case-control", "single-set"] = DEFAULT_SCENARIO
     unlabelled: Literal["whole-pool", "disjoint"] = "whole-pool"
     class_prior: Literal["known", "estimated"] = "known"
     validation_share: Share = 0.1

@@ -88,7 +88,7 @@ def check_combinations(protocol: Protocol, text: Text) -> None:
     if protocol.scenario == "single-set" and said == "whole-pool":
         raise InputError(
             f"{text.place(('unlabelled',))}: unlabelled: whole-pool belongs to scenario: case-control; a single set "
-            "has its own unlabelled rows. Leave the key out."
+            "has its own unlabelled rows. Leave the key out, or say scenario: case-control."
         )
     for name in protocol.datasets:
         if datasets.find(name).positives is None:

@@ -48,7 +48,7 @@ class MassMap(NamedTuple):
         """Read the map off the recovery, so that calibration and every other metric mean the same population.
 
         >>> from pulens.scenario import Scenario
-        >>> MassMap.of(Totals(10, 90, 0), Assumptions(0.2)).positive
+        >>> MassMap.of(Totals(10, 90, 0), Assumptions(0.2, scenario=Scenario.CASE_CONTROL)).positive
         (0.2, 0.0, 0.0)
         >>> MassMap.of(Totals(10, 90, 0), Assumptions(0.2, scenario=Scenario.SINGLE_SET)).population
         (0.1, 0.9, 0.0)

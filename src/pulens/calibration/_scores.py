@@ -19,7 +19,7 @@ def calibration_evidence(
 ) -> Evidence:
     """Count the rows, settle the class prior (:func:`pulens.evidence.gather`) and read scores as probabilities.
 
-    >>> calibration_evidence([1, 0, 0], [2.0, 0.0, -1.0], class_prior=0.2, scores_are="logit").tally.thresholds.round(3)
+    >>> calibration_evidence([1, 0, 0], [2.0, 0.0, -1.0], class_prior=0.5, scores_are="logit").tally.thresholds.round(3)
     array([0.881, 0.5  , 0.269])
     """
     check_meaning(scores_are)

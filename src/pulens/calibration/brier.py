@@ -67,7 +67,8 @@ def brier_score(
     bins as in :func:`reliability`, the parts are :math:`\sum_b p_b(\bar f_b - \hat y_b)^2` (calibration),
     :math:`\sum_b p_b(\hat y_b - \pi)^2` (resolution) and :math:`\pi(1-\pi)` (uncertainty): Murphy (1973).
 
-    >>> score = brier_score([1, 1, 0, 0, 0, 0], [.9, .6, .8, .4, .3, .1], class_prior=0.25, bins=2)
+    >>> options = {"class_prior": 0.25, "scenario": "case-control", "bins": 2}
+    >>> score = brier_score([1, 1, 0, 0, 0, 0], [.9, .6, .8, .4, .3, .1], **options)
     >>> round(score.value, 6), round(score.decomposition.total, 6)
     (0.1, 0.1)
     """

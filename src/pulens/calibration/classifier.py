@@ -13,6 +13,7 @@ from pulens.calibration.recalibration import recalibrate
 from pulens.errors import InputError, PulensError
 from pulens.inputs.columns import LabelCoding
 from pulens.sample import LABELLED, NEGATIVE, UNLABELLED
+from pulens.scenario import DEFAULT_SCENARIO
 
 PREFIT = "prefit"
 
@@ -57,7 +58,8 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
     >>> rng = np.random.default_rng(0)
     >>> x = np.concatenate([rng.normal(1, 1, 500), np.where(rng.random(5000) < 0.3, 1, -1) + rng.normal(size=5000)])
     >>> labels = np.repeat([1, 0], [500, 5000])
-    >>> model = PUCalibratedClassifier(LogisticRegression(), class_prior=0.3, method="platt").fit(x[:, None], labels)
+    >>> options = {"class_prior": 0.3, "scenario": "case-control", "method": "platt"}
+    >>> model = PUCalibratedClassifier(LogisticRegression(), **options).fit(x[:, None], labels)
     >>> model.predict_proba([[0.42]]).round(1)  # where both classes are equally likely
     array([[0.5, 0.5]])
     """
@@ -68,7 +70,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         *,
         method: str = "auto",
         class_prior: Any = None,
-        scenario: str = "case-control",
+        scenario: str = DEFAULT_SCENARIO,
         label_noise: float = 0.0,
         cv: Any = 5,
         random_state: int | None = 0,

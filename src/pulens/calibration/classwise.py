@@ -13,7 +13,7 @@ from pulens.errors import InputError
 from pulens.estimate import Estimate, Interval
 from pulens.inputs.columns import is_null
 from pulens.keywords import hands_on
-from pulens.scenario import Scenario, check_scenario
+from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def classwise_calibration_error(
     *,
     classes: Sequence[Any],
     class_prior: Sequence[float] | Mapping[Any, float],
-    scenario: str = "case-control",
+    scenario: str = DEFAULT_SCENARIO,
     **options: Any,
 ) -> ClasswiseError:
     """Mean calibration error of the columns of a matrix of probabilities (Kull et al. 2019), from PU labels.
@@ -74,7 +74,7 @@ def classwise_calibration_error(
     >>> scores = [[.9, .1], [.8, .2], [.2, .8], [.3, .7], [.7, .3], [.6, .4], [.4, .6], [.1, .9]]
     >>> found = classwise_calibration_error(labels, scores, classes=["a", "b"], class_prior=[.5, .5], bins=2)
     >>> round(found.value, 3)
-    0.3
+    0.25
     """
     matrix = np.asarray(scores, float)
     if matrix.ndim != 2 or matrix.shape[1] != len(classes):

@@ -110,7 +110,7 @@ def expected_calibration_error(
     (:mod:`pulens.prior_doubt`), at the confidence asked for.
 
     >>> labels, scores = [1] * 4 + [0] * 10, [.3, .3, .8, .95] + [.3] * 4 + [.55] * 3 + [.8] * 3
-    >>> error = expected_calibration_error(labels, scores, class_prior=0.4, bins=5)
+    >>> error = expected_calibration_error(labels, scores, class_prior=0.4, scenario="case-control", bins=5)
     >>> round(error.value, 6), error.filled_bins
     (0.485, 3)
     """

@@ -21,9 +21,9 @@ def calibration_in_the_large(
 
     It is overconfidence less underconfidence of any bins, and the simplest necessary condition of calibration.
 
-    >>> found = calibration_in_the_large([1, 1, 0, 0, 0, 0], [.9, .6, .8, .4, .3, .1], class_prior=0.25)
-    >>> round(found.value, 6)
-    0.15
+    >>> found = calibration_in_the_large([1, 1, 0, 0, 0, 0], [.9, .6, .8, .4, .3, .1], class_prior=0.5)
+    >>> round(found.value, 6)  # 3.1 / 6 - 0.5
+    0.016667
     """
     evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
     f = np.asarray(evidence.tally.thresholds, float)

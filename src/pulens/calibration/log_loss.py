@@ -39,7 +39,8 @@ def log_loss(
     to the class prior (resolution), and the entropy of the class prior (uncertainty); shares outside [0, 1] are
     clipped for them.
 
-    >>> score = log_loss([1, 1, 0, 0, 0, 0], [.9, .6, .8, .4, .3, .1], class_prior=0.25, bins=2)
+    >>> options = {"class_prior": 0.25, "scenario": "case-control", "bins": 2}
+    >>> score = log_loss([1, 1, 0, 0, 0, 0], [.9, .6, .8, .4, .3, .1], **options)
     >>> round(score.value, 6), round(score.decomposition.total, 6)
     (0.320239, 0.320239)
     """

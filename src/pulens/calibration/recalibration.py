@@ -122,7 +122,7 @@ def recalibrate(
     >>> from pulens.calibration.worlds import logistic_world
     >>> labelled, unlabelled, _ = logistic_world(-0.5, 1.5).draw(1000, 10_000, np.random.default_rng(0))
     >>> labels, scores = np.repeat([1, 0], [1000, 10_000]), np.concatenate([labelled, unlabelled])
-    >>> repaired = recalibrate(labels, scores, class_prior=0.5, method="platt")
+    >>> repaired = recalibrate(labels, scores, class_prior=0.5, scenario="case-control", method="platt")
     >>> print(repaired.map)
     platt: logit p = 0.6796 + 1.339 logit s
     >>> repaired(np.array([0.5])).round(3)

@@ -144,7 +144,7 @@ def reliability(
     ``labels``, ``scores`` and ``options`` as in :func:`expected_calibration_error`.
 
     >>> labels, scores = [1, 1, 1, 0, 0, 0, 0, 0, 0], [.2, .6, 1., 0., .2, .4, .6, .8, 1.]
-    >>> diagram = reliability(labels, scores, class_prior=0.5, bins=5, binning="width")
+    >>> diagram = reliability(labels, scores, class_prior=0.5, scenario="case-control", bins=5, binning="width")
     >>> [(round(one.confidence, 3), round(one.fraction, 3)) for one in diagram.bins]
     [(0.1, 0.5), (0.4, 0.0), (0.6, 1.0), (0.8, 0.0), (1.0, 1.0)]
     """

@@ -41,7 +41,7 @@ def calibration_slope(
     >>> from pulens.calibration.worlds import logistic_world
     >>> labelled, unlabelled, _ = logistic_world(-0.5, 1.5).draw(2000, 20_000, np.random.default_rng(0))
     >>> labels, scores = np.repeat([1, 0], [2000, 20_000]), np.concatenate([labelled, unlabelled])
-    >>> line = calibration_slope(labels, scores, class_prior=0.5)  # the truth: a = 2/3, b = 4/3
+    >>> line = calibration_slope(labels, scores, class_prior=0.5, scenario="case-control")  # the truth: 2/3, 4/3
     >>> print(line.intercept, line.slope)
     calibration_intercept 0.666 [0.583, 0.749] calibration_slope 1.312 [1.196, 1.428]
     """

@@ -9,6 +9,7 @@ import click
 
 from pulens.cli._complete import complete_column
 from pulens.errors import AssumptionError
+from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -178,11 +179,12 @@ def assumption_options(command: Command) -> Command:
         ),
         click.option(
             "--scenario",
-            type=click.Choice(["case-control", "single-set"]),
-            default="case-control",
+            type=click.Choice([str(one) for one in Scenario]),
+            default=DEFAULT_SCENARIO,
             show_default=True,
-            help="case-control: unlabelled rows are a sample of the population. single-set: labelled rows were "
-            "picked out of the sample, unlabelled ones are what is left.",
+            help="single-set: rows were labelled out of one sample, the unlabelled ones are what is left. "
+            "case-control: labelled rows were collected apart, the unlabelled ones alone are a sample of the "
+            "population.",
         ),
     ]
     return _apply(options, command)

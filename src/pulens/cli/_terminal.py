@@ -21,7 +21,7 @@ def show_evaluation(evaluation: Evaluation, console: Console, typed: Sequence[tu
 
     ``typed`` is the command itself, an option and its value together.
     """
-    summary = summarise(evaluation)
+    summary = summarise(evaluation, "command")
     for sentence in summary.verdict:
         console.print(sentence, style="bold", highlight=False, markup=False)
     console.print()
@@ -46,6 +46,7 @@ def _show_head(summary: Summary, console: Console) -> None:
         ("rows", summary.counts),
         ("prior", summary.class_prior),
         ("about", summary.population),
+        *([("labels", summary.scenario)] if summary.scenario else []),
         ("threshold", f"{summary.threshold} ({summary.threshold_choice})"),
     ):
         head.add_row(title, _plain(text))

@@ -189,10 +189,17 @@ def _answer(evidence: Any, found: dict[str, Any]) -> dict[str, Any]:
 def _show(evidence: Any, found: dict[str, Any], console: Console) -> None:
     from rich.markup import escape
 
+    from pulens.report.words import scenario_words
+
     labelled, unlabelled, negative = evidence.tally.totals
     known = f", {negative:,.10g} known negative" if negative else ""
     rows = f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({evidence.scenario})"
-    for title, text in (("rows", rows), ("prior", str(evidence.class_prior)), ("about", evidence.target_population)):
+    for title, text in (
+        ("rows", rows),
+        ("prior", str(evidence.class_prior)),
+        ("about", evidence.target_population),
+        ("labels", scenario_words(evidence.scenario, "command")),
+    ):
         console.print(f"[dim]{title:<6}[/] {escape(text)}", highlight=False)
     notices: list[Notice] = []
     if "reliability" in found:

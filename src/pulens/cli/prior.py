@@ -8,6 +8,7 @@ import click
 
 from pulens.cli._complete import complete_file
 from pulens.cli._options import Number, audit_options, reading_arguments, reading_options
+from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,10 +34,10 @@ USEFUL_WIDTHS = (0.1, 0.05, 0.02)
 )
 @click.option(
     "--scenario",
-    type=click.Choice(["case-control", "single-set"]),
-    default="case-control",
+    type=click.Choice([str(one) for one in Scenario]),
+    default=DEFAULT_SCENARIO,
     show_default=True,
-    help="case-control: the prior speaks of the unlabelled rows' population. single-set: of all rows together.",
+    help="single-set: the prior speaks of all rows together. case-control: of the unlabelled rows' population.",
 )
 @audit_options
 @click.option("--confidence", type=Number(), default=0.95, show_default=True)
@@ -104,7 +105,7 @@ def command(
         from rich.console import Console
 
         console = Console()
-        _show(prior, console, str(tally), confidence)
+        _show(prior, console, str(tally), confidence, Scenario(scenario))
         if noise_found is not None:
             console.print(f"{noise_found}; at most {noise_found.feasible.high:.3f} is feasible", highlight=False)
         if compare and "estimators" in answer:
@@ -131,10 +132,13 @@ def _advice(prior: ClassPrior, confidence: float) -> dict[str, int]:
     return {f"{width:g}": rows_to_audit(prior.unlabelled, width, confidence=confidence) for width in USEFUL_WIDTHS}
 
 
-def _show(prior: ClassPrior, console: Console, counts: str, confidence: float) -> None:
+def _show(prior: ClassPrior, console: Console, counts: str, confidence: float, scenario: Scenario) -> None:
     from rich.markup import escape
 
+    from pulens.report.words import scenario_words
+
     console.print(f"[dim]{escape(counts)}[/]", highlight=False)
+    console.print(f"[dim]labels[/]  {escape(scenario_words(scenario, 'command'))}", highlight=False)
     console.print(f"[bold]{escape(str(prior))}[/]", highlight=False)
     if prior.value != prior.unlabelled:
         among = "" if prior.unlabelled_interval is None else f" {prior.unlabelled_interval}"

@@ -8,6 +8,7 @@ import click
 
 from pulens.cli._options import Number
 from pulens.errors import InputError, listed
+from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
 TRUTH = ("part", "row", "is_positive")
 
@@ -26,10 +27,10 @@ TRUTH = ("part", "row", "is_positive")
 @click.option("--label", default="label", show_default=True, help="Name of the column of PU labels that is written.")
 @click.option(
     "--scenario",
-    type=click.Choice(["case-control", "single-set"]),
-    default="case-control",
+    type=click.Choice([str(one) for one in Scenario]),
+    default=DEFAULT_SCENARIO,
     show_default=True,
-    help="case-control: labelled rows and a sample of the population. single-set: labels within one sample.",
+    help="single-set: labels within one sample. case-control: labelled rows and a sample of the population.",
 )
 @click.option("--label-frequency", type=Number(), help="Share of positives that get a label.  [default: 0.1]")
 @click.option("--labelled", type=int, help="Number of labelled rows, instead.")

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from pulens.cli._options import TrainingPrior
+from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
 
 @click.command(name="train")
@@ -28,11 +29,11 @@ from pulens.cli._options import TrainingPrior
 )
 @click.option(
     "--scenario",
-    type=click.Choice(["case-control", "single-set"]),
-    default="case-control",
+    type=click.Choice([str(one) for one in Scenario]),
+    default=DEFAULT_SCENARIO,
     show_default=True,
-    help="case-control: unlabelled rows are a sample of the population. single-set: labelled rows were picked out of "
-    "the sample, unlabelled ones are what is left.",
+    help="single-set: rows were labelled out of one sample, the unlabelled ones are what is left. case-control: "
+    "labelled rows were collected apart, the unlabelled ones alone are a sample of the population.",
 )
 @click.option("--backbone", default="mlp", show_default=True, help="Network: mlp or linear.")
 @click.option("--standardise/--no-standardise", default=True, help="Scale features to mean 0 and deviation 1 first.")

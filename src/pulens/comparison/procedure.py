@@ -31,7 +31,7 @@ from pulens.prior_doubt import PRIOR_IN_METHOD, PRIORS_IN_RANGE, PriorDoubt, Tre
 from pulens.priors import ClassPrior, population_prior
 from pulens.priors.given import GivenPrior
 from pulens.recovery.many import priors_in_redraws
-from pulens.scenario import Scenario, check_scenario
+from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.tally import Tally
 from pulens.uncertainty.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
 
@@ -112,7 +112,7 @@ def compare(
     class_prior: GivenPrior | ClassPrior | str | None = None,
     unlabelled_prior: GivenPrior | None = None,
     label_noise: float = 0.0,
-    scenario: str = "case-control",
+    scenario: str = DEFAULT_SCENARIO,
     metrics: Sequence[str] | None = None,
     threshold: float | Mapping[str, float] | None = None,
     confidence: float = 0.95,
@@ -145,7 +145,7 @@ def compare(
     >>> rng = np.random.default_rng(0)
     >>> labels = np.repeat([1, 0], [200, 1000])
     >>> good, poor = rng.normal(1.5 * labels), rng.normal(0.5 * labels)
-    >>> comparison = compare(labels, {"good": good, "poor": poor}, class_prior=0.1, redraws=200)
+    >>> comparison = compare(labels, {"good": good, "poor": poor}, class_prior=0.25, redraws=200)
     >>> comparison.winner
     'good'
     """

@@ -31,7 +31,7 @@ from pulens.learners._prior import check_estimator_name, check_known_prior, esti
 from pulens.learners._selection import Selection, check_selection, proxy_accuracy, proxy_auc
 from pulens.learners._streams import Streams
 from pulens.sample import LABELLED, NEGATIVE
-from pulens.scenario import Scenario, check_scenario
+from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 
 PRECISIONS = ("float32", "tf32", "bfloat16")
 NOTHING = (np.zeros(0, np.int64), np.zeros(0, np.int8))  # no rows, no labels
@@ -46,7 +46,7 @@ class PULearner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     class_prior: Any = "auto"  #: share of positives in the population; "auto" or an estimator's name estimates it
-    scenario: str = "case-control"  #: or "single-set": the labelled rows were picked out of the sample
+    scenario: str = DEFAULT_SCENARIO  #: or "case-control": the labelled rows were collected apart
     backbone: Any = "mlp"  #: a name of pulens.backbones, a torch module, or a function (row_shape) -> module
     selection: str = "proxy_accuracy"  #: which epoch is kept: see pulens.learners._selection, or a pulens metric
     validation_fraction: float = 0.1  #: share of either kind of rows held out for the selection

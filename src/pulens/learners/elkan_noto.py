@@ -19,7 +19,7 @@ from pulens.learners._wrapper import (
     posterior_from_odds,
     take,
 )
-from pulens.scenario import Scenario, check_scenario
+from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 
 ESTIMATES = ("e1", "e2", "e3")
 
@@ -100,7 +100,7 @@ class ElkanNoto(Wrapper):
         estimator: Any = None,
         *,
         class_prior: Any = None,
-        scenario: str = "case-control",
+        scenario: str = DEFAULT_SCENARIO,
         estimate: str = "e1",
         hold_out: float = 0.1,
         labelled_in_unlabelled: bool = False,

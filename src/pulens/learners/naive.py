@@ -18,7 +18,7 @@ from pulens.learners._wrapper import (
     positive_probability,
     upper_quantile,
 )
-from pulens.scenario import Scenario, check_scenario
+from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 
 CUTS = ("half", "label_frequency", "quantile")
 
@@ -39,9 +39,9 @@ class NaiveClassifier(Wrapper):
     >>> rng = np.random.default_rng(0)
     >>> positive, negative = rng.normal(1, 1, (700, 4)), rng.normal(-1, 1, (800, 4))
     >>> X, labels = np.concatenate([positive, negative]), np.repeat([1, 0], [300, 1200])
-    >>> model = NaiveClassifier(class_prior=1 / 3, cut="quantile").fit(X, labels)
+    >>> model = NaiveClassifier(class_prior=7 / 15, cut="quantile").fit(X, labels)
     >>> {name: round(cut, 2) for name, cut in model.cuts_.items()}
-    {'half': 0.5, 'label_frequency': 0.27, 'quantile': 0.12}
+    {'half': 0.5, 'label_frequency': 0.21, 'quantile': 0.12}
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class NaiveClassifier(Wrapper):
         *,
         class_prior: Any = None,
         cut: str = "half",
-        scenario: str = "case-control",
+        scenario: str = DEFAULT_SCENARIO,
         random_state: Any = None,
         positive: Any = None,
     ) -> None:

@@ -19,7 +19,7 @@ from pulens.learners._wrapper import (
     take,
     upper_quantile,
 )
-from pulens.scenario import Scenario, check_scenario
+from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 
 CUTS = ("quantile", "bayes", "half")
 
@@ -65,7 +65,7 @@ class PUBagging(Wrapper):
     >>> rng = np.random.default_rng(0)
     >>> positive, negative = rng.normal(1, 1, (700, 4)), rng.normal(-1, 1, (800, 4))
     >>> X, labels = np.concatenate([positive, negative]), np.repeat([1, 0], [300, 1200])
-    >>> model = PUBagging(class_prior=1 / 3, n_estimators=10, random_state=0).fit(X, labels)
+    >>> model = PUBagging(class_prior=7 / 15, n_estimators=10, random_state=0).fit(X, labels)
     >>> model.predict([[1.0] * 4, [-1.0] * 4])
     array([1, 0])
     """
@@ -78,7 +78,7 @@ class PUBagging(Wrapper):
         n_estimators: int = 100,
         bag_size: int | None = None,
         cut: str | None = None,
-        scenario: str = "case-control",
+        scenario: str = DEFAULT_SCENARIO,
         n_jobs: int | None = None,
         random_state: Any = None,
         positive: Any = None,

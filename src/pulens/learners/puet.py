@@ -17,7 +17,7 @@ from pulens.learners._classifier import Floats, PUClassifier, check_count, check
 from pulens.learners._growth import Tree, grow
 from pulens.learners._impurity import LOSSES, RISKS, TOLERANCE, NodeRisk
 from pulens.learners._node_search import ELEMENTS, Growth, NodeSearch
-from pulens.scenario import Scenario, check_scenario
+from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 
 
 class PUET(PUClassifier):
@@ -66,7 +66,7 @@ class PUET(PUClassifier):
     >>> rng = np.random.default_rng(0)
     >>> positive, negative = rng.normal(1, 1, (700, 4)), rng.normal(-1, 1, (800, 4))
     >>> X, labels = np.concatenate([positive, negative]), np.repeat([1, 0], [300, 1200])  # 400 of 1200 are positive
-    >>> forest = PUET(class_prior=1 / 3, max_depth=6, random_state=0).fit(X, labels)
+    >>> forest = PUET(class_prior=7 / 15, max_depth=6, random_state=0).fit(X, labels)
     >>> bool(np.mean(forest.predict(negative) == 0) > 0.9)
     True
     """
@@ -84,7 +84,7 @@ class PUET(PUClassifier):
         max_features: int | str | None = "sqrt",
         max_candidates: int = 1,
         voting: str = "majority",
-        scenario: str = "case-control",
+        scenario: str = DEFAULT_SCENARIO,
         n_jobs: int | None = None,
         random_state: Any = None,
         positive: Any = None,

@@ -157,7 +157,7 @@ class RobustPU(PULearner):
     >>> X = rng.normal(size=(700, 2)) + np.where(positive, 1.5, -1.5)[:, None]
     >>> labels = np.repeat([1, 0], [60, 640])
     >>> rates = {"pretraining_learning_rate": 0.05, "learning_rate": 0.01}
-    >>> learner = RobustPU(class_prior=0.375, backbone="linear", random_state=0, **rates).fit(X, labels)
+    >>> learner = RobustPU(class_prior=3 / 7, backbone="linear", random_state=0, **rates).fit(X, labels)
     >>> bool((learner.predict(X) == positive).mean() > 0.95)
     True
     """

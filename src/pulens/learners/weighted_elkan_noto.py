@@ -10,7 +10,7 @@ from pulens.errors import AssumptionError
 from pulens.learners._classifier import Floats
 from pulens.learners._wrapper import ByEstimator, count_rows, positive_probability, take
 from pulens.learners.elkan_noto import ElkanNoto, unlabelled_weights
-from pulens.scenario import Scenario, check_scenario
+from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 
 
 class WeightedElkanNoto(ByEstimator, ElkanNoto):
@@ -37,7 +37,7 @@ class WeightedElkanNoto(ByEstimator, ElkanNoto):
         estimator: Any = None,
         *,
         class_prior: Any = None,
-        scenario: str = "case-control",
+        scenario: str = DEFAULT_SCENARIO,
         estimate: str = "e1",
         hold_out: float = 0.1,
         labelled_in_unlabelled: bool = False,

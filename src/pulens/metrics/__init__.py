@@ -1,7 +1,7 @@
 """Metrics, one per file. Calling one gives an :class:`~pulens.estimate.Estimate`.
 
 >>> import pulens.metrics
->>> print(pulens.metrics.recall([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1], class_prior=0.2, threshold=0.5))
+>>> print(pulens.metrics.recall([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1], class_prior=0.6, threshold=0.5))
 recall 0.500
 >>> "roc_auc" in pulens.metrics.names()
 True
@@ -34,8 +34,8 @@ def measure(metric: Metric, name: str | None = None) -> MetricFunction:
     >>> def false_discovery_rate(table):
     ...     return divide(table.false_positive, table.predicted_positive)
     >>> mine = measure(Metric(false_discovery_rate, "Share of the flagged that is negative", higher_is_better=False))
-    >>> print(mine([1, 1, 1, 0, 0, 0], [9, 8, 4, 7, 3, 2], class_prior=0.2, threshold=5))
-    false_discovery_rate 0.600
+    >>> print(mine([1, 1, 1, 0, 0, 0], [9, 8, 4, 7, 3, 2], class_prior=0.6, threshold=5))
+    false_discovery_rate 0.200
     """
     return MetricFunction(name or metric.compute.__name__, metric)
 

@@ -15,7 +15,7 @@ def average_precision(tally: Tally, assumptions: Assumptions, *, form: Form = "p
     >>> import numpy as np
     >>> tally = Tally.from_arrays(np.array([1, 1, 1, 0, 0, 0, 0, 0]), np.array([.85, .65, .45, .9, .7, .5, .3, .2]))
     >>> round(average_precision(tally, Assumptions(0.2)), 6)
-    0.333333
+    0.666667
     """
     return precision_recall_areas(tally, assumptions, form=form).average_precision
 

@@ -18,7 +18,7 @@ def nnpu_risk(tally: Tally, assumptions: Assumptions, *, loss: str = "zero-one")
 
     >>> tally = Tally.from_arrays(np.array([1, 1, 0, 0, 0]), np.array([2.0, -1.0, 1.0, -1.0, -2.0]))
     >>> round(nnpu_risk(tally, Assumptions(0.4)), 6)
-    0.333333
+    0.4
     """
     return float(nonnegative(observed_risk(tally, assumptions, loss, "nnpu_risk")))
 

@@ -15,7 +15,7 @@ def pr_auc(tally: Tally, assumptions: Assumptions, *, form: Form = "point") -> f
     >>> import numpy as np
     >>> tally = Tally.from_arrays(np.array([1, 1, 1, 0, 0, 0, 0, 0]), np.array([.85, .65, .45, .9, .7, .5, .3, .2]))
     >>> round(pr_auc(tally, Assumptions(0.2)), 6)
-    0.231481
+    0.496296
     """
     return precision_recall_areas(tally, assumptions, form=form).trapezoid
 

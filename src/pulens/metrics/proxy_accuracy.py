@@ -18,7 +18,7 @@ def proxy_accuracy(tally: Tally, threshold: float, assumptions: Assumptions) -> 
     >>> import numpy as np
     >>> tally = Tally.from_arrays(np.array([1, 1, 1, 0, 0, 0, 0, 0]), np.array([.8, .5, .5, .9, .5, .4, .2, .1]))
     >>> round(proxy_accuracy(tally, 0.5, Assumptions(0.25)), 6)
-    1.1
+    1.4375
     """
     recall, share = recall_and_share(tally, threshold, assumptions)
     return 2 * class_prior_of(tally.totals, assumptions) * recall + 1 - share

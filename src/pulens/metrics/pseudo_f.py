@@ -16,8 +16,8 @@ def pseudo_f(tally: Tally, threshold: float, assumptions: Assumptions) -> float:
     As printed it is F1 divided by the class prior, so it can exceed 1; the recovered ``f1`` is the scaled one.
 
     >>> tally = Tally.from_arrays(np.array([1, 1, 1, 0, 0, 0, 0, 0]), np.array([.8, .6, .3, .9, .6, .5, .4, .2]))
-    >>> round(pseudo_f(tally, 0.6, Assumptions(0.2)), 6)  # 2 (2/3) / (2/5 + 0.2)
-    2.222222
+    >>> round(pseudo_f(tally, 0.6, Assumptions(0.2)), 6)  # 2 (2/3) / (4/8 + 4/8)
+    1.333333
     """
     recall, share = recall_and_share(tally, threshold, assumptions)
     prior = class_prior_of(tally.totals, assumptions)

@@ -18,7 +18,7 @@ def upu_risk(tally: Tally, assumptions: Assumptions, *, loss: str = "zero-one") 
 
     >>> tally = Tally.from_arrays(np.array([1, 1, 0, 0, 0]), np.array([2.0, -1.0, 1.0, -1.0, -2.0]))
     >>> round(upu_risk(tally, Assumptions(0.4)), 6)
-    0.333333
+    0.4
     """
     return float(unbiased(observed_risk(tally, assumptions, loss, "upu_risk")))
 

@@ -46,8 +46,8 @@ def unlabelled_prior(population: float, totals: Totals, scenario: Scenario, labe
         raise AssumptionError(
             f"class_prior {population!r} is impossible in the single-set scenario: the labelled positives alone make "
             f"up {known:.6g} of all rows. Give a class prior of at least that, say unlabelled_prior= if you meant "
-            "the share among the unlabelled rows, or scenario='case-control' if the unlabelled rows alone are the "
-            "sample of the population."
+            "the share among the unlabelled rows, or scenario='case-control' (--scenario case-control) if the "
+            "labelled rows were collected apart and the unlabelled rows alone are the sample of the population."
         )
     if share >= 1:
         raise AssumptionError(

@@ -18,7 +18,7 @@ from pulens.priors.audit import combine as combine_with_audit
 from pulens.priors.class_prior import ClassPrior, population_prior
 from pulens.priors.feasible import feasible_range
 from pulens.priors.from_scores import find
-from pulens.scenario import Scenario, check_scenario
+from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.tally import Tally, Totals
 
 FEWEST_LABELLED, FEWEST_UNLABELLED, FEW_LABELLED = 20, 50, 100
@@ -30,7 +30,7 @@ def estimate_prior(
     scores: Any = None,
     *,
     method: str | None = None,
-    scenario: str = "case-control",
+    scenario: str = DEFAULT_SCENARIO,
     label_noise: float = 0.0,
     confidence: float = 0.95,
     audit: object = None,
@@ -68,8 +68,8 @@ def estimate_prior(
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> scores = np.concatenate([rng.normal(2, 1, 1500), rng.normal(0, 1, 4000)])
-    >>> prior = estimate_prior(np.repeat([1, 0], [500, 5000]), scores)  # 1000 of the 5000 unlabelled are positive
-    >>> 0.2 in prior.interval and 0.2 in prior.feasible
+    >>> prior = estimate_prior(np.repeat([1, 0], [500, 5000]), scores)  # 1500 of the 5500 rows are positive
+    >>> 1500 / 5500 in prior.interval and 1500 / 5500 in prior.feasible
     True
     """
     facts = find("auto" if method is None else method)
@@ -93,7 +93,7 @@ def estimate_from_tally(
     tally: Tally,
     method: str | None = None,
     *,
-    scenario: str | Scenario = Scenario.CASE_CONTROL,
+    scenario: str | Scenario = DEFAULT_SCENARIO,
     label_noise: float = 0.0,
     confidence: float = 0.95,
     audit: object = None,

@@ -14,7 +14,7 @@ from pulens.priors.estimate import as_class_prior, check_confidence, check_enoug
 from pulens.priors.feasible import feasible_range, highest_prior
 from pulens.priors.with_noise import find
 from pulens.priors.with_noise._twice import exchanged
-from pulens.scenario import check_scenario
+from pulens.scenario import DEFAULT_SCENARIO, check_scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def estimate_prior_and_noise(
     scores: Any = None,
     *,
     method: str = "auto",
-    scenario: str = "case-control",
+    scenario: str = DEFAULT_SCENARIO,
     confidence: float = 0.95,
     **reading: Any,
 ) -> PriorAndNoise:
@@ -78,8 +78,8 @@ def estimate_prior_and_noise(
     >>> rng = np.random.default_rng(0)
     >>> scores = np.concatenate([rng.normal(2.5, 1, 450), rng.normal(0, 1, 50), rng.normal(2.5, 1, 1000),
     ...                          rng.normal(0, 1, 4000)])
-    >>> found = estimate_prior_and_noise(np.repeat([1, 0], [500, 5000]), scores)  # truth: 0.2 and 0.1
-    >>> 0.1 in found.label_noise.interval and 0.2 in found.class_prior.interval
+    >>> found = estimate_prior_and_noise(np.repeat([1, 0], [500, 5000]), scores)  # 1450 positives, 50 wrong labels
+    >>> 0.1 in found.label_noise.interval and 1450 / 5500 in found.class_prior.interval
     True
     """
     tally = read_tally(labels, scores, **reading)

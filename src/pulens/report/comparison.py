@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pulens.report.summary import number
 from pulens.report.text import WIDTH
+from pulens.report.words import scenario_words
 
 if TYPE_CHECKING:
     from pulens.comparison import Comparison, Difference
@@ -21,6 +22,7 @@ def comparison_head(comparison: Comparison) -> list[tuple[str, str]]:
     return [
         ("rows", f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({evidence.scenario}{noise})"),
         ("prior", str(comparison.class_prior)),
+        ("labels", scenario_words(evidence.scenario)),
         ("models", f"{', '.join(comparison.models)}; {comparison.redraws:,} joint redraws of the rows"),
     ]
 

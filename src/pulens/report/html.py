@@ -38,7 +38,7 @@ def evaluation_page(
     ``typed`` is the command that the evaluation came from, if it came from one: next steps then show commands.
 
     >>> from pulens import evaluate
-    >>> page = evaluation_page(evaluate([1, 0, 0], [0.9, 0.4, 0.1], class_prior=0.2), title="<script>")
+    >>> page = evaluation_page(evaluate([1, 0, 0], [0.9, 0.4, 0.1], class_prior=0.4), title="<script>")
     >>> "<title>&lt;script&gt; · pulens</title>" in page
     True
     """

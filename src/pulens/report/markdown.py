@@ -20,7 +20,7 @@ def evaluation_markdown(
     ``typed`` is the command that the evaluation came from, if it came from one: next steps then show commands.
 
     >>> from pulens import evaluate
-    >>> text = evaluation_markdown(evaluate([1, 0, 0], [0.9, 0.4, 0.1], class_prior=0.2), title="a|b")
+    >>> text = evaluation_markdown(evaluate([1, 0, 0], [0.9, 0.4, 0.1], class_prior=0.4), title="a|b")
     >>> text.splitlines()[0]
     '# a\\\\|b'
     """
@@ -30,6 +30,7 @@ def evaluation_markdown(
         f"- Rows: {plain(summary.counts)}",
         f"- Prior: {plain(summary.class_prior)}",
         f"- Speaks of {plain(summary.population)}",
+        *([f"- Scenario: {plain(summary.scenario)}"] if summary.scenario else []),
     ]
     for notice in summary.notices:
         lines += ["", f"> **{notice.severity.name.capitalize()}** {plain(str(notice))}"]

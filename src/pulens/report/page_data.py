@@ -174,6 +174,7 @@ def prior_data(evidence: Evidence, limit: float, top: float) -> dict[str, Any]:
         return population_prior(share, totals, evidence.scenario, evidence.label_noise)
 
     feasible = getattr(prior, "unlabelled_feasible", None)
+    fixed = not totals.unlabelled  # every class is known: the slider stands still, on a track that still has a length
     return {
         "value": prior.value,
         "unlabelled": prior.unlabelled,
@@ -182,10 +183,10 @@ def prior_data(evidence: Evidence, limit: float, top: float) -> dict[str, Any]:
         "confidence": None if prior.interval is None else prior.interval.confidence,
         "method": prior.method,
         "held": evidence.prior_held,
-        "track": [population(0.0), population(top)],
-        "possible": population(limit if feasible is None else feasible.high),
-        "limit": population(limit),
-        "fixed": not totals.unlabelled,
+        "track": [0.0, top] if fixed else [population(0.0), population(top)],
+        "possible": 1.0 if fixed else population(limit if feasible is None else feasible.high),
+        "limit": 1.0 if fixed else population(limit),
+        "fixed": fixed,
     }
 
 

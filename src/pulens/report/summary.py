@@ -10,7 +10,7 @@ from pulens.estimate import Estimate
 from pulens.notice import Notice
 from pulens.report.hardly_known import prior_is_hardly_known
 from pulens.report.next_steps import NextStep, next_steps
-from pulens.report.words import Assumption, assumptions, counts_of, title_of, verdict
+from pulens.report.words import Assumption, assumptions, counts_of, scenario_sentence, title_of, verdict
 
 if TYPE_CHECKING:
     from pulens.evaluation import Evaluation
@@ -77,6 +77,7 @@ class Summary:
     assumptions: tuple[Assumption, ...] = ()
     next_steps: tuple[NextStep, ...] = ()
     prior_hardly_known: bool = False
+    scenario: str = ""  # in plain words, with the numbers that the other scenario would move
 
     @property
     def threshold_title(self) -> str:
@@ -97,6 +98,7 @@ class Summary:
         """What a reader is told in words, ready for JSON; the numbers are the evaluation's own."""
         return {
             "verdict": list(self.verdict),
+            "scenario_note": self.scenario,
             "prior_hardly_known": self.prior_hardly_known,
             "assumptions": [asdict(found) for found in self.assumptions],
             "next_steps": [step.to_dict() for step in self.next_steps],
@@ -107,8 +109,8 @@ def number(estimate: Estimate) -> str:
     return "undefined" if estimate.undefined_because else f"{estimate.value:.3f}"
 
 
-def summarise(evaluation: Evaluation) -> Summary:
-    """Gather what the renderings show."""
+def summarise(evaluation: Evaluation, way: str = "both") -> Summary:
+    """Gather what the renderings show; ``way`` is how a reader says a scenario (:data:`pulens.report.words.WAYS`)."""
     from pulens.metrics import METRICS
 
     prior = evaluation.class_prior
@@ -132,6 +134,7 @@ def summarise(evaluation: Evaluation) -> Summary:
         assumptions(evaluation),
         next_steps(evaluation),
         hardly_known,
+        scenario_sentence(evaluation.other_scenario, way),
     )
 
 

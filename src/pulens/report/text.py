@@ -15,13 +15,14 @@ WIDTH = 80
 
 def evaluation_text(evaluation: Evaluation) -> str:
     """The verdict, a table of recovered and uncorrected numbers, the warnings, worst first, and what to do next."""
-    summary = summarise(evaluation)
+    summary = summarise(evaluation, "python")
     lines = [line for sentence in summary.verdict for line in textwrap.wrap(sentence, WIDTH)]
     lines.append("")
     for title, text in (
         ("rows", summary.counts),
         ("prior", summary.class_prior),
         ("speaks of", summary.population),
+        *([("scenario", summary.scenario)] if summary.scenario else []),
         ("threshold", f"{summary.threshold} ({summary.threshold_choice})"),
     ):
         lines += textwrap.wrap(f"{title:<13}{text}", WIDTH, subsequent_indent=" " * 13)

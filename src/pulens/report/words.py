@@ -13,6 +13,7 @@ from pulens.scenario import Scenario
 if TYPE_CHECKING:
     from pulens.evaluation import Evaluation
     from pulens.evidence import Evidence
+    from pulens.other_scenario import OtherScenario
 
 TITLES = {
     "roc_auc": "ROC AUC",
@@ -173,6 +174,64 @@ def counts_of(evidence: Evidence) -> str:
     known = f", {negative:,.10g} known negative" if negative else ""
     noise = f", label noise {evidence.label_noise:g}" if evidence.label_noise else ""
     return f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({evidence.scenario}{noise})"
+
+
+#: how a scenario is said, where a reader can say it
+WAYS = {
+    "command": "--scenario {0}",
+    "python": 'scenario="{0}"',
+    "both": 'scenario="{0}" (--scenario {0})',
+}
+SCENARIO_WORDS = {  # how rows came about, and the question whether it was the other way
+    Scenario.SINGLE_SET: ("rows labelled out of one sample", "if the labelled rows were collected apart"),
+    Scenario.CASE_CONTROL: (
+        "labelled rows collected apart, unlabelled rows a sample of the population",
+        "if rows were labelled out of one sample",
+    ),
+}
+
+
+def scenario_words(scenario: Scenario, way: str = "both") -> str:
+    """How the rows are taken to have come about, and how to say the other way.
+
+    >>> scenario_words(Scenario.SINGLE_SET, "command")
+    'rows labelled out of one sample; if the labelled rows were collected apart, say --scenario case-control'
+    """
+    other = Scenario.CASE_CONTROL if scenario is Scenario.SINGLE_SET else Scenario.SINGLE_SET
+    taken, question = SCENARIO_WORDS[scenario]
+    return f"{taken}; {question}, say {WAYS[way].format(other)}"
+
+
+def scenario_sentence(other: OtherScenario | None, way: str = "both") -> str:
+    """The scenario in plain words, how to say the other, and which numbers would move; empty where it is no matter.
+
+    >>> from pulens.other_scenario import OtherScenario
+    >>> moved = {"precision": (0.481, 0.543), "lift": (2.0, 2.5)}
+    >>> other = OtherScenario(Scenario.SINGLE_SET, Scenario.CASE_CONTROL, "population", moved)
+    >>> print(scenario_sentence(other, "command").split("; ")[1])
+    if the labelled rows were collected apart, say --scenario case-control: precision would be 0.543 (and 1 more would move)
+    """  # noqa: E501
+    if other is None:
+        return ""
+    if other.impossible_because:
+        taken, question = SCENARIO_WORDS[other.assumed]
+        asked = question.removeprefix("if ")
+        return f"{taken}; that {asked} is ruled out: {other.impossible_because}"
+    words = scenario_words(other.assumed, way)
+    if not other.moved:
+        return f"{words}: no number shown here would move beyond its interval"
+    from pulens.evaluation import READ_FIRST
+
+    first, *others = [name for name in READ_FIRST if name in other.moved] or list(other.moved)[:3]
+    values = f"{_within(first)} would be {other.moved[first][1]:.3f}"
+    values += "".join(f", {_within(name)} {other.moved[name][1]:.3f}" for name in others)
+    rest = len(other.moved) - 1 - len(others)
+    return f"{words}: {values}" + (f" (and {rest} more would move)" if rest else "")
+
+
+def _within(name: str) -> str:
+    """A metric's name inside a sentence."""
+    return TITLES.get(name) or name.replace("_", " ")
 
 
 def ranking_sentence(area: Estimate) -> str:

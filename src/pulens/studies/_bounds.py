@@ -92,7 +92,7 @@ def trained_ranking(seed: int) -> TrueRanking:
     half = TRAINING_UNLABELLED // 2
     train = np.concatenate([positive[20_000 : 20_000 + TRAINING_LABELS + half], negative[20_000 : 20_000 + half]])
     labels = np.repeat([1, 0], [TRAINING_LABELS, TRAINING_UNLABELLED])
-    model = PUBagging(n_estimators=MEMBERS, random_state=seed).fit(data.X[train], labels)
+    model = PUBagging(n_estimators=MEMBERS, scenario="case-control", random_state=seed).fit(data.X[train], labels)
     test = np.concatenate([positive[:20_000], negative[:20_000]])
     return TrueRanking("Connect-4 ranked by PU bagging", model.decision_function(data.X[test]), data.y[test])
 

@@ -139,7 +139,8 @@ def _fit(setting: str, rows: NDArray[np.float32], positive: NDArray[np.bool_], d
                 chosen.append(np.concatenate([labelled, unlabelled]))
                 labels.append(np.repeat(np.array([1, 0], np.int8), [size, unlabelled.size]))
                 prior = float(positive.mean())
-                learners.append(training.Trained(loss=loss, class_prior=prior, epochs=design.epochs, random_state=seed))
+                given: dict[str, Any] = {"class_prior": prior, "scenario": "case-control"}
+                learners.append(training.Trained(loss=loss, **given, epochs=design.epochs, random_state=seed))
             else:
                 drawn = rng.permutation(len(rows))[:size]
                 held, own = drawn[: max(1, size // 10)], drawn[max(1, size // 10) :]
@@ -147,7 +148,7 @@ def _fit(setting: str, rows: NDArray[np.float32], positive: NDArray[np.bool_], d
                 labels.append(positive[own].astype(np.int8))
                 validation.append((held, np.where(positive[held], 1, -1).astype(np.int8)))
                 # an epoch of few rows is a step or two: shortening these trainings would save nothing
-                learners.append(training.Supervised(loss=loss, random_state=seed))
+                learners.append(training.Supervised(loss=loss, scenario="case-control", random_state=seed))
     return fit_many(learners, rows, labels, rows=chosen, validation=validation or None)
 
 
@@ -170,7 +171,8 @@ def pu_error(logits: Floats, is_positive: NDArray[np.bool_], rng: np.random.Gene
     labels = np.repeat([1, 0], [first.size, second.size])
     values = logits[np.concatenate([first, second])]
     prior = float(is_positive.mean())
-    return expected_calibration_error(labels, values, scores_are="logit", class_prior=prior, redraws=1).value
+    options: dict[str, Any] = {"class_prior": prior, "scenario": "case-control", "redraws": 1}
+    return expected_calibration_error(labels, values, scores_are="logit", **options).value
 
 
 def _read(store: Path, design: Design) -> Trained:

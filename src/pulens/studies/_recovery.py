@@ -27,6 +27,7 @@ from pulens.contingency import Contingency
 from pulens.curves.precision_recall import curve_areas, precision_recall_curve
 from pulens.metrics import find
 from pulens.priors import estimate_prior_and_noise
+from pulens.scenario import Scenario
 from pulens.studies._recovery_networks import out_of_bag_scores
 from pulens.studies._stored import store_path, unreadable
 from pulens.studies._study import Workbench
@@ -173,7 +174,7 @@ def one_run(
         features[rows], np.stack([labels, truth.astype(labels.dtype)]), networks=design.networks, rng=rng
     )
     tally = Tally.from_arrays(labels, scores)
-    known = Assumptions(alpha, wrong / n_labelled)
+    known = Assumptions(alpha, wrong / n_labelled, Scenario.CASE_CONTROL)
     estimated, alphamax = (_estimated(tally, method) for method in ("auto", "alphamax"))
     area, precision = find("roc_auc").compute, find("average_precision").compute
     full_tally, own_tally = (Tally.from_arrays(np.where(truth, 1, -1), one) for one in (supervised, scores))
@@ -185,10 +186,10 @@ def one_run(
         estimated.labelled_purity,
         alphamax.unlabelled_prior,
         alphamax.labelled_purity,
-        area(full_tally, Assumptions(0.0)),
-        area(own_tally, Assumptions(0.0)),
+        area(full_tally, UNCORRECTED),
+        area(own_tally, UNCORRECTED),
         {
-            "PU": area(tally, Assumptions(0.0)),
+            "PU": area(tally, UNCORRECTED),
             "IR": area(tally, known, method="indirect"),
             "DR": _clipped(area(tally, known)),
             "IE": area(tally, estimated, method="indirect"),
@@ -211,8 +212,8 @@ def one_run(
 
 
 def _estimated(tally: Tally, method: str) -> Assumptions:
-    found = estimate_prior_and_noise(tally, method=method)
-    return Assumptions(found.class_prior.unlabelled, found.label_noise.value)
+    found = estimate_prior_and_noise(tally, method=method, scenario=Scenario.CASE_CONTROL)
+    return Assumptions(found.class_prior.unlabelled, found.label_noise.value, Scenario.CASE_CONTROL)
 
 
 def precision_at_share(tally: Tally, share: float) -> float:

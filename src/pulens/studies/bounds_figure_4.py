@@ -139,7 +139,7 @@ def derivatives(tally: Tally, share: float = SHARE / 2, step: float = 1e-5) -> d
 
     At the middle of the ranking.
     """
-    low, high = (recover(tally, Assumptions(share + move)) for move in (-step, step))
+    low, high = (recover(tally, Assumptions(share + move, 0.0, Scenario.CASE_CONTROL)) for move in (-step, step))
     place = len(low) // 2
     known = float(low.true_positive_rate[place])
     head = float(tally.unlabelled[place - 1])
@@ -176,7 +176,7 @@ def _published_table(packed: dict[str, Tally]) -> str:
     lines.append(
         row(
             "     packed rankings, nothing cut off",
-            [direct_roc_auc(tally, Assumptions(SHARE)) for tally in packed.values()],
+            [direct_roc_auc(tally, Assumptions(SHARE, 0.0, Scenario.CASE_CONTROL)) for tally in packed.values()],
         )
     )
     lines.append(
@@ -224,7 +224,7 @@ def _claims(
         for ours, printed in zip(areas[share], row, strict=True)
     )
     cut = areas[SHARE]
-    doubts = [impossible_rates(tally, Assumptions(SHARE)) for tally in packed.values()]
+    doubts = [impossible_rates(tally, Assumptions(SHARE, 0.0, Scenario.CASE_CONTROL)) for tally in packed.values()]
     most = most_by_equation_11(PUBLISHED[0.0][0] + 0.0005, SHARE)
     line = [straight_line(area, SHARE) for area in PUBLISHED[0.0]]
     flips = {metric: order.crossings for metric, order in found.items()}

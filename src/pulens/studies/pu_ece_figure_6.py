@@ -38,6 +38,7 @@ def run(bench: Workbench) -> Outcome:
             np.repeat([1, 0], [LABELLED, UNLABELLED]),
             np.concatenate([labelled, unlabelled]),
             class_prior=world.class_prior,
+            scenario="case-control",
             binning="width",
             bins=BINS,
             seed=trial,

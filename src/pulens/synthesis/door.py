@@ -9,7 +9,7 @@ import numpy as np
 from pulens.errors import AssumptionError, InputError, listed
 from pulens.keywords import keywords_of
 from pulens.labelling import canonical_name, find
-from pulens.scenario import Scenario, check_scenario
+from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.synthesis.checks import (
     check_parameters,
     check_recipe,
@@ -30,7 +30,7 @@ def synthesise(
     y: Any,
     *,
     positive: Any = None,
-    scenario: str = "case-control",
+    scenario: str = DEFAULT_SCENARIO,
     label_frequency: float | None = None,
     labelled: int | None = None,
     mechanism: str = "completely_at_random",
@@ -54,8 +54,8 @@ def synthesise(
     positive
         The class, or a list of classes, that counts as positive. May be left out when ``y`` is 0/1 or boolean.
     scenario
-        ``"case-control"``: labelled rows and a sample of the population. ``"single-set"``: labels are set in one
-        sample and the unlabelled rows are what is left.
+        ``"single-set"``: labels are set in one sample and the unlabelled rows are what is left. ``"case-control"``:
+        labelled rows and a sample of the population.
     label_frequency, labelled
         Either the share of positives that get a label, :math:`\lfloor c|P| \rfloor` of them (0.1 when neither is
         said), or the number of labelled rows.
@@ -89,9 +89,9 @@ def synthesise(
     >>> X = rng.normal(size=(1000, 2)) + 2 * y[:, None]
     >>> synthesis = synthesise(X, y, label_frequency=0.2, test_share=0.2)
     >>> print(synthesis)
-    PUData(case-control: 44 labelled, 641 unlabelled; class prior 0.2775, 0.2777 among the unlabelled) beside 200 test rows
+    PUData(single-set: 44 labelled, 756 unlabelled; class prior 0.2775, 0.2354 among the unlabelled) beside 200 test rows
     >>> synthesis.train.X.shape, synthesis.truth.test.sum()
-    ((685, 2), np.int64(55))
+    ((800, 2), np.int64(55))
     """  # noqa: E501
     is_positive = binarise(y, positive)
     check_rows(X, is_positive)

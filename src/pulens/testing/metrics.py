@@ -166,6 +166,6 @@ def _as_a_function(metric: Metric) -> Iterator[str]:
     labels, scores = [1, 1, 0, 0, 0], [0.9, 0.6, 0.7, 0.2, 0.1]
     function = measure(metric, "metric")
     try:
-        function(labels, scores, class_prior=0.2, threshold=0.5 if metric.needs_threshold else None)
+        function(labels, scores, class_prior=0.5, threshold=0.5 if metric.needs_threshold else None)
     except (PulensError, TypeError, ValueError, IndexError) as error:
         yield f"it can be called with labels and scores: {type(error).__name__}: {error}"
