@@ -104,3 +104,20 @@ def test_the_walk_along_a_ranking_gives_each_rank_its_tail(rows, labelled, shift
     ranks = np.unique(np.linspace(0, rows - 1, 400).astype(int))
     hits = np.searchsorted(hit_ranks, ranks, side="right")
     np.testing.assert_allclose(chances[ranks], tails(hits, rows, labelled, ranks).fewer, atol=1e-12)
+
+
+@pytest.mark.parametrize("rows", [4_000_000_000, 40_000_000_000])
+def test_populations_of_billions_keep_their_digits(rows):
+    labelled, called, hits = 40, rows // 3, 17
+    chance = Fraction(comb(labelled, hits))
+    for step in range(hits):
+        chance *= Fraction(called - step, rows - step)
+    for step in range(labelled - hits):
+        chance *= Fraction(rows - called - step, rows - hits - step)
+    assert np.exp(log_pmf(hits, rows, labelled, called)) == pytest.approx(float(chance), rel=1e-12)
+    # half of the rows, half of the labels: the two sides are mirror images
+    found = tails(hits, rows, rows // 2, 2 * hits - 1)
+    assert found.fewer == pytest.approx(0.5, rel=1e-12)
+    # many of everything, far from the expected count: the products pass 64 bits
+    half = tails(rows // 4, rows, rows // 2, rows // 2)
+    assert half.fewer == pytest.approx(0.5 - np.exp(log_pmf(rows // 4, rows, rows // 2, rows // 2)) / 2, rel=1e-7)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
+_EXACT_ROWS = 3_037_000_499  # whole numbers up to the square of this fit into 64 bits
 _CHUNK = 8_192  # points summed together: their terms stay in cache
 _NEGLIGIBLE = 1e-17
 
@@ -76,6 +77,24 @@ def _deviance(expected: Floats, difference: Floats) -> Floats:
     return result
 
 
+def _difference_of_products(a: Any, b: Any, c: Any, d: Any) -> Any:
+    """a b - c d of whole numbers, where b is the largest; exact up to three billion, to the last bit beyond."""
+    if np.max(b, initial=0) <= _EXACT_ROWS:
+        return a * b - c * d
+    first, first_lost = _product(a, b)
+    second, second_lost = _product(c, d)
+    return (first - second) + (first_lost - second_lost)
+
+
+def _product(a: Any, b: Any) -> tuple[Floats, Floats]:
+    """A product of whole numbers below 2^52 and what rounding took from it (Dekker 1971)."""
+    (a, a_high), (b, b_high) = ((value, value - np.fmod(value, 2.0**26)) for value in (a * 1.0, b * 1.0))
+    rounded = a * b
+    a_low, b_low = a - a_high, b - b_high
+    lost = ((a_high * b_high - rounded) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return rounded, lost
+
+
 def log_pmf(hits: Any, rows: Any, labelled: Any, called: Any) -> Floats:
     """Log of the probability of exactly so many hits; -inf where that cannot happen.
 
@@ -87,8 +106,8 @@ def log_pmf(hits: Any, rows: Any, labelled: Any, called: Any) -> Floats:
     possible = (cells[0] >= 0) & (cells[1] >= 0) & (cells[2] >= 0) & (cells[3] >= 0)
     sure = (called == 0) | (called == rows) | (labelled == 0) | (labelled == rows)  # one outcome only
     inside, share = np.clip(called, 1, rows - 1), np.where(sure, 0.5, labelled / np.maximum(rows, 1))
-    # whole numbers of at most rows^2: the difference from the expected count is exact
-    difference = np.where(possible & ~sure, hits * rows - called * labelled, 0) / np.maximum(rows, 1)
+    excess = _difference_of_products(hits, rows, called, labelled)
+    difference = np.where(possible & ~sure, excess, 0) / np.maximum(rows, 1)
     expected = (inside * share, (rows - inside) * share, inside * (1 - share), (rows - inside) * (1 - share))
     found = _stirling(labelled) + _stirling(rows - labelled) - _stirling(rows)
     found = found + _stirling(called) + _stirling(rows - called)
@@ -118,7 +137,8 @@ def tails(hits: Any, rows: int, labelled: int, called: Any) -> Tails:
     hits, called = hits.ravel(), called.ravel()
     lowest = np.maximum(0, called + labelled - rows)
     highest = np.minimum(labelled, called)
-    below = hits * rows <= called * labelled  # sum the side that the mean is not on
+    # sum the side that the mean is not on
+    below = _difference_of_products(hits, np.int64(rows), called, np.int64(labelled)) <= 0
     log_tail = np.full(hits.size, -np.inf)
     for lower in (True, False):
         first = hits - 1 if lower else hits

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import pulens.metrics
 from pulens import operating_points
 from pulens.errors import PulensError
+from pulens.metrics._observed import matthews_at
 from pulens.metrics.pulp import pulp_of
 from pulens.operating_points import Ranking, average
 from pulens.tally import Tally
@@ -208,3 +209,11 @@ def test_log_pulp_is_the_mean_surprise_and_goes_on_where_pulp_stops():
     apart = [pulens.metrics.log_pulp(labels, scores).value for scores in (good, better)]
     assert abs(close[1] / close[0] - 1) < 0.01
     assert apart[1] / apart[0] > 1.3
+
+
+def test_correlation_of_billions_of_rows_is_a_number():
+    ranking = Ranking(np.array([10**10, 10**10]), np.array([5 * 10**9, 10**9]))
+    rows, labelled = ranking.rows, ranking.hits
+    found = average(ranking, lambda called, hits: matthews_at(called, hits, rows, labelled), "grouped")
+    covariance = 5e9 * 2e10 - 1e10 * 6e9
+    assert found == pytest.approx(covariance / np.sqrt(1e10 * 1e10 * 6e9 * 1.4e10) / 3)

@@ -189,17 +189,20 @@ def pairwise_auc(tally: Tally, above: str, below: str) -> float:
     first, second = getattr(tally, above), getattr(tally, below)
     if not first[-1] or not second[-1]:
         return 0.5
+    pairs = 2 * first[-1].item() * second[-1].item()
+    # pairs of billions of rows pass what 64 bits hold: from there on each term is rounded to 53 bits
+    kind = np.dtype(np.float64) if pairs > np.iinfo(np.int64).max else first.dtype
     doubled: Any = 0
-    first_before = second_before = first.dtype.type(0)
+    first_before = second_before = kind.type(0)
     for block in tally.blocks():
-        here, there = first[block], second[block]
+        here, there = first[block].astype(kind, copy=False), second[block].astype(kind, copy=False)
         heights = here.copy()
         heights[1:] += here[:-1]
         heights[0] += first_before
         heights *= np.diff(there, prepend=second_before)  # whole numbers stay whole: the sum is exact
         doubled += heights.sum().item()
         first_before, second_before = here[-1], there[-1]
-    return float(doubled / (2 * first[-1].item() * second[-1].item()))
+    return float(doubled / pairs)
 
 
 def direct_roc_auc(tally: Tally, assumptions: Assumptions) -> float:
