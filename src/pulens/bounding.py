@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.assumptions import check_label_noise
 from pulens.contingency import Contingency
 from pulens.curves.bound_curves import Area, bound_precision_recall, bound_roc, trapezoid
 from pulens.errors import AssumptionError, PulensError, listed
@@ -239,6 +240,7 @@ def bounds(
     *,
     class_prior: GivenPrior | ClassPrior | None = None,
     unlabelled_prior: GivenPrior | None = None,
+    label_noise: float = 0.0,
     scenario: str = "case-control",
     confidence: float = 0.95,
     band: str = "dkw-two-sample",
@@ -252,6 +254,8 @@ def bounds(
     labels, scores, class_prior, unlabelled_prior, scenario
         As for :func:`pulens.evaluate`. The tables speak of the unlabelled rows in case-control data, of all rows in
         the single-set scenario (as in the paper).
+    label_noise
+        Refused unless 0: every labelled row counts as a positive.
     confidence
         Of the band on the rank CDF.
     band
@@ -270,6 +274,11 @@ def bounds(
         raise PulensError(f"there is no band {band!r}; the bands are {listed(BAND_NAMES)}.")
     if approach not in APPROACHES:
         raise PulensError(f"approach must be one of {listed(APPROACHES)}, got {approach!r}.")
+    if check_label_noise(label_noise):
+        raise AssumptionError(
+            f"bounds hold for clean labels only, got label_noise={label_noise:g}: every labelled row counts as a "
+            "positive in them. pulens.evaluate allows for noise."
+        )
     evidence = gather(
         labels, scores, class_prior=class_prior, unlabelled_prior=unlabelled_prior, scenario=scenario, **reading
     )
