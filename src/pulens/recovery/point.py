@@ -215,9 +215,9 @@ def pairwise_auc(tally: Tally, above: str, below: str) -> float:
     >>> pairwise_auc(Tally.from_arrays(np.array([1, 1, 0, 0]), np.array([3, 2, 2, 1])), "labelled", "unlabelled")
     0.875
     """
-    for name, kind in (("above", above), ("below", below)):
-        if kind not in KINDS:
-            raise PulensError(f"{name} must be one of {listed(KINDS)}, got {kind!r}.")
+    for name, given in (("above", above), ("below", below)):
+        if given not in KINDS:
+            raise PulensError(f"{name} must be one of {listed(KINDS)}, got {given!r}.")
     if len(tally) == 0:
         raise PulensError("a tally without rows has no pairs to compare: it must hold at least one score.")
     first, second = getattr(tally, above), getattr(tally, below)
