@@ -194,18 +194,20 @@ def fraction_intervals(
     counted: BinCounts, masses: MassMap, *, confidence: float, redraws: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Interval of each bin's share of positives within [0, 1], from redraws of the bin's rates."""
-    positive, population = (np.zeros((max(redraws, 1), counted.bins)) for _ in range(2))
+    counts, place = counted.counts, slice(None)
+    if redraws * counted.bins > _MOST_REDRAWN_BINS:  # bins with the same counts have the same interval
+        counts, place = np.unique(counts, axis=1, return_inverse=True)  # type: ignore[assignment]
+    positive, population = (np.zeros((max(redraws, 1), counts.shape[1])) for _ in range(2))
     for kind, total in enumerate(counted.totals):
         if not total or not (masses.positive[kind] or masses.population[kind]):
             continue
-        inside = counted.counts[kind]
-        rate = _redraw_rates(inside, total, max(redraws, 1), rng)
+        rate = _redraw_rates(counts[kind], total, max(redraws, 1), rng)
         positive += masses.positive[kind] * rate
         population += masses.population[kind] * rate
     share = np.divide(positive, population, out=np.zeros_like(positive), where=population > 0)
     tail = (1 - confidence) / 2
     low, high = np.quantile(np.clip(share, 0.0, 1.0), [tail, 1 - tail], axis=0)
-    return low, high
+    return low[place], high[place]
 
 
 def _redraw_rates(inside: Floats, total: float, redraws: int, rng: np.random.Generator) -> Floats:
@@ -223,3 +225,4 @@ def _redraw_rates(inside: Floats, total: float, redraws: int, rng: np.random.Gen
 
 
 _NORMAL_FROM = 2000
+_MOST_REDRAWN_BINS = 2_000_000
