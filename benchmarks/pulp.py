@@ -11,6 +11,7 @@ import numpy as np
 from scipy.stats import hypergeom
 
 from pulens.hypergeometric import tails
+from pulens.metrics import pulp
 from pulens.metrics.pulp import pulp_of
 from pulens.operating_points import Ranking
 from pulens.tally import Tally
@@ -61,6 +62,20 @@ def whole_sum(n: int, labelled: int, rng: np.random.Generator) -> None:
     )
 
 
+def tied(n: int, digits: int, share: float, shift: float, rng: np.random.Generator) -> None:
+    """What a caller waits for: PULP of rounded scores, with its chance value and maximum, sorting not counted."""
+    labels, scores = rows(n, int(share * n), shift, rng)
+    tally = Tally.from_arrays(labels, np.round(scores, digits))
+    start = time.process_time()
+    found = pulp(tally)
+    seconds = time.process_time() - start
+    print(
+        f"{n:>10,} rows, {digits} decimals, {len(tally):>6,} distinct, {share:>4.0%} labelled, shift {shift:>4}: "
+        f"{seconds:6.2f} s, PULP {found.value:.9f}",
+        flush=True,
+    )
+
+
 def main() -> None:
     rng = np.random.default_rng(0)
     print("beside scipy.stats.hypergeom.cdf, one call for all ranks of a slice")
@@ -76,6 +91,11 @@ def main() -> None:
             seconds, value = timed(lambda ranking=ranking: pulp_of(ranking), repeats=2)
             ties = "no ties" if digits is None else f"{len(ranking.sizes):,} distinct scores"
             print(f"{n:>10,} rows, {ties:<24} {seconds:8.4f} s, PULP {value:.9f}")
+    print("\nprocessor time of ties at every share of labelled rows, the value with its landmarks")
+    for n, digits in ((1_000_000, 2), (1_000_000, 4), (10_000_000, 3)):
+        for share in (0.01, 0.1, 0.3, 0.5, 0.9):
+            for shift in (0.0, 0.05):
+                tied(n, digits, share, shift, rng)
     print("\nten million rows, many labelled, chance ranking: the slowest there is")
     for labelled in (100_000, 1_000_000, 5_000_000):
         ranking = Ranking.of(Tally.from_arrays(*rows(10_000_000, labelled, 0.0, rng)), "pulp")

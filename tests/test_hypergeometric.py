@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from pulens.hypergeometric import chances_along, chances_of_fewer, log_pmf, sum_of_chances, tails
+from pulens.hypergeometric import (
+    chances_along,
+    chances_upwards,
+    log_p_values_upwards,
+    log_pmf,
+    masses_upwards,
+    sum_of_chances,
+    tails,
+)
 
 
 def exact_fewer(hits: int, rows: int, labelled: int, called: int) -> Fraction:
@@ -90,8 +98,26 @@ def test_the_closed_form_of_a_stretch_is_its_sum():
 
 
 def test_neighbours_that_count_upwards_share_their_sums():
-    called, hits = np.repeat([5, 9], [4, 6]), np.array([0, 1, 2, 3, 2, 3, 4, 5, 6, 7])
-    np.testing.assert_allclose(chances_of_fewer(called, hits, 20, 7), tails(hits, 20, 7, called).fewer, atol=1e-15)
+    called = np.array([[5], [9]]) + np.zeros(8, np.int64)
+    hits = np.array([[0], [2]]) + np.arange(8)  # beyond what can be there is nothing, and no nan
+    found = tails(hits, 20, 7, called)
+    np.testing.assert_allclose(chances_upwards(called, hits, 20, 7), found.fewer, atol=1e-15)
+    np.testing.assert_allclose(np.exp(log_p_values_upwards(called, hits, 20, 7)), found.at_least, atol=1e-15)
+
+
+@pytest.mark.parametrize(("rows", "labelled", "called"), [(5, 2, 3), (40, 12, 20), (4000, 1200, 3999), (4000, 1, 7)])
+def test_masses_by_ratios_are_the_masses(rows, labelled, called):
+    first = max(0, labelled + called - rows)
+    hits = np.arange(first, min(labelled, called) + 3)[None, :]
+    exact = [
+        Fraction(comb(labelled, m) * comb(rows - labelled, called - m), comb(rows, called))
+        for m in hits[0]
+        if m <= called
+    ]
+    exact += [Fraction(0)] * (hits.size - len(exact))
+    np.testing.assert_allclose(
+        masses_upwards(hits, rows, labelled, called)[0], np.array(exact, float), rtol=1e-10, atol=1e-17
+    )
 
 
 @pytest.mark.parametrize(("rows", "labelled"), [(2, 1), (13, 12), (60, 7), (5000, 4900), (300_000, 20_000)])
@@ -104,3 +130,20 @@ def test_the_walk_along_a_ranking_gives_each_rank_its_tail(rows, labelled, shift
     ranks = np.unique(np.linspace(0, rows - 1, 400).astype(int))
     hits = np.searchsorted(hit_ranks, ranks, side="right")
     np.testing.assert_allclose(chances[ranks], tails(hits, rows, labelled, ranks).fewer, atol=1e-12)
+
+
+@pytest.mark.parametrize("rows", [4_000_000_000, 20_000_000_000])
+def test_populations_of_billions_keep_their_digits(rows):
+    labelled, called, hits = 40, rows // 3, 17
+    chance = Fraction(comb(labelled, hits))
+    for step in range(hits):
+        chance *= Fraction(called - step, rows - step)
+    for step in range(labelled - hits):
+        chance *= Fraction(rows - called - step, rows - hits - step)
+    assert np.exp(log_pmf(hits, rows, labelled, called)) == pytest.approx(float(chance), rel=1e-12)
+    # half of the rows, half of the labels: the two sides are mirror images
+    found = tails(hits, rows, rows // 2, 2 * hits - 1)
+    assert found.fewer == pytest.approx(0.5, rel=1e-12)
+    # many of everything, far from the expected count: the products pass 64 bits
+    half = tails(rows // 4, rows, rows // 2, rows // 2)
+    assert half.fewer == pytest.approx(0.5 - np.exp(log_pmf(rows // 4, rows, rows // 2, rows // 2)) / 2, rel=1e-7)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,8 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.assumptions import check_label_noise
 from pulens.contingency import Contingency
-from pulens.curves.bound_curves import Area, bound_precision_recall, bound_roc, trapezoid
+from pulens.curves.bound_curves import (
+    Area,
+    CurveHull,
+    bound_precision_recall,
+    bound_roc,
+    precision_areas,
+    roc_areas,
+)
 from pulens.errors import AssumptionError, PulensError, listed
 from pulens.estimate import Curve, Interval
 from pulens.evidence import Evidence, gather
@@ -20,13 +28,16 @@ from pulens.metrics import find
 from pulens.metrics._measure import check_threshold
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
+from pulens.recovery.bound_cells import Cells
 from pulens.recovery.bounds import (
     Approach,
     BoundTables,
+    SurrogateBands,
     bound_tables,
+    counts_tried,
     latent_range_of,
-    surrogate_limits,
     table_from_surrogates,
+    whole_numbers,
 )
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.tally import Tally
@@ -35,6 +46,9 @@ from pulens.uncertainty.resampling import check_resampling
 
 Floats = NDArray[np.float64]
 APPROACHES = ("positives", "negatives", "tighter")
+TOGETHER = 1 << 18  # thresholds times numbers of latent positives worked on at once
+MOST_HEIGHTS = 1 << 22  # false positive rates times curves of which the hull is taken
+FEWEST_RATES = 1001
 MOST_COUNTS = 257  # numbers of latent positives tried over a range of class priors, and of hits between two limits
 
 
@@ -84,28 +98,83 @@ class Bounds:
         return self._tables(self.shares)
 
     @cached_property
-    def _each_end(self) -> tuple[BoundTables, ...]:
-        """Tables at either end of the class prior's range alone."""
-        return tuple(self._tables((share, share)) for share in dict.fromkeys(self.shares))
-
-    @cached_property
     def _latent_range(self) -> tuple[float, float]:
         return latent_range_of(self.evidence.tally, self.shares, labelled_too=self._labelled_too)
 
-    def _limits(self, latent: float, tally: Tally | None = None) -> tuple[Floats, Floats]:
-        return surrogate_limits(
-            self.evidence.tally if tally is None else tally,
-            latent,
-            self.confidence,
-            self.band,
-            self.approach,
-            latent_range=self._latent_range,
-        )
+    @cached_property
+    def _bands(self) -> SurrogateBands:
+        return SurrogateBands.of(self.evidence.tally, self.confidence, self.band, self.approach, self._latent_range)
+
+    @cached_property
+    def _tried(self) -> Floats:
+        """Numbers of latent positives tried: all that the class prior allows, or as many as time allows."""
+        return whole_numbers(*self._latent_range, counts_tried(len(self.evidence.tally)))
 
     @property
+    def _by_cells(self) -> bool:
+        """Whether there are too many numbers of latent positives to try, and limits on all of them are known."""
+        low, high = self._latent_range
+        return self._tried.size <= high - low and self.approach == "positives"
+
+    @cached_property
+    def _cells(self) -> Cells:
+        return Cells(self.evidence.tally, self._bands, self._latent_range, labelled_too=self._labelled_too)
+
+    def _some_tried(self) -> Iterator[tuple[Floats, tuple[Floats, Floats]]]:
+        """A few numbers of latent positives at a time, with the true positives of both curves, one row for each."""
+        tally = self.evidence.tally
+        several = max(1, TOGETHER // (len(tally) + 1))
+        known = np.concatenate([[0.0], np.asarray(tally.labelled, float)]) if self._labelled_too else 0.0
+        for start in range(0, self._tried.size, several):
+            latent = self._tried[start : start + several]
+            fewest, most = self._bands.limits(latent)
+            yield latent, (fewest + known, most + known)
+
+    def _sizes(self, latent: Floats) -> tuple[Floats, Floats]:
+        """Positive and negative rows that the tables speak of."""
+        labelled, unlabelled, negative = self.evidence.tally.totals
+        if not self._labelled_too:
+            return latent, unlabelled - latent
+        return latent + labelled, unlabelled - latent + negative
+
+    @cached_property
+    def _called(self) -> Floats:
+        """Rows predicted positive that the tables speak of, at each threshold."""
+        tally = self.evidence.tally
+        kinds = (tally.labelled, tally.unlabelled, tally.negative) if self._labelled_too else (tally.unlabelled,)
+        return np.concatenate([[0.0], np.sum([np.asarray(kind, float) for kind in kinds], axis=0)])
+
+    def _rates(self, latent: Floats, found: Floats) -> tuple[Floats, Floats]:
+        """False and true positive rates, one row for each number of latent positives."""
+        positive, negative = self._sizes(latent)
+        return (self._called - found) / negative[:, None], found / positive[:, None]
+
+    @cached_property
     def roc(self) -> tuple[Curve, Curve]:
-        """Lower and upper ROC curve: points sorted, true positive rates never falling."""
-        return bound_roc(self.tables.lower, "envelope"), bound_roc(self.tables.upper, "envelope")
+        """Lower and upper ROC curve: points sorted, true positive rates never falling.
+
+        Over a range of class priors the lowest and the highest of the curves at each false positive rate.
+        """
+        if self._tried.size == 1:
+            return bound_roc(self.tables.lower, "envelope"), bound_roc(self.tables.upper, "envelope")
+        if self._by_cells:
+            hull = CurveHull(np.linspace(0.0, 1.0, FEWEST_RATES), all_kept=False)
+            hull.add_heights(*self._cells.heights(hull.rates))
+            return hull.curves()
+        hulls = []
+        for side in (0, 1):
+            rates = [self._rates(latent, curves[side]) for latent, curves in self._some_tried()]
+            alarms = np.unique(np.concatenate([x.ravel() for x, _ in rates]))
+            all_kept = alarms.size * self._tried.size <= MOST_HEIGHTS
+            if not all_kept:
+                kept = max(MOST_HEIGHTS // self._tried.size, FEWEST_RATES)
+                alarms = np.unique(np.concatenate([[0.0, 1.0], np.quantile(alarms, np.linspace(0, 1, kept))]))
+            hull = CurveHull(alarms, all_kept=all_kept)
+            for several in rates:
+                for x, y in zip(*several, strict=True):
+                    hull.add(x, y)
+            hulls.append(hull.curves()[side])
+        return hulls[0], hulls[1]
 
     @cached_property
     def precision_recall(self) -> tuple[Curve, Curve]:
@@ -116,7 +185,7 @@ class Bounds:
         """
         pair = [
             table_from_surrogates(
-                self.evidence.tally, latent, self._limits(latent)[which], labelled_too=self._labelled_too
+                self.evidence.tally, latent, self._bands.limits(latent)[which], labelled_too=self._labelled_too
             )
             for which, latent in enumerate(self._latent_range)
         ]
@@ -135,29 +204,33 @@ class Bounds:
         """
         if area not in ("envelope", "sorted", "rank"):
             raise PulensError(f"area must be 'envelope', 'sorted' or 'rank', got {area!r}.")
-        pairs = (self.tables, *(self._each_end if self.shares[0] < self.shares[1] else ()))
-        areas = [[trapezoid(bound_roc(table, area)) for table in pair] for pair in pairs]
-        return self._interval(min(low for low, _ in areas), max(high for _, high in areas))
+        if self._by_cells and area == "envelope":
+            return self._interval(*self._cells.roc_areas())
+        low, high = np.inf, -np.inf
+        for latent, curves in self._some_tried():
+            for found in curves:  # two bands at once may cross: then the lower curve has the larger area
+                areas = roc_areas(*self._rates(latent, found), area)
+                low, high = min(low, float(areas.min())), max(high, float(areas.max()))
+        return self._interval(low, high)
 
     @property
     def average_precision(self) -> Interval:
-        return self._precision_area(lambda curve: float(np.diff(curve.x, prepend=0.0) @ curve.y))
+        return self._precision_area(trapezoid=False)
 
     @property
     def pr_auc(self) -> Interval:
         """Trapezoidal area under both precision-recall curves; the first step takes the first precision."""
+        return self._precision_area(trapezoid=True)
 
-        def area(curve: Curve) -> float:
-            before = np.concatenate([curve.y[:1], curve.y[:-1]])
-            return float(np.diff(curve.x, prepend=0.0) @ (curve.y + before) / 2)
-
-        return self._precision_area(area)
-
-    def _precision_area(self, area: Callable[[Curve], float]) -> Interval:
-        found = [area(curve) for curve in self.precision_recall]
-        if self.shares[0] < self.shares[1]:  # recall moves with the class prior too, so either end may be extreme
-            found += [area(bound_precision_recall(table)) for pair in self._each_end for table in pair]
-        return self._interval(min(found), max(found))
+    def _precision_area(self, *, trapezoid: bool) -> Interval:
+        if self._by_cells:
+            return self._interval(*self._cells.precision_areas(trapezoid=trapezoid))
+        low, high = np.inf, -np.inf
+        for latent, curves in self._some_tried():
+            for found in curves:
+                areas = precision_areas(found, self._called, self._sizes(latent)[0], trapezoid=trapezoid)
+                low, high = min(low, float(areas.min())), max(high, float(areas.max()))
+        return self._interval(low, high)
 
     def metric(self, name: str, *, threshold: float, **parameters: Any) -> Interval:
         """The range of any metric of the contingency table at a threshold.
@@ -177,9 +250,10 @@ class Bounds:
             )
         at = check_threshold(threshold, required_by=name)
         found: list[Floats] = []
-        for latent in _whole_numbers(*self._latent_range):
-            low, high = (float(limit[1]) for limit in self._limits(latent, self._around(at)))
-            counts = np.array(_whole_numbers(low, high))
+        around = SurrogateBands.of(self._around(at), self.confidence, self.band, self.approach, self._latent_range)
+        for latent in whole_numbers(*self._latent_range, MOST_COUNTS).tolist():
+            low, high = (float(limit[1]) for limit in around.limits(latent))
+            counts = whole_numbers(low, high, MOST_COUNTS)
             found.append(facts.compute(self._tables_with(latent, counts, at), **parameters))
         values = np.concatenate(found)
         kept = np.clip(values[~np.isnan(values)], facts.lowest, facts.highest)
@@ -242,6 +316,7 @@ def bounds(
     *,
     class_prior: GivenPrior | ClassPrior | None = None,
     unlabelled_prior: GivenPrior | None = None,
+    label_noise: float = 0.0,
     scenario: str = DEFAULT_SCENARIO,
     confidence: float = 0.95,
     band: str = "dkw-two-sample",
@@ -255,6 +330,8 @@ def bounds(
     labels, scores, class_prior, unlabelled_prior, scenario
         As for :func:`pulens.evaluate`. The tables speak of the unlabelled rows in case-control data, of all rows in
         the single-set scenario (as in the paper).
+    label_noise
+        Refused unless 0: every labelled row counts as a positive.
     confidence
         Of the band on the rank CDF.
     band
@@ -273,6 +350,11 @@ def bounds(
         raise PulensError(f"there is no band {band!r}; the bands are {listed(BAND_NAMES)}.")
     if approach not in APPROACHES:
         raise PulensError(f"approach must be one of {listed(APPROACHES)}, got {approach!r}.")
+    if check_label_noise(label_noise):
+        raise AssumptionError(
+            f"bounds hold for clean labels only, got label_noise={label_noise:g}: every labelled row counts as a "
+            "positive in them. pulens.evaluate allows for noise."
+        )
     evidence = gather(
         labels, scores, class_prior=class_prior, unlabelled_prior=unlabelled_prior, scenario=scenario, **reading
     )
@@ -286,12 +368,6 @@ def bounds(
         if not getattr(evidence.tally.totals, kind):
             name = {"labelled": "labelled positives", "negative": "known negatives"}[kind]
             raise AssumptionError(f"approach={approach!r} needs {name}, and there are none among the rows.")
-    return Bounds(evidence, float(confidence), band, approach)  # type: ignore[arg-type]
-
-
-def _whole_numbers(low: float, high: float) -> list[float]:
-    """All whole numbers between two, or as many as are tried, both ends among them."""
-    count = int(high - low) + 1
-    if count <= MOST_COUNTS:
-        return [low + step for step in range(count)]
-    return [float(number) for number in np.unique(np.rint(np.linspace(low, high, MOST_COUNTS)))]
+    found = Bounds(evidence, float(confidence), band, approach)  # type: ignore[arg-type]
+    latent_range_of(evidence.tally, found.shares, labelled_too=found._labelled_too)  # refuses rows of one class only
+    return found

@@ -16,7 +16,7 @@ from pulens.assumptions import UNCORRECTED
 from pulens.bounding import Bounds, bounds
 from pulens.contingency import Contingency
 from pulens.diagnostics import diagnose
-from pulens.errors import AssumptionError, PulensError
+from pulens.errors import PulensError
 from pulens.estimate import Curve, Estimate, Interval
 from pulens.evidence import Evidence, gather
 from pulens.frozen import FrozenMapping
@@ -198,13 +198,9 @@ class Evaluation:
 
     def bounds(self, *, band: str = "dkw-two-sample", approach: str = "positives", confidence: float = 0.95) -> Bounds:
         """What the curves and any metric can be, given a band on the ranks of the labelled rows: paper 001."""
-        if self.evidence.label_noise:
-            raise AssumptionError(
-                f"bounds hold for clean labels only, got label_noise={self.evidence.label_noise:g}: every labelled "
-                "row counts as a positive in them."
-            )
         options = {"scenario": str(self.scenario), "band": band, "approach": approach, "confidence": confidence}
-        return bounds(self.tally, class_prior=self.class_prior, **options)  # type: ignore[arg-type]
+        noise = self.evidence.label_noise  # refused there unless 0
+        return bounds(self.tally, class_prior=self.class_prior, label_noise=noise, **options)  # type: ignore[arg-type]
 
     def sensitivity(self, metric: str, *, factor: float, favours: Direction = "high", **options: Any) -> Sensitivity:
         """The range of a metric if positives with high scores were labelled up to ``factor`` times as often.

@@ -22,8 +22,11 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
+_EXACT_ROWS = 3_037_000_499  # whole numbers up to the square of this fit into 64 bits
 _CHUNK = 8_192  # points summed together: their terms stay in cache
 _NEGLIGIBLE = 1e-17
+_FEW = 64
+_STEPS = 512
 
 
 # log n! - n log n + n for n = 0 to 15, where Stirling's series has not yet converged
@@ -76,6 +79,24 @@ def _deviance(expected: Floats, difference: Floats) -> Floats:
     return result
 
 
+def _difference_of_products(a: Any, b: Any, c: Any, d: Any) -> Any:
+    """a b - c d of whole numbers, where b is the largest; exact up to three billion, to the last bit beyond."""
+    if np.max(b, initial=0) <= _EXACT_ROWS:
+        return a * b - c * d
+    first, first_lost = _product(a, b)
+    second, second_lost = _product(c, d)
+    return (first - second) + (first_lost - second_lost)
+
+
+def _product(a: Any, b: Any) -> tuple[Floats, Floats]:
+    """A product of whole numbers below 2^52 and what rounding took from it (Dekker 1971)."""
+    (a, a_high), (b, b_high) = ((value, value - np.fmod(value, 2.0**26)) for value in (a * 1.0, b * 1.0))
+    rounded = a * b
+    a_low, b_low = a - a_high, b - b_high
+    lost = ((a_high * b_high - rounded) + a_high * b_low + a_low * b_high) + a_low * b_low
+    return rounded, lost
+
+
 def log_pmf(hits: Any, rows: Any, labelled: Any, called: Any) -> Floats:
     """Log of the probability of exactly so many hits; -inf where that cannot happen.
 
@@ -87,8 +108,8 @@ def log_pmf(hits: Any, rows: Any, labelled: Any, called: Any) -> Floats:
     possible = (cells[0] >= 0) & (cells[1] >= 0) & (cells[2] >= 0) & (cells[3] >= 0)
     sure = (called == 0) | (called == rows) | (labelled == 0) | (labelled == rows)  # one outcome only
     inside, share = np.clip(called, 1, rows - 1), np.where(sure, 0.5, labelled / np.maximum(rows, 1))
-    # whole numbers of at most rows^2: the difference from the expected count is exact
-    difference = np.where(possible & ~sure, hits * rows - called * labelled, 0) / np.maximum(rows, 1)
+    excess = _difference_of_products(hits, rows, called, labelled)
+    difference = np.where(possible & ~sure, excess, 0) / np.maximum(rows, 1)
     expected = (inside * share, (rows - inside) * share, inside * (1 - share), (rows - inside) * (1 - share))
     found = _stirling(labelled) + _stirling(rows - labelled) - _stirling(rows)
     found = found + _stirling(called) + _stirling(rows - called)
@@ -118,7 +139,8 @@ def tails(hits: Any, rows: int, labelled: int, called: Any) -> Tails:
     hits, called = hits.ravel(), called.ravel()
     lowest = np.maximum(0, called + labelled - rows)
     highest = np.minimum(labelled, called)
-    below = hits * rows <= called * labelled  # sum the side that the mean is not on
+    # sum the side that the mean is not on
+    below = _difference_of_products(hits, np.int64(rows), called, np.int64(labelled)) <= 0
     log_tail = np.full(hits.size, -np.inf)
     for lower in (True, False):
         first = hits - 1 if lower else hits
@@ -161,6 +183,20 @@ def _tail_sum(first: Whole, rows: int, labelled: int, called: Whole, *, lower: b
     result = np.ones(first.size)
     steps = 0
     while place.size:
+        if place.size < _FEW:  # many steps of few points at once: calls cost more than numbers there
+            step = np.arange(_STEPS)
+            ratios = np.maximum(above_a[:, None] - step, 0) * np.maximum(above_b[:, None] - step, 0)
+            ratios /= below_a[:, None] + step
+            ratios /= below_b[:, None] + step
+            terms = np.cumprod(ratios, axis=1) * term[:, None]
+            total += terms.sum(axis=1)
+            term, ratio = terms[:, -1], ratios[:, -1]
+            above_a, above_b, below_a, below_b = above_a - _STEPS, above_b - _STEPS, below_a + _STEPS, below_b + _STEPS
+            keep = np.flatnonzero(term * ratio > _NEGLIGIBLE * total * (1 - ratio))
+            result[place] = total
+            place, total, term = place[keep], total[keep], term[keep]
+            above_a, above_b, below_a, below_b = above_a[keep], above_b[keep], below_a[keep], below_b[keep]
+            continue
         ratio = above_a * above_b
         ratio /= below_a
         ratio /= below_b
@@ -214,24 +250,98 @@ def sum_of_chances(first: Any, last: Any, hits: Any, rows: int, labelled: int) -
     return found
 
 
-def chances_of_fewer(called: Any, hits: Any, rows: int, labelled: int) -> Floats:
-    """P(X < hits), quick where neighbours share ``called`` and count hits upwards: each adds one term to the last.
+def _log_ratios(hits: Any, rows: Any, labelled: Any, called: Any) -> Floats:
+    """log f(m) / f(m - 1) along each row but its first; -inf from the first hit on that cannot be."""
+    m = np.asarray(hits[:, 1:], float)
+    ratio = np.maximum(labelled - m + 1, 0) * np.maximum(called - m + 1, 0) / (m * (rows - labelled - called + m))
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(ratio))
 
-    >>> chances_of_fewer(np.array([3, 3, 3]), np.array([0, 1, 2]), 5, 2).round(12)
-    array([0. , 0.1, 0.7])
+
+def masses_upwards(hits: Any, rows: Any, labelled: Any, called: Any) -> Floats:
+    """f(m) where each row of ``hits`` counts upwards by one from a first that can be, over all that has any mass.
+
+    Each mass is the last one times a ratio, and a row adds up to one: no factorial is needed.
+
+    >>> masses_upwards(np.array([[0, 1, 2, 3]]), 5, 2, 3).round(12)
+    array([[0.1, 0.6, 0.3, 0. ]])
     """
-    called, hits = np.asarray(called, np.int64), np.asarray(hits, np.int64)
-    opens = np.ones(hits.size, bool)
-    opens[1:] = (called[1:] != called[:-1]) | (hits[1:] != hits[:-1] + 1)
-    first = np.flatnonzero(opens)
-    base = tails(hits[first], rows, labelled, called[first]).fewer
-    if first.size == hits.size:
-        return base
-    added = np.where(opens, 0.0, np.exp(log_pmf(hits - 1, rows, labelled, called)))
-    running = np.cumsum(added)
-    run = np.cumsum(opens) - 1
-    found: Floats = np.minimum(base[run] + (running - running[first][run]), 1.0)
+    found = np.zeros(np.shape(hits))
+    np.cumsum(_log_ratios(hits, rows, labelled, called), axis=1, out=found[:, 1:])
+    found -= found.max(axis=1, keepdims=True)
+    np.exp(found, out=found)
+    found /= found.sum(axis=1, keepdims=True)
     return found
+
+
+def log_masses_upwards(hits: Any, rows: int, labelled: int, called: Any) -> Floats:
+    """log f(m) where each row of ``hits`` counts upwards, anchored at its first."""
+    found = np.empty(np.shape(hits))
+    found[:, 0] = log_pmf(hits[:, 0], rows, labelled, called[:, 0])
+    np.cumsum(_log_ratios(hits, rows, labelled, called[:, :1]), axis=1, out=found[:, 1:])
+    found[:, 1:] += found[:, :1]
+    return found
+
+
+class KnownChances(NamedTuple):
+    """P(X < hits) at some points, ordered by ``called``: tails that need not be summed again."""
+
+    called: Whole
+    hits: Whole
+    chances: Floats
+
+
+def chances_upwards(called: Any, hits: Any, rows: int, labelled: int, *, known: KnownChances | None = None) -> Floats:
+    """P(X < hits) where each row of ``hits`` counts upwards: each adds one term to the last.
+
+    Rows of which one calls one row more than the row before share a tail as well.
+
+    >>> chances_upwards(np.array([[3, 3, 3]]), np.array([[0, 1, 2]]), 5, 2).round(12)
+    array([[0. , 0.1, 0.7]])
+    """
+    found = np.exp(log_masses_upwards(hits, rows, labelled, called))
+    first = _chances_down_the_ranks(called[:, 0], hits[:, 0], found[:, 0], rows, labelled, known)
+    found[:, 1:] = found[:, :-1]
+    found[:, 0] = first
+    np.cumsum(found, axis=1, out=found)
+    return np.clip(found, 0.0, 1.0, out=found)
+
+
+def _chances_down_the_ranks(
+    called: Whole, hits: Whole, mass: Floats, rows: int, labelled: int, known: KnownChances | None
+) -> Floats:
+    """P(X < hits), given the masses f(hits): a tail sum only where a point is no neighbour of the last.
+
+    One more draw is a hit with the chance (t - m) / (N - i): that takes f(k - 1 | i) (t - k + 1) / (N - i) away.
+    """
+    before = mass * (hits / (labelled - hits + 1)) * ((rows - labelled - called + hits) / (called - hits + 1))
+    risen = hits[1:] - hits[:-1]
+    opens = np.ones(hits.size, bool)
+    opens[1:] = (called[1:] != called[:-1] + 1) | ((risen != 0) & (risen != 1))
+    change = np.zeros(hits.size)
+    change[1:] = risen * before[1:] - before[:-1] * ((labelled - hits[:-1] + 1) / (rows - called[:-1]))
+    change[opens] = 0.0
+    first = np.flatnonzero(opens)
+    base = np.empty(first.size)
+    summed = np.ones(first.size, bool)
+    if known is not None and known.called.size:
+        place = np.minimum(np.searchsorted(known.called, called[first]), known.called.size - 1)
+        summed = (known.called[place] != called[first]) | (known.hits[place] != hits[first])
+        base = known.chances[place]
+    base[summed] = tails(hits[first[summed]], rows, labelled, called[first[summed]]).fewer
+    running, run = np.cumsum(change), np.cumsum(opens) - 1
+    return np.asarray(base[run] + (running - running[first][run]))
+
+
+def log_p_values_upwards(called: Any, hits: Any, rows: int, labelled: int) -> Floats:
+    """log P(X >= hits) where each row of ``hits`` counts upwards: each adds one term to the next.
+
+    >>> np.exp(log_p_values_upwards(np.array([[3, 3, 3]]), np.array([[0, 1, 2]]), 5, 2)).round(12)
+    array([[1. , 0.9, 0.3]])
+    """
+    found = log_masses_upwards(hits, rows, labelled, called)
+    found[:, -1] = tails(hits[:, -1], rows, labelled, called[:, -1]).log_at_least
+    return np.minimum(np.logaddexp.accumulate(found[:, ::-1], axis=1)[:, ::-1], 0.0)
 
 
 _WALK = 1 << 10  # ranks between fresh starts of a walk: rounding cannot pile up

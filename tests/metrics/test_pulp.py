@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 import pulens.metrics
 from pulens import operating_points
 from pulens.errors import PulensError
+from pulens.hypergeometric import tails
+from pulens.metrics._observed import matthews_at
 from pulens.metrics.pulp import pulp_of
 from pulens.operating_points import Ranking, average
 from pulens.tally import Tally
@@ -67,6 +69,47 @@ def test_long_ties_give_the_sum_over_each_of_their_ranks(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(operating_points, "_LONG", 10**9)
             assert quick == pytest.approx(pulp_of(ranking), abs=1e-12)
+
+
+def rounded_ranking(rows, share, shift, digits):
+    rng = np.random.default_rng(7)
+    labels = np.zeros(rows, np.int8)
+    labels[rng.choice(rows, int(share * rows), replace=False)] = 1
+    return Ranking.of(Tally.from_arrays(labels, np.round(rng.normal(shift * labels), digits)), "pulp")
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.5, 0.9])
+@pytest.mark.parametrize("shift", [0.0, 0.1])
+def test_long_ties_of_many_labelled_rows_give_the_sum_over_each_of_their_ranks(share, shift, monkeypatch):
+    ranking = rounded_ranking(30_000, share, shift, 1)
+    assert ranking.sizes.max() > 1_000
+    quick = pulp_of(ranking)
+    monkeypatch.setattr(operating_points, "_LONG", 10**9)
+    assert quick == pytest.approx(pulp_of(ranking), abs=1e-12)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.9])
+def test_no_label_share_has_every_rank_of_a_million_tied_rows_looked_at(share, monkeypatch):
+    # a tolerance at the level of rounding is never met: every stretch is then halved down to single ranks
+    ranking = rounded_ranking(1_000_000, share, 0.0, 2)
+    one_by_one, looked_at = operating_points._sum_one_by_one, []
+
+    def counted(expected, blocks, low, high):
+        looked_at.append(int((high - low).sum()))
+        assert sum(looked_at) < ranking.rows / 20
+        return one_by_one(expected, blocks, low, high)
+
+    monkeypatch.setattr(operating_points, "_sum_one_by_one", counted)
+    assert 0 < pulp_of(ranking) < 1
+
+
+def test_log_pulp_inside_ties_is_the_sum_over_tails():
+    ranking = Ranking(np.array([40, 300, 5, 120]), np.array([12, 60, 5, 3]))
+    rows, labelled = ranking.rows, ranking.hits
+    slow = average(ranking, lambda called, hits: -tails(hits, rows, labelled, called).log_at_least)
+    increments = (ranking.labelled, ranking.sizes - ranking.labelled)
+    tally = Tally.from_increments(np.arange(4)[::-1].astype(float), *increments)
+    assert pulens.metrics.log_pulp(tally).value == pytest.approx(slow, rel=1e-11)
 
 
 def test_a_cliff_in_the_middle_of_a_tie_is_not_smoothed_over():
@@ -172,7 +215,7 @@ def test_the_walk_and_the_closed_form_add_up_to_the_same(digits):
     rng = np.random.default_rng(digits)
     labels = np.repeat([1, 0], [700, 2300])
     ranking = Ranking.of(Tally.from_arrays(labels, np.round(rng.normal(0.1 * labels), digits)), "pulp")
-    walked = module._sum_by_walk(ranking, 3000)
+    walked, _ = module._sum_by_walk(ranking, 3000)
     assert walked == pytest.approx(module._sum_by_stretches(ranking, 3000, 700), abs=1e-9)
 
 
@@ -224,3 +267,11 @@ def test_log_pulp_is_the_mean_surprise_and_goes_on_where_pulp_stops():
     apart = [pulens.metrics.log_pulp(labels, scores, scenario="case-control").value for scores in (good, better)]
     assert abs(close[1] / close[0] - 1) < 0.01
     assert apart[1] / apart[0] > 1.3
+
+
+def test_correlation_of_billions_of_rows_is_a_number():
+    ranking = Ranking(np.array([10**10, 10**10]), np.array([5 * 10**9, 10**9]))
+    rows, labelled = ranking.rows, ranking.hits
+    found = average(ranking, lambda called, hits: matthews_at(called, hits, rows, labelled), "grouped")
+    covariance = 5e9 * 2e10 - 1e10 * 6e9
+    assert found == pytest.approx(covariance / np.sqrt(1e10 * 1e10 * 6e9 * 1.4e10) / 3)

@@ -125,3 +125,18 @@ def test_bad_requests_are_named() -> None:
         pulens.bounds([1, 0, 0], [3, 2, 1], class_prior=0.2, approach="negatives", scenario="case-control")
     with pytest.raises(pulens.PulensError, match="reads the whole ranking"):
         pulens.bounds(LABELS, SCORES, class_prior=0.2, scenario="case-control").metric("roc_auc", threshold=1)
+
+
+def test_noisy_labels_are_refused_at_the_door() -> None:
+    for call in (
+        lambda: pulens.bounds(LABELS, SCORES, class_prior=0.2, label_noise=0.3, scenario="case-control"),
+        lambda: pulens.evaluate(
+            LABELS, SCORES, class_prior=0.2, label_noise=0.3, scenario="case-control", confidence=None
+        ).bounds(),
+    ):
+        with pytest.raises(pulens.PulensError, match=r"clean labels only, got label_noise=0.3"):
+            call()
+    clean = pulens.bounds(LABELS, SCORES, class_prior=0.2, label_noise=0.0, scenario="case-control")
+    assert clean.roc_auc == pulens.bounds(LABELS, SCORES, class_prior=0.2, scenario="case-control").roc_auc
+    with pytest.raises(pulens.PulensError, match=r"label_noise must be a number"):
+        pulens.bounds(LABELS, SCORES, class_prior=0.2, label_noise="some", scenario="case-control")

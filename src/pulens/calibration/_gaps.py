@@ -19,6 +19,8 @@ from scipy.special import ndtr
 from pulens.calibration._masses import BinCounts, MassMap
 
 Floats = NDArray[np.float64]
+FEWEST_REDRAWS = 20
+MOST_REDRAWN_BINS = 2_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,6 +120,8 @@ def noise_floor(
 ) -> float:
     """The error that a perfectly calibrated model with these scores would show, on average, at these sizes."""
     rates = calibrated_rates(counted, masses, labelled_purity)
+    # the sum over many bins hardly varies: few redraws of it tell its mean as well as many redraws of few bins
+    redraws = min(redraws, max(FEWEST_REDRAWS, MOST_REDRAWN_BINS // counted.bins))
     drawn = redraw_gaps(counted, masses, rates, redraws=redraws, rng=rng)
     population = counted.population_mass(masses)
     return float(

@@ -26,13 +26,19 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from pulens.calibration._risk import Points
+from pulens.errors import InputError, listed
 
 Floats = NDArray[np.float64]
 GROUPS = 1 << 14
 PRIOR_DEVIATION = 10.0  # of coefficients around their start: of no weight unless the data would let them run away
 CLOSE = 1e-7  # nats still to be gained: coefficients are then within a thousandth of their standard errors
 NEVER = 1e-4
+SMALLEST_VARIANCE = 1e-24  # of the mean of a map that gives every row the same probability
 LARGEST_LOGIT = 36.0  # of the double next to 1
+
+
+class CannotFitError(InputError):
+    """No straight line through these scores is better than all others."""
 
 
 class LogisticFit(NamedTuple):
@@ -51,6 +57,20 @@ def logits_of(scores: Floats, scores_are: str = "probability") -> Floats:
     return np.asarray(scores, float)
 
 
+def check_spread(scores: Floats, needed_by: str, scores_are: str = "probability") -> None:
+    """A slope needs two different logits; scores of exactly 0 and 1 have none."""
+    values = np.asarray(scores, float)
+    finite = values[(values > 0) & (values < 1)] if scores_are == "probability" else values
+    if np.unique(finite).size >= 2:
+        return
+    what = "different scores strictly between 0 and 1" if scores_are == "probability" else "different scores"
+    seen = listed(np.unique(values).tolist(), limit=4)
+    raise CannotFitError(
+        f"{needed_by} fits a line through the logits of the scores and needs at least two {what}; the scores are "
+        f"{seen}. Recalibrate with 'isotonic' or 'histogram', which need no line."
+    )
+
+
 def fit_logistic(design: Floats, points: Points, start: Floats, *, right_mean: bool = True) -> LogisticFit:
     """Maximise the likelihood over linear maps of the design's columns (one row per score of ``points``).
 
@@ -58,13 +78,20 @@ def fit_logistic(design: Floats, points: Points, start: Floats, *, right_mean: b
     there the penalty would trade the shape of the map for its mean.
     """
     design, points = _grouped(design, points)
-    free = _climb(design, points, start, start, math.inf)
-    if not right_mean:
-        return LogisticFit(*free)
-    share = expit(design @ free[0])
-    mean = float(points.population @ share)
-    variance = max(float(points.population @ (share - mean) ** 2) / points.rows, 1e-300)
-    return LogisticFit(*_climb(design, points, free[0], start, variance))
+    try:
+        free = _climb(design, points, start, start, math.inf)
+        if not right_mean:
+            return LogisticFit(*free)
+        share = expit(design @ free[0])
+        mean = float(points.population @ share)
+        variance = max(float(points.population @ (share - mean) ** 2) / points.rows, SMALLEST_VARIANCE)
+        return LogisticFit(*_climb(design, points, free[0], start, variance))
+    except np.linalg.LinAlgError as error:
+        raise CannotFitError(
+            f"the likelihood of the labels has no highest point over straight lines through {points.scores.size:,} "
+            "different scores: they keep labelled and unlabelled rows apart, or are too few to tell a slope. "
+            "Recalibrate with 'isotonic' or 'histogram', which need no line."
+        ) from error
 
 
 def held_out_likelihood(points: Points) -> float:

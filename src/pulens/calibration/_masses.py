@@ -110,7 +110,9 @@ class BinCounts:
 def count_bins(tally: Tally, edges: Floats) -> BinCounts:
     """Count the rows of a tally in bins: one pass over the distinct scores, in cache-sized pieces."""
     scores = tally.thresholds
-    starts = bin_starts(scores, edges)
+    borders = bin_starts(scores, edges)[::-1]  # from the highest bin down, as scores fall
+    filled = np.flatnonzero(borders[1:] > borders[:-1])
+    firsts, places = borders[filled], edges.size - 2 - filled
     totals = tally.totals
     counts, sums, squares = (np.zeros((3, edges.size - 1)) for _ in range(3))
     for kind, (running, total) in enumerate(
@@ -118,22 +120,27 @@ def count_bins(tally: Tally, edges: Floats) -> BinCounts:
     ):
         if not total:
             continue
-        for place in range(edges.size - 1):
-            first, last = int(starts[place + 1]), int(starts[place])
-            if first == last:
-                continue
-            before = running[first - 1] if first else running.dtype.type(0)
-            counts[kind, place] = running[last - 1] - before
-            for start in range(first, last, _PIECE):
-                stop = min(start + _PIECE, last)
-                before = running[start - 1] if start else running.dtype.type(0)
-                here = np.diff(running[start:stop], prepend=before).astype(np.float64, copy=False)
-                weighted = here * scores[start:stop]
-                sums[kind, place] += weighted.sum()
-                squares[kind, place] += weighted @ scores[start:stop]
+        counts[kind, places] = np.diff(running[borders[filled + 1] - 1], prepend=running.dtype.type(0))
+        for start in range(0, scores.size, _PIECE):
+            stop = min(start + _PIECE, scores.size)
+            before = running[start - 1] if start else running.dtype.type(0)
+            here = np.diff(running[start:stop], prepend=before).astype(np.float64, copy=False)
+            weighted = here * scores[start:stop]
+            low, high = np.searchsorted(firsts, start, side="right") - 1, np.searchsorted(firsts, stop)
+            cuts = np.maximum(firsts[low:high] - start, 0)
+            sums[kind, places[low:high]] += _sums_between(weighted, cuts)
+            squares[kind, places[low:high]] += _sums_between(weighted * scores[start:stop], cuts)
     return BinCounts(edges, counts, sums, squares, totals)
 
 
+def _sums_between(values: Floats, cuts: NDArray[np.intp]) -> Floats:
+    """Sums of the stretches that begin at the cuts; long stretches pair by pair, which loses fewer digits."""
+    if cuts.size > _FEW:
+        return np.add.reduceat(values, cuts)
+    return np.array([part.sum() for part in np.split(values, cuts[1:])])
+
+
+_FEW = 64
 _PIECE = 1 << 15
 
 

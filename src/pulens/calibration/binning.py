@@ -133,7 +133,8 @@ def mass_edges(scores: NDArray[Any], at_or_above: NDArray[Any], bins: int) -> Fl
             "Give fewer bins= or binning='width'. (Weights count as rows: a weight says how many rows a row stands "
             "for.)"
         )
-    ranks = [math.floor(Fraction(rows) * b / bins) for b in range(1, bins)]
+    above, below = Fraction(rows).as_integer_ratio()
+    ranks = [above * b // (below * bins) for b in range(1, bins)]  # whole numbers: exact at any size
     places = np.searchsorted(at_or_above, [rows - rank for rank in ranks], side="right")
     return np.concatenate([[0.0], scores[places], [1.0]])
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.calibration._likelihood import held_out_likelihood
+from pulens.calibration._likelihood import CannotFitError, held_out_likelihood
 from pulens.calibration._masses import choose_edges, count_bins
 from pulens.calibration._risk import Points
 from pulens.calibration._scores import check_meaning, mapped_tally, probability_tally
@@ -155,10 +155,14 @@ def recalibrate(
     kept = {"identity": IDENTITY} if scores_are in IDENTITY.reads else {}
     tried = {method: facts} if facts is not None else {name: find(name) for name in CONSIDERED}
     candidates = kept | {name: one for name, one in tried.items() if scores_are in one.reads}
-    held_out = {
-        name: cross_fitted(evidence, one, scores_are, folds=folds, rng=np.random.default_rng(seed))
-        for name, one in candidates.items()
-    }
+    held_out = {}
+    for name, one in candidates.items():
+        try:
+            held_out[name] = cross_fitted(evidence, one, scores_are, folds=folds, rng=np.random.default_rng(seed))
+        except CannotFitError:
+            if facts is not None:
+                raise
+            # "auto" chooses among the maps that these scores allow: isotonic can always be fitted
     considered = {
         name: float(np.mean([held_out_likelihood(Points.of(evidence.with_tally(part))) for part in parts]))
         for name, parts in held_out.items()

@@ -204,20 +204,24 @@ def fraction_intervals(
     from scipy.special import ndtri
 
     redraws, rng = max(redraws, 1), np.random.default_rng(seed)
+    counts, place = counted.counts, slice(None)
+    if redraws * counted.bins > _MOST_REDRAWN_BINS:  # bins with the same counts have the same interval
+        counts, place = np.unique(counts, axis=1, return_inverse=True)  # type: ignore[assignment]
+    many = counts.shape[1]
     rates = [
-        _redraw_rates(inside, total, redraws, rng) if total else np.zeros((redraws, counted.bins))
-        for inside, total in zip(counted.counts, counted.totals, strict=True)
+        _redraw_rates(inside, total, redraws, rng) if total else np.zeros((redraws, many))
+        for inside, total in zip(counts, counted.totals, strict=True)
     ]
 
     def found(priors: Floats) -> Floats:
         """Share of positives of each bin (columns) in each redraw, with the class prior of that redraw."""
-        tried, place = np.unique(priors, return_inverse=True)
+        tried, own_map = np.unique(priors, return_inverse=True)
         maps = [MassMap.of(counted.totals, doubt.evidence.assumptions_at(prior)) for prior in tried.tolist()]
-        positive, population = np.zeros((2, redraws, counted.bins))
+        positive, population = np.zeros((2, redraws, many))
         for kind, rate in enumerate(rates):
-            positive += np.array([one.positive[kind] for one in maps])[place, None] * rate
-            population += np.array([one.population[kind] for one in maps])[place, None] * rate
-        return np.divide(positive, population, out=np.zeros((redraws, counted.bins)), where=population > 0)
+            positive += np.array([one.positive[kind] for one in maps])[own_map, None] * rate
+            population += np.array([one.population[kind] for one in maps])[own_map, None] * rate
+        return np.divide(positive, population, out=np.zeros((redraws, many)), where=population > 0)
 
     own = np.array([doubt.evidence.class_prior.unlabelled])
     tail = (1 - confidence) / 2
@@ -231,6 +235,7 @@ def fraction_intervals(
         if doubt.treatment == "drawn":
             own = doubt.possible(doubt.drawn(rng.permutation(ndtri((np.arange(redraws) + 0.5) / redraws))))
         low, high = np.quantile(found(own), [tail, 1 - tail], axis=0)
+    low, high = low[place], high[place]
     return np.clip(np.fmin(low, shares), 0.0, 1.0), np.clip(np.fmax(high, shares), 0.0, 1.0)
 
 
@@ -258,3 +263,4 @@ def _redraw_rates(inside: Floats, total: float, redraws: int, rng: np.random.Gen
 
 
 _NORMAL_FROM = 2000
+_MOST_REDRAWN_BINS = 2_000_000

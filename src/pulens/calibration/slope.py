@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pulens.calibration._likelihood import fit_logistic, logits_of
+from pulens.calibration._likelihood import check_spread, fit_logistic, logits_of
 from pulens.calibration._normal_interval import normal_interval
 from pulens.calibration._risk import Points
 from pulens.calibration._scores import calibration_evidence
@@ -69,5 +69,6 @@ def calibration_slope(
 def _line(evidence: Evidence) -> tuple[Any, Any]:
     """Coefficients and their covariance."""
     points = Points.of(evidence)
+    check_spread(points.scores, "calibration_slope")
     logits = logits_of(points.scores)
     return fit_logistic(np.column_stack([np.ones_like(logits), logits]), points, np.array([0.0, 1.0]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pulens.contingency import Contingency
+from pulens.curves._ties import level
 from pulens.estimate import Curve
 
 
@@ -17,7 +18,7 @@ def gain_curve(table: Contingency) -> Curve:
     (array([0.   , 0.125, 1.   ]), array([0. , 0.5, 1. ]))
     """
     possible = table[table.is_possible]
-    share = possible.predicted_positive / possible.total
+    share = level(possible.predicted_positive / possible.total)
     order = np.lexsort((possible.true_positive_rate, share))
     return Curve(
         "gain",

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pulens.assumptions import Assumptions
 from pulens.contingency import ROUNDING, Contingency
+from pulens.curves._ties import level
 from pulens.curves.roc import roc_curve
 from pulens.estimate import Curve
 from pulens.recovery import Recovery, observed_rates, recover
@@ -47,7 +48,8 @@ def precision_recall_curve(table: Contingency, *, form: Form = "point") -> Curve
     possible, called = possible[called > 0], called[called > 0]
     recall, precision = np.clip(possible.true_positive_rate, 0.0, 1.0), possible.true_positive / called
     if form == "point":
-        order = np.lexsort((called, recall))
+        recall = level(recall)
+        order = np.lexsort((called, recall))  # of equal recalls the one with the fewest rows comes first
         recall, precision, thresholds = recall[order], precision[order], possible.thresholds[order]
     else:
         thresholds = possible.thresholds

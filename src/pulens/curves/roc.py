@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pulens.contingency import ROUNDING, Contingency
+from pulens.contingency import Contingency
+from pulens.curves._ties import level
 from pulens.estimate import Curve
 
-Floats = NDArray[np.float64]
 Interpolation = Literal["trapezoid", "step-left", "step-right"]
 
 
@@ -27,9 +26,9 @@ def roc_curve(table: Contingency) -> Curve:
     (array([0., 1.]), array([0., 1.]))
     """
     possible = table[table.is_possible]
-    alarms = np.clip(possible.false_positive_rate, 0.0, 1.0)
+    alarms = level(np.clip(possible.false_positive_rate, 0.0, 1.0))
     hits = np.clip(possible.true_positive_rate, 0.0, 1.0)
-    order = _order_by_false_then_true(alarms, hits)
+    order = np.lexsort((hits, alarms))
     return Curve(
         "ROC",
         alarms[order],
@@ -38,16 +37,6 @@ def roc_curve(table: Contingency) -> Curve:
         "false positive rate",
         "true positive rate",
     )
-
-
-def _order_by_false_then_true(alarms: Floats, hits: Floats) -> NDArray[np.intp]:
-    """Sort by false positive rate, values within rounding of each other counting as equal."""
-    order = np.argsort(alarms, kind="stable")
-    # equal in exact arithmetic must be equal here: give each run of neighbours one common rank
-    rank = np.concatenate([[0], np.cumsum(np.diff(alarms[order]) > ROUNDING)])
-    ranked = np.empty(alarms.size, np.intp)
-    ranked[order] = rank
-    return np.lexsort((hits, ranked))
 
 
 def roc_area(curve: Curve, interpolation: Interpolation = "trapezoid") -> float:

@@ -14,6 +14,10 @@ from pulens.errors import InputError, listed, nearest
 from pulens.precision import LARGEST_WHOLE, first_too_long, too_long
 from pulens.sample import LABELLED, NEGATIVE, UNLABELLED
 
+LARGEST_WEIGHT = 1e12
+SMALLEST_WEIGHT = 1e-9
+LARGEST_TOTAL = 1e15  # rows beyond which a double no longer counts them one by one
+
 RowName = Callable[[int], str]
 
 
@@ -245,7 +249,25 @@ def check_weights(
             f"{name} must be at least 0, got {float(weights[bad[0]])!r} in {row_name(first_row + int(bad[0]))} "
             f"({bad.size:,} such row{'s' if bad.size > 1 else ''}). A weight says how many rows a row stands for."
         )
+    largest = float(weights.max(initial=0.0))
+    if largest > LARGEST_WEIGHT or 0 < largest < SMALLEST_WEIGHT:
+        place = row_name(first_row + int(weights.argmax()))
+        raise _weights_out_of_range(name, f"the largest is {largest!r} in {place}")
     return weights
+
+
+def check_total_weights(totals: Iterable[float], name: str = "weights") -> None:
+    """The same of sums that an engine added up without showing its rows."""
+    for total in totals:
+        if not total <= LARGEST_TOTAL or 0 < total < SMALLEST_WEIGHT:
+            raise _weights_out_of_range(name, f"those of one kind of row add up to {float(total)!r}")
+
+
+def _weights_out_of_range(name: str, seen: str) -> InputError:
+    return InputError(
+        f"{name} must lie between {SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g}: {seen}. A weight says how many rows a "
+        "row stands for, and intervals grow narrow with that number: divide weights by their mean, or leave them out."
+    )
 
 
 def _to_floats(array: NDArray[Any], name: str, row_name: RowName, first_row: int) -> NDArray[np.floating[Any]]:

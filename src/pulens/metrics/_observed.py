@@ -55,7 +55,7 @@ def matthews_at(called: Any, hits: Any, rows: int, labelled: int) -> Floats:
     array([0.258199])
     """
     i, k = np.asarray(called, float), np.asarray(hits, float)
-    spread = np.sqrt(i * (rows - i)) * np.sqrt(labelled * (rows - labelled))
+    spread = np.sqrt(i * (rows - i)) * np.sqrt(float(labelled) * (rows - labelled))
     return divide(k * rows - i * labelled, spread, empty=0.0)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pulens.assumptions import Assumptions
-from pulens.hypergeometric import tails
+from pulens.hypergeometric import log_p_values_upwards, tails
 from pulens.metrics._metric import Floats, Metric
 from pulens.metrics._observed import average_over_points
 from pulens.operating_points import Ties
@@ -29,6 +29,8 @@ def log_pulp(tally: Tally, assumptions: Assumptions, *, ties: Ties = "expected")
 
 
 def _surprise(called: Any, hits: Any, rows: int, labelled: int) -> Floats:
+    if np.ndim(hits) == 2:  # inside a tie: one tail for each rank, the others by recurrence
+        return -log_p_values_upwards(called, hits, rows, labelled)
     found: Floats = -tails(hits, rows, labelled, called).log_at_least
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pulens.assumptions import Assumptions
-from pulens.hypergeometric import chances_along, chances_of_fewer, sum_of_chances, tails
+from pulens.hypergeometric import KnownChances, chances_along, chances_upwards, sum_of_chances, tails
 from pulens.metrics._metric import Metric
 from pulens.operating_points import (
     Ranking,
@@ -41,12 +41,13 @@ def pulp_of(ranking: Ranking, ties: Ties = "expected") -> float:
     if ties != "expected":
         ranking = ranking.untied(ties)
     spread = np.sqrt(labelled * (rows - labelled) / rows) / 2
-    if labelled * (1.2e-6 + 3e-8 * spread) > 6e-8 * rows:  # seconds of either way, measured
-        total = _sum_by_walk(ranking, rows)
+    stretches = int(np.where(ranking.is_mixed, 1, ranking.labelled).sum())
+    if stretches * (1.2e-6 + 3e-8 * spread) > 6e-8 * rows:  # seconds of either way, measured
+        total, known = _sum_by_walk(ranking, rows)
     else:
-        total = _sum_by_stretches(ranking, rows, labelled)
+        total, known = _sum_by_stretches(ranking, rows, labelled), None
     if ties == "expected":
-        total += sum_inside_ties(ranking, lambda i, k: chances_of_fewer(i, k, rows, labelled))
+        total += sum_inside_ties(ranking, lambda i, k: chances_upwards(i, k, rows, labelled, known=known))
     return total / (rows + 1)
 
 
@@ -66,22 +67,25 @@ def _sum_by_stretches(ranking: Ranking, rows: int, labelled: int) -> float:
     return float(sum_of_chances(first, last, found, rows, labelled).sum())
 
 
-def _sum_by_walk(ranking: Ranking, rows: int) -> float:
-    """The same sum rank by rank: for very many labelled rows."""
+def _sum_by_walk(ranking: Ranking, rows: int) -> tuple[float, KnownChances]:
+    """The same sum rank by rank, for very many labelled rows, and the chances one rank into each mixed tie."""
     blocks = np.flatnonzero(ranking.labelled)
     sizes, hits = ranking.sizes[blocks], ranking.labelled[blocks]
-    starts = np.cumsum(ranking.sizes)[blocks] - sizes
-    hit_ranks = np.repeat(starts + 1 - np.cumsum(hits) + hits, hits) + np.arange(hits.sum())
-    total = sum(float(chances.sum()) for _, chances in chances_along(hit_ranks, rows))
+    ends, hits_before = np.cumsum(ranking.sizes)[blocks], np.cumsum(hits) - hits
+    # labelled rows last in their tie, so that its first rank has met none of them
+    hit_ranks = np.repeat(ends + 1 - hits - hits_before, hits) + np.arange(hits.sum())
     mixed = hits < sizes
-    if mixed.any():  # ranks strictly inside a tie depend on its order: they are added elsewhere
-        inside = np.zeros(rows + 1, np.int8)
-        np.add.at(inside, starts[mixed] + 1, 1)
-        np.add.at(inside, (starts + sizes)[mixed], -1)
-        inside = np.cumsum(inside, dtype=np.int8)
-        for start, chances in chances_along(hit_ranks, rows):
-            total -= float(chances[inside[start : start + chances.size] == 1].sum())
-    return total
+    opens = (ends - sizes)[mixed] + 1
+    inside = np.zeros(rows + 1, np.int8)  # ranks strictly inside a tie depend on its order: they are added elsewhere
+    np.add.at(inside, opens, 1)
+    np.add.at(inside, ends[mixed], -1)
+    inside = np.cumsum(inside, dtype=np.int8)
+    total, known = 0.0, np.empty(opens.size)
+    for start, chances in chances_along(hit_ranks, rows):
+        total += float(chances[inside[start : start + chances.size] == 0].sum())
+        here = slice(*np.searchsorted(opens, [start, start + chances.size]))
+        known[here] = chances[opens[here] - start]
+    return total, KnownChances(opens, hits_before[mixed], known)
 
 
 def landmarks(tally: Tally, value: float, *, ties: Ties = "expected") -> dict[str, float]:

@@ -16,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.contingency import Contingency
+from pulens.errors import AssumptionError
 from pulens.tally import Tally
 from pulens.uncertainty.bands import Band, rank_band
 
 Floats = NDArray[np.float64]
 Approach = Literal["positives", "negatives", "tighter"]
+MOST_WORK = 1 << 22  # thresholds times numbers of latent positives that are tried one by one
 SLACK = 1e-9  # a product within this of a whole number is that number: bands are never exact to more
 
 
@@ -45,14 +47,38 @@ def latent_count(share: float, rows: float) -> float:
 
 
 def latent_range_of(tally: Tally, shares: tuple[float, float], *, labelled_too: bool) -> tuple[float, float]:
-    """Fewest and most latent positives; at least one where nothing else is positive, since no rate has 0 rows.
+    """Fewest and most latent positives; of either class at least one row that the tables speak of.
+
+    A share between 0 and 1 may round to no row or to all of them, and no rate has 0 rows.
 
     >>> latent_range_of(Tally.from_arrays(np.array([1, 0, 0]), np.array([3, 2, 1])), (0.0, 0.5), labelled_too=False)
     (1.0, 1.0)
+    >>> latent_range_of(Tally.from_arrays(np.array([1, 0, 0]), np.array([3, 2, 1])), (0.9, 0.99), labelled_too=False)
+    (1.0, 1.0)
     """
-    least = 0.0 if labelled_too and tally.totals.labelled else min(1.0, float(tally.totals.unlabelled))
-    low, high = (max(latent_count(share, tally.totals.unlabelled), least) for share in shares)
+    labelled, rows, negative = tally.totals
+    least = 0.0 if labelled_too and labelled else 1.0
+    most = rows if labelled_too and negative else math.ceil(rows) - 1.0
+    if least > most:
+        spoken_of = "all rows together" if labelled_too else "the unlabelled rows"
+        raise AssumptionError(
+            f"bounds speak of {spoken_of}, among which there must be a positive and a negative, and there are only "
+            f"{rows:g} unlabelled and {negative:g} known negative rows. Give more unlabelled rows."
+        )
+    low, high = (min(max(latent_count(share, rows), least), most) for share in shares)
     return low, high
+
+
+def whole_numbers(low: float, high: float, most: int) -> Floats:
+    """All whole numbers from one to another, or that many of them, evenly spaced with both ends.
+
+    >>> whole_numbers(3, 6, 10), whole_numbers(0, 100, 3)
+    (array([3., 4., 5., 6.]), array([  0.,  50., 100.]))
+    """
+    count = int(high - low) + 1
+    if count <= most:
+        return low + np.arange(count, dtype=np.float64)
+    return np.unique(np.rint(np.linspace(low, high, most)))
 
 
 def round_up(values: Any) -> Floats:
@@ -88,6 +114,58 @@ def surrogates_in_head(head: Any, rows: float, latent: float, theta: Any) -> Flo
     return np.asarray(np.where(latent - theta > tail, latent - tail, np.minimum(head, theta)))
 
 
+class SurrogateBands(NamedTuple):
+    """Bands on the rank CDF of latent positives, of latent negatives or of both, and the unlabelled rows above."""
+
+    head: Floats
+    rows: float
+    positives: Band | None
+    negatives: Band | None
+
+    @classmethod
+    def of(
+        cls, tally: Tally, confidence: float, band: str, approach: Approach, latent_range: tuple[float, float]
+    ) -> SurrogateBands:
+        """The two-sample band is as wide as the least favourable number of latent rows in the range asks."""
+        fewest_latent, most_latent = latent_range
+        rows = float(tally.totals.unlabelled)
+        head, known, refuted = (
+            np.concatenate([[0.0], np.asarray(kind, float)])
+            for kind in (tally.unlabelled, tally.labelled, tally.negative)
+        )
+        level = 1 - (1 - confidence) / 2 if approach == "tighter" else confidence
+        positives = negatives = None
+        if approach in ("positives", "tighter"):
+            positives = rank_band(known, tally.totals.labelled, level, band, latent=fewest_latent)
+        if approach in ("negatives", "tighter"):
+            negatives = rank_band(refuted, tally.totals.negative, level, band, latent=rows - most_latent)
+        return cls(head, rows, positives, negatives)
+
+    def limits(self, latent: Any) -> tuple[Floats, Floats]:
+        """Fewest and most latent positives above each threshold; one row for each of several totals."""
+        latent = np.asarray(latent, float)[..., None]
+        limits = []
+        if self.positives is not None:
+            limits.append(
+                (
+                    surrogates_in_head(self.head, self.rows, latent, round_down(self.positives.low * latent)),
+                    surrogates_in_head(self.head, self.rows, latent, round_up(self.positives.high * latent)),
+                )
+            )
+        if self.negatives is not None:
+            rest = self.rows - latent
+            # few negatives above means many positives there: the ends change places
+            limits.append(
+                (
+                    self.head - surrogates_in_head(self.head, self.rows, rest, round_up(self.negatives.high * rest)),
+                    self.head - surrogates_in_head(self.head, self.rows, rest, round_down(self.negatives.low * rest)),
+                )
+            )
+        fewest = np.max([low for low, _ in limits], axis=0)
+        most = np.min([high for _, high in limits], axis=0)
+        return fewest, np.maximum(most, fewest)
+
+
 def surrogate_limits(
     tally: Tally,
     latent: float,
@@ -103,34 +181,8 @@ def surrogate_limits(
     threshold from whichever is tighter; the two then share the chance of being wrong. Where the number of latent
     positives is only known to lie in a range, the two-sample band is as wide as the least favourable one asks.
     """
-    fewest_latent, most_latent = latent_range or (latent, latent)
-    rows = float(tally.totals.unlabelled)
-    head = np.concatenate([[0.0], np.asarray(tally.unlabelled, float)])
-    level = 1 - (1 - confidence) / 2 if approach == "tighter" else confidence
-    limits = []
-    if approach in ("positives", "tighter"):
-        known = np.concatenate([[0.0], np.asarray(tally.labelled, float)])
-        limits_of: Band = rank_band(known, tally.totals.labelled, level, band, latent=fewest_latent)
-        limits.append(
-            (
-                surrogates_in_head(head, rows, latent, round_down(limits_of.low * latent)),
-                surrogates_in_head(head, rows, latent, round_up(limits_of.high * latent)),
-            )
-        )
-    if approach in ("negatives", "tighter"):
-        known = np.concatenate([[0.0], np.asarray(tally.negative, float)])
-        rest = rows - latent
-        limits_of = rank_band(known, tally.totals.negative, level, band, latent=rows - most_latent)
-        # few negatives above means many positives there: the ends change places
-        limits.append(
-            (
-                head - surrogates_in_head(head, rows, rest, round_up(limits_of.high * rest)),
-                head - surrogates_in_head(head, rows, rest, round_down(limits_of.low * rest)),
-            )
-        )
-    fewest = np.max([low for low, _ in limits], axis=0)
-    most = np.min([high for _, high in limits], axis=0)
-    return fewest, np.maximum(most, fewest)
+    bands = SurrogateBands.of(tally, confidence, band, approach, latent_range or (latent, latent))
+    return bands.limits(latent)
 
 
 def table_from_surrogates(tally: Tally, latent: float, in_head: Floats, *, labelled_too: bool) -> Contingency:
@@ -164,29 +216,36 @@ def bound_tables(
     r"""Tables with the greatest lower and the least upper bound on the false positive rate: paper 001, Theorem 1.
 
     ``shares`` is the range of the share of positives among the unlabelled rows. Where the ranking beats chance
-    more positives mean a lower false positive rate (Lemma 4): the upper curve then takes the high end, the lower
-    curve the low one. Where it does not, the ends change places; so at each threshold the end with the lower
-    (higher) false positive rate is taken for the upper (lower) curve.
+    more positives mean a lower false positive rate (Lemma 4), where it does not a higher one, and where the band is
+    cut neither holds: so at each threshold the number of latent positives with the lowest (highest) false positive
+    rate is taken for the upper (lower) curve, of all in the range or of as many as are tried.
 
     >>> labels, scores = np.repeat([1, 0], [3, 8]), np.array([.9, .66, .41, .94, .83, .71, .6, .52, .35, .22, .1])
     >>> tables = bound_tables(Tally.from_arrays(labels, scores), (0.375, 0.375), 0.95, band="dkw")
     >>> tables.upper.true_positive[:4], tables.lower.false_positive[:4]
     (array([0., 1., 2., 3.]), array([0., 1., 1., 2.]))
     """
-    lowers, uppers = [], []
     low, high = latent_range_of(tally, shares, labelled_too=labelled_too)
-    for latent in dict.fromkeys((low, high)):
-        fewest, most = surrogate_limits(tally, latent, confidence, band, approach, latent_range=(low, high))
-        lowers.append(table_from_surrogates(tally, latent, fewest, labelled_too=labelled_too))
-        uppers.append(table_from_surrogates(tally, latent, most, labelled_too=labelled_too))
-    if len(uppers) == 1:
-        return BoundTables(lowers[0], uppers[0])
-    return BoundTables(_pick(lowers, np.greater), _pick(uppers, np.less))
+    bands = SurrogateBands.of(tally, confidence, band, approach, (low, high))
+    lower = upper = None
+    for latent in whole_numbers(low, high, counts_tried(len(tally))).tolist():
+        fewest, most = bands.limits(latent)
+        low_here = table_from_surrogates(tally, latent, fewest, labelled_too=labelled_too)
+        high_here = table_from_surrogates(tally, latent, most, labelled_too=labelled_too)
+        lower = low_here if lower is None else _pick(lower, low_here, np.greater)
+        upper = high_here if upper is None else _pick(upper, high_here, np.less)
+    assert lower is not None
+    assert upper is not None
+    return BoundTables(lower, upper)
 
 
-def _pick(tables: list[Contingency], better: Any) -> Contingency:
+def counts_tried(thresholds: int) -> int:
+    """How many numbers of latent positives can be tried at so many thresholds within a second or so."""
+    return max(9, MOST_WORK // max(thresholds, 1))
+
+
+def _pick(first: Contingency, second: Contingency, better: Any) -> Contingency:
     """At each threshold the table with the lower, or higher, false positive rate."""
-    first, second = tables
     takes_second = better(second.false_positive_rate, first.false_positive_rate)
     cells = [
         np.where(takes_second, getattr(second, cell), getattr(first, cell))

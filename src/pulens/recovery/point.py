@@ -16,10 +16,13 @@ from numpy.typing import NDArray
 
 from pulens.assumptions import Assumptions
 from pulens.contingency import Contingency
+from pulens.errors import PulensError, listed
+from pulens.recovery._checks import check_numbers, check_shares, check_unlabelled_prior
 from pulens.scenario import Scenario
 from pulens.tally import Tally, Totals
 
 Floats = NDArray[np.float64]
+KINDS = ("labelled", "unlabelled", "negative")
 
 
 def recovered_rates(
@@ -38,7 +41,11 @@ def recovered_rates(
     >>> true_positive_rate, round(false_positive_rate, 12)
     (0.8, 0.133333333333)
     """
-    alpha, beta = unlabelled_prior, 1.0 - label_noise
+    labelled_rate, unlabelled_rate = (
+        check_shares(name, rate)
+        for name, rate in (("labelled_rate", labelled_rate), ("unlabelled_rate", unlabelled_rate))
+    )
+    alpha, beta = check_unlabelled_prior(unlabelled_prior, label_noise)
     scale = beta - alpha
     # coefficients first: for clean labels the first is exactly 1, so recall stays the labelled rate to the bit
     true_positive_rate = (1 - alpha) / scale * labelled_rate - (1 - beta) / scale * unlabelled_rate
@@ -52,7 +59,15 @@ def precision_in_unlabelled(true_positive_rate: Any, unlabelled_rate: Any, *, un
     >>> round(precision_in_unlabelled(0.8, 0.3, unlabelled_prior=0.25), 6)
     0.666667
     """
-    return unlabelled_prior * true_positive_rate / unlabelled_rate
+    alpha, _ = check_unlabelled_prior(unlabelled_prior, 0.0)
+    true_positive_rate = check_numbers("true_positive_rate", true_positive_rate)  # recovered: any number
+    unlabelled_rate = check_shares("unlabelled_rate", unlabelled_rate)
+    if np.any(unlabelled_rate == 0):
+        raise PulensError(
+            "unlabelled_rate must be above 0, got 0: no unlabelled row is predicted positive there, and precision is a "
+            "share of those. Leave such thresholds out."
+        )
+    return alpha * true_positive_rate / unlabelled_rate
 
 
 def precision_from_pu_precision(
@@ -70,7 +85,19 @@ def precision_from_pu_precision(
     >>> round(precision_from_pu_precision(2 / 7, 3 / 23, unlabelled_prior=0.25, label_noise=0.05), 6)
     0.696429
     """
-    alpha, beta, c = unlabelled_prior, 1.0 - label_noise, labelled_share
+    alpha, beta = check_unlabelled_prior(unlabelled_prior, label_noise)
+    pu_precision = check_shares("pu_precision", pu_precision)
+    if np.any(pu_precision == 1):
+        raise PulensError(
+            "pu_precision must be below 1, got 1: no unlabelled row is predicted positive there, and precision among "
+            "them does not exist. Leave such thresholds out."
+        )
+    c = check_shares("labelled_share", labelled_share)
+    if not np.all((c > 0) & (c < 1)):
+        raise PulensError(
+            f"labelled_share must lie strictly between 0 and 1, got {labelled_share!r}. It is the share of "
+            "labelled rows among labelled and unlabelled rows, and there must be both."
+        )
     odds = (1 - c) / c * pu_precision / (1 - pu_precision)
     return alpha * (1 - alpha) / (beta - alpha) * (odds - (1 - beta) / (1 - alpha))
 
@@ -170,6 +197,8 @@ def recover(tally: Tally, assumptions: Assumptions) -> Contingency:
 
 def recover_at(tally: Tally, assumptions: Assumptions, threshold: float) -> Contingency:
     """The contingency table of "predicted positive when score >= threshold", for any number."""
+    if np.isnan(threshold):
+        raise PulensError("threshold must be a number, got nan: no score can be compared with it.")
     totals = tally.totals
     recovery = Recovery.of(totals, assumptions)
     observed = (count / total if total else 0.0 for count, total in zip(tally.at(threshold), totals, strict=True))
@@ -186,20 +215,28 @@ def pairwise_auc(tally: Tally, above: str, below: str) -> float:
     >>> pairwise_auc(Tally.from_arrays(np.array([1, 1, 0, 0]), np.array([3, 2, 2, 1])), "labelled", "unlabelled")
     0.875
     """
+    for name, given in (("above", above), ("below", below)):
+        if given not in KINDS:
+            raise PulensError(f"{name} must be one of {listed(KINDS)}, got {given!r}.")
+    if len(tally) == 0:
+        raise PulensError("a tally without rows has no pairs to compare: it must hold at least one score.")
     first, second = getattr(tally, above), getattr(tally, below)
     if not first[-1] or not second[-1]:
         return 0.5
+    pairs = 2 * first[-1].item() * second[-1].item()
+    # pairs of billions of rows pass what 64 bits hold: from there on each term is rounded to 53 bits
+    kind = np.dtype(np.float64) if pairs > np.iinfo(np.int64).max else first.dtype
     doubled: Any = 0
-    first_before = second_before = first.dtype.type(0)
+    first_before = second_before = kind.type(0)
     for block in tally.blocks():
-        here, there = first[block], second[block]
+        here, there = first[block].astype(kind, copy=False), second[block].astype(kind, copy=False)
         heights = here.copy()
         heights[1:] += here[:-1]
         heights[0] += first_before
         heights *= np.diff(there, prepend=second_before)  # whole numbers stay whole: the sum is exact
         doubled += heights.sum().item()
         first_before, second_before = here[-1], there[-1]
-    return float(doubled / (2 * first[-1].item() * second[-1].item()))
+    return float(doubled / pairs)
 
 
 def direct_roc_auc(tally: Tally, assumptions: Assumptions) -> float:
@@ -216,9 +253,8 @@ def direct_roc_auc(tally: Tally, assumptions: Assumptions) -> float:
     0.625
     """
     recovery = Recovery.of(tally.totals, assumptions)
-    kinds = ("labelled", "unlabelled", "negative")
     areas = np.full((3, 3), 0.5)
     for i, j in ((0, 1), (0, 2), (1, 2)):
-        areas[i, j] = pairwise_auc(tally, kinds[i], kinds[j])
+        areas[i, j] = pairwise_auc(tally, KINDS[i], KINDS[j])
         areas[j, i] = 1.0 - areas[i, j]
     return float(np.array(recovery.true_positive_rate) @ areas @ np.array(recovery.false_positive_rate))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.calibration._likelihood import fit_logistic
+from pulens.calibration._likelihood import check_spread, fit_logistic
 from pulens.calibration._risk import Points
 from pulens.calibration.recalibrators._map import CalibrationMap, Recalibrator, log_sides
 
 
 def fit_beta(points: Points, scores_are: str) -> CalibrationMap:
     r""":math:`\sigma(c + a\ln s - b\ln(1-s))` with :math:`a, b \ge 0`, by the likelihood of the labels."""
+    check_spread(points.scores, "'beta'", scores_are)
     low, high = log_sides(points.scores, scores_are)
     columns = {"both": [low, high], "low": [low], "high": [high], "none": []}
     chosen: tuple[float, ...] = ()

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.calibration._likelihood import fit_logistic, logits_of
+from pulens.calibration._likelihood import check_spread, fit_logistic, logits_of
 from pulens.calibration._risk import Points
 from pulens.calibration.recalibrators._map import CalibrationMap, Recalibrator
 
 
 def fit_platt(points: Points, scores_are: str) -> CalibrationMap:
     r""":math:`\sigma(a + b\,\mathrm{logit}\,s)` by the likelihood of the labels; a mere rank is its own logit."""
+    check_spread(points.scores, "'platt'", scores_are)
     logits = logits_of(points.scores, scores_are)
     design = np.column_stack([np.ones_like(logits), logits])
     prior = min(max(points.class_prior, 1e-12), 1 - 1e-12)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pulens.binning import bits_for
 from pulens.errors import InputError
-from pulens.inputs.columns import LabelCoding
+from pulens.inputs.columns import LabelCoding, check_total_weights
 from pulens.inputs.engines._counts import (
     KEYS_LIMIT,
     Codes,
@@ -69,6 +69,9 @@ def count_tallies(
             "while it was read. Read a snapshot, or try again."
         )
     found = tallies(parts, engine.score_type)
+    if engine.columns.weight is not None:
+        for tally in found.values():
+            check_total_weights(tally.totals, f"weights (column {engine.columns.weight!r})")
     if engine.group_by is None:
         return found
     return {segment: found[segment] for segment in in_order(found)}

@@ -153,6 +153,13 @@ const recovery = (() => {
         });
       }
     }
+    // recalls that differ by rounding alone are one recall, or the order of its points would be luck
+    points.sort((p, q) => p.recall - q.recall || p.i - q.i);
+    for (let k = 1, last = points.length ? points[0].recall : 0; k < points.length; k++) {
+      const own = points[k].recall;
+      if (own - last <= ROUNDING) points[k].recall = points[k - 1].recall;
+      last = own;
+    }
     points.sort((p, q) => p.recall - q.recall || p.called - q.called || p.i - q.i);
     return { x: points.map((p) => p.recall), y: points.map((p) => p.precision), index: points.map((p) => p.i) };
   }

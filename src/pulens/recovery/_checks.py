@@ -1,0 +1,44 @@
+"""What the formulas of the recovery may be given: shares that could be shares, and labels that say something."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from pulens.assumptions import Assumptions
+from pulens.errors import AssumptionError, PulensError
+
+
+def check_numbers(name: str, values: Any) -> Any:
+    """One finite number or an array of them."""
+    try:
+        numbers = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise PulensError(f"{name} must be a number or an array of numbers, got {values!r}.") from None
+    if not np.isfinite(numbers).all():
+        first = numbers[~np.isfinite(numbers)].flat[0] if numbers.ndim else numbers.item()
+        raise PulensError(f"{name} must be finite, got {float(first)!r}. Leave out what was not observed.")
+    return numbers if numbers.ndim else numbers.item()
+
+
+def check_shares(name: str, values: Any) -> Any:
+    """One share from 0 to 1 or an array of them."""
+    shares = check_numbers(name, values)
+    outside = np.asarray((shares < 0) | (shares > 1))
+    if outside.any():
+        first = np.asarray(shares)[outside].flat[0]
+        raise PulensError(f"{name} must be a share from 0 to 1, got {float(first)!r}. Write 30% as 0.3.")
+    return shares
+
+
+def check_unlabelled_prior(unlabelled_prior: Any, label_noise: Any) -> tuple[float, float]:
+    """The share of positives among unlabelled and among labelled rows, the second above the first."""
+    if not isinstance(unlabelled_prior, Real) or isinstance(unlabelled_prior, bool):
+        raise AssumptionError(
+            f"unlabelled_prior must be a number of at least 0 and below 1, got {unlabelled_prior!r}. "
+            "It is the share of positives among the unlabelled rows: write 30% as 0.3."
+        )
+    given = Assumptions(float(unlabelled_prior), label_noise)  # refuses what no data could satisfy
+    return given.unlabelled_prior, given.labelled_purity
