@@ -382,7 +382,7 @@ def report_worlds(worlds, found):
     print("\ncoverage of nominal 95% intervals, in %: class prior (as before the doubt), then known / estimated prior")
     print(
         f"{'table, model':32}{'prior':>7}{'(full)':>7}"
-        + "".join(f"{name:>13}" for name in METRICS)
+        + "".join(f"{name:>15}" for name in METRICS)
         + f"{'width':>8}{'(full)':>7}{'error':>8}"
         + "".join(f"{peer:>9}" for peer in PEERS)
     )
@@ -421,7 +421,7 @@ def _line(lines):
     cells = [f"{100 * mean(lines, 'prior held'):7.1f}{100 * mean(lines, 'full trust held'):7.1f}"]
     for name in METRICS:
         both = (100 * mean(lines, f"{name} {kind} held") for kind in ("known", "estimated"))
-        cells.append(f"{' / '.join(f'{value:.1f}' for value in both):>13}")
+        cells.append(f"{' / '.join(f'{value:.1f}' for value in both):>15}")
     cells.append(f"{mean(lines, 'width among unlabelled'):8.3f}{mean(lines, 'full trust width'):7.3f}")
     cells.append(f"{mean(lines, 'error among unlabelled'):8.4f}")
     return "".join(cells) + "".join(f"{mean(lines, f'{peer} error'):9.4f}" for peer in PEERS)
