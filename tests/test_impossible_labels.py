@@ -216,7 +216,7 @@ def test_every_face_leads_with_the_contradiction(contradicted, face):
         "markdown": lambda: contradicted.to_markdown().splitlines()[2].strip(),
         "json": lambda: contradicted.to_dict()["verdict"][0],
         "page": lambda: re.search(r'<p class="sentence">([^<]*)</p>', contradicted.to_html())[1],
-        "notebook": lambda: re.search(r"<p>([^<]*)</p>", contradicted._repr_html_())[1],
+        "notebook": lambda: re.search(r"<p><b>([^<]*)</b></p>", contradicted._repr_html_())[1],
     }[face]()
     assert said == first
     verdict = " ".join(contradicted.to_dict()["verdict"])

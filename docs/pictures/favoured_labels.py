@@ -23,12 +23,16 @@ def draw():
         labels, scores, class_prior=float(prior), threshold=1.2, confidence=None, scenario="case-control"
     )
     truth = pulens.evaluate(
-        known(labels, positive), scores[labels == 0], threshold=1.2, confidence=None, scenario="case-control"
+        known(labels, positive),
+        scores[labels == 0],
+        negative=-1,
+        threshold=1.2,
+        confidence=None,
+        scenario="case-control",
     )
-    factors = np.geomspace(1, 5, 25)
     figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.6))
     for ax, name in zip(axes, ("precision", "roc_auc"), strict=True):
-        low, high = found.sensitivity_curve(name, factors=factors)
+        low, high = found.sensitivity_curve(name)
         ax.fill_between(low.x, low.y, high.y, color=STRONG, alpha=0.2, linewidth=0, label="possible")
         ax.plot(low.x, low.y, color=STRONG, linewidth=1.4)
         ax.plot(high.x, high.y, color=STRONG, linewidth=2, label="recovered, random labels supposed")

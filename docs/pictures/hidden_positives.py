@@ -9,7 +9,9 @@ import pulens
 def draw():
     labels, scores, positive = case_control(labelled=2000, unlabelled=12000)
     found = pulens.evaluate(labels, scores, class_prior=0.2, confidence=None, scenario="case-control")
-    truth = pulens.evaluate(known(labels, positive), scores[labels == 0], confidence=None, scenario="case-control")
+    truth = pulens.evaluate(
+        known(labels, positive), scores[labels == 0], negative=-1, confidence=None, scenario="case-control"
+    )
     figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.9))
     found.plot(axes)
     look = {"color": CONTRAST, "linewidth": 1.2, "linestyle": ":"}

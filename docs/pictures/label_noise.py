@@ -14,7 +14,9 @@ def draw():
     labels, scores = np.repeat([1, 0], [1500, 8000]), rng.normal(2.2 * positive)
     ignored = pulens.evaluate(labels, scores, class_prior=0.2, confidence=None, scenario="case-control")
     said = pulens.evaluate(labels, scores, class_prior=0.2, label_noise=noise, confidence=None, scenario="case-control")
-    truth = pulens.evaluate(known(labels, positive), scores[labels == 0], confidence=None, scenario="case-control")
+    truth = pulens.evaluate(
+        known(labels, positive), scores[labels == 0], negative=-1, confidence=None, scenario="case-control"
+    )
     figure, ax = plt.subplots(figsize=(4.6, 4))
     curves = (
         ("noise ignored", ignored, {"color": FAINT, "linestyle": "--", "linewidth": 1.5}),

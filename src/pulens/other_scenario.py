@@ -13,6 +13,7 @@ from pulens.evidence import Evidence
 from pulens.frozen import FrozenMapping
 from pulens.metrics import find
 from pulens.metrics._measure import value
+from pulens.metrics._possible_worlds import find_contradiction
 from pulens.notice import Notice, Severity
 from pulens.priors.class_prior import population_prior, unlabelled_prior
 from pulens.scenario import Scenario
@@ -83,15 +84,18 @@ def other_scenario(evidence: Evidence, estimates: Mapping[str, Estimate], thresh
     other = Scenario.CASE_CONTROL if evidence.scenario is Scenario.SINGLE_SET else Scenario.SINGLE_SET
     held: Literal["population", "unlabelled"] = "population" if evidence.prior_held == "population" else "unlabelled"
     try:
-        there = _under(evidence, other).assumptions
+        moved_evidence = _under(evidence, other)
+        there = moved_evidence.assumptions
     except AssumptionError as error:
         reason = str(error).split(". ")[0]  # the rest is the way out for who typed the class prior
         return OtherScenario(evidence.scenario, other, held, FrozenMapping({}), reason)
     moved = {}
+    against = find_contradiction(moved_evidence)
     for name, estimate in estimates.items():
         if math.isnan(estimate.value):
             continue
-        found = value(find(name), evidence.tally, there, threshold)
+        possible = None if against is None else against.estimate(name, find(name), threshold, {})
+        found = value(find(name), evidence.tally, there, threshold) if possible is None else possible.value
         if abs(found - estimate.value) > _doubt(estimate.interval):  # nan is not
             moved[name] = (estimate.value, found)
     return OtherScenario(evidence.scenario, other, held, FrozenMapping(moved))

@@ -62,7 +62,7 @@ class PriorDoubt:
     """What is known of the share of positives among the unlabelled rows, and what that allows.
 
     >>> from pulens.evidence import gather
-    >>> doubt = PriorDoubt(gather([1, 0, 0], [0.9, 0.5, 0.1], class_prior=(0.1, 0.3)))
+    >>> doubt = PriorDoubt(gather([1, 0, 0], [0.9, 0.5, 0.1], unlabelled_prior=(0.1, 0.3)))
     >>> doubt.treatment, doubt.over(3)
     ('range', [0.1, 0.2, 0.3])
     """

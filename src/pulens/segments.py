@@ -198,7 +198,7 @@ def evaluate_by(
     names, multiple = tuple(metrics), check_multiple(worlds)
     for name in names:
         find(name)
-    assumed = {name: options.pop(name) for name in _ASSUMED if options.get(name) is not None}
+    assumed = {name: value for name in _ASSUMED if (value := options.pop(name, None)) is not None}
     intervals = {name: options.pop(name) for name in _INTERVALS if name in options}
     resampling = check_resampling(**{"confidence": 0.95, **intervals})
     if class_prior_column is not None:

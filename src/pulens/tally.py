@@ -159,7 +159,7 @@ class Tally:
     def at(self, threshold: float) -> Totals:
         """Rows of each kind scoring at or above any number, not only at a score that occurs.
 
-        The number is read in the precision of the scores (:func:`pulens.precision.in_precision`).
+        The number is read in the precision of the scores (``pulens.precision.in_precision``).
 
         >>> import numpy as np
         >>> Tally.from_arrays(np.array([1, 0, 0]), np.array([0.9, 0.5, 0.2])).at(0.5)

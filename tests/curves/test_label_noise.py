@@ -83,7 +83,10 @@ def test_areas_of_noisy_labels_are_exact() -> None:
 def test_points_of_noisy_labels_stand_in_their_exact_order() -> None:
     for labels, scores, prior, noise in small_samples():
         points = exact_points(labels, scores, prior, noise)
-        table = recover(Tally.from_arrays(np.array(labels), np.array(scores)), Assumptions(float(prior), float(noise)))
+        table = recover(
+            Tally.from_arrays(np.array(labels), np.array(scores)),
+            Assumptions(float(prior), float(noise), Scenario.CASE_CONTROL),
+        )
         for curve, exact in (
             (precision_recall_curve(table), sorted((p.recall, p.called) for p in points if p.called)),
             (roc_curve(table), sorted((p.alarms, p.recall) for p in points)),

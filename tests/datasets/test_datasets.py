@@ -285,6 +285,7 @@ def test_splits_count_as_in_the_benchmark_paper(mirror, name):
         found.y,
         label_frequency=0.1,
         unlabelled="whole-pool",
+        scenario="case-control",
         validation_share=0.01,
         test_share=0.0 if official else 0.2,
         seed=2,
@@ -316,7 +317,13 @@ def test_spambase_labels_are_biased_as_measured_for_the_published_mechanisms(mir
     }
     for (mechanism, frequency), mean in expected.items():
         made = synthesise(
-            X, found.y, mechanism=mechanism, label_frequency=frequency, unlabelled="whole-pool", evidence=posterior
+            X,
+            found.y,
+            mechanism=mechanism,
+            label_frequency=frequency,
+            unlabelled="whole-pool",
+            scenario="case-control",
+            evidence=posterior,
         )
         chosen = posterior[made.train.rows[made.train.labels == 1]]
         assert chosen.mean() == pytest.approx(mean, abs=0.04), mechanism
@@ -328,6 +335,7 @@ def test_spambase_labels_are_biased_as_measured_for_the_published_mechanisms(mir
             offset=1.5,
             label_frequency=0.05,
             unlabelled="whole-pool",
+            scenario="case-control",
             evidence=posterior,
             seed=seed,
         ).train

@@ -66,6 +66,7 @@ def test_counting_parts_and_merging_them_is_counting_the_whole(tmp_path, capsys)
     for name in ("all.tally", "all.csv"):
         main(["evaluate", str(tmp_path / name), "--class-prior", "0.3", "--json", "-"])
         answers.append(json.loads(capsys.readouterr().out))
+        answers[-1].pop("next_steps")  # commands name the file
     assert answers[0] == answers[1]
     assert pulens.evaluate(tmp_path / "all.tally", class_prior=0.3).tally.totals.rows == 900
 

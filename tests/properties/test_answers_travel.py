@@ -52,7 +52,7 @@ def answers_of(rows, prior):
         comparison,
         comparison.differences["roc_auc"][0],
         comparison.order["roc_auc"],
-        pulens.evaluate_by(rows, "site", **given_prior, redraws=100),
+        pulens.evaluate_by(rows, "site", **given_prior, same_prior=True, redraws=100),
         both,
         both.class_prior,
         both.label_noise,

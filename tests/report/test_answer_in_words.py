@@ -170,7 +170,7 @@ def test_the_first_step_is_about_what_limits_the_answer(given, first):
 
 
 def test_nothing_is_to_be_done_where_every_class_is_known():
-    assert next_steps(pulens.evaluate([1, 1, -1, -1], [4, 2, 3, 1], scenario="single-set")) == ()
+    assert next_steps(pulens.evaluate([1, 1, -1, -1], [4, 2, 3, 1], negative=-1, scenario="single-set")) == ()
 
 
 @pytest.mark.parametrize("prior", [0.0829, 0.15, 0.6])

@@ -193,7 +193,7 @@ def test_addresses_of_databases_do_not_reach_the_title():
 @pytest.mark.parametrize("scenario", ["case-control", "single-set"])
 def test_the_slider_of_rows_whose_classes_are_known_has_a_track(scenario):
     labels = np.repeat([1, -1], [20, 60])
-    evaluation = pulens.evaluate(labels, np.arange(80.0), scenario=scenario, redraws=100)
+    evaluation = pulens.evaluate(labels, np.arange(80.0), negative=-1, scenario=scenario, redraws=100)
     prior = page_data(evaluation, summarise(evaluation))["prior"]
     low, high = prior["track"]
     assert prior["fixed"]

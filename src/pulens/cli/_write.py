@@ -82,11 +82,13 @@ def check_targets(targets: Mapping[str, str | None], *sources: str, folders: Seq
 def _check_not_read(option: str, path: str, place: str, sources: Sequence[str], folders: Sequence[str]) -> None:
     source = read_by(sources, place)
     if source is not None:
-        among = "the file that is read"
-        if source != path:
-            among = f"among the files that are read ({shown_address(source)})"
+        if os.path.realpath(source) == place:
+            raise PulensError(
+                f"{option} and the file that is read are both {path!r}, and one would replace the other: name two."
+            )
         raise PulensError(
-            f"{option} {path!r} is {among}, and would replace it or be read as data next time: name another file."
+            f"{option} {path!r} is among the files that are read ({shown_address(source)}), and would replace one or be "
+            "read as data next time: name another file."
         )
     for folder in folders:
         inside = os.path.realpath(folder)
