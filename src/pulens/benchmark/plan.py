@@ -24,6 +24,7 @@ from pulens.benchmark.protocol_checks import DECIDED
 from pulens.errors import InputError, listed
 
 FORMAT = 1  # part of every key: results of another format are other results
+MOST_RUNS = 1_000_000
 SELECTIONS = ("proxy_accuracy", "proxy_auc", "loss", "oracle_accuracy", "oracle_f1", "last")
 ALIASES = {"oracle": "oracle_accuracy"}
 NETWORKS = {"mnist": "lenet", "fashion_mnist": "lenet", "cifar10": "cifar_cnn", "adni": "mri_cnn"}
@@ -119,6 +120,7 @@ class Plan:
 
 def expand(protocol: Protocol) -> Plan:
     """Every method on every data set under every condition with every seed; what two conditions share counts once."""
+    _check_number(protocol)
     runs: dict[str, Run] = {}
     for name in chosen_methods(protocol):
         method = methods.find(name)
@@ -152,6 +154,17 @@ def expand(protocol: Protocol) -> Plan:
                             )
                             runs.setdefault(run.key, run)
     return Plan(protocol, tuple(runs.values()))
+
+
+def _check_number(protocol: Protocol) -> None:
+    """A few long lists multiply to more runs than anybody could mean."""
+    conditions = sum(len(one.mechanisms) * len(one.label_frequencies) for one in protocol.conditions)
+    runs = len(chosen_methods(protocol)) * len(protocol.datasets) * conditions * len(protocol.seeds)
+    if runs > MOST_RUNS:
+        raise InputError(
+            f"the protocol {protocol.name!r} asks for {runs:,} runs, and {MOST_RUNS:,} is the most that one plan may "
+            "have: give fewer seeds, conditions, data sets or methods, or several protocols."
+        )
 
 
 def chosen_methods(protocol: Protocol) -> tuple[str, ...]:

@@ -157,9 +157,9 @@ def run_plan(plan: Plan, folder: str | Path, options: Options = Options(), *, wa
     """
     begun = time.monotonic()
     _check(options)
+    budget, on_cpu = budget_of(options.device, options.jobs)  # refuses a device before a folder is made
     store = Store(folder).open()
     store.remember(plan)
-    budget, on_cpu = budget_of(options.device, options.jobs)
     packed = stacks(plan.runs, lambda group: options.most or most_runs(group, budget, on_cpu))
     order = {name: place for place, name in enumerate(dict.fromkeys(run.dataset for run in plan.runs))}
     packed.sort(key=lambda stack: order[stack[0].dataset])  # a worker then loads a data set once
