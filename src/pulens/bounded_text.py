@@ -67,7 +67,7 @@ def check_yaml(text: str, where: str) -> None:
     >>> check_yaml(chr(10).join(["l0: &l0 [1]", *doubled]), "a.yaml")
     Traceback (most recent call last):
     ...
-    pulens.errors.InputError: a.yaml, line 17: with its aliases (*name) written out the text has more than 100,000 \
+    pulens.errors.InputError: a.yaml, line 16: with its aliases (*name) written out the text has more than 100,000 \
 values, and 100,000 is the most.
     """
     import yaml

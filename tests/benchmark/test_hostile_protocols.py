@@ -72,7 +72,7 @@ def test_long_lists_that_multiply_are_counted_and_not_written_out():
     frequencies = [0.2 + place / 100_000 for place in range(2000)]
     protocol = load_protocol("smoke", seeds=list(range(20_000)))
     condition = protocol.conditions[0].model_copy(update={"label_frequencies": tuple(frequencies)})
-    with pytest.raises(InputError, match="asks for .* runs, and 1,000,000 is the most"):
+    with pytest.raises(InputError, match=r"asks for .* runs, and 1,000,000 is the most"):
         expand(protocol.model_copy(update={"conditions": (condition,)}))
 
 
@@ -83,7 +83,7 @@ def test_long_lists_that_multiply_are_counted_and_not_written_out():
 def test_a_file_of_rates_that_is_none_is_refused(text, tmp_path):
     place = tmp_path / "rates.json"
     place.write_text(text)
-    with pytest.raises(InputError, match="rates.json"):
+    with pytest.raises(InputError, match=r"rates\.json"):
         load_rates(place)
 
 
