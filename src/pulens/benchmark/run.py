@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
@@ -43,6 +43,7 @@ class Summary:
     failed: int
     added: int
     seconds: float
+    damaged: Mapping[str, str] = field(default_factory=dict)  # files of the archive that were left out, and why
 
     @property
     def left(self) -> int:
@@ -180,7 +181,8 @@ def run_plan(plan: Plan, folder: str | Path, options: Options = Options(), *, wa
     finished, failures = queue.counts()
     if watch is not None:
         watch(finished, failures)
-    return Summary(len(plan.runs), finished - failures, failures, queue.added, time.monotonic() - begun)
+    seconds = time.monotonic() - begun
+    return Summary(len(plan.runs), finished - failures, failures, queue.added, seconds, dict(store.damaged))
 
 
 def longest_first(packed: Sequence[tuple[Run, ...]], on_cpu: bool) -> list[tuple[Run, ...]]:

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from pulens.errors import InputError
-from pulens.learners._restored import check_packed, check_width, damaged
+from pulens.learners._restored import check_packed, check_width, damaged, unreadable
 from pulens.learners._saving import ARRAYS, FACTS, check_target, described
 from pulens.whole_files import whole_folder
 
@@ -42,7 +41,7 @@ def restore(learner: Any, facts: dict[str, Any], folder: Path) -> None:
         with np.load(file, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
     except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise InputError(f"{file} could not be read: {error}.") from error
+        raise unreadable(file, error) from error
     try:
         learner._restore(fitted, arrays, folder)
     except KeyError as error:

@@ -15,6 +15,7 @@ from pulens.learners._restored import (
     check_prior,
     check_width,
     damaged,
+    unreadable,
 )
 from pulens.learners._saving import FACTS, MODELS, check_target, described
 from pulens.whole_files import whole_folder
@@ -50,7 +51,7 @@ def restore_models(learner: Any, facts: dict[str, Any], folder: Path, trusted: S
         unknown = sorted(set(skops.get_untrusted_types(file=file)) - set(trusted))
         stored = None if unknown else skops.load(file, trusted=list(trusted))
     except Exception as error:  # skops builds what it is told to, and each class fails in its own way
-        raise InputError(f"{file} could not be read: {type(error).__name__}: {str(error)[:200]}.") from error
+        raise unreadable(file, error) from error
     if stored is None:
         raise InputError(
             f"{file} holds {listed(unknown)}, which a file made in bad faith could misuse. If you know where the "

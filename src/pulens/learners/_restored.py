@@ -28,6 +28,12 @@ def damaged(place: Path | str, why: str) -> InputError:
     return InputError(f"{place} is damaged: {' '.join(short.split()).rstrip('.')}. {ANEW}")
 
 
+def unreadable(file: Path, error: Exception) -> InputError:
+    """The error for a file of which not even the form is right; foreign messages may be long, and quote its bytes."""
+    said = " ".join(str(error).split()) or type(error).__name__
+    return InputError(f"{file} could not be read: {said[:200].rstrip('.')}. {ANEW}")
+
+
 @contextmanager
 def in_words(place: Path) -> Iterator[None]:
     """Whatever else a damaged file sets off is said in one sentence."""
@@ -134,7 +140,7 @@ def check_packed(file: Path) -> None:
     except PulensError:
         raise
     except Exception as error:  # zlib, zipfile, struct and numpy each have their own
-        raise InputError(f"{file} could not be read: {error}. {ANEW}") from error
+        raise unreadable(file, error) from error
 
 
 def _check_header(file: Path, name: str, size: int, opened: Any) -> None:

@@ -25,6 +25,7 @@ from pulens.learners._restored import (
     in_words,
     is_number,
     short,
+    unreadable,
 )
 from pulens.whole_files import check_replaceable, whole_folder
 
@@ -216,7 +217,7 @@ def _check_numbers(learner: Any, folder: Path) -> None:
     if not sizes or not shape:
         raise damaged(place, f"row_shape_ must be whole numbers above 0, got {short(shape)}")
     width = check_width(place, "the product of row_shape_", math.prod(shape))
-    if getattr(learner, "n_features_in_", shape[0]) != shape[0]:
+    if getattr(learner, "n_features_in_", shape[0]) not in shape[:2]:  # grey pictures came without their one channel
         raise damaged(place, f"n_features_in_ is {short(learner.n_features_in_)}, and row_shape_ {shape}")
     check_prior(place, learner.class_prior_)
     wrong = None if is_number(learner.cut_) else f"cut_ is {short(learner.cut_)}"
@@ -257,7 +258,7 @@ def _network(build: Callable[[], Any], file: Path) -> Any:
     try:
         module.load_state_dict(tensors.load_file(str(file)))
     except Exception as error:  # safetensors and torch have no common error to catch
-        raise InputError(f"{file} could not be read: {error}") from error
+        raise unreadable(file, error) from error
     for name, tensor in module.state_dict().items():
         if not bool(tensor.isfinite().all()):
             raise InputError(f"{file} is damaged: {name} holds numbers that are not finite. Train the learner anew.")
@@ -273,7 +274,7 @@ def _check_shapes(build: Callable[[], Any], file: Path) -> None:
         with safe_open(str(file), framework="pt") as stored:
             found = {name: tuple(stored.get_slice(name).get_shape()) for name in stored.keys()}  # noqa: SIM118
     except Exception as error:  # safetensors has no error of its own to catch
-        raise InputError(f"{file} could not be read: {error}") from error
+        raise unreadable(file, error) from error
     try:
         with torch.device("meta"):
             made = build().state_dict()
