@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pulens.benchmark.counts import KINDS, METRICS
@@ -132,6 +133,18 @@ SUPPORTED_BEFORE = frozenset({"lagam"})  # who read true support labels in archi
 RUNNERS = "runners"  # a file that every runner holds a shared lock on
 NEEDED = ("key", "method", "dataset", "mechanism", "label_frequency", "seed", "status")  # of every run
 
+NEEDED_WHEN_DONE = (
+    "title",
+    "family",
+    "kind",
+    "own_selection",
+    "settings",
+    "choices",
+    "stack_runs",
+    "stack_seconds",
+    "stack_peak_memory",
+)
+
 
 class Store:
     """The writing side: which runs are there, and how more are added."""
@@ -140,6 +153,7 @@ class Store:
         self.folder = Path(folder)
         self.damaged: dict[str, str] = {}  # files that are no results, and why
         self._seen: dict[str, tuple[tuple[str, ...], bool]] = {}
+        self._broken: dict[str, tuple[int, int]] = {}  # when a damaged file was last changed, and its size
         self._presence: int | None = None
 
     @property
@@ -161,6 +175,12 @@ class Store:
         self._sweep()
         return self
 
+    def close(self) -> None:
+        """Say that nobody writes here any more; the end of the process says the same."""
+        if self._presence is not None:
+            self._leave()
+            self._presence = None
+
     def _sweep(self) -> None:
         """Remove what killed runners left half written, if nobody else is at work here.
 
@@ -170,7 +190,7 @@ class Store:
         if fcntl is None or self._presence is not None:
             return
         self._presence = os.open(self.folder / RUNNERS, os.O_RDWR | os.O_CREAT, 0o666)
-        weakref.finalize(self, _close, self._presence)
+        self._leave = weakref.finalize(self, _close, self._presence)
         try:
             fcntl.flock(self._presence, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -195,15 +215,18 @@ class Store:
         found: set[str] = set()
         for name, path in there.items():
             if name not in self._seen:
-                why = fault(path)
-                if why == GONE:  # a failed run was replaced this very moment
-                    continue
-                if why is not None:  # its runs are to be done again
-                    self.damaged[name] = why
-                    self._seen[name] = (), False
+                try:
+                    looks = path.stat().st_mtime_ns, path.stat().st_size
+                    if self._broken.get(name) == looks:
+                        continue
+                    why = fault(path)
+                    if why is not None:  # its runs are to be done again, here or by somebody who replaces the file
+                        self.damaged[name], self._broken[name] = why, looks
+                        continue
+                    table = _columns(path, ["key", "status"])
+                except FileNotFoundError:  # a failed run was replaced this very moment
                     continue
                 self.damaged.pop(name, None)
-                table = _columns(path, ["key", "status"])
                 keys = tuple(table["key"].to_pylist())
                 self._seen[name] = keys, "failed" in table["status"].to_pylist()
             keys, is_failed = self._seen[name]
@@ -236,7 +259,11 @@ class Archive:
 
     @cached_property
     def _faults(self) -> dict[Path, str | None]:
-        return {path: fault(path) for path in sorted((self.folder / RUNS).glob("*.parquet"))}
+        found = {}
+        for path in sorted((self.folder / RUNS).glob("*.parquet")):
+            with suppress(FileNotFoundError):  # a failed run was replaced this very moment
+                found[path] = fault(path)
+        return found
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -246,7 +273,7 @@ class Archive:
     @property
     def damaged(self) -> dict[str, str]:
         """Names of files that are left out, and why: cut off, or not results of a benchmark."""
-        return {path.name: why for path, why in self._faults.items() if why not in (None, GONE)}
+        return {path.name: why for path, why in self._faults.items() if why is not None}
 
     @cached_property
     def runs(self) -> tuple[dict[str, Any], ...]:
@@ -363,18 +390,15 @@ class Archive:
         return cached[place, column]
 
 
-GONE = "it is gone"
-
-
 def fault(path: Path) -> str | None:
     """Why a file holds no results that can be used, or None: everything in it is read once."""
-    if not path.is_file():
-        return "it is no file" if path.exists() else GONE
+    if path.is_dir():
+        return "it is a folder"
     try:
         table = _columns(path, SCHEMA.names)
         table.validate(full=True)
     except FileNotFoundError:
-        return GONE
+        raise
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
         said = " ".join(str(error).split())
         return f"it is cut off, or not made by a benchmark: {said[:160]}"
@@ -384,6 +408,10 @@ def fault(path: Path) -> str | None:
     others = sorted(set(table["status"].to_pylist()) - {"done", "failed"})
     if others:
         return f"a run's status is done or failed, got {listed(others)}"
+    done = table.filter(pc.equal(table["status"], "done"))
+    empty = [name for name in NEEDED_WHEN_DONE if done[name].null_count]
+    if empty or (len(done) and pc.min(done["stack_runs"]).as_py() < 1):
+        return f"its finished runs have no {listed(empty or ['stack_runs'])}"
     for name in ("parameters", "settings"):
         for text in set(table[name].to_pylist()) - {None}:
             try:

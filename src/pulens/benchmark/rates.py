@@ -100,7 +100,9 @@ def measured_rates(archive: Archive) -> list[Rate]:
     found = []
     for (method, dataset, kind, device, used, long), rows in sorted(cells.items()):
         whole = [
-            parts.get(row["started"], 1.0) * (row["stack_seconds"] + row["stack_watching_seconds"]) / row["stack_runs"]
+            parts.get(row["started"], 1.0)
+            * (row["stack_seconds"] + (row["stack_watching_seconds"] or 0))
+            / row["stack_runs"]
             for row in rows
         ]
         memory = [row["stack_peak_memory"] / row["stack_runs"] for row in rows]

@@ -178,6 +178,7 @@ def run_plan(plan: Plan, folder: str | Path, options: Options = Options(), *, wa
         executor(options)(queue, options, tick)
     finally:
         queue.claims.close()
+        store.close()
     finished, failures = queue.counts()
     if watch is not None:
         watch(finished, failures)

@@ -209,7 +209,7 @@ def _stored_odds(place: Path, rows: int) -> NDArray[np.float64] | None:
     """Odds computed before; None where there are none, or a damaged file that is computed anew."""
     try:
         stored = np.load(place, mmap_mode="r", allow_pickle=False)  # makes no room for what is not there
-    except (OSError, ValueError, EOFError):
+    except Exception:  # what is only kept to save time can be computed anew, whatever is wrong with it
         return None
     if not isinstance(stored, np.ndarray) or stored.shape != (rows,) or stored.dtype.kind != "f":
         return None
