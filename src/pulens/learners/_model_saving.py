@@ -34,6 +34,8 @@ def save(learner: Any, path: Path) -> Path:
     with whole_folder(path) as temporary:
         try:
             skops.dump({"estimator": parameters["estimator"], "fitted": fitted}, temporary / MODELS)
+        except OSError:  # a full disk is said in whole_folder's words
+            raise
         except Exception as error:  # whatever a classifier of somebody's own may raise
             raise InputError(
                 f"{parameters['estimator']!r} cannot be saved: {error}. Models of scikit-learn and of libraries that "
