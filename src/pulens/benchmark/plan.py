@@ -179,12 +179,8 @@ def chosen_methods(protocol: Protocol) -> tuple[str, ...]:
 def resolved_settings(method: methods.Method, protocol: Protocol, dataset: str) -> dict[str, Any]:
     """Every setting that matters with its value, so that a changed default is another run."""
     given = protocol.settings_of(method.name, dataset)
-    if is_dataclass(method.learner):
-        ready: Any = method.learner
-        defaults = {one.name: getattr(ready(), one.name) for one in fields(ready)}
-    else:
-        parameters = inspect.signature(method.learner).parameters.values()
-        defaults = {one.name: one.default for one in parameters if one.default is not inspect.Parameter.empty}
+    with methods.its_own_fault(f"the method {method.name!r}"):
+        defaults = _defaults(method.learner)
     settings = {name: value for name, value in {**defaults, **given}.items() if name not in DECIDED}
     selection = ALIASES.get(settings.get("selection", "last"), settings.get("selection", "last"))
     if method.is_network and selection not in SELECTIONS:
@@ -197,6 +193,14 @@ def resolved_settings(method: methods.Method, protocol: Protocol, dataset: str) 
                 f"{method.name}: the setting {name!r} must be a plain value or a list of them, got {value!r}."
             )
     return {name: list(value) if isinstance(value, tuple) else value for name, value in sorted(settings.items())}
+
+
+def _defaults(learner: Any) -> dict[str, Any]:
+    if is_dataclass(learner):
+        ready: Any = learner
+        return {one.name: getattr(ready(), one.name) for one in fields(ready)}
+    parameters = inspect.signature(learner).parameters.values()
+    return {one.name: one.default for one in parameters if one.default is not inspect.Parameter.empty}
 
 
 def _is_plain(value: Any) -> bool:

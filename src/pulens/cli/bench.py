@@ -134,14 +134,23 @@ def run_command(protocol: str, archive: Path, **given: Any) -> None:
 @click.option("--rates", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Other rates than shipped.")
 @click.option("--archive", type=click.Path(path_type=Path), help="Say also what of it is done there.")
 @click.option("--list", "list_runs", is_flag=True, help="Print every run with its key.")
-def plan_command(protocol: str, rates: Path | None, archive: Path | None, list_runs: bool, **given: Any) -> None:
+@click.option("--run-methods", is_flag=True, help="Run files of methods that cannot be read without running them.")
+def plan_command(
+    protocol: str, rates: Path | None, archive: Path | None, list_runs: bool, run_methods: bool, **given: Any
+) -> None:
     """Say what a protocol would run, and how much time and memory that takes.
+
+    Nothing of a method's file is run: its settings are read from the text.
 
     PROTOCOL is conventional, label-frequency, selection-bias, full, smoke or a YAML file of yours.
     """
-    from pulens.benchmark.forecast import plan_lines
+    from contextlib import nullcontext
 
-    plan = _plan(protocol, given)
+    from pulens.benchmark.forecast import plan_lines
+    from pulens.benchmark.methods import without_running
+
+    with nullcontext() if run_methods else without_running():
+        plan = _plan(protocol, given)
     if list_runs:
         for run in plan.runs:
             click.echo(f"{run.key}  {run}")
