@@ -118,16 +118,18 @@ possible."""
 
 def _replace_in_two_steps(made: Path, place: Path) -> None:
     """For disks that cannot exchange: killed between the steps, the old folder lies beside its place."""
-    aside = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name[:80]}.")) / "replaced"
-    place.replace(aside)
+    beside = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name[:80]}."))
+    aside = beside / "replaced"
     try:
+        place.replace(aside)
         made.replace(place)
     except BaseException:
-        aside.replace(place)
+        if aside.exists() and not place.exists():
+            aside.replace(place)
         raise
     finally:
         if place.exists():
-            shutil.rmtree(aside.parent, ignore_errors=True)
+            shutil.rmtree(beside, ignore_errors=True)
 
 
 def write_whole(path: AnyPath, text: str) -> None:

@@ -122,6 +122,7 @@ COMMANDS = {
 
 
 @pytest.mark.filterwarnings("ignore::pulens.errors.CollapseWarning")
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
 @pytest.mark.parametrize("how", ["kill", "interrupt"])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_ended_at_any_point_a_command_leaves_the_old_or_the_new_whole(command, how, here):
@@ -195,11 +196,29 @@ def test_ended_at_any_point_a_benchmark_goes_on_to_the_same_archive(how, here):
 def test_a_folder_that_cannot_be_exchanged_is_replaced_in_two_steps(tmp_path, monkeypatch):
     from pulens import whole_files
 
-    monkeypatch.setattr(whole_files, "_exchange", lambda one, other: False)
-    for words in ("old", "new"):
+    def write(words: str) -> None:
         with whole_files.whole_folder(tmp_path / "model") as made:
             (made / "a.txt").write_text(words)
+
+    monkeypatch.setattr(whole_files, "_exchange", lambda one, other: False)
+    write("old")
+    write("new")
     assert contents(tmp_path) == {"model/a.txt": b"new"}
+    real = Path.replace
+    for failing in (1, 2):  # the step that is interrupted
+        steps = iter(range(1, 9))
+
+        def interrupted(self, target, steps=steps, failing=failing):
+            if next(steps) == failing:
+                raise KeyboardInterrupt
+            return real(self, target)
+
+        monkeypatch.setattr(Path, "replace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            write("newer")
+        monkeypatch.setattr(Path, "replace", real)
+        assert contents(tmp_path) == {"model/a.txt": b"new"}
+        assert hidden(tmp_path) == []
 
 
 @pytest.mark.parametrize("method", ["nnpu", "puet", "elkan_noto"])
