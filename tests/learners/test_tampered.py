@@ -336,3 +336,20 @@ def leaves(value, path=()):
             yield from leaves(inner, (*path, key))
     else:
         yield path
+
+
+@pytest.mark.torch
+@pytest.mark.filterwarnings("ignore::pulens.errors.CollapseWarning")
+def test_a_network_of_ones_own_may_compute_while_it_is_made(table, tmp_path):
+    """As networks with a rate of dropout per layer do."""
+    import torch
+
+    def network(shape):
+        rates = [rate.item() for rate in torch.linspace(0, 0.1, 2)]
+        return torch.nn.Sequential(torch.nn.Linear(*shape, 2), torch.nn.Dropout(rates[1]), torch.nn.Linear(2, 1))
+
+    features, labels, _ = table
+    options = {"scenario": "case-control", "device": "cpu", "progress": False, "random_state": 0}
+    learner = NNPU(class_prior=0.3, backbone=network, epochs=1, **options).fit(features, labels)
+    again = load(learner.save(tmp_path / "model"), backbone=network)
+    np.testing.assert_array_equal(again.predict_proba(features), learner.predict_proba(features))
