@@ -221,3 +221,29 @@ def test_what_a_killed_runner_left_is_swept_at_once_however_young(tmp_path):
     assert leftovers(folder) == []
     alive.close()
     assert json.loads((folder / "archive.json").read_text()) == {"pulens_benchmark": 1}
+
+
+def test_a_place_where_no_archive_can_be_is_said(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    for place in (tmp_path / "file" / "archive", tmp_path / ("a" * 300)):
+        with pytest.raises(SystemExit) as end:
+            main(["bench", "run", "smoke", "--archive", str(place)])
+        assert end.value.code == 2
+        assert "cannot be written: " in capsys.readouterr().err
+
+
+def test_a_full_disk_while_running_is_a_sentence_and_the_next_run_goes_on(smoke, tmp_path, capsys):
+    resource = pytest.importorskip("resource", reason="a limit on files stands in for a full disk")
+    folder, limits = tmp_path / "archive", resource.getrlimit(resource.RLIMIT_FSIZE)
+    words = ["bench", "run", "smoke", "--methods", "elkan_noto", "--seeds", "1", "--archive", str(folder)]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3000, limits[1]))  # the protocol fits, a result does not
+    try:
+        with pytest.raises(SystemExit) as end:
+            main(words)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert end.value.code == 2
+    assert "cannot be written: " in capsys.readouterr().err
+    assert list((folder / "runs").iterdir()) == []
+    main(words)
+    assert "2 of 2 runs done; 2 in this call" in capsys.readouterr().out

@@ -162,6 +162,12 @@ class Store:
 
     def open(self) -> Store:
         """Make the folder, or check that it is an archive of this format; leave anything else alone."""
+        try:
+            return self._opened()
+        except OSError as error:
+            raise InputError(f"{self.folder}: cannot be written: {error.strerror or error}.") from error
+
+    def _opened(self) -> Store:
         facts = self.folder / FACTS
         if self.folder.exists() and not self.folder.is_dir():
             raise InputError(f"{self.folder} is a file; an archive is a folder.")
