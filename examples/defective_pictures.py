@@ -46,7 +46,7 @@ evaluation = pulens.evaluate(by_inspector.astype(int), scores, **setting)
 true_recall = (scores[scratched] >= 0.4).mean()
 recall = evaluation.estimates["recall"]
 labelled_rate = (scores[by_inspector] >= 0.4).mean()
-print(f"the model finds {labelled_rate:.3f} of the inspector's {by_inspector.sum()} scratches, {true_recall:.3f} of all")
+print(f"found are {labelled_rate:.3f} of the inspector's {by_inspector.sum()} scratches, {true_recall:.3f} of all")
 print(evaluation.to_dict()["verdict"][0])  # labels so far from random contradict the share of scratches
 print(f"what is possible: {recall}")
 

@@ -91,17 +91,45 @@ def _swap(made: Path, place: Path) -> None:
     """Put a folder in the place of another; whatever goes wrong, one of the two stands there."""
     if not place.exists():
         made.replace(place)
-        return
-    aside = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name[:80]}.")) / "replaced"
-    place.replace(aside)
+    elif _exchange(made, place):
+        shutil.rmtree(made, ignore_errors=True)  # which is the old one now
+    else:
+        _replace_in_two_steps(made, place)
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Let two folders change places in one step, so that a kill finds the one or the other; False where that is not \
+possible."""
+    import ctypes
+    import sys
+
     try:
+        library = ctypes.CDLL(None, use_errno=True)
+        names = os.fsencode(one), os.fsencode(other)
+        if sys.platform == "linux":
+            here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+            return bool(library.renameat2(here, names[0], here, names[1], exchange) == 0)
+        if sys.platform == "darwin":
+            return bool(library.renamex_np(*names, 2) == 0)  # RENAME_SWAP
+    except (OSError, AttributeError, TypeError):
+        pass  # no such library, or an old one
+    return False
+
+
+def _replace_in_two_steps(made: Path, place: Path) -> None:
+    """For disks that cannot exchange: killed between the steps, the old folder lies beside its place."""
+    beside = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name[:80]}."))
+    aside = beside / "replaced"
+    try:
+        place.replace(aside)
         made.replace(place)
     except BaseException:
-        aside.replace(place)
+        if aside.exists() and not place.exists():
+            aside.replace(place)
         raise
     finally:
         if place.exists():
-            shutil.rmtree(aside.parent, ignore_errors=True)
+            shutil.rmtree(beside, ignore_errors=True)
 
 
 def write_whole(path: AnyPath, text: str) -> None:

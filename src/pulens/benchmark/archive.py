@@ -10,23 +10,33 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
+import os
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pulens.benchmark.counts import KINDS, METRICS
 from pulens.benchmark.plan import FORMAT, Plan
+from pulens.bounded_text import parse_json, read_bounded
 from pulens.errors import InputError, listed
 from pulens.tally import Tally
 from pulens.whole_files import whole_file, write_whole
+
+fcntl: ModuleType | None
+try:
+    import fcntl
+except ImportError:  # not a Unix: nothing is swept
+    fcntl = None
 
 _f4, _f8, _i4, _i8, _s, _b = pa.float32(), pa.float64(), pa.int32(), pa.int64(), pa.string(), pa.bool_()
 CURVE = {
@@ -120,7 +130,20 @@ NESTED = {
 SCHEMA = pa.schema(list((SCALARS | VOLATILE | NESTED).items()), metadata={"pulens_benchmark": str(FORMAT)})
 RUNS, FACTS, CACHE, LOCK = "runs", "archive.json", "cache", "lock"
 SUPPORTED_BEFORE = frozenset({"lagam"})  # who read true support labels in archives older than the column
-STALE = 3600.0  # seconds after which a half-written file is nobody's
+RUNNERS = "runners"  # a file that every runner holds a shared lock on
+NEEDED = ("key", "method", "dataset", "mechanism", "label_frequency", "seed", "status")  # of every run
+
+NEEDED_WHEN_DONE = (
+    "title",
+    "family",
+    "kind",
+    "own_selection",
+    "settings",
+    "choices",
+    "stack_runs",
+    "stack_seconds",
+    "stack_peak_memory",
+)
 
 
 class Store:
@@ -128,7 +151,10 @@ class Store:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
+        self.damaged: dict[str, str] = {}  # files that are no results, and why
         self._seen: dict[str, tuple[tuple[str, ...], bool]] = {}
+        self._broken: dict[str, tuple[int, int]] = {}  # when a damaged file was last changed, and its size
+        self._presence: int | None = None
 
     @property
     def cache(self) -> Path:
@@ -136,6 +162,12 @@ class Store:
 
     def open(self) -> Store:
         """Make the folder, or check that it is an archive of this format; leave anything else alone."""
+        try:
+            return self._opened()
+        except OSError as error:
+            raise InputError(f"{self.folder}: cannot be written: {error.strerror or error}.") from error
+
+    def _opened(self) -> Store:
         facts = self.folder / FACTS
         if self.folder.exists() and not self.folder.is_dir():
             raise InputError(f"{self.folder} is a file; an archive is a folder.")
@@ -149,12 +181,32 @@ class Store:
         self._sweep()
         return self
 
+    def close(self) -> None:
+        """Say that nobody writes here any more; the end of the process says the same."""
+        if self._presence is not None:
+            self._leave()
+            self._presence = None
+
     def _sweep(self) -> None:
-        """Remove what killed runners left half written; what is young may still be written by somebody."""
-        for path in (self.folder / RUNS).glob(".*.parquet.*"):
-            with suppress(FileNotFoundError):
-                if time.time() - path.stat().st_mtime > STALE:
+        """Remove what killed runners left half written, if nobody else is at work here.
+
+        Clocks jump, so a file's age says nothing. Every runner holds a shared lock for as long as it lives, and the
+        operating system lets go of it however the runner ends: who gets it alone may sweep.
+        """
+        if fcntl is None or self._presence is not None:
+            return
+        self._presence = os.open(self.folder / RUNNERS, os.O_RDWR | os.O_CREAT, 0o666)
+        self._leave = weakref.finalize(self, _close, self._presence)
+        try:
+            fcntl.flock(self._presence, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            pass  # somebody is at work, or this disk has no locks
+        else:
+            for path in (self.folder / RUNS).glob(".*.parquet.*"):
+                with suppress(OSError):
                     path.unlink()
+        with suppress(OSError):
+            fcntl.flock(self._presence, fcntl.LOCK_SH)
 
     def remember(self, plan: Plan) -> None:
         """Keep the protocol beside its results."""
@@ -170,9 +222,17 @@ class Store:
         for name, path in there.items():
             if name not in self._seen:
                 try:
-                    table = pq.read_table(path, columns=["key", "status"])
+                    looks = path.stat().st_mtime_ns, path.stat().st_size
+                    if self._broken.get(name) == looks:
+                        continue
+                    why = fault(path)
+                    if why is not None:  # its runs are to be done again, here or by somebody who replaces the file
+                        self.damaged[name], self._broken[name] = why, looks
+                        continue
+                    table = _columns(path, ["key", "status"])
                 except FileNotFoundError:  # a failed run was replaced this very moment
                     continue
+                self.damaged.pop(name, None)
                 keys = tuple(table["key"].to_pylist())
                 self._seen[name] = keys, "failed" in table["status"].to_pylist()
             keys, is_failed = self._seen[name]
@@ -189,6 +249,7 @@ class Store:
         with whole_file(path) as temporary:
             pq.write_table(table, temporary, compression="zstd", compression_level=9, write_statistics=False)
         self._seen.pop(path.name, None)
+        self.damaged.pop(path.name, None)
         self.finished()
         for name, (old, is_failed) in list(self._seen.items()):
             if is_failed and name != path.name and set(old) <= set(keys):
@@ -203,8 +264,22 @@ class Archive:
     folder: Path
 
     @cached_property
+    def _faults(self) -> dict[Path, str | None]:
+        found = {}
+        for path in sorted((self.folder / RUNS).glob("*.parquet")):
+            with suppress(FileNotFoundError):  # a failed run was replaced this very moment
+                found[path] = fault(path)
+        return found
+
+    @property
     def files(self) -> tuple[Path, ...]:
-        return tuple(sorted((self.folder / RUNS).glob("*.parquet")))
+        """Files of results, whole as far as can be told by reading them."""
+        return tuple(path for path, why in self._faults.items() if why is None)
+
+    @property
+    def damaged(self) -> dict[str, str]:
+        """Names of files that are left out, and why: cut off, or not results of a benchmark."""
+        return {path.name: why for path, why in self._faults.items() if why is not None}
 
     @cached_property
     def runs(self) -> tuple[dict[str, Any], ...]:
@@ -235,7 +310,7 @@ class Archive:
     def _choices(self) -> dict[str, dict[str, dict[str, Any]]]:
         found: dict[str, dict[str, dict[str, Any]]] = {}
         for place, path in enumerate(self.files):
-            table = pq.read_table(path, columns=["key", "choices"])
+            table = _columns(path, ["key", "choices"])
             for number, (key, choices) in enumerate(
                 zip(*(table[name].to_pylist() for name in table.column_names), strict=True)
             ):
@@ -317,15 +392,55 @@ class Archive:
         if (place, column) not in cached:
             while len(cached) >= 8:  # a few stacks at a time: tallies of many are large
                 del cached[next(iter(cached))]
-            cached[place, column] = pq.read_table(self.files[place], columns=[column])[column]
+            cached[place, column] = _columns(self.files[place], [column])[column]
         return cached[place, column]
+
+
+def fault(path: Path) -> str | None:
+    """Why a file holds no results that can be used, or None: everything in it is read once."""
+    if path.is_dir():
+        return "it is a folder"
+    try:
+        table = _columns(path, SCHEMA.names)
+        table.validate(full=True)
+    except FileNotFoundError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
+        said = " ".join(str(error).split())
+        return f"it is cut off, or not made by a benchmark: {said[:160]}"
+    empty = [name for name in NEEDED if table[name].null_count]
+    if empty or not len(table):
+        return f"its runs have no {listed(empty)}" if empty else "it holds no run"
+    others = sorted(set(table["status"].to_pylist()) - {"done", "failed"})
+    if others:
+        return f"a run's status is done or failed, got {listed(others)}"
+    done = table.filter(pc.equal(table["status"], "done"))
+    empty = [name for name in NEEDED_WHEN_DONE if done[name].null_count]
+    if empty or (len(done) and pc.min(done["stack_runs"]).as_py() < 1):
+        return f"its finished runs have no {listed(empty or ['stack_runs'])}"
+    for name in ("parameters", "settings"):
+        for text in set(table[name].to_pylist()) - {None}:
+            try:
+                json.loads(text)
+            except (ValueError, RecursionError):
+                return f"{name} is no JSON"
+    return None
+
+
+def _columns(path: Path, columns: Sequence[str]) -> pa.Table:
+    return pq.read_table(path, columns=list(columns), schema=SCHEMA)
+
+
+def _close(presence: int) -> None:
+    with suppress(OSError):
+        os.close(presence)
 
 
 def _read(path: Path, columns: Sequence[str]) -> pa.Table:
     """Columns of one file; what an older version did not write is filled in."""
-    table = pq.read_table(path, columns=list(columns), schema=SCHEMA)
+    table = _columns(path, columns)
     if "needs_support" in columns and table["needs_support"].null_count:
-        methods = pq.read_table(path, columns=["method"])["method"].to_pylist()
+        methods = _columns(path, ["method"])["method"].to_pylist()
         known = pa.array([name in SUPPORTED_BEFORE for name in methods], _b)
         table = table.set_column(table.column_names.index("needs_support"), "needs_support", known)
     return table
@@ -369,8 +484,11 @@ def _canonical(value: Any) -> str:
 
 def _check_format(folder: Path) -> None:
     try:
-        found = json.loads((folder / FACTS).read_text(encoding="utf-8"))["pulens_benchmark"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{folder / FACTS} is not the description of an archive: {error}.") from error
+        found = parse_json(read_bounded(folder / FACTS), str(folder / FACTS))["pulens_benchmark"]
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise InputError(
+            f"{folder / FACTS} is not the description of an archive: {error}. If {folder} is one of this version of "
+            "pulens, remove that file: `pulens bench run` writes it anew."
+        ) from error
     if found != FORMAT:
         raise InputError(f"{folder} has format {found!r}; this version of pulens reads and writes format {FORMAT}.")

@@ -34,6 +34,8 @@ def plan_lines(plan: Plan, rates: Path | None = None, archive: Path | None = Non
         from pulens.benchmark.archive import read
 
         stored = read(archive)
+        for name, why in stored.damaged.items():
+            yield f"left out of {archive}: {name}: {why}"
         keys = {run.key for run in runs}
         done = sum(row["key"] in keys for row in stored.done)
         failed = sum(row["key"] in keys for row in stored.failed)

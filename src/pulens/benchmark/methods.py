@@ -11,6 +11,10 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import inspect
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from importlib.metadata import entry_points
@@ -19,8 +23,9 @@ from types import MappingProxyType
 from typing import Any
 
 from pulens import learners
-from pulens.errors import InputError, listed, nearest
+from pulens.errors import InputError, PulensError, listed, nearest
 
+_runs_files: ContextVar[bool] = ContextVar("runs_files", default=True)
 GROUP = "pulens.learners"
 RISK, DISAMBIGUATION, GENERATIVE, REFERENCE = (
     "risk estimators",
@@ -130,6 +135,8 @@ def plain(name: str) -> str:
 def find(name: str) -> Method:
     """A method by name, or by the path of the file that declares it as ``LEARNER``."""
     if name.endswith(".py"):
+        if not _runs_files.get():
+            return _from_text(Path(name).resolve())
         return _from_file(
             str(Path(name).resolve()), Path(name).resolve().stat().st_mtime_ns if Path(name).is_file() else 0
         )
@@ -144,7 +151,8 @@ def find(name: str) -> Method:
         return Method(known, title, family, learners.find(known))
     installed = _installed()
     if name in installed:
-        learner = installed[name].load()
+        with its_own_fault(f"the installed method {name!r}"):
+            learner = installed[name].load()
         return Method(name, getattr(learner, "title", name), getattr(learner, "family", "other"), learner)
     raise InputError(
         f"there is no method {name!r}; the methods are {listed(names(), limit=40)}.{nearest(name, names())}"
@@ -155,12 +163,52 @@ def _installed() -> dict[str, Any]:
     return {point.name: point for point in entry_points(group=GROUP)}
 
 
+@contextmanager
+def without_running() -> Iterator[None]:
+    """Inside, files of methods are read and not run; what only running could tell is an error."""
+    before = _runs_files.set(False)
+    try:
+        yield
+    finally:
+        _runs_files.reset(before)
+
+
+def _from_text(place: Path) -> Method:
+    from pulens.benchmark.method_facts import read_method
+
+    _check_is_file(place)
+    facts = read_method(place)
+    return Method(place.stem, facts.title, facts.family, facts.learner, str(place), _digest(place))
+
+
+def _check_is_file(place: Path) -> None:
+    if not place.is_file():
+        raise InputError(f"there is no file {str(place)!r}; `pulens bench new-method` writes one to start from.")
+
+
+def _digest(place: Path) -> str:
+    return hashlib.sha256(place.read_bytes()).hexdigest()[:12]
+
+
+@contextmanager
+def its_own_fault(what: str) -> Iterator[None]:
+    """Code of somebody else may raise anything, or end the process: that is said in a sentence."""
+    try:
+        yield
+    except (PulensError, KeyboardInterrupt):
+        raise
+    except (Exception, SystemExit) as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        where = f" (line {frames[-1].lineno} of {Path(frames[-1].filename).name})" if frames else ""
+        said = " ".join(str(error).split())[:200]
+        raise InputError(f"{what} cannot be used: it raised {type(error).__name__}: {said}{where}.") from error
+
+
 @lru_cache(maxsize=32)
 def _from_file(path: str, changed: int) -> Method:
     """A method of the user's own: the file is run, as any script of theirs would be."""
     place = Path(path)
-    if not place.is_file():
-        raise InputError(f"there is no file {path!r}; `pulens bench new-method` writes one to start from.")
+    _check_is_file(place)
     specification = importlib.util.spec_from_file_location(f"pulens_method_{place.stem}", place)
     assert specification is not None
     assert specification.loader is not None
@@ -168,10 +216,15 @@ def _from_file(path: str, changed: int) -> Method:
     import sys
 
     sys.modules[specification.name] = module  # dataclasses look their module up
-    specification.loader.exec_module(module)
+    with its_own_fault(f"the method {path}"):
+        specification.loader.exec_module(module)
     learner = getattr(module, "LEARNER", None)
     if learner is None:
         raise InputError(f"{path}: declares no LEARNER; end the file with `LEARNER = YourClass`.")
-    digest = hashlib.sha256(place.read_bytes()).hexdigest()[:12]
+    if not inspect.isclass(learner):
+        raise InputError(f"{path}: LEARNER must be a class, got {type(learner).__name__}.")
     title, family = getattr(module, "TITLE", place.stem), getattr(module, "FAMILY", "other")
-    return Method(place.stem, title, family, learner, path, digest)
+    for name, word in (("TITLE", title), ("FAMILY", family)):
+        if not isinstance(word, str):
+            raise InputError(f"{path}: {name} must be a word, got {type(word).__name__}.")
+    return Method(place.stem, title, family, learner, path, _digest(place))

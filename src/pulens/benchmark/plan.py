@@ -24,6 +24,7 @@ from pulens.benchmark.protocol_checks import DECIDED
 from pulens.errors import InputError, listed
 
 FORMAT = 1  # part of every key: results of another format are other results
+MOST_RUNS = 1_000_000
 SELECTIONS = ("proxy_accuracy", "proxy_auc", "loss", "oracle_accuracy", "oracle_f1", "last")
 ALIASES = {"oracle": "oracle_accuracy"}
 NETWORKS = {"mnist": "lenet", "fashion_mnist": "lenet", "cifar10": "cifar_cnn", "adni": "mri_cnn"}
@@ -119,6 +120,7 @@ class Plan:
 
 def expand(protocol: Protocol) -> Plan:
     """Every method on every data set under every condition with every seed; what two conditions share counts once."""
+    _check_number(protocol)
     runs: dict[str, Run] = {}
     for name in chosen_methods(protocol):
         method = methods.find(name)
@@ -154,6 +156,17 @@ def expand(protocol: Protocol) -> Plan:
     return Plan(protocol, tuple(runs.values()))
 
 
+def _check_number(protocol: Protocol) -> None:
+    """A few long lists multiply to more runs than anybody could mean."""
+    conditions = sum(len(one.mechanisms) * len(one.label_frequencies) for one in protocol.conditions)
+    runs = len(chosen_methods(protocol)) * len(protocol.datasets) * conditions * len(protocol.seeds)
+    if runs > MOST_RUNS:
+        raise InputError(
+            f"the protocol {protocol.name!r} asks for {runs:,} runs, and {MOST_RUNS:,} is the most that one plan may "
+            "have: give fewer seeds, conditions, data sets or methods, or several protocols."
+        )
+
+
 def chosen_methods(protocol: Protocol) -> tuple[str, ...]:
     """Names of methods with "all" written out, each once."""
     found: dict[str, None] = {}
@@ -166,12 +179,8 @@ def chosen_methods(protocol: Protocol) -> tuple[str, ...]:
 def resolved_settings(method: methods.Method, protocol: Protocol, dataset: str) -> dict[str, Any]:
     """Every setting that matters with its value, so that a changed default is another run."""
     given = protocol.settings_of(method.name, dataset)
-    if is_dataclass(method.learner):
-        ready: Any = method.learner
-        defaults = {one.name: getattr(ready(), one.name) for one in fields(ready)}
-    else:
-        parameters = inspect.signature(method.learner).parameters.values()
-        defaults = {one.name: one.default for one in parameters if one.default is not inspect.Parameter.empty}
+    with methods.its_own_fault(f"the method {method.name!r}"):
+        defaults = _defaults(method.learner)
     settings = {name: value for name, value in {**defaults, **given}.items() if name not in DECIDED}
     selection = ALIASES.get(settings.get("selection", "last"), settings.get("selection", "last"))
     if method.is_network and selection not in SELECTIONS:
@@ -184,6 +193,14 @@ def resolved_settings(method: methods.Method, protocol: Protocol, dataset: str) 
                 f"{method.name}: the setting {name!r} must be a plain value or a list of them, got {value!r}."
             )
     return {name: list(value) if isinstance(value, tuple) else value for name, value in sorted(settings.items())}
+
+
+def _defaults(learner: Any) -> dict[str, Any]:
+    if is_dataclass(learner):
+        ready: Any = learner
+        return {one.name: getattr(ready(), one.name) for one in fields(ready)}
+    parameters = inspect.signature(learner).parameters.values()
+    return {one.name: one.default for one in parameters if one.default is not inspect.Parameter.empty}
 
 
 def _is_plain(value: Any) -> bool:

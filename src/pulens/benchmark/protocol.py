@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import resources
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -27,6 +28,7 @@ from pulens import backbones, labelling
 from pulens.benchmark import datasets
 from pulens.benchmark.protocol_checks import check_combinations, check_settings
 from pulens.benchmark.protocol_text import Text, read_text
+from pulens.bounded_text import read_bounded
 from pulens.errors import InputError, listed, nearest
 from pulens.scenario import DEFAULT_SCENARIO
 
@@ -41,13 +43,21 @@ def _number(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float):
         hint = ": YAML reads 1e-2 as a word, write 1.0e-2" if isinstance(value, str) else ""
         raise ValueError(f"must be a number{hint}")
+    try:
+        finite = isfinite(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        finite = False
+    if not finite:
+        raise ValueError("must be a finite number")
     return value
 
 
 def _distinct(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    for place, value in enumerate(values):
-        if value in values[:place]:
+    seen = set()
+    for value in values:
+        if value in seen:
             raise ValueError(f"{value!r} stands there twice")
+        seen.add(value)
     return values
 
 
@@ -100,7 +110,7 @@ class Protocol(_Strict):
     methods: Annotated[tuple[str, ...], Several, Field(min_length=1)] = ("all",)
     datasets: Annotated[tuple[DatasetName, ...], Several, Field(min_length=1), Distinct]
     conditions: Annotated[tuple[Condition, ...], Field(min_length=1)]
-    seeds: Annotated[tuple[Annotated[Whole, Field(ge=0)], ...], Several, Field(min_length=1), Distinct]
+    seeds: Annotated[tuple[Annotated[Whole, Field(ge=0, lt=2**63)], ...], Several, Field(min_length=1), Distinct]
     scenario: Literal["case-control", "single-set"] = DEFAULT_SCENARIO
     unlabelled: Literal["whole-pool", "disjoint"] = "whole-pool"
     class_prior: Literal["known", "estimated"] = "known"
@@ -146,11 +156,7 @@ def load_protocol(name: str | Path, **changes: Any) -> Protocol:
             f"there is no protocol {str(name)!r}: the shipped ones are {listed(shipped())}, and there is no such file."
             f"{hint}"
         )
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}.") from error
-    return parse_protocol(text, str(path), changes)
+    return parse_protocol(read_bounded(path), str(path), changes)
 
 
 def parse_protocol(content: str, where: str, changes: Mapping[str, Any] | None = None) -> Protocol:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from math import ceil
+from math import ceil, isfinite
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -64,12 +64,20 @@ def check_settings(protocol: Protocol, text: Text) -> None:
                 if setting not in allowed:
                     free = [name for name in allowed if name not in DECIDED]
                     raise InputError(f"{place}: {method} has no setting {setting!r}.{nearest(setting, free)}")
+                if not _is_finite(value):
+                    raise InputError(f"{place}: {setting} must be a finite number, got {value!r}.")
                 if isinstance(value, str) and _A_NUMBER_TO_PEOPLE.fullmatch(value):
                     raise InputError(
                         f"{place}: YAML reads {value} as a word: write {re.sub('[eE]', '.0e', value)} for the number."
                     )
                 if found.is_network:
                     _check_value(found.learner, setting, value, place)
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(map(_is_finite, value))
+    return not isinstance(value, float) or isfinite(value)
 
 
 def _check_value(learner: Any, setting: str, value: Any, place: str) -> None:
@@ -106,6 +114,7 @@ def check_combinations(protocol: Protocol, text: Text) -> None:
                         f"{text.place(('conditions', number, 'parameters', parameter))}: the mechanism {mechanism!r} "
                         f"has no parameter {parameter!r}.{nearest(parameter, allowed)}"
                     )
+            _try_mechanism(mechanism, condition.parameters, text.place(("conditions", number, "parameters")))
     for method in protocol.methods:
         if method != "all":
             try:
@@ -114,6 +123,17 @@ def check_combinations(protocol: Protocol, text: Text) -> None:
                 raise InputError(f"{text.place(('methods',))}: {error}") from error
     _check_options(protocol, text)
     _check_backbones(protocol, text)
+
+
+def _try_mechanism(mechanism: str, parameters: dict[str, float], place: str) -> None:
+    """Label a few made-up positives: what the mechanism refuses then, it would refuse in every run."""
+    import numpy as np
+
+    try:
+        with np.errstate(all="ignore"):
+            labelling.find(mechanism).choose(np.linspace(-2, 2, 9), 3, np.random.default_rng(0), **parameters)
+    except (ValueError, ArithmeticError) as error:
+        raise InputError(f"{place}: the mechanism {mechanism!r} cannot label with {parameters}: {error}") from error
 
 
 def _check_parts(protocol: Protocol, name: str, text: Text) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from pulens.bounded_text import check_yaml
 from pulens.errors import InputError
 
 Path = tuple[Any, ...]  # of keys and places in lists, from the outermost in
@@ -63,10 +64,13 @@ class Text:
 def read_text(text: str, where: str) -> tuple[Text, Any]:
     """The text with its lines, and its values; a key that stands twice is refused, since one would be lost."""
     try:
+        check_yaml(text, where)
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         _check_keys(node, where, set())
         return Text(where, node), yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    except InputError:
+        raise
+    except (yaml.YAMLError, ValueError, OverflowError) as error:  # the last two: impossible dates, endless numbers
         raise InputError(f"{where}: not readable as YAML: {' '.join(str(error).split())}") from error
 
 

@@ -16,6 +16,7 @@ from pulens.benchmark import datasets
 from pulens.benchmark.archive import Archive
 from pulens.benchmark.plan import Plan, Run
 from pulens.benchmark.schedule import lengths, rows_of, work
+from pulens.bounded_text import parse_json, read_bounded
 from pulens.errors import InputError
 
 FILE = "rates.json"
@@ -99,7 +100,9 @@ def measured_rates(archive: Archive) -> list[Rate]:
     found = []
     for (method, dataset, kind, device, used, long), rows in sorted(cells.items()):
         whole = [
-            parts.get(row["started"], 1.0) * (row["stack_seconds"] + row["stack_watching_seconds"]) / row["stack_runs"]
+            parts.get(row["started"], 1.0)
+            * (row["stack_seconds"] + (row["stack_watching_seconds"] or 0))
+            / row["stack_runs"]
             for row in rows
         ]
         memory = [row["stack_peak_memory"] / row["stack_runs"] for row in rows]
@@ -133,15 +136,24 @@ def rates_text(archive: Archive, source: str) -> str:
 def load_rates(path: Path | None = None) -> tuple[str, list[Rate]]:
     """Where rates come from, and the rates; by default those shipped with the package."""
     text = (
-        (resources.files("pulens.benchmark") / FILE).read_text(encoding="utf-8")
-        if path is None
-        else path.read_text(encoding="utf-8")
+        (resources.files("pulens.benchmark") / FILE).read_text(encoding="utf-8") if path is None else read_bounded(path)
     )
     try:
-        stored = json.loads(text)
-        return str(stored["source"]), [Rate(**rate) for rate in stored["rates"]]
+        stored = parse_json(text, str(path or FILE))
+        return str(stored["source"]), [_checked(Rate(**rate)) for rate in stored["rates"]]
+    except InputError:
+        raise
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path or FILE}: not a file of rates: {error}.") from error
+
+
+def _checked(rate: Rate) -> Rate:
+    """A rate whose numbers can be added up."""
+    for name in ("seconds", "memory", "runs", "stack"):
+        value = getattr(rate, name, 0)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e18:
+            raise ValueError(f"{name} must be a number of at least 0, got {value!r}")
+    return rate
 
 
 def forecast(runs: Sequence[Run], rates: Sequence[Rate], device: str) -> Forecast:

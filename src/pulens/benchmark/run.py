@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
@@ -43,6 +43,7 @@ class Summary:
     failed: int
     added: int
     seconds: float
+    damaged: Mapping[str, str] = field(default_factory=dict)  # files of the archive that were left out, and why
 
     @property
     def left(self) -> int:
@@ -157,9 +158,9 @@ def run_plan(plan: Plan, folder: str | Path, options: Options = Options(), *, wa
     """
     begun = time.monotonic()
     _check(options)
+    budget, on_cpu = budget_of(options.device, options.jobs)  # refuses a device before a folder is made
     store = Store(folder).open()
     store.remember(plan)
-    budget, on_cpu = budget_of(options.device, options.jobs)
     packed = stacks(plan.runs, lambda group: options.most or most_runs(group, budget, on_cpu))
     order = {name: place for place, name in enumerate(dict.fromkeys(run.dataset for run in plan.runs))}
     packed.sort(key=lambda stack: order[stack[0].dataset])  # a worker then loads a data set once
@@ -177,10 +178,12 @@ def run_plan(plan: Plan, folder: str | Path, options: Options = Options(), *, wa
         executor(options)(queue, options, tick)
     finally:
         queue.claims.close()
+        store.close()
     finished, failures = queue.counts()
     if watch is not None:
         watch(finished, failures)
-    return Summary(len(plan.runs), finished - failures, failures, queue.added, time.monotonic() - begun)
+    seconds = time.monotonic() - begun
+    return Summary(len(plan.runs), finished - failures, failures, queue.added, seconds, dict(store.damaged))
 
 
 def longest_first(packed: Sequence[tuple[Run, ...]], on_cpu: bool) -> list[tuple[Run, ...]]:

@@ -195,8 +195,7 @@ def _log_odds(run: Run, table: Table, pool: Places, cache: Path | None) -> NDArr
         facts.append(run.data_options)
     name = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:20]
     place = None if cache is None else cache / f"odds-{run.dataset}-{name}.npy"
-    if place is not None and place.exists():
-        stored: NDArray[np.float64] = np.load(place, allow_pickle=False)
+    if place is not None and (stored := _stored_odds(place, len(table.y))) is not None:
         return stored
     odds = auxiliary_log_odds(_looks(run, table, pool)[pool], table.y[pool], _looks(run, table, pool))
     if place is not None:
@@ -204,3 +203,15 @@ def _log_odds(run: Run, table: Table, pool: Places, cache: Path | None) -> NDArr
         with whole_file(place) as temporary, temporary.open("wb") as file:
             np.save(file, odds)
     return odds
+
+
+def _stored_odds(place: Path, rows: int) -> NDArray[np.float64] | None:
+    """Odds computed before; None where there are none, or a damaged file that is computed anew."""
+    try:
+        stored = np.load(place, mmap_mode="r", allow_pickle=False)  # makes no room for what is not there
+    except Exception:  # what is only kept to save time can be computed anew, whatever is wrong with it
+        return None
+    if not isinstance(stored, np.ndarray) or stored.shape != (rows,) or stored.dtype.kind != "f":
+        return None
+    odds: NDArray[np.float64] = np.array(stored)
+    return odds if not np.isnan(odds).any() else None

@@ -33,7 +33,7 @@ def attempt(stack: Sequence[Run], device: str, cache: Path | None) -> list[Row] 
     """Rows of a stack, or why there are none."""
     try:
         return train(stack, device, cache)
-    except Exception as error:  # whatever a method does wrong must not end the others
+    except (Exception, SystemExit) as error:  # whatever a method does wrong must not end the others
         reason = _reason(error)
     gc.collect()
     _free()
@@ -70,7 +70,7 @@ def room_came_back(run: Run, device: str) -> bool:
         time.sleep(LOOK_EVERY)
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     """What went wrong, in a line; where, unless it is one of our own messages."""
     text = " ".join(str(error).split()) or "no message"
     if isinstance(error, PulensError):

@@ -87,8 +87,8 @@ def _check_not_read(option: str, path: str, place: str, sources: Sequence[str], 
                 f"{option} and the file that is read are both {path!r}, and one would replace the other: name two."
             )
         raise PulensError(
-            f"{option} {path!r} is among the files that are read ({shown_address(source)}), and would replace one or be "
-            "read as data next time: name another file."
+            f"{option} {path!r} is among the files that are read ({shown_address(source)}), and would replace one "
+            "or be read as data next time: name another file."
         )
     for folder in folders:
         inside = os.path.realpath(folder)

@@ -26,6 +26,22 @@ def command() -> None:
     """
 
 
+def _opened(folder: Path) -> Any:
+    """An archive to read; files in it that are no results are named and left out."""
+    from pulens.benchmark.archive import read
+
+    found = read(folder)
+    _name_damaged(found.damaged, f"{folder / 'runs'}", "left out")
+    return found
+
+
+def _name_damaged(files: Any, where: str, so: str) -> None:
+    for name, why in list(files.items())[:8]:
+        click.echo(f"pulens: {where}/{name} was {so}: {why}.", err=True)
+    if len(files) > 8:
+        click.echo(f"pulens: and {len(files) - 8:,} more files of {where} were {so}.", err=True)
+
+
 def _several(text: str | None) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()] if text else []
 
@@ -91,6 +107,7 @@ def run_command(protocol: str, archive: Path, **given: Any) -> None:
     options = Options(**{name: given[name] for name in names})
     with progress(len(plan.runs)) as watch:
         summary = run_plan(plan, archive, options, watch=watch)
+    _name_damaged(summary.damaged, str(archive / "runs"), "left out")
     click.echo(f"{summary}. Archive: {archive}")
     if summary.failed:
         keys = {run.key for run in plan.runs}
@@ -117,14 +134,23 @@ def run_command(protocol: str, archive: Path, **given: Any) -> None:
 @click.option("--rates", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Other rates than shipped.")
 @click.option("--archive", type=click.Path(path_type=Path), help="Say also what of it is done there.")
 @click.option("--list", "list_runs", is_flag=True, help="Print every run with its key.")
-def plan_command(protocol: str, rates: Path | None, archive: Path | None, list_runs: bool, **given: Any) -> None:
+@click.option("--run-methods", is_flag=True, help="Run files of methods that cannot be read without running them.")
+def plan_command(
+    protocol: str, rates: Path | None, archive: Path | None, list_runs: bool, run_methods: bool, **given: Any
+) -> None:
     """Say what a protocol would run, and how much time and memory that takes.
+
+    Nothing of a method's file is run: its settings are read from the text.
 
     PROTOCOL is conventional, label-frequency, selection-bias, full, smoke or a YAML file of yours.
     """
-    from pulens.benchmark.forecast import plan_lines
+    from contextlib import nullcontext
 
-    plan = _plan(protocol, given)
+    from pulens.benchmark.forecast import plan_lines
+    from pulens.benchmark.methods import without_running
+
+    with nullcontext() if run_methods else without_running():
+        plan = _plan(protocol, given)
     if list_runs:
         for run in plan.runs:
             click.echo(f"{run.key}  {run}")
@@ -139,11 +165,10 @@ def plan_command(protocol: str, rates: Path | None, archive: Path | None, list_r
 @click.option("--source", help="What to call the archive there; default: its folder's name.")
 def rates_command(archive: Path, out: str, source: str | None) -> None:
     """Measure what runs cost from an archive, for `bench plan --rates`."""
-    from pulens.benchmark.archive import read
     from pulens.benchmark.rates import rates_text
     from pulens.cli._write import write_text
 
-    write_text(out, rates_text(read(archive), source or archive.resolve().name))
+    write_text(out, rates_text(_opened(archive), source or archive.resolve().name))
 
 
 @command.command(name="new-method")
@@ -170,11 +195,10 @@ def new_method_command(name: str, folder: Path) -> None:
 @click.option("--json", "json_path", metavar="FILE", help="Every judgement as JSON; - for standard output.")
 def judge_command(archive: Path, prior: str, json_path: str | None) -> None:
     """How good would evaluation without negatives have been? Estimates and intervals of every run beside the truth."""
-    from pulens.benchmark.archive import read
     from pulens.benchmark.judgement import coverage, epoch_regret, judge, method_regret
     from pulens.cli._write import to_json, write_text
 
-    runs = read(archive)
+    runs = _opened(archive)
     if not runs.done:
         raise InputError(f"{archive} has no finished run.")
     judged = [row for one in (["known", "estimated"] if prior == "both" else [prior]) for row in judge(runs, prior=one)]
@@ -245,7 +269,6 @@ def report_command(archive: Path, **given: Any) -> None:
       pulens bench report results --metric f1 --selection oracle_f1
       pulens bench report results --html leaderboard.html --csv table.csv --latex table.tex
     """
-    from pulens.benchmark.archive import read
     from pulens.benchmark.leaderboard import board, judged, report_text
     from pulens.benchmark.leaderboard.page import leaderboard_page
     from pulens.cli._output import working
@@ -255,7 +278,7 @@ def report_command(archive: Path, **given: Any) -> None:
     if given["judge"] != "all" and not given["judge"].isdigit():
         raise InputError(f"--judge must be a number of runs, 0 or all, got {given['judge']!r}.")
     most = None if given["judge"] == "all" else int(given["judge"])
-    source = read(archive)
+    source = _opened(archive)
     chosen = {name: given[name] for name in ("metric", "selection", "reference", "condition")}
     with working("Reading the archive", quiet=given["quiet"]):
         found = board(source, **chosen)

@@ -44,7 +44,7 @@ def command(
 
     from pulens.cli._table_out import format_out, table_bytes
     from pulens.cli._write import check_targets, write_all
-    from pulens.errors import InputError, listed
+    from pulens.errors import InputError, PulensError, listed
     from pulens.inputs.columns import LabelCoding
     from pulens.inputs.features import label_values, read_features
     from pulens.learners import load
@@ -73,7 +73,16 @@ def command(
         )
     with warnings.catch_warnings():  # columns were matched by name just above
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        scores = learner.predict_proba(table.values)[:, 1]
+        try:
+            scores = learner.predict_proba(table.values)[:, 1]
+        except PulensError:
+            raise
+        except Exception as error:  # whatever a classifier of somebody's own, or a damaged one, may raise
+            said = " ".join(str(error).split())[:200]
+            raise InputError(
+                f"{model} cannot score {file}: {type(error).__name__}: {said}. The model is damaged, or wants other "
+                "rows: train it anew, or score it from Python."
+            ) from error
     unknown = np.flatnonzero(~np.isfinite(scores))
     if unknown.size:
         raise InputError(

@@ -1,18 +1,20 @@
 """Learners without networks on disk: arrays as npz, everything else as JSON. Nothing is ever unpickled.
 
-A learner says in ``_stored()`` which facts and arrays make it up, and takes them back in ``_restore(facts, arrays)``.
+A learner says in ``_stored()`` which facts and arrays make it up, and takes them back in
+``_restore(facts, arrays, folder)``, where it looks at them first.
 """
 
 from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pulens.errors import InputError
+from pulens.learners._restored import check_packed, check_width, damaged, unreadable
 from pulens.learners._saving import ARRAYS, FACTS, check_target, described
 from pulens.whole_files import whole_folder
 
@@ -32,10 +34,15 @@ def save(learner: Any, path: Path) -> Path:
 def restore(learner: Any, facts: dict[str, Any], folder: Path) -> None:
     """Put what is stored into an unfitted learner with the stored parameters."""
     file = folder / ARRAYS
+    check_packed(file)
     fitted = dict(facts["fitted"])
+    learner.n_features_in_ = check_width(folder / FACTS, "n_features_in_", fitted.pop("n_features_in_", None))
     try:
-        learner.n_features_in_ = fitted.pop("n_features_in_")
         with np.load(file, allow_pickle=False) as stored:
-            learner._restore(fitted, {name: stored[name] for name in stored.files})
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise InputError(f"{file} could not be read: {error}.") from error
+            arrays = {name: stored[name] for name in stored.files}
+    except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise unreadable(file, error) from error
+    try:
+        learner._restore(fitted, arrays, folder)
+    except KeyError as error:
+        raise damaged(folder, f"{error} is missing") from error

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pulens.learners._node_search import CUT, SIDE, Floats, Ints, Keys, Level, NodeSearch, Splits, mix, starts_of
+from pulens.learners._restored import check_array, damaged
+
+MOST_NODES = 1 << 31  # places in a tree are 32-bit numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +44,32 @@ class Tree:
     @property
     def is_leaf(self) -> NDArray[np.bool_]:
         return self.feature < 0
+
+
+def check_forest(place: Path, arrays: Mapping[str, Any], features: int) -> None:
+    """Refuse stored trees whose children do not follow their parents: rows would walk in circles without end."""
+    nodes = check_array(place, "nodes", arrays["nodes"], (None,), "iu")
+    if not nodes.size or (nodes < 1).any() or (nodes > MOST_NODES).any():
+        raise damaged(place, "nodes must be the numbers of nodes of the trees, each at least 1")
+    total = sum(nodes.tolist())
+    kinds = {"threshold": "f", "gain": "f", "coin": "b"}  # the others are whole numbers
+    for field in fields(Tree):
+        # an unbiased risk may drop without bound, so a gain need not be finite
+        kind, finite = kinds.get(field.name, "iu"), field.name != "gain"
+        check_array(place, field.name, arrays[field.name], (total,), kind, finite=finite)
+    feature = arrays["feature"].astype(np.int64)
+    if (feature < -1).any() or (feature >= features).any():
+        raise damaged(place, f"feature must be places among {features:,} features, or -1 in a leaf")
+    starts = np.cumsum(nodes.astype(np.int64)) - nodes
+    own = np.arange(total) - np.repeat(starts, nodes)
+    inner = feature >= 0
+    for side in ("left", "right"):
+        child = arrays[side].astype(np.int64)[inner]
+        if (child <= own[inner]).any() or (child >= np.repeat(nodes, nodes)[inner]).any():
+            raise damaged(place, f"{side} must name nodes that come after their parent in the same tree")
+    for name in ("labelled", "unlabelled"):
+        if (arrays[name].astype(float) < 0).any():
+            raise damaged(place, f"{name} must be numbers of rows, none below 0")
 
 
 def grow(search: NodeSearch, keys: Keys) -> list[Tree]:
@@ -131,9 +162,9 @@ def _separate(levels: list[dict[str, Any]], tree_of: Ints, trees: int) -> list[T
     grown = []
     for first, last in zip(ends - np.diff(ends, prepend=0), ends, strict=True):
         own = order[first:last]
-        fields = {name: values[own] for name, values in joined.items()}
+        parts = {name: values[own] for name, values in joined.items()}
         for side in ("left", "right"):
-            children = place[fields[side]] - first
-            fields[side] = np.where(fields["feature"] >= 0, children, 0).astype(np.int32)
-        grown.append(Tree(**fields))
+            children = place[parts[side]] - first
+            parts[side] = np.where(parts["feature"] >= 0, children, 0).astype(np.int32)
+        grown.append(Tree(**parts))
     return grown

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from pulens.errors import InputError, MissingDependencyError, listed
+from pulens.learners._restored import (
+    check_attribute,
+    check_number,
+    check_packed,
+    check_prior,
+    check_width,
+    damaged,
+    unreadable,
+)
 from pulens.learners._saving import FACTS, MODELS, check_target, described
 from pulens.whole_files import whole_folder
 
@@ -26,6 +34,8 @@ def save(learner: Any, path: Path) -> Path:
     with whole_folder(path) as temporary:
         try:
             skops.dump({"estimator": parameters["estimator"], "fitted": fitted}, temporary / MODELS)
+        except OSError:  # a full disk is said in whole_folder's words
+            raise
         except Exception as error:  # whatever a classifier of somebody's own may raise
             raise InputError(
                 f"{parameters['estimator']!r} cannot be saved: {error}. Models of scikit-learn and of libraries that "
@@ -38,11 +48,12 @@ def save(learner: Any, path: Path) -> Path:
 def restore_models(learner: Any, facts: dict[str, Any], folder: Path, trusted: Sequence[str]) -> None:
     """Put the stored models into an unfitted learner with the stored parameters."""
     skops, file = _skops(), folder / MODELS
+    check_packed(file)
     try:
         unknown = sorted(set(skops.get_untrusted_types(file=file)) - set(trusted))
         stored = None if unknown else skops.load(file, trusted=list(trusted))
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise InputError(f"{file} could not be read: {error}.") from error
+    except Exception as error:  # skops builds what it is told to, and each class fails in its own way
+        raise unreadable(file, error) from error
     if stored is None:
         raise InputError(
             f"{file} holds {listed(unknown)}, which a file made in bad faith could misuse. If you know where the "
@@ -51,10 +62,15 @@ def restore_models(learner: Any, facts: dict[str, Any], folder: Path, trusted: S
     try:
         learner.set_params(estimator=stored["estimator"])
         for name, value in stored["fitted"].items():
-            setattr(learner, name, value)
+            setattr(learner, check_attribute(file, learner, name), value)
         learner.n_features_in_ = facts["fitted"]["n_features_in_"]
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{folder} is damaged: {error} is missing. Train and save the learner anew.") from error
+    except (KeyError, TypeError, AttributeError) as error:
+        raise damaged(folder, f"{error} is missing") from error
+    check_width(folder / FACTS, "n_features_in_", learner.n_features_in_)
+    for name in ("cut_", "label_frequency_"):
+        if getattr(learner, name, None) is not None:
+            check_number(file, name, getattr(learner, name))
+    check_prior(file, getattr(learner, "class_prior_", None))
 
 
 def _skops() -> Any:

@@ -178,8 +178,29 @@ class KernelPUSB(PUClassifier):
         arrays = ("mean_", "deviation_", "centres_", "coefficients_", "held_out_risk_")
         return facts, {name: getattr(self, name) for name in arrays}
 
-    def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-        for name, value in (facts | arrays).items():
+    def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]], folder: Path) -> None:
+        from pulens.learners._restored import check_array, check_number, check_prior, damaged
+
+        try:
+            check_word("kernel", self.kernel, KERNELS)
+            check_word("ranking", self.ranking, tuple(RANKINGS))
+            check_word("criterion", self.criterion, CRITERIA)
+        except AssumptionError as error:
+            raise damaged(folder, str(error)) from error
+        linear, width = self.kernel == "linear", self.n_features_in_
+        check_prior(folder, facts["class_prior_"], needed=True)
+        for name in ("penalty_", "cut_") if linear else ("penalty_", "cut_", "bandwidth_"):
+            check_number(folder, name, facts[name], **({} if name == "cut_" else {"above": 0}))
+        for name in ("mean_", "deviation_"):
+            check_array(folder, name, arrays[name], (width,))
+        if (arrays["deviation_"] <= 0).any():
+            raise damaged(folder, "deviation_ must hold numbers above 0")
+        centres = check_array(folder, "centres_", arrays["centres_"], (None, width))
+        check_array(folder, "coefficients_", arrays["coefficients_"], ((width if linear else len(centres)) + 1,))
+        check_array(folder, "held_out_risk_", arrays["held_out_risk_"], (None, None), finite=False)
+        stored = ("mean_", "deviation_", "centres_", "coefficients_", "held_out_risk_")
+        found = {name: facts[name] for name in ("class_prior_", "bandwidth_", "penalty_", "cut_")}
+        for name, value in (found | {name: arrays[name] for name in stored}).items():
             setattr(self, name, value)
 
     def _posterior(self, X: Any) -> Floats:

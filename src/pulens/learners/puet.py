@@ -12,9 +12,10 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pulens.errors import AssumptionError
 from pulens.inputs.dense import dense
 from pulens.learners._classifier import Floats, PUClassifier, check_count, check_word, flat, seed_of
-from pulens.learners._growth import Tree, grow
+from pulens.learners._growth import Tree, check_forest, grow
 from pulens.learners._impurity import LOSSES, RISKS, TOLERANCE, NodeRisk
 from pulens.learners._node_search import ELEMENTS, Growth, NodeSearch
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
@@ -163,11 +164,23 @@ class PUET(PUClassifier):
         }
         return facts, arrays | {"nodes": np.array([tree.feature.size for tree in self.trees_])}
 
-    def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]], folder: Path) -> None:
+        from pulens.learners._restored import check_number, check_prior, damaged
+
+        try:
+            self._growth(self.n_features_in_)
+            for name, allowed in (("risk", RISKS), ("loss", LOSSES), ("voting", ("majority", "mean"))):
+                check_word(name, getattr(self, name), allowed)
+        except AssumptionError as error:
+            raise damaged(folder, str(error)) from error
+        check_forest(folder, arrays, self.n_features_in_)
         ends = np.cumsum(arrays["nodes"])[:-1]
         parts = {field.name: np.split(arrays[field.name], ends) for field in fields(Tree)}
         self.trees_ = [Tree(**dict(zip(parts, values, strict=True))) for values in zip(*parts.values(), strict=True)]
+        check_prior(folder, facts["class_prior_"], needed=True)
         self.class_prior_ = facts["class_prior_"]
+        for name in ("labelled", "unlabelled"):
+            check_number(folder, name, facts[name], above=0)
         self.risk_ = NodeRisk(facts["labelled"], facts["unlabelled"], self.class_prior_, self.risk, self.loss)
 
     @property

@@ -1,0 +1,249 @@
+"""One cut off or foreign file in an archive costs that file and nothing else: it is named, and the rest goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pulens.benchmark.archive import Store, differences, read
+from pulens.benchmark.run import run_plan
+from pulens.benchmark.splits import _stored_odds
+from pulens.cli import main
+from pulens.whole_files import whole_file
+from synthetic_archive import make
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def without_end(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-3])
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def text(path: Path) -> None:
+    path.write_text("no parquet at all")
+
+
+def of_somebody_else(path: Path) -> None:
+    pq.write_table(pa.table({"a": [1, 2]}), path)
+
+
+def of_other_types(path: Path) -> None:
+    pq.write_table(pa.table({"key": [1], "status": [2.0], "choices": ["a"]}), path)
+
+
+def without_status(path: Path) -> None:
+    table = pq.read_table(path)
+    place = table.column_names.index("status")
+    pq.write_table(table.set_column(place, "status", pa.nulls(len(table), pa.string())), path)
+
+
+def with_settings_that_are_none(path: Path) -> None:
+    table = pq.read_table(path)
+    place = table.column_names.index("settings")
+    pq.write_table(table.set_column(place, "settings", pa.array(["{"] * len(table))), path)
+
+
+def a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def overwritten_inside(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[4 : len(content) // 2] = bytes(len(content) // 2 - 4)
+    path.write_bytes(bytes(content))
+
+
+DAMAGES = [
+    cut,
+    without_end,
+    emptied,
+    text,
+    of_somebody_else,
+    of_other_types,
+    without_status,
+    with_settings_that_are_none,
+    a_folder,
+    overwritten_inside,
+]
+
+
+@pytest.fixture(scope="module")
+def synthetic(tmp_path_factory):
+    return make(tmp_path_factory.mktemp("synthetic") / "archive", rows=120, epochs=4).folder
+
+
+@pytest.fixture(params=DAMAGES, ids=lambda damage: damage.__name__)
+def hurt(request, synthetic, tmp_path):
+    """An archive with one damaged file among its good ones, and the damaged file's name."""
+    folder = Path(shutil.copytree(synthetic, tmp_path / "archive"))
+    path = sorted((folder / "runs").glob("vpu-*.parquet"))[0]
+    request.param(path)
+    return folder, path.name
+
+
+def test_what_is_left_is_read_and_the_file_is_named(hurt, synthetic):
+    folder, name = hurt
+    found = read(folder)
+    assert list(found.damaged) == [name]
+    whole = read(synthetic)
+    assert whole.damaged == {}
+    assert len(found.files) == len(whole.files) - 1
+    assert len(found) == len(whole) - 3  # the three seeds of that file
+    assert len(list(found.results())) == len(list(whole.results())) - 3
+
+
+@pytest.mark.parametrize(
+    "command", [["report", "--judge", "0"], ["judge", "--prior", "known"], ["rates"]], ids=lambda words: words[0]
+)
+def test_commands_go_on_without_it(command, hurt, capsys):
+    folder, name = hurt
+    main(["bench", command[0], str(folder), *command[1:]])
+    told = capsys.readouterr()
+    assert len(told.out) > 100
+    assert told.err.count("\n") == 1
+    assert f"{name} was left out: " in told.err
+    assert len(told.err) < 500
+
+
+def test_planning_names_it_too(hurt, capsys):
+    folder, name = hurt
+    main(["bench", "plan", "smoke", "--archive", str(folder)])
+    assert f"left out of {folder}: {name}: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("damage", [cut, of_somebody_else, a_folder], ids=lambda damage: damage.__name__)
+def test_a_run_does_again_what_was_lost(damage, smoke, undisturbed, tmp_path, capsys):
+    folder = Path(shutil.copytree(undisturbed.folder, tmp_path / "archive"))
+    path = sorted((folder / "runs").glob("vpu-*.parquet"))[0]
+    damage(path)
+    (folder / "runs" / "foreign.parquet").write_text("somebody's notes")
+    if damage is a_folder:
+        path.rename(folder / "runs" / "odd.parquet")
+    summary = run_plan(smoke, folder)
+    assert (summary.done, summary.failed, summary.left) == (20, 0, 0)
+    assert summary.added > 0
+    assert "foreign.parquet" in summary.damaged
+    assert path.name not in summary.damaged  # it was replaced by a whole one
+    assert differences(undisturbed, read(folder)) == []
+    main(["bench", "run", "smoke", "--archive", str(folder)])
+    told = capsys.readouterr()
+    assert "foreign.parquet was left out" in told.err
+    assert "20 of 20 runs done; 0 in this call" in told.out
+
+
+def test_a_damaged_file_that_somebody_else_replaces_is_seen(synthetic, tmp_path):
+    folder = Path(shutil.copytree(synthetic, tmp_path / "archive"))
+    path = sorted((folder / "runs").glob("vpu-*.parquet"))[0]
+    content, store = path.read_bytes(), Store(folder).open()
+    everything = store.finished()
+    cut(path)
+    again = Store(folder).open()
+    assert len(again.finished()) == len(everything) - 3
+    assert path.name in again.damaged
+    path.write_bytes(content)
+    assert again.finished() == everything
+    assert again.damaged == {}
+
+
+@pytest.mark.parametrize("text", ["", "[]", "null", "{", "[" * 100_000, '{"pulens_benchmark": 99}'])
+def test_an_archive_with_another_description_is_refused_in_words(text, synthetic, tmp_path, capsys):
+    folder = Path(shutil.copytree(synthetic, tmp_path / "archive"))
+    (folder / "archive.json").write_text(text)
+    with pytest.raises(SystemExit) as end:
+        main(["bench", "report", str(folder)])
+    assert end.value.code == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"\x93NUMPY", b"text", "short", "objects", "lie"])
+def test_a_damaged_cache_is_computed_anew(content, tmp_path):
+    place = tmp_path / "odds.npy"
+    np.save(place, np.arange(5.0))
+    assert _stored_odds(place, 5) is not None
+    if isinstance(content, bytes):
+        place.write_bytes(content)
+    elif content == "short":
+        np.save(place, np.arange(4.0))
+    elif content == "objects":
+        np.save(place, np.array([{}, 1]), allow_pickle=True)
+    else:
+        with place.open("wb") as file:
+            np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": (5,)})
+    assert _stored_odds(place, 5) is None
+    assert _stored_odds(tmp_path / "none.npy", 5) is None
+
+
+def leftovers(folder: Path) -> list[str]:
+    return [path.name for path in (folder / "runs").glob(".*")]
+
+
+@pytest.mark.parametrize("jump", [-1e9, 4000.0, 1e9])
+def test_a_clock_that_jumps_does_not_sweep_what_is_being_written(jump, tmp_path, monkeypatch):
+    folder = tmp_path / "archive"
+    writer = Store(folder).open()
+    with whole_file(folder / "runs" / "a.parquet") as temporary:
+        temporary.write_bytes(b"half")
+        now = time.time()
+        monkeypatch.setattr(time, "time", lambda: now + jump)
+        os.utime(temporary, (now - abs(jump), now - abs(jump)))
+        Store(folder).open().close()
+        assert temporary.exists()
+    assert (folder / "runs" / "a.parquet").read_bytes() == b"half"
+    writer.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this test kills a process")
+def test_what_a_killed_runner_left_is_swept_at_once_however_young(tmp_path):
+    folder = tmp_path / "archive"
+    child = os.fork()
+    if child == 0:
+        Store(folder).open()
+        with whole_file(folder / "runs" / "a.parquet"):
+            os._exit(9)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    assert len(leftovers(folder)) == 1
+    alive = Store(folder).open()
+    assert leftovers(folder) == []
+    alive.close()
+    assert json.loads((folder / "archive.json").read_text()) == {"pulens_benchmark": 1}
+
+
+def test_a_place_where_no_archive_can_be_is_said(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    for place in (tmp_path / "file" / "archive", tmp_path / ("a" * 300)):
+        with pytest.raises(SystemExit) as end:
+            main(["bench", "run", "smoke", "--archive", str(place)])
+        assert end.value.code == 2
+        assert "cannot be written: " in capsys.readouterr().err
+
+
+def test_a_full_disk_while_running_is_a_sentence_and_the_next_run_goes_on(smoke, tmp_path, capsys):
+    resource = pytest.importorskip("resource", reason="a limit on files stands in for a full disk")
+    folder, limits = tmp_path / "archive", resource.getrlimit(resource.RLIMIT_FSIZE)
+    words = ["bench", "run", "smoke", "--methods", "elkan_noto", "--seeds", "1", "--archive", str(folder)]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3000, limits[1]))  # the protocol fits, a result does not
+    try:
+        with pytest.raises(SystemExit) as end:
+            main(words)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert end.value.code == 2
+    assert "cannot be written: " in capsys.readouterr().err
+    assert list((folder / "runs").iterdir()) == []
+    main(words)
+    assert "2 of 2 runs done; 2 in this call" in capsys.readouterr().out

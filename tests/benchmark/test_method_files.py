@@ -1,0 +1,150 @@
+"""Files of methods: planned without being run, and when they fail it is their fault and not our end."""
+
+from __future__ import annotations
+
+import pytest
+
+from pulens.benchmark import methods
+from pulens.benchmark.new_method import write_method
+from pulens.benchmark.plan import expand
+from pulens.benchmark.protocol import load_protocol
+from pulens.benchmark.work import attempt
+from pulens.cli import main
+from pulens.errors import InputError
+
+MARK = "from pathlib import Path\nPath(__file__).with_name('was_run').write_text('yes')\n"
+FIELDS = """
+from dataclasses import dataclass
+from typing import ClassVar
+from pulens.learners import NNPU
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Between(NNPU):
+    learning_rate: float = 0.02
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class Mine(Between):
+    "Words."
+    uses_truth: ClassVar[bool] = False
+    needs_support = True
+    strength: float = -1.5
+    widths: tuple[int, ...] = (3, 4)
+    word: str | None = None
+
+    def helper(self):
+        return 1
+
+LEARNER = Mine
+TITLE = "mine"
+"""
+PLAIN = """
+from pulens.learners import PUET
+
+class Mine(PUET):
+    def __init__(self, *, class_prior="auto", n_estimators=3, random_state=None, scenario="case-control"):
+        super().__init__(class_prior=class_prior)
+
+LEARNER = Mine
+"""
+
+
+def planned(place):
+    return expand(load_protocol("smoke", methods=[str(place), "nnpu"], scenario="case-control"))
+
+
+@pytest.mark.parametrize("text", ["template", FIELDS, PLAIN])
+def test_reading_a_file_plans_the_same_runs_as_running_it(text, tmp_path):
+    if text == "template":
+        place, _ = write_method("mine", tmp_path)
+    else:
+        place = tmp_path / "mine.py"
+        place.write_text(text)
+    with methods.without_running():
+        read, facts = planned(place), methods.find(str(place))
+    run, true = planned(place), methods.find(str(place))
+    assert [one.to_dict() for one in read.runs] == [one.to_dict() for one in run.runs]
+    assert [one.key for one in read.runs] == [one.key for one in run.runs]
+    for name in ("name", "title", "family", "source", "digest", "is_network", "uses_truth", "needs_support"):
+        assert getattr(facts, name) == getattr(true, name)
+    assert set(facts.settings) == set(true.settings)
+
+
+def test_planning_runs_nothing_of_a_file(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    place, _ = write_method("mine", tmp_path)
+    place.write_text(place.read_text() + MARK)
+    main(["bench", "plan", "smoke", "--methods", "mine.py,nnpu"])
+    assert "2 methods" in capsys.readouterr().out
+    assert not (tmp_path / "was_run").exists()
+    main(["bench", "plan", "smoke", "--methods", "mine.py,nnpu", "--run-methods"])
+    assert (tmp_path / "was_run").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("from elsewhere import Mine\nLEARNER = Mine", "neither in the file nor one of pulens"),
+        ("LEARNER = make()", "is not the name of a class"),
+        (FIELDS.replace("-1.5", "1 / 3"), "computed, not written"),
+        (PLAIN.replace('control"):', 'control", **rest):'), "takes more than it names"),
+        (PLAIN.replace("__init__", "__post_init__"), "may change what the settings are"),
+        ("class Mine(Mine): pass\nLEARNER = Mine", "is not the name of a class"),
+        ("x = 1", "declares no LEARNER"),
+        ("def (", "this is not Python"),
+        ("\x00", "this is not Python"),
+        ("(" * 10_000, "this is not Python"),
+    ],
+)
+def test_what_cannot_be_read_is_said_and_not_run(text, words, tmp_path, capsys):
+    place = tmp_path / "mine.py"
+    place.write_text(MARK + text)
+    with pytest.raises(SystemExit) as end:
+        main(["bench", "plan", "smoke", "--methods", str(place)])
+    assert end.value.code == 2
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "was_run").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("import sys\nsys.exit(7)", "SystemExit: 7"),
+        ("raise RuntimeError('a' * 5000)", "RuntimeError: aaaa"),
+        ("raise SystemExit", "SystemExit"),
+        ("import no_such_module", "ModuleNotFoundError"),
+        ("def (", "SyntaxError"),
+        ("LEARNER = 7", "LEARNER must be a class, got int"),
+        ("class LEARNER: pass\nTITLE = 7", "TITLE must be a word"),
+        (
+            "from dataclasses import dataclass\n@dataclass\nclass LEARNER:\n    a: int = 1\n"
+            "    def __post_init__(self): raise SystemExit(7)",
+            "SystemExit: 7",
+        ),
+    ],
+)
+def test_a_file_that_raises_or_ends_the_process_is_a_sentence_and_exit_2(text, words, tmp_path, capsys):
+    place = tmp_path / "mine.py"
+    place.write_text(text)
+    with pytest.raises(SystemExit) as end:
+        main(["bench", "run", "smoke", "--methods", str(place), "--archive", str(tmp_path / "archive")])
+    assert end.value.code == 2
+    told = capsys.readouterr().err
+    assert words in told
+    assert len(told) < 600
+    assert not (tmp_path / "archive").exists()
+
+
+def test_a_method_that_ends_the_process_while_it_trains_is_a_failed_run(tmp_path):
+    place, _ = write_method("mine", tmp_path)
+    place.write_text(place.read_text().replace("z = self.stack.logits(batch)", "raise SystemExit(7)"))
+    runs = expand(load_protocol("smoke", methods=[str(place)], seeds=[1], scenario="case-control")).runs[:1]
+    assert attempt(runs, "cpu", None).startswith("SystemExit: 7")
+
+
+def test_an_interrupt_is_still_an_interrupt(tmp_path):
+    place = tmp_path / "mine.py"
+    place.write_text("raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):
+        methods.find(str(place))
+    with pytest.raises(InputError, match="there is no file"):
+        methods.find(str(tmp_path / "none.py"))
