@@ -18,6 +18,24 @@ from pulens.sample import PUSample
 Counted = NDArray[Any]  # int64 for rows of weight one, float64 for weighted rows
 
 
+MOST_ROWS = float(1 << 53)  # beyond, floating point no longer tells one row more or less
+
+
+def check_total(rows: float, what: str) -> None:
+    """Refuse counts or weights that no number of rows could have.
+
+    >>> check_total(1e19, "the weights")
+    Traceback (most recent call last):
+    ...
+    pulens.errors.InputError: the weights add up to 1e+19 rows; at most 9.0e+15 (2**53) can be counted. A weight says...
+    """
+    if not 0 <= rows <= MOST_ROWS:
+        raise InputError(
+            f"{what} add up to {rows:.6g} rows; at most {MOST_ROWS:.1e} (2**53) can be counted. A weight says how many "
+            "rows a row stands for: divide all of them by one number."
+        )
+
+
 class Totals(NamedTuple):
     """How many rows of each kind there are in all."""
 
@@ -57,6 +75,7 @@ class Tally:
 
     def __post_init__(self) -> None:
         highest = () if self.binning is None else (self.binning.highest,)
+        check_total(self.totals.rows, "all rows together")
         for values in (self.thresholds, self.labelled, self.unlabelled, self.negative, *highest):
             if values.shape != self.thresholds.shape:
                 raise InputError("a tally needs one count of each kind per threshold")
@@ -101,6 +120,8 @@ class Tally:
         """
         given = [labelled, unlabelled] if negative is None else [labelled, unlabelled, negative]
         counts = [count.astype(np.float64 if count.dtype.kind == "f" else np.int64, copy=False) for count in given]
+        for count in counts:
+            check_total(float(count.sum(dtype=np.float64)), "the counts")  # sums of whole numbers would go round
         reach = scores if highest is None else highest
         lowest, reach, counts = join_overlapping(scores, reach, counts)
         running: list[Counted] = [np.cumsum(count[::-1]) for count in counts]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,9 +21,19 @@ from pulens.whole_files import is_channel, whole_file, write_whole
 def write_text(path: str, text: str) -> None:
     """Write to a path, or to standard output for ``-``; a file appears complete or not at all."""
     if path == "-":
-        click.echo(text)
+        write_out(f"{text}\n".encode())
         return
     write_whole(path, text)
+
+
+def write_out(content: bytes) -> None:
+    """Write to standard output: UTF-8 whatever the terminal's encoding, as JSON must be; or say that it is closed."""
+    if sys.stdout is None or sys.stdout.closed:
+        raise PulensError("standard output is closed, so nothing can be written to it (-): name a file.")
+    if hasattr(sys.stdout, "buffer"):
+        click.echo(content, nl=False)
+    else:  # replaced by something that takes text only
+        click.echo(content.decode(), nl=False)
 
 
 def write_all(contents: Mapping[str, bytes]) -> None:
@@ -35,7 +46,7 @@ def write_all(contents: Mapping[str, bytes]) -> None:
             if path != "-":
                 stack.enter_context(whole_file(path)).write_bytes(content)
     if "-" in contents:
-        click.echo(contents["-"], nl=False)
+        write_out(contents["-"])
 
 
 def write_figure(path: str, figure: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.errors import InputError, listed, nearest
+from pulens.errors import InputError, listed, nearest, shown
 from pulens.sample import LABELLED, NEGATIVE, UNLABELLED
 
 RowName = Callable[[int], str]
@@ -74,11 +74,13 @@ class LabelCoding:
             for value in values:
                 key = _key(value)
                 if self._codes.setdefault(key, code) != code:
-                    raise InputError(f"the label value {value!r} was declared to mean two different things.")
+                    raise InputError(f"the label value {shown(value)} was declared to mean two different things.")
 
     def encode(self, values: Any, *, row_name: RowName = array_row, first_row: int = 0) -> NDArray[np.int8]:
         """Label codes of raw values of any type."""
-        array = np.asarray(values)
+        array = one_per_row(values)
+        if array.ndim != 1:  # such as lists of one length
+            array = np.fromiter(values, object, len(values))
         if array.dtype.kind == "b" and not self._is_declared:
             return array.astype(np.int8)
         if array.dtype.kind in "iu" and not self._is_declared:
@@ -104,7 +106,15 @@ class LabelCoding:
 
     def _encode_objects(self, values: list[Any], row_name: RowName, first_row: int) -> NDArray[np.int8]:
         known: dict[Any, int | None] = {}
-        for value in dict.fromkeys(values):
+        try:
+            distinct = dict.fromkeys(values)
+        except TypeError:  # an object or a list, which nothing could be equal to
+            row, value = next((row, value) for row, value in enumerate(values) if not _is_hashable(value))
+            raise InputError(
+                f"label values must be text or numbers, got {shown(value)} in {row_name(first_row + row)}. Take one "
+                "field out of it first, or name another column."
+            ) from None
+        for value in distinct:
             known[value] = self._code_of(value)
         self._refuse_undeclared(
             [value for value, code in known.items() if code is None], values.index, row_name, first_row
@@ -135,6 +145,30 @@ class LabelCoding:
         )
 
 
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def one_per_row(values: Any) -> NDArray[Any]:
+    """Values as an array; a list with text or objects stays a list of objects.
+
+    An array of text would give every row the room of the longest one: gigabytes for a single long cell.
+
+    >>> one_per_row(["a", 2]), one_per_row([1, 2])
+    (array(['a', 2], dtype=object), array([1, 2]))
+    """
+    if isinstance(values, list) and set(map(type, values)) & {str, bytes, dict, type(None)}:
+        return np.fromiter(values, object, len(values))
+    try:
+        return np.asarray(values)
+    except ValueError:  # lists of several lengths
+        return np.fromiter(values, object, len(values))
+
+
 def is_null(value: Any) -> bool:
     """None, an empty text, nan and the nulls of frame libraries."""
     if value is None:
@@ -143,6 +177,8 @@ def is_null(value: Any) -> bool:
         return bool(value == "" or value != value)  # nan is the one value that differs from itself
     except TypeError:  # pandas.NA refuses to be a truth value
         return True
+    except ValueError:  # an array in a cell: not a value, but not nothing either
+        return False
 
 
 def _key(value: Any) -> Any:
@@ -195,7 +231,7 @@ def check_weights(
 
 
 def _to_floats(values: Any, name: str, row_name: RowName, first_row: int) -> NDArray[np.floating[Any]]:
-    array = np.asarray(values)
+    array = one_per_row(values)
     if array.ndim != 1:
         raise InputError(
             f"{name} must be one-dimensional, one number per row, got an array of shape {array.shape}. "
@@ -215,7 +251,7 @@ def _to_floats(values: Any, name: str, row_name: RowName, first_row: int) -> NDA
 def _parse_floats(array: NDArray[Any], name: str, row_name: RowName, first_row: int) -> NDArray[np.float64]:
     try:
         return array.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     parsed = np.empty(array.size)
     for index, value in enumerate(array.tolist()):
@@ -227,7 +263,12 @@ def _parse_floats(array: NDArray[Any], name: str, row_name: RowName, first_row: 
         try:
             parsed[index] = float(value)
         except (TypeError, ValueError):
-            raise InputError(f"{name} must be numbers, got {value!r} in {row_name(first_row + index)}.") from None
+            raise InputError(f"{name} must be numbers, got {shown(value)} in {row_name(first_row + index)}.") from None
+        except OverflowError:
+            raise InputError(
+                f"{name} must be finite numbers, got {shown(value)} in {row_name(first_row + index)}, which is too "
+                "large for floating point. Drop or repair such rows first."
+            ) from None
     return parsed
 
 
@@ -240,16 +281,16 @@ def find_column(wanted: str, available: Iterable[str], *, delimiter: str | None 
     if names.count(wanted) == 1:
         return wanted
     if names.count(wanted) > 1:
-        raise InputError(f"there are {names.count(wanted)} columns named {wanted!r}. Rename all but one.")
+        raise InputError(f"there are {names.count(wanted)} columns named {shown(wanted)}. Rename all but one.")
     if delimiter is not None and len(names) == 1:
         for other, way_out in _OTHER_DELIMITERS.items():
             if other in names[0]:
                 raise InputError(
-                    f"there is no column {wanted!r}: with the separator {delimiter!r} the first line is one column, "
-                    f"{names[0]!r}. If columns are separated by {other!r}, say so: {way_out}."
+                    f"there is no column {shown(wanted)}: with the separator {delimiter!r} the first line is one "
+                    f"column, {shown(names[0])}. If columns are separated by {other!r}, say so: {way_out}."
                 )
     raise InputError(
-        f"there is no column {wanted!r}; the columns are {listed(names, limit=30)}.{nearest(wanted, names)}"
+        f"there is no column {shown(wanted)}; the columns are {listed(names, limit=30)}.{nearest(wanted, names)}"
     )
 
 

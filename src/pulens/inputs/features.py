@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import csv
-import json
+import zlib
 from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from lzma import LZMAError
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.errors import InputError, MissingDependencyError, listed
+from pulens.errors import InputError, listed
+from pulens.inputs.arrow_files import arrow_names
 from pulens.inputs.columns import LabelCoding, check_scores, file_row, find_column, is_null
-from pulens.inputs.files import as_text, format_of, open_stream, read_chunks, separator_of
+from pulens.inputs.files import as_text, format_of, json_records, lines_of, open_stream, read_chunks, separator_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,8 @@ def read_features(
         return _read(path, kind, chosen, label, coding, delimiter, way_out)
     except InputError as error:
         raise error if str(error).startswith(str(path)) else InputError(f"{path}: {error}") from error
-    except (UnicodeDecodeError, OSError, EOFError, csv.Error, json.JSONDecodeError) as error:
-        raise InputError(f"{path} could not be read as {kind}: {error}") from error
+    except (UnicodeDecodeError, OSError, EOFError, LZMAError, zlib.error, csv.Error) as error:
+        raise InputError(f"{path} could not be read as {kind}: {' '.join(str(error).split())}") from error
 
 
 def _read(
@@ -126,22 +128,11 @@ def _column_names(path: str | Path, kind: str, delimiter: str | None) -> list[st
         stream = open_stream(path, stack)
         if kind in ("csv", "tsv"):
             with as_text(stream) as text:
-                header = next(csv.reader(text, delimiter=separator_of(kind, delimiter)), None)
+                header = next(csv.reader(lines_of(text), delimiter=separator_of(kind, delimiter)), None)
             if header is None:
                 raise InputError("the file is empty: not even a line of column names.")
             return [name.strip() for name in header]
         if kind == "jsonl":
             with as_text(stream) as lines:
-                return list(json.loads(next((line for line in lines if line.strip()), "{}")))
-        try:
-            import pyarrow as pa
-            import pyarrow.feather
-            import pyarrow.parquet
-        except ImportError as error:
-            raise MissingDependencyError("pyarrow", purpose=f"reading {kind} files", extra="data") from error
-        try:
-            if kind == "parquet":
-                return list(pa.parquet.read_schema(stream).names)
-            return list(pa.feather.read_table(stream).column_names)
-        except pa.ArrowException as error:
-            raise InputError(f"not a readable {kind} file: {error}") from error
+                return list(next(json_records(lines_of(lines)), {}))
+        return arrow_names(stream, kind)
