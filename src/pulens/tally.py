@@ -18,7 +18,7 @@ from pulens.sample import PUSample
 Counted = NDArray[Any]  # int64 for rows of weight one, float64 for weighted rows
 
 
-MOST_ROWS = float(1 << 53)  # beyond, floating point no longer tells one row more or less
+MOST_ROWS = 1e12  # no table has more; beyond, what grows with the rows takes minutes, and far beyond never ends
 
 
 def check_total(rows: float, what: str) -> None:
@@ -27,11 +27,11 @@ def check_total(rows: float, what: str) -> None:
     >>> check_total(1e19, "the weights")
     Traceback (most recent call last):
     ...
-    pulens.errors.InputError: the weights add up to 1e+19 rows; at most 9.0e+15 (2**53) can be counted. A weight says...
+    pulens.errors.InputError: the weights add up to 1e+19 rows; at most 1e+12 can be counted. A weight says how...
     """
     if not 0 <= rows <= MOST_ROWS:
         raise InputError(
-            f"{what} add up to {rows:.6g} rows; at most {MOST_ROWS:.1e} (2**53) can be counted. A weight says how many "
+            f"{what} add up to {rows:.6g} rows; at most {MOST_ROWS:.0e} can be counted. A weight says how many "
             "rows a row stands for: divide all of them by one number."
         )
 
