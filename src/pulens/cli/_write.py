@@ -14,7 +14,7 @@ import click
 
 from pulens.cli._sources import read_by
 from pulens.errors import PulensError
-from pulens.inputs.addresses import shown_address
+from pulens.inputs.addresses import check_name, shown_address
 from pulens.whole_files import is_channel, whole_file, write_whole
 
 
@@ -65,9 +65,12 @@ def check_targets(targets: Mapping[str, str | None], *sources: str, folders: Seq
     the ``folders``, such as a saved model. The one gate for what commands write.
     """
     places: dict[str, str] = {}
+    for name in sources:
+        check_name(name)
     for option, path in targets.items():
         if path is None:
             continue
+        check_name(path)
         if path == "-":
             place = path
         else:
