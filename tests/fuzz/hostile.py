@@ -19,7 +19,20 @@ STRANGE = [
     "a" * 300, '"', "'", ";", "\\", "1,5", "{}", "[1]", "=1+1", "\ufeff", "2024-01-01", "１",
 ]  # fmt: skip
 NUMBERS = ["0", "1", "-1", "0.5", "1e-300", "1e300", "nan", "inf", "abc", "", "0.999999", "1e-9", "2", "0.05", "1e9"]
-PRIORS = ["0.3", "0.1:0.4", "0", "1", "1e-9", "1e-300", "0.5:0.5", "0.4:0.1", "a:b", "auto", "nope", ":", "0.2:0.3:0.4"]
+PRIORS = [
+    *["0.3", "0.1:0.4", "0.35:0.45", "0.5"] * 6,
+    "0",
+    "1",
+    "1e-9",
+    "1e-300",
+    "0.5:0.5",
+    "0.4:0.1",
+    "a:b",
+    "auto",
+    "nope",
+    ":",
+    "0.2:0.3:0.4",
+]
 ENDINGS = ["csv", "tsv", "jsonl", "parquet", "arrow"]
 ADDRESSES = [
     "sqlite:///{}", "sqlite://{}", "duckdb:///{}", "duckdb:{}", "postgresql://u:p@[::1/{}", "mysql://{}", "x://{}",
@@ -76,14 +89,14 @@ def _options(chance: random.Random, command: str, folder: Path) -> list[str]:
     }[command]  # fmt: skip
     found = _some(chance, given)
     if command == "compare":
-        found += ["--score", "score", "--score", chance.choice(["other", "score", "site", "nope"])]
+        found += ["--score", "score", "--score", chance.choice([*["other"] * 8, "score", "site", "nope"])]
     elif chance.random() < 0.05:
         found += ["--score", chance.choice(["other", "label", "nope", "z" * 5000])]
     if command == "tally":
         return [*found, "-o", str(folder / "out.tally")]
     if chance.random() < 0.15 and command != "compare":
-        found += ["--weight", chance.choice(["weight", "score", "nope"])]
-    if chance.random() < 0.1:
+        found += ["--weight", chance.choice([*["weight"] * 6, "score", "nope"])]
+    if chance.random() < 0.05:
         found += ["--positive", chance.choice([*STRANGE, "1"])]
     if chance.random() < 0.05:
         found += [chance.choice(["--format", "--delimiter", "--nope", "--confidence"]), chance.choice(STRANGE)]
@@ -92,24 +105,25 @@ def _options(chance: random.Random, command: str, folder: Path) -> list[str]:
         found += ["--label-noise", chance.choice(NUMBERS)] if chance.random() < 0.05 else []
         found += ["-q"]
     if command in ("evaluate", "compare"):
-        found += ["--redraws", chance.choice(["100", "100", "100", "x", "0"])]
+        found += ["--redraws", chance.choice([*["100"] * 20, "x", "0"])]
     return [*found, "--scenario", chance.choice(["single-set", "case-control"]), "--json", str(folder / "out.json")]
 
 
 def _some(chance: random.Random, options: list[list[str]]) -> list[str]:
-    return [word for option in options if chance.random() < 0.15 for word in option]
+    return [word for option in options if chance.random() < 0.08 for word in option]
 
 
 def _rows(chance: random.Random) -> list[list[str]]:
-    count = chance.choice([0, 1, 2, 5, 30, 120, 300])
+    count = chance.choice([0, 1, 5, 30, 120, 120, 300, 300, 300])
     grid = chance.choice([0, 1, 3, 12])
-    scale = chance.choice([1.0, 1.0, 1.0, 1e-300, 1e300, 1e307])
+    scale = chance.choice([*[1.0] * 12, 1e-300, 1e300, 1e307])
+    as_shares = chance.random() < 0.5
     rows = []
     for _ in range(count):
         positive = chance.random() < 0.4
         label = "1" if positive and chance.random() < 0.6 else chance.choice(["0", "0", "0", "-1"])
         scores = [scale * round(chance.gauss(1.5 * positive, 1), grid) for _ in range(2)]
-        if chance.random() < 0.5:
+        if as_shares:
             scores = [1 / (1 + 2.718281828 ** -max(-30, min(30, score))) for score in scores]
         weight = chance.choice(["1", "2", "0", "0.5"])
         rows.append([label, repr(scores[0]), repr(scores[1]), weight, chance.choice("abc")])
@@ -118,7 +132,7 @@ def _rows(chance: random.Random) -> list[list[str]]:
 
 def _table(chance: random.Random, folder: Path) -> Path:
     names, rows = ["label", "score", "other", "weight", "site"], _rows(chance)
-    if rows and chance.random() < 0.4:
+    if rows and chance.random() < 0.2:
         for _ in range(chance.choice([1, 1, 2, 40])):
             chance.choice(rows)[chance.randrange(5)] = chance.choice(STRANGE)
     ending = chance.choice(ENDINGS)
@@ -197,7 +211,7 @@ def _tally(chance: random.Random, path: Path) -> Path:
 
 def _damaged(chance: random.Random, content: bytes) -> bytes:
     """Mostly as it is; else a few bytes changed, a part left out, doubled or added."""
-    if not content or chance.random() < 0.75:
+    if not content or chance.random() < 0.85:
         return content
     found = bytearray(content)
     for _ in range(chance.choice([1, 1, 3, 20])):
