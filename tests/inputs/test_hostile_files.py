@@ -257,3 +257,31 @@ def test_many_rows_in_few_bytes_stay_small_in_memory(engine, tmp_path):
     counted, most = done.stdout.split()
     assert float(counted) == 12 * rows
     assert int(most) < 500e6  # one byte and eight for each row would be 540 MB, before anything is counted
+
+
+def test_segments_of_a_file_that_is_not_there_are_refused(tmp_path, capsys):
+    said = refused(capsys, "evaluate", str(tmp_path / "nope.csv"), "--group-by", "site", "--same-prior")
+    assert "there is no such file" in said
+
+
+def test_label_noise_that_leaves_no_labelled_positive_is_refused(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("label,score\n" + TABLE.partition("\n")[2] * 30)
+    with pytest.raises(SystemExit) as end:
+        main(["evaluate", str(tmp_path / "a.csv"), "--scenario", "single-set", "--label-noise", "0.999999"])
+    assert end.value.code == 2
+    assert "next to no labelled positive" in capsys.readouterr().err
+
+
+def test_objects_beside_the_scores_cannot_be_written_as_text(tmp_path, capsys):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    columns = {"label": [row[0] for row in ROWS] * 20, "score": [row[1] for row in ROWS] * 20}
+    parquet.write_table(pa.table({**columns, "more": [{"a": 1}] * 160}), tmp_path / "a.parquet")
+    out = tmp_path / "out.csv"
+    said = refused(capsys, "calibrate", str(tmp_path / "a.parquet"), "--fit", "isotonic", "--out", str(out))
+    assert "cannot be written as text" in said
+    assert not out.exists()
+
+
+def test_factors_beyond_the_doubles_are_refused(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text(TABLE)
+    assert "at most 1e+12" in refused(capsys, "evaluate", str(tmp_path / "a.csv"), "--sensitivity", "1e300")

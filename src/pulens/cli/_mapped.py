@@ -43,7 +43,10 @@ def write_mapped(source: str, target: str, mapping: CalibrationMap, *, column: s
             pa.parquet.write_table(mapped, temporary)
         else:
             separator = "\t" if Path(target).suffix.lower() == ".tsv" else ","
-            pa.csv.write_csv(mapped, temporary, pa.csv.WriteOptions(delimiter=separator))
+            try:
+                pa.csv.write_csv(mapped, temporary, pa.csv.WriteOptions(delimiter=separator))
+            except pa.ArrowException as error:  # a column of objects, which text cannot hold
+                raise PulensError(f"{target}: cannot be written as text: {error}. Write .parquet instead.") from error
 
 
 def _read_arrow(source: str, kind: str, delimiter: str | None) -> Any:

@@ -317,7 +317,9 @@ def _split_frame(source: Any, group_by: str, reading: dict[str, Any]) -> dict[An
     from pulens.inputs.engines._counts import in_order, rows_of_segments
 
     if isinstance(source, str | Path):
-        read_sample(source, **reading)  # says what is wrong with a file that no engine could open
+        known = ("score", "label", "weight", *_LABELS, "format", "delimiter")
+        # says what is wrong with a file that no engine could open
+        read_sample(source, **{name: value for name, value in reading.items() if name in known})
     if not is_frame(source):
         raise InputError(
             f"group_by={group_by!r} needs a table, a file or a database, got an object of type {type(source).__name__}."
