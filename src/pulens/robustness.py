@@ -267,7 +267,7 @@ def robustness(
 def _check(evidence: Evidence, factor: float, favours: str) -> None:
     if not isinstance(factor, int | float | np.number) or not 1 <= factor <= MOST_FACTOR:
         raise PulensError(
-            f"factor must be a number of at least 1 and at most {MOST_FACTOR:g}, got {factor!r}. 1 is labelling at "
+            f"factor must be a number of at least 1, got {factor!r}; the largest is {MOST_FACTOR:g}. 1 is labelling at "
             "random; 2 means that favoured positives were up to twice as likely to be labelled as others."
         )
     if favours not in ("high", "low", "either"):

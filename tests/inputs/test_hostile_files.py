@@ -284,4 +284,4 @@ def test_objects_beside_the_scores_cannot_be_written_as_text(tmp_path, capsys):
 
 def test_factors_beyond_the_doubles_are_refused(tmp_path, capsys):
     (tmp_path / "a.csv").write_text(TABLE)
-    assert "at most 1e+12" in refused(capsys, "evaluate", str(tmp_path / "a.csv"), "--sensitivity", "1e300")
+    assert "the largest is 1e+12" in refused(capsys, "evaluate", str(tmp_path / "a.csv"), "--sensitivity", "1e300")
