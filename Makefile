@@ -7,8 +7,10 @@ export PIP_CONSTRAINT := $(CURDIR)/constraints/ci.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE # without byte code every import is two to three times slower
 WORKERS ?= 2
+SECONDS ?= 600
+SEED ?= 0
 
-.PHONY: help install demo test lint types imports browser tests docs benchmark clean
+.PHONY: help install demo test lint types imports browser tests fuzz docs benchmark clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -51,6 +53,9 @@ browser: ## find a browser for the tests of the report's pages, or install Debia
 
 tests: $(VENV)/.test browser
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
+
+fuzz: $(VENV)/.test ## hostile calls of the command line: make fuzz SECONDS=3600 SEED=1
+	PULENS_FUZZ_SECONDS=$(SECONDS) PULENS_FUZZ_SEED=$(SEED) $(BIN)/python -m pytest -q -n 0 -s tests/fuzz
 
 docs: $(VENV)/.test ## the site, in docs/_build/html
 	$(BIN)/python -m sphinx --fail-on-warning --nitpicky --quiet -b html docs docs/_build/html

@@ -30,6 +30,49 @@ class CollapseWarning(UserWarning):
     """A trained classifier gives one answer for every row."""
 
 
+LONGEST_VALUE = 60  # characters of a value that a message repeats
+LONGEST_MESSAGE = 400  # characters of a message on the terminal
+
+
+def shown(value: object) -> str:
+    """One value for an error message: quoted, and cut where it is long; the beginning and the end stay.
+
+    >>> shown("a")
+    "'a'"
+    >>> len(shown("a" * 1_000_000))
+    60
+    """
+    if isinstance(value, str) and len(value) > 4 * LONGEST_VALUE:  # quoting all of it would take as long
+        value = value[: 2 * LONGEST_VALUE] + value[-2 * LONGEST_VALUE :]
+    try:
+        words = repr(value)
+    except (ValueError, RecursionError):  # thousands of digits, or of brackets
+        words = f"a value of type {type(value).__name__}"
+    return cut(" ".join(words.split()), LONGEST_VALUE)
+
+
+def cut(words: str, limit: int) -> str:
+    """Words of at most so many characters, with dots where some were left out.
+
+    >>> cut("abcdefghijkl", 8)
+    'abcd...l'
+    """
+    if len(words) <= limit:
+        return words
+    end = (limit - 3) // 3
+    return f"{words[: limit - 3 - end]}...{words[-end:] if end else ''}"
+
+
+def one_message(error: object) -> str:
+    """What went wrong on one line of readable length, whoever says it; the way out at its end stays.
+
+    >>> one_message("no:\\n  Such file.")
+    'no: Such file.'
+    """
+    words = str(error).encode("utf-8", "replace").decode()  # names of files may hold bytes that are no text
+    return cut(" ".join(cut(word, 2 * LONGEST_VALUE) for word in words.split()), LONGEST_MESSAGE)
+
+
 def listed(values: object, *, limit: int = 8) -> str:
     """Write values for an error message: in order, quoted, cut to a readable length.
 
@@ -37,8 +80,14 @@ def listed(values: object, *, limit: int = 8) -> str:
     "'a', 'b'"
     """
     items = list(values)  # type: ignore[call-overload]
-    shown = ", ".join(repr(item) for item in items[:limit])
-    return shown if len(items) <= limit else f"{shown} and {len(items) - limit} more"
+    words, used = [], 0
+    for item in items[:limit]:
+        words.append(shown(item))
+        used += len(words[-1])
+        if used > LONGEST_MESSAGE // 2:
+            break
+    told = ", ".join(words)
+    return told if len(items) == len(words) else f"{told} and {len(items) - len(words)} more"
 
 
 def nearest(wanted: object, names: Iterable[str]) -> str:
@@ -49,5 +98,6 @@ def nearest(wanted: object, names: Iterable[str]) -> str:
     """
     from difflib import get_close_matches
 
-    near = get_close_matches(str(wanted), [str(name) for name in names], n=1)
+    # names of many characters cost their product to compare, and are no slips of the pen
+    near = get_close_matches(str(wanted)[:200], [name for name in map(str, names) if len(name) <= 200][:10_000], n=1)
     return f" Did you mean {near[0]!r}?" if near else ""

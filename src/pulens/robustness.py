@@ -24,6 +24,7 @@ Floats = NDArray[np.float64]
 Direction = Literal["high", "low", "either"]
 LARGEST_FACTOR = 1e6
 STATEMENT = re.compile(r"\s*(?P<metric>\w+)\s*(?P<sign>>=|<=|>|<)\s*(?P<limit>[-+.\deE]+)\s*")
+MOST_FACTOR = 1e12  # its square is far from leaving the range of doubles
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,10 +269,10 @@ def robustness(
 
 
 def _check(evidence: Evidence, factor: float, favours: str) -> None:
-    if not isinstance(factor, int | float | np.number) or not 1 <= factor < math.inf:
+    if not isinstance(factor, int | float | np.number) or not 1 <= factor <= MOST_FACTOR:
         raise PulensError(
-            f"factor must be a number of at least 1, got {factor!r}. 1 is labelling at random; 2 means that favoured "
-            "positives were up to twice as likely to be labelled as others."
+            f"factor must be a number of at least 1, got {factor!r}; the largest is {MOST_FACTOR:g}. 1 is labelling at "
+            "random; 2 means that favoured positives were up to twice as likely to be labelled as others."
         )
     if favours not in ("high", "low", "either"):
         raise PulensError(f"favours must be 'high', 'low' or 'either', got {favours!r}.")

@@ -19,6 +19,24 @@ from pulens.sample import PUSample
 Counted = NDArray[Any]  # int64 for rows of weight one, float64 for weighted rows
 
 
+MOST_ROWS = 1e15  # no table has more, and a double counts no further one by one
+
+
+def check_total(rows: float, what: str) -> None:
+    """Refuse counts or weights that no number of rows could have.
+
+    >>> check_total(1e19, "the weights")
+    Traceback (most recent call last):
+    ...
+    pulens.errors.InputError: the weights add up to 1e+19 rows; at most 1e+15 can be counted. A weight says how...
+    """
+    if rows < 0 or rows > MOST_ROWS:  # what is no number is named where its place is known
+        raise InputError(
+            f"{what} add up to {rows:.6g} rows; at most {MOST_ROWS:.0e} can be counted. A weight says how many "
+            "rows a row stands for: divide all of them by one number."
+        )
+
+
 class Totals(NamedTuple):
     """How many rows of each kind there are in all."""
 
@@ -58,6 +76,7 @@ class Tally:
 
     def __post_init__(self) -> None:
         highest = () if self.binning is None else (self.binning.highest,)
+        check_total(self.totals.rows, "all rows together")
         for values in (self.thresholds, self.labelled, self.unlabelled, self.negative, *highest):
             if values.shape != self.thresholds.shape:
                 raise InputError("a tally needs one count of each kind per threshold")
@@ -106,6 +125,8 @@ class Tally:
         scores = _as_floats(scores)
         reach = scores if highest is None else _as_floats(highest)
         _check_increments(scores, reach, counts)
+        for count in counts:
+            check_total(float(count.sum(dtype=np.float64)), "the counts")  # sums of whole numbers would go round
         lowest, reach, counts = join_overlapping(scores, reach, counts)
         running: list[Counted] = [np.cumsum(count[::-1]) for count in counts]
         if negative is None:  # zeros that take no memory

@@ -50,9 +50,13 @@ def test_a_few_small_weights_among_others_are_welcome() -> None:
 
 def test_engines_refuse_such_sums_too() -> None:
     frame = polars.DataFrame({"label": LABELS, "score": SCORES, "w": np.full(100, 1e300)})
-    for weight in (1e300, 1e-300):
+    said = {
+        1e300: r"add up to .* rows; at most 1e\+15 can be counted",
+        1e-300: r"weights \(column 'w'\) must lie between",
+    }
+    for weight, words in said.items():
         lazy = frame.with_columns(w=polars.lit(weight)).lazy()
-        with pytest.raises(InputError, match=r"weights \(column 'w'\) must lie between .* add up to"):
+        with pytest.raises(InputError, match=words):
             pulens.evaluate(lazy, weight="w", **GIVEN)
 
 

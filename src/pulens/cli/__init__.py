@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 
 import click
 
 from pulens._version import __version__
-from pulens.errors import PulensError, nearest
+from pulens.errors import PulensError, nearest, one_message, shown
 
 # one-line help stands here so that `pulens --help` loads no command
 COMMANDS = {
@@ -68,18 +71,66 @@ def app() -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; bad input ends with one clear message and exit code 2."""
     try:
+        _accept_any_letter()
         app.main(arguments, prog_name="pulens", standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # what could not be written must show now, and not as Python ends
     except PulensError as error:
-        click.echo(f"pulens: {error}", err=True)
-        sys.exit(2)
+        _end(2, one_message(error))
     except click.ClickException as error:
+        vars(error)["message"] = one_message(error.message)  # click repeats values however long they are
         error.show()
-        sys.exit(2)
+        _end(2)
     except click.exceptions.Exit as end:
-        sys.exit(end.exit_code)
+        _end(end.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("pulens: stopped.", err=True)
-        sys.exit(130)
+        _end(130, "stopped.")
     except BrokenPipeError:  # the reader of a pipe went away, as `head` does
-        sys.stderr.close()
-        sys.exit(0)
+        _end(1)  # not all of the answer was taken; the same as when click finds out
+    except RecursionError:
+        _end(2, "the input is nested too deeply to be read.")
+    except MemoryError as error:
+        said = f" ({one_message(error)})" if str(error) else ""
+        _end(2, f"the memory of this machine does not suffice{said}. Read fewer rows, or on a larger machine.")
+    except OSError as error:
+        _end(2, _said_by_system(error))
+
+
+def _accept_any_letter() -> None:
+    """Write a question mark where the terminal's encoding has no such letter, rather than fail."""
+    if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="replace")
+
+
+def _end(code: int | str | None, words: str = "") -> None:
+    """Leave with an exit code, after one message; nothing that cannot be written may change the code."""
+    if words:
+        click.echo(f"pulens: {words}", err=True)
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (OSError, ValueError):
+        _forget_output()
+    sys.exit(code)
+
+
+def _forget_output() -> None:
+    """Python flushes standard output as it ends, and would fail again on what cannot be written."""
+    try:
+        descriptor = sys.stdout.fileno()
+    except (OSError, ValueError):
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+def _said_by_system(error: OSError) -> str:
+    try:
+        os.getcwd()
+    except OSError:
+        return "the folder you are in is no longer there: change to another one."
+    if error.errno == errno.ENOSPC and error.filename is None:
+        return "standard output cannot be written: No space left on device."
+    place = "" if error.filename is None else f"{shown(str(error.filename))}: "
+    return one_message(f"{place}{error.strerror or error}.")

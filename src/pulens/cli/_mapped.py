@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pulens.errors import MissingDependencyError, PulensError
+from pulens.inputs.arrow_files import arrow_table
 from pulens.inputs.columns import check_scores, file_row
 from pulens.inputs.files import format_of, open_stream, separator_of
 from pulens.whole_files import whole_file
@@ -29,7 +30,6 @@ def write_mapped(source: str, target: str, mapping: CalibrationMap, *, column: s
     try:
         import pyarrow as pa
         import pyarrow.csv
-        import pyarrow.feather
         import pyarrow.json
         import pyarrow.parquet
     except ImportError as error:
@@ -43,7 +43,10 @@ def write_mapped(source: str, target: str, mapping: CalibrationMap, *, column: s
             pa.parquet.write_table(mapped, temporary)
         else:
             separator = "\t" if Path(target).suffix.lower() == ".tsv" else ","
-            pa.csv.write_csv(mapped, temporary, pa.csv.WriteOptions(delimiter=separator))
+            try:
+                pa.csv.write_csv(mapped, temporary, pa.csv.WriteOptions(delimiter=separator))
+            except pa.ArrowException as error:  # a column of objects, which text cannot hold
+                raise PulensError(f"{target}: cannot be written as text: {error}. Write .parquet instead.") from error
 
 
 def _read_arrow(source: str, kind: str, delimiter: str | None) -> Any:
@@ -51,10 +54,8 @@ def _read_arrow(source: str, kind: str, delimiter: str | None) -> Any:
 
     with ExitStack() as stack:
         stream = open_stream(source, stack)
-        if kind == "parquet":
-            return pa.parquet.read_table(stream)
-        if kind == "arrow":
-            return pa.feather.read_table(stream)
+        if kind in ("parquet", "arrow"):
+            return arrow_table(stream, kind)
         if kind == "jsonl":
             return pa.json.read_json(stream)
         separator = separator_of(kind, delimiter)

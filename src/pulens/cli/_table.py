@@ -11,9 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.errors import InputError, MissingDependencyError
+from pulens.errors import InputError
+from pulens.inputs.arrow_files import arrow_table
 from pulens.inputs.columns import file_row, find_column, is_null
-from pulens.inputs.files import as_text, format_of, json_records, open_stream, separator_of, wrong_width
+from pulens.inputs.files import (
+    as_text,
+    explained_file,
+    format_of,
+    json_records,
+    lines_of,
+    name_of,
+    open_stream,
+    separator_of,
+    wrong_width,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +81,19 @@ class Table:
 def read_table(path: str, delimiter: str | None = None, format: str | None = None) -> Table:
     """A CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not; ``"-"`` is standard input."""
     kind = format_of(path, format)
-    shown = "standard input" if path == "-" else path
+    shown = name_of(path)
     with ExitStack() as stack:
         stream = open_stream(path, stack)
-        try:
+        with explained_file(shown, kind):
             if kind in ("csv", "tsv"):
                 table = _read_text(stream, separator_of(kind, delimiter))
             elif kind == "jsonl":
                 table = _read_records(stream)
             else:
-                table = _read_arrow(stream, kind)
+                arrow = arrow_table(stream, kind)
+                table = Table(list(arrow.column_names), [column.to_pylist() for column in arrow.columns], arrow=arrow)
             for name in table.names:
                 find_column(name, table.names)  # two columns of one name could not be told apart
-        except InputError as error:
-            raise InputError(f"{shown}: {error}") from error
-        except (OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
-            raise InputError(f"{shown} could not be read as {kind}: {error}") from error
     if not table.columns or not len(table):
         raise InputError(f"{shown}: the table has no data rows.")
     return table
@@ -93,7 +101,7 @@ def read_table(path: str, delimiter: str | None = None, format: str | None = Non
 
 def _read_text(stream: Any, delimiter: str) -> Table:
     with as_text(stream) as text:
-        reader = csv.reader(text, delimiter=delimiter)
+        reader = csv.reader(lines_of(text), delimiter=delimiter)
         names = [name.strip() for name in next(reader, [])]
         rows = []
         for row in reader:
@@ -107,23 +115,6 @@ def _read_text(stream: Any, delimiter: str) -> Table:
 
 def _read_records(stream: Any) -> Table:
     with as_text(stream) as lines:
-        records = list(json_records(lines))
+        records = list(json_records(lines_of(lines)))
     names = list(dict.fromkeys(name for record in records for name in record))
     return Table(names, [[record.get(name) for record in records] for name in names])
-
-
-def _read_arrow(stream: Any, kind: str) -> Table:
-    import io
-
-    try:
-        import pyarrow as pa
-        import pyarrow.feather
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingDependencyError("pyarrow", purpose=f"reading {kind} files", extra="data") from error
-    source = stream if stream.seekable() else io.BytesIO(stream.read())
-    try:
-        table = pa.parquet.read_table(source) if kind == "parquet" else pa.feather.read_table(source)
-    except pa.ArrowException as error:
-        raise InputError(f"not a readable {kind} file: {error}") from error
-    return Table(list(table.column_names), [column.to_pylist() for column in table.columns], arrow=table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,16 +14,26 @@ import click
 
 from pulens.cli._sources import read_by
 from pulens.errors import PulensError
-from pulens.inputs.addresses import shown_address
+from pulens.inputs.addresses import check_name, shown_address
 from pulens.whole_files import is_channel, whole_file, write_whole
 
 
 def write_text(path: str, text: str) -> None:
     """Write to a path, or to standard output for ``-``; a file appears complete or not at all."""
     if path == "-":
-        click.echo(text)
+        write_out(f"{text}\n".encode())
         return
     write_whole(path, text)
+
+
+def write_out(content: bytes) -> None:
+    """Write to standard output: UTF-8 whatever the terminal's encoding, as JSON must be; or say that it is closed."""
+    if sys.stdout is None or sys.stdout.closed:
+        raise PulensError("standard output is closed, so nothing can be written to it (-): name a file.")
+    if hasattr(sys.stdout, "buffer"):
+        click.echo(content, nl=False)
+    else:  # replaced by something that takes text only
+        click.echo(content.decode(), nl=False)
 
 
 def write_all(contents: Mapping[str, bytes]) -> None:
@@ -35,7 +46,7 @@ def write_all(contents: Mapping[str, bytes]) -> None:
             if path != "-":
                 stack.enter_context(whole_file(path)).write_bytes(content)
     if "-" in contents:
-        click.echo(contents["-"], nl=False)
+        write_out(contents["-"])
 
 
 def write_figure(path: str, figure: Any) -> None:
@@ -54,9 +65,12 @@ def check_targets(targets: Mapping[str, str | None], *sources: str, folders: Seq
     the ``folders``, such as a saved model. The one gate for what commands write.
     """
     places: dict[str, str] = {}
+    for name in sources:
+        check_name(name)
     for option, path in targets.items():
         if path is None:
             continue
+        check_name(path)
         if path == "-":
             place = path
         else:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
+import shutil
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from pulens.cli._options import (
     table_options,
 )
 from pulens.errors import PulensError
+from pulens.inputs.files import open_stream
 
 
 @click.command(name="compare")
@@ -91,7 +93,8 @@ def _rereadable(file: str, folder: Path, reading: dict[str, Any]) -> str:
     if file != "-":
         return file
     kept = folder / "rows"
-    kept.write_bytes(sys.stdin.buffer.read())
+    with ExitStack() as stack, kept.open("wb") as copy:
+        shutil.copyfileobj(open_stream(file, stack), copy)
     reading["format"] = reading["format"] or "csv"
     return str(kept)
 

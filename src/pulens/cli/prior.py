@@ -70,15 +70,14 @@ def command(
     """
     from pulens.cli._output import working
     from pulens.cli._write import check_targets, to_json, write_figure, write_text
-    from pulens.inputs import read_sample
+    from pulens.inputs import read_tally
     from pulens.priors import estimate_from_tally, estimate_prior_and_noise, find, names
-    from pulens.tally import Tally
 
     check_targets({"--plot": plot_path, "--json": json_path}, file)
     if label_noise != "estimate":
         find(method or "auto")  # an unknown name is refused before the file is read
     with working("Estimating the share of positives"):
-        tally = Tally.from_sample(read_sample(file, **reading_arguments(given)))
+        tally = read_tally(file, **reading_arguments(given))
         noise_found = None
         if label_noise == "estimate":
             if audit is not None:

@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from pulens.errors import InputError
+from pulens.errors import InputError, shown
+
+LONGEST_PATH, LONGEST_NAME = 4096, 255  # bytes, as on Linux
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that no file or database can have, before anything asks the system about it.
+
+    >>> check_name("a" * 5000)
+    Traceback (most recent call last):
+    ...
+    pulens.errors.InputError: 'aaaa...aaa': a name of 5,000 characters, which no file can have.
+    """
+    if "\0" in name:
+        raise InputError(f"{shown(name)}: a name with a zero character in it, which no file can have.")
+    parts = [name] if is_address(name) else name.split("/")
+    longest = max(len(os.fsencode(part)) for part in parts)
+    if len(os.fsencode(name)) >= LONGEST_PATH or (longest > LONGEST_NAME and not is_address(name)):
+        raise InputError(f"{shown(name)}: a name of {len(name):,} characters, which no file can have.")
 
 
 def is_address(source: object) -> bool:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from pulens.errors import InputError
-from pulens.inputs.columns import LabelCoding, check_scores, check_weights
+from pulens.errors import InputError, shown
+from pulens.inputs.columns import LabelCoding, check_scores, check_weights, one_per_row
 from pulens.sample import PUSample
 
 
@@ -20,7 +20,7 @@ def sample_from_arrays(labels: Any, scores: Any, weights: Any = None, *, coding:
         seen = ", ".join(f"{count:,} {name}" for name, count in lengths.items())
         raise InputError(f"labels, scores and weights must have the same length, got {seen}.")
     label_values = plain_values(labels)
-    if np.ndim(label_values) != 1:
+    if one_per_row(label_values).ndim != 1:
         raise InputError(f"labels must be one-dimensional, one per row, got shape {np.shape(label_values)}.")
     return PUSample(
         coding.encode(label_values),
@@ -33,7 +33,7 @@ def _length(values: Any) -> int:
     try:
         return len(values)
     except TypeError:
-        raise InputError(f"expected one value per row, got {values!r}.") from None
+        raise InputError(f"expected one value per row, got {shown(values)}.") from None
 
 
 def plain_values(values: Any) -> Any:

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.errors import InputError, listed, nearest
+from pulens.errors import InputError, listed, nearest, shown
 from pulens.precision import LARGEST_WHOLE, first_too_long, too_long
 from pulens.sample import LABELLED, NEGATIVE, UNLABELLED
+from pulens.tally import MOST_ROWS
 
 LARGEST_WEIGHT = 1e12
 SMALLEST_WEIGHT = 1e-9
-LARGEST_TOTAL = 1e15  # rows beyond which a double no longer counts them one by one
 
 RowName = Callable[[int], str]
 
@@ -83,7 +83,7 @@ class LabelCoding:
         for code, values in given.items():
             for value in values:
                 if self._codes.setdefault(_key(value), code) != code:
-                    raise InputError(f"the label value {value!r} was declared to mean two different things.")
+                    raise InputError(f"the label value {shown(value)} was declared to mean two different things.")
         if given[LABELLED]:
             return
         usual: dict[int, tuple[Any, ...]] = {LABELLED: (1, "true")}
@@ -120,7 +120,9 @@ class LabelCoding:
         )
 
     def _encode(self, values: Any, row_name: RowName, first_row: int) -> NDArray[np.int8]:
-        array = np.asarray(values)
+        array = one_per_row(values)
+        if array.ndim != 1:  # such as lists of one length
+            array = np.fromiter(values, object, len(values))
         if array.dtype.kind == "b" and not self._is_declared:
             return array.astype(np.int8)
         if array.dtype.kind in "iu" and not self._is_declared:
@@ -146,7 +148,15 @@ class LabelCoding:
 
     def _encode_objects(self, values: list[Any], row_name: RowName, first_row: int) -> NDArray[np.int8]:
         known: dict[Any, int | None] = {}
-        for value in dict.fromkeys(values):
+        try:
+            distinct = dict.fromkeys(values)
+        except TypeError:  # an object or a list, which nothing could be equal to
+            row, value = next((row, value) for row, value in enumerate(values) if not _is_hashable(value))
+            raise InputError(
+                f"label values must be text or numbers, got {shown(value)} in {row_name(first_row + row)}. Take one "
+                "field out of it first, or name another column."
+            ) from None
+        for value in distinct:
             known[value] = self._code_of(value)
         self._refuse_undeclared(
             [value for value, code in known.items() if code is None], values.index, row_name, first_row
@@ -184,6 +194,30 @@ class LabelCoding:
         )
 
 
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def one_per_row(values: Any) -> NDArray[Any]:
+    """Values as an array; a list with text or objects stays a list of objects.
+
+    An array of text would give every row the room of the longest one: gigabytes for a single long cell.
+
+    >>> one_per_row(["a", 2]), one_per_row([1, 2])
+    (array(['a', 2], dtype=object), array([1, 2]))
+    """
+    if isinstance(values, list) and set(map(type, values)) & {str, bytes, dict, type(None)}:
+        return np.fromiter(values, object, len(values))
+    try:
+        return np.asarray(values)
+    except ValueError:  # lists of several lengths
+        return np.fromiter(values, object, len(values))
+
+
 def is_null(value: Any) -> bool:
     """None, an empty text, nan and the nulls of frame libraries."""
     if value is None:
@@ -192,6 +226,8 @@ def is_null(value: Any) -> bool:
         return bool(value == "" or value != value)  # nan is the one value that differs from itself
     except TypeError:  # pandas.NA refuses to be a truth value
         return True
+    except ValueError:  # an array in a cell: not a value, but not nothing either
+        return False
 
 
 def _key(value: Any) -> Any:
@@ -220,7 +256,7 @@ def check_scores(
     >>> check_scores([1, 0.5])
     array([1. , 0.5])
     """
-    array = np.asarray(values)
+    array = one_per_row(values)
     scores = _to_floats(array, name, row_name, first_row)
     if keep_apart and scores.size and max(-float(scores.min()), float(scores.max())) >= LARGEST_WHOLE:
         # numbers of several types in one list became floats on the way
@@ -259,7 +295,7 @@ def check_weights(
 def check_total_weights(totals: Iterable[float], name: str = "weights") -> None:
     """The same of sums that an engine added up without showing its rows."""
     for total in totals:
-        if not total <= LARGEST_TOTAL or 0 < total < SMALLEST_WEIGHT:
+        if not total <= MOST_ROWS or 0 < total < SMALLEST_WEIGHT:
             raise _weights_out_of_range(name, f"those of one kind of row add up to {float(total)!r}")
 
 
@@ -290,7 +326,7 @@ def _to_floats(array: NDArray[Any], name: str, row_name: RowName, first_row: int
 def _parse_floats(array: NDArray[Any], name: str, row_name: RowName, first_row: int) -> NDArray[np.float64]:
     try:
         return array.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         pass
     parsed = np.empty(array.size)
     for index, value in enumerate(array.tolist()):
@@ -302,7 +338,12 @@ def _parse_floats(array: NDArray[Any], name: str, row_name: RowName, first_row: 
         try:
             parsed[index] = float(value)
         except (TypeError, ValueError):
-            raise InputError(f"{name} must be numbers, got {value!r} in {row_name(first_row + index)}.") from None
+            raise InputError(f"{name} must be numbers, got {shown(value)} in {row_name(first_row + index)}.") from None
+        except OverflowError:
+            raise InputError(
+                f"{name} must be finite numbers, got {shown(value)} in {row_name(first_row + index)}, which is too "
+                "large for floating point. Drop or repair such rows first."
+            ) from None
     return parsed
 
 
@@ -315,16 +356,16 @@ def find_column(wanted: str, available: Iterable[str], *, delimiter: str | None 
     if names.count(wanted) == 1:
         return wanted
     if names.count(wanted) > 1:
-        raise InputError(f"there are {names.count(wanted)} columns named {wanted!r}. Rename all but one.")
+        raise InputError(f"there are {names.count(wanted)} columns named {shown(wanted)}. Rename all but one.")
     if delimiter is not None and len(names) == 1:
         for other, way_out in _OTHER_DELIMITERS.items():
             if other in names[0]:
                 raise InputError(
-                    f"there is no column {wanted!r}: with the separator {delimiter!r} the first line is one column, "
-                    f"{names[0]!r}. If columns are separated by {other!r}, say so: {way_out}."
+                    f"there is no column {shown(wanted)}: with the separator {delimiter!r} the first line is one "
+                    f"column, {shown(names[0])}. If columns are separated by {other!r}, say so: {way_out}."
                 )
     raise InputError(
-        f"there is no column {wanted!r}; the columns are {listed(names, limit=30)}.{nearest(wanted, names)}"
+        f"there is no column {shown(wanted)}; the columns are {listed(names, limit=30)}.{nearest(wanted, names)}"
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
-import json
+import zlib
 from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from lzma import LZMAError
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +64,8 @@ def read_features(
         return _read(path, kind, chosen, label, coding, delimiter, way_out)
     except InputError as error:
         raise error if str(error).startswith(str(path)) else InputError(f"{path}: {error}") from error
-    except (UnicodeDecodeError, OSError, EOFError, csv.Error, json.JSONDecodeError) as error:
-        raise InputError(f"{path} could not be read as {kind}: {error}") from error
+    except (UnicodeDecodeError, OSError, EOFError, LZMAError, zlib.error, csv.Error) as error:
+        raise InputError(f"{path} could not be read as {kind}: {' '.join(str(error).split())}") from error
 
 
 def _read(

@@ -9,19 +9,24 @@ import io
 import json
 import lzma
 import sys
-from collections.abc import Iterable, Iterator
+import zlib
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from pulens.errors import InputError, MissingDependencyError, listed
-from pulens.inputs.arrays import plain_values
+from pulens.errors import InputError, listed, shown
+from pulens.inputs.arrow_files import arrow_chunks, arrow_names
 from pulens.inputs.columns import Columns, LabelCoding, check_scores, check_weights, file_row, find_column
+from pulens.inputs.memory import ROW_BYTES, check_room
 from pulens.sample import PUSample
+from pulens.tally import Tally
 
 CHUNK_ROWS = 100_000
+HELD_ROWS = 4_000_000  # rows that are held before they are counted
+LONGEST_LINE = 64 << 20  # characters; a file without line ends would be one line
 EXTENSIONS = {
     "csv": "csv",
     "tsv": "tsv",
@@ -49,35 +54,105 @@ def sample_from_file(
     delimiter: str | None = None,
 ) -> PUSample:
     """Read the wanted columns of a file chunk by chunk; ``"-"`` is standard input."""
-    shown = "standard input" if str(path) == "-" else str(path)
+    parts = list(samples_from_file(path, columns, coding=coding, format=format, delimiter=delimiter, hold=True))
+    weights = [part.weights for part in parts if part.weights is not None]
+    return PUSample(
+        np.concatenate([part.labels for part in parts]),
+        np.concatenate([part.scores for part in parts]),
+        np.concatenate(weights) if weights else None,
+    )
+
+
+def tally_from_file(
+    path: str | Path,
+    columns: Columns,
+    *,
+    coding: LabelCoding,
+    format: str | None = None,
+    delimiter: str | None = None,
+) -> Tally:
+    """Count the rows of a file chunk by chunk: memory goes by the distinct scores, not by the rows."""
+    found: Tally | None = None
+    held: list[PUSample] = []
+    rows = 0
+    for part in samples_from_file(path, columns, coding=coding, format=format, delimiter=delimiter):
+        held.append(part)
+        rows += len(part)
+        if rows >= max(HELD_ROWS, 0 if found is None else len(found)):
+            found, held, rows = _counted(found, held), [], 0
+            check_room(
+                len(found) * ROW_BYTES,
+                f"{path}: counting {len(found):,} distinct scores and more",
+                "Round the scores, or let DuckDB bin them: say tolerance= (--tolerance) for a CSV or Parquet file.",
+            )
+    return _counted(found, held) if held or found is None else found
+
+
+def _counted(found: Tally | None, held: list[PUSample]) -> Tally:
+    weights = [part.weights for part in held if part.weights is not None]
+    sample = PUSample(
+        np.concatenate([part.labels for part in held]),
+        np.concatenate([part.scores for part in held]),
+        np.concatenate(weights) if weights else None,
+    )
+    counted = Tally.from_sample(sample)
+    return counted if found is None else found + counted
+
+
+def samples_from_file(
+    path: str | Path,
+    columns: Columns,
+    *,
+    coding: LabelCoding,
+    format: str | None = None,
+    delimiter: str | None = None,
+    hold: bool = False,
+) -> Iterator[PUSample]:
+    """The rows of a file in checked chunks; ``hold`` says that all of them will be kept."""
+    shown_path = name_of(path)
     kind = format_of(path, format)
-    labels, scores, weights = [], [], []
-    first_row = 0
+    first_row, kinds = 0, set[int]()
     with ExitStack() as stack:
         stream = open_stream(path, stack)
-        try:
+        with explained_file(shown_path, kind, lambda: f" after data row {first_row:,}"):
             for chunk in read_chunks(stream, kind, columns, delimiter):
                 place: dict[str, Any] = {"row_name": file_row, "first_row": first_row}
-                labels.append(coding.encode(chunk[0], **place, is_whole=False))
-                scores.append(check_scores(chunk[1], f"scores (column {columns.score!r})", **place))
+                labels = coding.encode(chunk[0], **place, is_whole=False)
+                kinds.update(np.unique(labels).tolist())
+                scores = check_scores(chunk[1], f"scores (column {shown(columns.score)})", **place)
+                weights = None
                 if columns.weight is not None:
-                    weights.append(check_weights(chunk[2], f"weights (column {columns.weight!r})", **place))
-                first_row += len(chunk[0])
-            if labels:
-                coding.check_whole(np.concatenate(labels))
-        except InputError as error:
-            raise InputError(f"{shown}: {error}") from error
-        except (UnicodeDecodeError, OSError, EOFError, lzma.LZMAError, csv.Error) as error:
-            raise InputError(f"{shown} could not be read as {kind} after data row {first_row:,}: {error}") from error
+                    weights = check_weights(chunk[2], f"weights (column {shown(columns.weight)})", **place)
+                first_row += labels.size
+                if hold and first_row % (10 * CHUNK_ROWS) == 0:
+                    what = f"holding {first_row:,} rows and more"
+                    check_room(ROW_BYTES * first_row, what, "Take a sample, or count them first with pulens tally.")
+                yield PUSample(labels, scores, weights)
+            coding.check_whole(np.array(sorted(kinds), np.int8))
     if first_row == 0:
-        raise InputError(f"{shown}: the table is empty: it has no data rows.")
-    return PUSample(np.concatenate(labels), np.concatenate(scores), np.concatenate(weights) if weights else None)
+        raise InputError(f"{shown_path}: the table is empty: it has no data rows.")
+
+
+def name_of(path: str | Path) -> str:
+    return "standard input" if str(path) == "-" else str(path)
+
+
+@contextmanager
+def explained_file(name: str, kind: str, place: Callable[[], str] = lambda: "") -> Iterator[None]:
+    """The one gate for what goes wrong while a file is read: every error names the file, on one line."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
+    except (UnicodeDecodeError, OSError, EOFError, lzma.LZMAError, zlib.error, csv.Error) as error:
+        said = str(error) if not isinstance(error, UnicodeDecodeError) else f"{error.reason} (it must be UTF-8)"
+        raise InputError(f"{name} could not be read as {kind}{place()}: {' '.join(said.split())}") from error
 
 
 def format_of(path: str | Path, format: str | None) -> str:
     if format is not None:
         if format not in FORMATS:
-            raise InputError(f"format must be one of {listed(FORMATS)}, got {format!r}.")
+            raise InputError(f"format must be one of {listed(FORMATS)}, got {shown(format)}.")
         return format
     if str(path) == "-":
         return "csv"
@@ -94,6 +169,8 @@ def format_of(path: str | Path, format: str | None) -> str:
 def open_stream(path: str | Path, stack: ExitStack) -> IO[bytes]:
     """A binary stream, decompressed if its first bytes say so."""
     if str(path) == "-":
+        if sys.stdin is None or sys.stdin.closed:
+            raise InputError("standard input is closed: give a file, or something to read on standard input.")
         raw: Any = io.BufferedReader(sys.stdin.buffer)
     else:
         try:
@@ -104,7 +181,12 @@ def open_stream(path: str | Path, stack: ExitStack) -> IO[bytes]:
             raise InputError(f"{path}: this is a folder; give a file.") from None
         except OSError as error:
             raise InputError(f"{path}: cannot be opened: {error.strerror or error}.") from error
-    head = raw.peek(6)[:6]
+        except ValueError as error:  # a zero byte in the name
+            raise InputError(f"{shown(str(path))}: cannot be opened: {error}.") from error
+    try:
+        head = raw.peek(6)[:6]
+    except OSError as error:
+        raise InputError(f"{name_of(path)}: cannot be read: {error.strerror or error}.") from error
     for magic, opener in COMPRESSIONS.items():
         if head.startswith(magic):
             decompressed: IO[bytes] = stack.enter_context(opener(raw, "rb"))
@@ -118,7 +200,11 @@ def _neighbours(path: Path) -> str:
 
     if not path.parent.is_dir():
         return f" The folder {str(path.parent)!r} does not exist either."
-    near = get_close_matches(path.name, [entry.name for entry in path.parent.iterdir()], n=1)
+    try:
+        names = [entry.name for entry in path.parent.iterdir()][:10_000]
+    except OSError:
+        return ""
+    near = get_close_matches(path.name, names, n=1)
     return f" Did you mean {str(path.parent / near[0])!r}?" if near else ""
 
 
@@ -127,7 +213,7 @@ def read_chunks(stream: IO[bytes], kind: str, columns: Columns, delimiter: str |
         return _delimited_chunks(stream, columns, separator_of(kind, delimiter))
     if kind == "jsonl":
         return _json_chunks(stream, columns)
-    return _arrow_chunks(stream, kind, columns)
+    return arrow_chunks(stream, kind, columns.names, CHUNK_ROWS)
 
 
 def separator_of(kind: str, delimiter: str | None = None) -> str:
@@ -137,14 +223,29 @@ def separator_of(kind: str, delimiter: str | None = None) -> str:
     (',', ';')
     """
     separator = delimiter or ("\t" if kind == "tsv" else ",")
-    if len(separator) != 1:
-        raise InputError(f"delimiter must be a single character, got {separator!r}.")
+    if len(separator) != 1 or separator in '\r\n"\0':
+        raise InputError(
+            f"delimiter must be a single character, neither a quote nor a line end, got {shown(separator)}."
+        )
     return separator
 
 
 def _delimited_chunks(stream: IO[bytes], columns: Columns, delimiter: str) -> Iterator[Chunk]:
     with as_text(stream) as text:
-        yield from _rows_in_chunks(csv.reader(text, delimiter=delimiter), columns, delimiter)
+        yield from _rows_in_chunks(csv.reader(lines_of(text), delimiter=delimiter), columns, delimiter)
+
+
+def lines_of(text: IO[str]) -> Iterator[str]:
+    """Lines of a file, none of them longer than can be held."""
+    number = 0
+    while line := text.readline(LONGEST_LINE):
+        number += 1
+        if len(line) == LONGEST_LINE:
+            raise InputError(
+                f"line {number:,} is longer than {LONGEST_LINE >> 20} million characters, and a line holds one row: is "
+                "it a table?"
+            )
+        yield line
 
 
 @contextmanager
@@ -189,7 +290,7 @@ def wrong_width(line: int, row: list[str], width: int) -> str:
 
 def _json_chunks(stream: IO[bytes], columns: Columns) -> Iterator[Chunk]:
     with as_text(stream) as lines:
-        yield from _records_in_chunks(lines, columns)
+        yield from _records_in_chunks(lines_of(lines), columns)
 
 
 def json_records(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
@@ -199,10 +300,12 @@ def json_records(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
             continue
         try:
             record = json.loads(line)
-        except json.JSONDecodeError as error:
+        except RecursionError:
+            raise InputError(f"line {number} is not a flat JSON object: its brackets are nested too deeply.") from None
+        except ValueError as error:  # numbers of thousands of digits too
             raise InputError(f"line {number} is not JSON: {error}.") from error
         if not isinstance(record, dict):
-            raise InputError(f"line {number} is not a JSON object with column names, got {line.strip()[:60]!r}.")
+            raise InputError(f"line {number} is not a JSON object with column names, got {shown(line.strip())}.")
         yield record
 
 
@@ -226,53 +329,17 @@ def _records_in_chunks(lines: Iterable[str], columns: Columns) -> Iterator[Chunk
         yield chunk
 
 
-def _arrow_chunks(stream: IO[bytes], kind: str, columns: Columns) -> Iterator[Chunk]:
-    try:
-        import pyarrow as pa
-        import pyarrow.feather
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingDependencyError("pyarrow", purpose=f"reading {kind} files", extra="data") from error
-    source = stream if stream.seekable() else io.BytesIO(stream.read())
-    try:
-        if kind == "parquet":
-            file = pa.parquet.ParquetFile(source)
-            names = file.schema_arrow.names
-            wanted = [find_column(name, names) for name in columns.names]
-            batches = file.iter_batches(CHUNK_ROWS, columns=list(dict.fromkeys(wanted)))
-        else:
-            table = pa.feather.read_table(source)
-            wanted = [find_column(name, table.column_names) for name in columns.names]
-            batches = iter(table.select(list(dict.fromkeys(wanted))).to_batches(CHUNK_ROWS))
-        for batch in batches:
-            if batch.num_rows:
-                yield [plain_values(pa.chunked_array([batch.column(name)])) for name in wanted]
-    except pa.ArrowException as error:
-        raise InputError(f"not a readable {kind} file: {error}") from error
-
-
 def column_names(path: str | Path, kind: str, delimiter: str | None) -> list[str]:
     """The names of a file's columns as they stand there, repeated ones too."""
     with ExitStack() as stack:
         stream = open_stream(path, stack)
         if kind in ("csv", "tsv"):
             with as_text(stream) as text:
-                header = next(csv.reader(text, delimiter=separator_of(kind, delimiter)), None)
+                header = next(csv.reader(lines_of(text), delimiter=separator_of(kind, delimiter)), None)
             if header is None:
                 raise InputError("the file is empty: not even a line of column names.")
             return [name.strip() for name in header]
         if kind == "jsonl":
             with as_text(stream) as lines:
-                return list(json.loads(next((line for line in lines if line.strip()), "{}")))
-        try:
-            import pyarrow as pa
-            import pyarrow.feather
-            import pyarrow.parquet
-        except ImportError as error:
-            raise MissingDependencyError("pyarrow", purpose=f"reading {kind} files", extra="data") from error
-        try:
-            if kind == "parquet":
-                return list(pa.parquet.read_schema(stream).names)
-            return list(pa.feather.read_table(stream).column_names)
-        except pa.ArrowException as error:
-            raise InputError(f"not a readable {kind} file: {error}") from error
+                return list(next(json_records(lines_of(lines)), {}))
+        return arrow_names(stream, kind)

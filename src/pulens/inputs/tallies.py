@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from pulens.errors import InputError, listed
-from pulens.inputs.addresses import is_address, shown_address
+from pulens.errors import InputError, cut, listed, shown
+from pulens.inputs.addresses import check_name, is_address, shown_address
 from pulens.inputs.columns import Columns, LabelCoding, find_column
 from pulens.inputs.engines._drive import BinErrors, check_scores_of, check_tolerance, count_jointly, count_tallies
+from pulens.inputs.files import tally_from_file
 from pulens.inputs.frames import is_frame, open_frame
 from pulens.inputs.read import check_kinds, check_weights_given, read_sample
 from pulens.joint import JointTally
@@ -23,6 +24,8 @@ from pulens.tally import Tally, check_counts
 
 #: Files of at least this many bytes are read by DuckDB, if it is installed; counts do not depend on it.
 LARGE_FILE = 32 << 20
+#: So are Parquet files of at least so many rows or bytes when unpacked: few bytes on disk may hold very many.
+LARGE_ROWS, LARGE_UNPACKED = 4_000_000, 256 << 20
 
 _LABELS = ("positive", "negative", "unlabelled")
 
@@ -125,7 +128,7 @@ def read_constants(
             seen = f"{strange:,} rows without a number" if strange else f"numbers from {lowest:g} to {highest:g}"
             raise InputError(
                 f"column {column!r} must hold one number in each segment of {group_by!r}, got {seen} in the segment "
-                f"{segment!r}."
+                f"{shown(segment)}."
             )
         found[segment] = float(lowest)
     return found
@@ -186,12 +189,16 @@ def _read(
         with opened as engine:
             return count_tallies(engine, coding, tolerance=tolerance, bin_errors=bin_errors)
     if where is not None or table is not None:
-        given = f"table={table!r}" if where is None else f"where={where!r}"
+        given = f"table={shown(table)}" if where is None else f"where={shown(where)}"
         raise InputError(f"{given} is for databases and files; rows given as arrays or frames have none.")
     if is_tally_file:
         from pulens.inputs.tally_files import read_tally_file
 
         return {None: read_tally_file(source).tally}
+    if group_by is None and scores is None and isinstance(source, str | Path):
+        coding = LabelCoding(*(reading.get(name) for name in _LABELS))
+        options = {name: reading.get(name) for name in ("format", "delimiter")}
+        return {None: tally_from_file(source, columns, coding=coding, **options)}
     if group_by is None:
         return {None: Tally.from_sample(read_sample(source, scores, **reading))}
     return _split_frame(source, group_by, reading)
@@ -224,6 +231,8 @@ def _engine(
         return None
     if isinstance(source, str) and not source.strip():
         raise InputError(f"the name of the file is empty ({source!r}): give a file, a folder of files or a database.")
+    if isinstance(source, str | Path):
+        check_name(str(source))
     if isinstance(source, str) and source.startswith("duckdb:"):
         from pulens.inputs.engines.duckdb_files import open_database
 
@@ -296,20 +305,29 @@ def _file_engine(
                 f"{name}: conditions, segments and binning are for Parquet, CSV and TSV files and databases."
             )
         return None
-    if not many and not asked and not _is_large(paths[0]):
+    if not many and not asked and not _is_large(paths[0], kind):
         return None
     if not many and not paths[0].is_file():
         return None  # the ordinary reader says it better
     return duckdb_files.open_files(paths, columns, format=kind, delimiter=reading.get("delimiter"), **options)
 
 
-def _is_large(path: Path) -> bool:
+def _is_large(path: Path, kind: str) -> bool:
     from pulens.inputs.engines.duckdb_files import has_duckdb
 
     try:
-        return path.stat().st_size >= LARGE_FILE and path.suffix not in (".bz2", ".xz") and has_duckdb()
+        if path.suffix in (".bz2", ".xz") or not has_duckdb():
+            return False
+        if path.stat().st_size >= LARGE_FILE:
+            return True
+        if kind != "parquet" or path.suffix == ".gz" or not path.is_file():
+            return False
     except OSError:
         return False
+    from pulens.inputs.arrow_files import parquet_size
+
+    rows, unpacked = parquet_size(path)
+    return rows >= LARGE_ROWS or unpacked >= LARGE_UNPACKED
 
 
 def _common_format(name: str, paths: list[Path], format: str | None) -> str:
@@ -328,7 +346,9 @@ def _split_frame(source: Any, group_by: str, reading: dict[str, Any]) -> dict[An
     from pulens.inputs.engines._counts import in_order, rows_of_segments
 
     if isinstance(source, str | Path):
-        read_sample(source, **reading)  # says what is wrong with a file that no engine could open
+        known = ("score", "label", "weight", *_LABELS, "format", "delimiter")
+        # says what is wrong with a file that no engine could open
+        read_sample(source, **{name: value for name, value in reading.items() if name in known})
     if not is_frame(source):
         raise InputError(
             f"group_by={group_by!r} needs a table, a file or a database, got an object of type {type(source).__name__}."
@@ -367,7 +387,13 @@ def _extremes_of_frame(source: Any, group_by: str, column: str) -> list[tuple[An
 
 def _segments_of(frame: Any, group_by: str) -> np.ndarray[Any, Any]:
     """A frame's column of segments; nan is how some frames write null."""
-    values = frame[find_column(group_by, frame.columns)].to_list()
+    column = frame[find_column(group_by, frame.columns)]
+    if column.dtype.is_nested():
+        raise InputError(
+            f"column {shown(group_by)} must hold one value per row to tell segments by, but the table holds "
+            f"{cut(str(column.dtype), 60)}."
+        )
+    values = column.to_list()
     segments = np.empty(len(values), object)
     segments[:] = [None if value != value else value for value in values]
     return segments

@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 
 from pulens._version import __version__
-from pulens.errors import InputError, MissingDependencyError, listed
-from pulens.tally import Tally
+from pulens.errors import InputError, MissingDependencyError, cut, listed, shown
+from pulens.inputs.memory import check_room
+from pulens.tally import Tally, check_total
 from pulens.whole_files import whole_file
 
 FORMAT = 1
+TALLY_ROW_BYTES = 160  # the columns of a tally as they are read, checked, joined and added up
 METADATA = b"pulens"
 COUNTS = ("labelled", "unlabelled", "negative")
 
@@ -70,7 +72,8 @@ def merge(files: Iterable[TallyFile], *, allow_repeats: bool = False) -> TallyFi
         source = str(part.get("source", "unnamed"))
         if part["digest"] in seen and not allow_repeats:
             raise InputError(
-                f"the part {source!r} has exactly the counts of {seen[part['digest']]!r} and would be counted twice. "
+                f"the part {shown(source)} has exactly the counts of {shown(seen[part['digest']])} and would be "
+                "counted twice. "
                 "Leave one of them out, or say that repeats are meant (allow_repeats=True, or --allow-repeats)."
             )
         seen[part["digest"]] = source
@@ -100,31 +103,57 @@ def read_tally_file(path: str | Path) -> TallyFile:
     if not Path(path).is_file():
         raise InputError(f"{path}: there is no such file.")
     try:
-        table = parquet.read_table(path)
-        told = json.loads((table.schema.metadata or {}).get(METADATA, b"null"))
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{path}: not a readable tally file: {' '.join(str(error).split())[:300]}") from error
+        file = parquet.ParquetFile(path)
+        check_room(
+            TALLY_ROW_BYTES * file.metadata.num_rows,
+            f"{path}: a tally of {file.metadata.num_rows:,} scores",
+            "Count the rows again with --tolerance, which bins them.",
+        )
+        table = file.read([name for name in file.schema_arrow.names if name in ("score", *COUNTS, "highest")])
+        table.validate(full=True)
+        told = json.loads((file.schema_arrow.metadata or {}).get(METADATA, b"null"))
+    except InputError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, RecursionError, MemoryError, KeyError) as error:
+        said = cut(" ".join(str(error).split()), 200) or type(error).__name__
+        raise InputError(f"{path}: not a readable tally file: {said}") from error
     if not isinstance(told, dict) or "parts" not in told:
-        seen = listed(table.column_names)
+        seen = listed(file.schema_arrow.names)
         raise InputError(f"{path}: not a tally file; `pulens tally` writes them. Its columns are {seen}.")
     if told.get("format") != FORMAT:
         raise InputError(
-            f"{path}: a tally of format {told.get('format')!r}, written by pulens {told.get('pulens')}; this version "
+            f"{path}: a tally of format {shown(told.get('format'))}, written by pulens {shown(told.get('pulens'))}; "
+            "this version "
             f"({__version__}) reads format {FORMAT}. Use the version that wrote it, or a newer one."
         )
-    missing = [name for name in ("score", *COUNTS) if name not in table.column_names]
+    if not _are_parts(told["parts"]):
+        raise InputError(
+            f"{path}: a damaged tally: it must list its parts, each with a digest, got {shown(told['parts'])}."
+        )
+    missing = [name for name in ("score", *COUNTS) if table.column_names.count(name) != 1]
     if missing:
         raise InputError(f"{path}: a tally without the column{'s' if len(missing) > 1 else ''} {listed(missing)}.")
     columns = {name: table[name].to_numpy() for name in table.column_names}
     if not all(values.dtype.kind in "fi" for values in columns.values()):
         raise InputError(f"{path}: a damaged tally: its columns must be complete, finite numbers.")
     counts = [columns[name] for name in COUNTS]
+    for name, count in zip(COUNTS, counts, strict=True):
+        check_total(float(count.sum(dtype=np.float64)), f"{path}: its {name} counts")
     negative = counts[2] if counts[2].any() else None
     try:
         tally = Tally.from_increments(columns["score"], counts[0], counts[1], negative, columns.get("highest"))
     except InputError as error:
         raise InputError(f"{path}: a damaged tally: {error}") from error
     return TallyFile(tally, tuple(told["parts"]))
+
+
+def _are_parts(parts: Any) -> bool:
+    """Whether this lists what was counted into a tally, as this library writes it."""
+    return (
+        isinstance(parts, list)
+        and bool(parts)
+        and all(isinstance(part, dict) and isinstance(part.get("digest"), str) for part in parts)
+    )
 
 
 def _canonical(value: Any) -> str:

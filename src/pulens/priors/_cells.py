@@ -88,7 +88,7 @@ def _typical_scores(tally: Tally, ends: NDArray[np.intp]) -> Floats:
     first = np.concatenate([[0.0], last[:-1]])
     wanted = first[:, None] + (last - first)[:, None] * (np.arange(8) + 0.5) / 8
     rows = np.minimum(np.searchsorted(running, wanted), ends[:, None])
-    return np.asarray(tally.thresholds[rows].astype(float).mean(axis=1))
+    return np.asarray((tally.thresholds[rows].astype(float) / 8).sum(axis=1))  # a sum of eight may leave the doubles
 
 
 def normal_scores(cells: Cells) -> Floats:
@@ -116,7 +116,7 @@ def scales(cells: Cells) -> dict[str, Floats]:
             edge = max(min(inside[0], 1 - inside[-1]) / 2, 1e-12)  # beyond that a double cannot tell 1 - p from 1
             found["logit"] = np.asarray(logit(np.clip(cells.scores, edge, 1 - edge)))
     found["normal scores"] = normal_scores(cells)
-    return {name: standardised(scale, cells) for name, scale in found.items() if np.ptp(scale) > 0}
+    return {name: standardised(scale, cells) for name, scale in found.items() if scale.max() > scale.min()}
 
 
 def standardised(scale: Floats, cells: Cells) -> Floats:

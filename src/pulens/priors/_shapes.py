@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.errors import AssumptionError
 from pulens.priors._cells import Cells, scales
 from pulens.priors._density_ratio import fit_ratio
 
@@ -50,7 +51,13 @@ class Profile:
 
 def profile(cells: Cells, shapes: tuple[Shape, ...], label_noise: float = 0.0) -> Profile:
     """Try a coarse grid of class priors, then a fine one where the likelihood is not negligible."""
-    coarse = _on_grid(cells, shapes, label_noise, COARSE[label_noise + COARSE < 1])
+    possible = COARSE[label_noise + COARSE < 1]
+    if possible.size < 2:
+        raise AssumptionError(
+            f"label_noise={label_noise:g} leaves next to no labelled positive, so the class prior cannot be estimated "
+            "from the scores. Give class_prior= as a number or a range."
+        )
+    coarse = _on_grid(cells, shapes, label_noise, possible)
     best = np.logaddexp.reduce(coarse.integrated, axis=0)
     alive = np.flatnonzero(best > best.max() - NEGLIGIBLE)
     low = coarse.values[max(alive[0] - 1, 0)]

@@ -14,7 +14,17 @@ from pulens.sample import LABELLED, NEGATIVE
 from pulens.tally import Tally
 
 LARGEST = float(np.finfo(np.float64).max)
-KEYS_LIMIT = 10_000  # combinations of label value and segment that an engine may report
+LABELS_LIMIT = 10_000  # label values that an engine may report
+KEYS_LIMIT = 1_000_000  # the same per segment: some 300 MB while they are looked through
+
+
+def keys_limit(group_by: str | None) -> int:
+    """How many combinations of label value and segment a survey may have.
+
+    >>> keys_limit(None), keys_limit("country")
+    (10000, 1000000)
+    """
+    return LABELS_LIMIT if group_by is None else KEYS_LIMIT
 
 
 class Codes(NamedTuple):

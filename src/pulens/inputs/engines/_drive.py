@@ -15,16 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.binning import bits_for
-from pulens.errors import InputError
+from pulens.errors import InputError, shown
 from pulens.inputs.columns import LabelCoding, check_total_weights
 from pulens.inputs.engines._counts import (
     KEYS_LIMIT,
+    LABELS_LIMIT,
     Codes,
     Counts,
     Engine,
     Surveyed,
     Within,
     in_order,
+    keys_limit,
     rows_of_segments,
     tallies,
 )
@@ -201,11 +203,17 @@ def pair_errors(tally: Tally) -> list[NDArray[np.float64]]:
 
 
 def _check_survey(engine: Engine, survey: list[Surveyed]) -> None:
-    if len(survey) > KEYS_LIMIT:
-        segments = f" (by segment of {engine.group_by!r})" if engine.group_by else ""
+    if len(survey) > LABELS_LIMIT and len({row.label for row in survey}) > LABELS_LIMIT:
         raise InputError(
-            f"the label column {engine.columns.label!r} has more than {KEYS_LIMIT:,} different values{segments}: is it "
+            f"the label column {shown(engine.columns.label)} has more than {LABELS_LIMIT:,} different values: is it "
             "the right column?"
+        )
+    if len(survey) > keys_limit(engine.group_by):
+        segments = len({row.segment for row in survey})
+        raise InputError(
+            f"the column {shown(engine.group_by)} has {segments:,} segments or more, which is too many: together with "
+            f"the label values there may be {KEYS_LIMIT:,}. Is it the right column? If so, read a part at a time with "
+            "a condition (where=..., or --where)."
         )
     rows = sum(row.rows for row in survey)
     if rows == 0:
@@ -220,16 +228,18 @@ def _check_survey(engine: Engine, survey: list[Surveyed]) -> None:
             if kind == "scores" and is_too_long(value):
                 raise InputError(too_long(f"{kind} (column {column!r})", value, f" {such}"))
             wanted = "finite numbers" if kind == "scores" else "finite numbers of at least 0"
-            shown = "null" if value is None else repr(value)
+            seen = "null" if value is None else shown(value)
             raise InputError(
-                f"{kind} (column {column!r}) must be {wanted}, got {shown} {such}. Drop or repair these rows first, "
-                "for example with a condition (where=..., or --where)."
+                f"{kind} (column {shown(column)}) must be {wanted}, got {seen} {such}. Drop or repair these rows "
+                "first, for example with a condition (where=..., or --where)."
             )
 
 
 def _codes(engine: Engine, survey: list[Surveyed], coding: LabelCoding) -> Codes:
     values = list(dict.fromkeys(row.label for row in survey))
-    counted = {value: sum(row.rows for row in survey if row.label == value) for value in values}
+    counted: dict[Any, int] = dict.fromkeys(values, 0)
+    for row in survey:
+        counted[row.label] += row.rows
 
     def which(index: int) -> str:
         return f"{counted[values[index]]:,} row(s) of column {engine.columns.label!r}"

@@ -7,18 +7,20 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import has_magic
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pulens.errors import InputError, MissingDependencyError, listed, nearest
+from pulens.errors import InputError, MissingDependencyError, cut, listed, nearest, shown
 from pulens.inputs.columns import Columns, find_column
-from pulens.inputs.engines.lazy import LazyEngine, explained
+from pulens.inputs.engines.lazy import LONGEST_REASON, LazyEngine, explained
 from pulens.inputs.files import column_names
 from pulens.precision import LARGEST_WHOLE
 
 MEMORY_LIMIT = "512MB"  # DuckDB sorts and groups beyond it on disk
 PARQUET, DELIMITED = ("parquet", "pq"), {"csv": ",", "tsv": "\t", "tab": "\t"}
 ENDINGS = (*PARQUET, *DELIMITED)
+MOST_ENTRIES = 100_000  # files and folders that a folder may hold
 
 
 def has_duckdb() -> bool:
@@ -41,8 +43,8 @@ def open_files(
     """Many files of one format as one table; ``year=2024`` folders become columns."""
     with _connection() as connection:
         names = [str(path) for path in paths]
-        shown = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more files"
-        with explained(shown):
+        named = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more files"
+        with explained(named):
             if format == "parquet":
                 relation = connection.read_parquet(names, hive_partitioning=_is_partitioned(paths))
             else:
@@ -60,8 +62,10 @@ def open_files(
                     hive_partitioning=_is_partitioned(paths),
                 )
             relation, texts = _with_numbers(relation, (columns.score, columns.weight, *beside), columns.weight)
+            if where is not None and columns.label.lower() in where.lower():
+                relation = _with_number_labels(relation, columns.label)
         if where is not None:
-            with explained(f"the condition {where!r}"):
+            with explained(f"the condition {shown(where)}"):
                 relation = relation.filter(where)
         try:
             _check_names(paths[0], format, delimiter, (*columns.names, *beside, group_by))
@@ -69,7 +73,7 @@ def open_files(
                 find_column(columns.score, relation.columns, delimiter=delimiter or DELIMITED[format])
             yield FileEngine(relation, columns, texts, group_by, beside)
         except InputError as error:
-            raise InputError(f"{shown}: {error}") from error
+            raise InputError(f"{named}: {error}") from error
 
 
 def _check_names(path: Path, format: str, delimiter: str | None, wanted: tuple[str | None, ...]) -> None:
@@ -167,7 +171,8 @@ def _find_table(connection: Any, path: str, table: str | None) -> str:
         table = table[5:]
     if table not in names:
         raise InputError(
-            f"{path}: there is no table {table!r}; the tables are {listed(names, limit=30)}.{nearest(table, names)}"
+            f"{path}: there is no table {shown(table)}; the tables are {listed(names, limit=30)}."
+            f"{nearest(table, names)}"
         )
     return ".".join(quoted(part) for part in names[table])
 
@@ -212,6 +217,19 @@ def _as_number(text: str, keep_apart: bool) -> str:
     return f"CASE WHEN abs({number}) >= {limit} AND {is_whole} AND {is_long} THEN NULL ELSE {number} END"
 
 
+def _with_number_labels(relation: Any, name: str) -> Any:
+    """Labels of a text file as whole numbers where all of them are, so that conditions mean what they do elsewhere."""
+    kinds = dict(zip(relation.columns, map(str, relation.types), strict=True))
+    if kinds.get(name) != "VARCHAR":
+        return relation
+    label = quoted(name)
+    strange = relation.filter(f"{label} IS NOT NULL AND NOT regexp_full_match(trim({label}), '[+-]?[0-9]{{1,18}}')")
+    if strange.limit(1).fetchall():
+        return relation
+    # trimming hides the cast from the optimiser, as above
+    return relation.project(f"* REPLACE (TRY_CAST(trim({label}) AS BIGINT) AS {label})")
+
+
 def _is_partitioned(paths: list[Path]) -> bool:
     return all(any("=" in part for part in path.parent.parts) for path in paths)
 
@@ -224,13 +242,34 @@ def expand(source: str) -> list[Path]:
     """
     path = Path(source)
     if path.is_dir():
-        found = [entry for entry in path.rglob("*") if entry.is_file() and ending(entry) in ENDINGS]
+        found = [entry for entry in _entries(path) if ending(entry) in ENDINGS and entry.is_file()]
         return sorted(entry for entry in found if not any(_is_hidden(part) for part in entry.relative_to(path).parts))
     if has_magic(source) and not path.exists():
-        from glob import glob
+        from glob import iglob
 
-        return sorted(Path(name) for name in glob(source, recursive=True) if Path(name).is_file())
+        names = list(islice(iglob(source, recursive=True), MOST_ENTRIES + 1))
+        if len(names) > MOST_ENTRIES:
+            raise InputError(f"{source}: more than {MOST_ENTRIES:,} files and folders: name fewer.")
+        return sorted(Path(name) for name in names if Path(name).is_file())
     return [path]
+
+
+def _entries(folder: Path) -> Iterator[Path]:
+    """Everything in a folder and its folders; refused where it is too much to be meant."""
+
+    def refuse(error: OSError) -> None:
+        raise InputError(f"{error.filename or folder}: cannot be read: {error.strerror}.") from error
+
+    seen = 0
+    for place, folders, names in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not _is_hidden(name)]
+        seen += len(folders) + len(names)
+        if seen > MOST_ENTRIES:
+            raise InputError(
+                f"{folder}: this folder holds more than {MOST_ENTRIES:,} files and folders. Name the folder of the "
+                "tables, or a glob of files."
+            )
+        yield from (Path(place, name) for name in names)
 
 
 def _is_hidden(part: str) -> bool:
@@ -250,4 +289,4 @@ def ending(path: Path) -> str:
 
 
 def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:600]
+    return cut(" ".join(str(error).split()), LONGEST_REASON)

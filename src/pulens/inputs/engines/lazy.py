@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.errors import InputError, PulensError
+from pulens.errors import InputError, PulensError, cut, shown
 from pulens.inputs.columns import Columns, find_column
-from pulens.inputs.engines._counts import KEYS_LIMIT, LARGEST, Codes, Counts, Surveyed, Within
+from pulens.inputs.engines._counts import LARGEST, Codes, Counts, Surveyed, Within, keys_limit
 from pulens.inputs.engines._stream import SortedStream
 from pulens.precision import LARGEST_WHOLE
 
+LONGEST_REASON = 240  # characters of what an engine says; the first ones tell
 SCORE, LABEL, WEIGHT, SEGMENT = "pulens_score", "pulens_label", "pulens_weight", "pulens_segment"
 EXACT = "pulens_exact"  # scores as they are kept, where a double may not hold them
 
@@ -69,7 +70,12 @@ class LazyEngine:
         if columns.weight is not None:
             chosen.append(self._number(schema, columns.weight, "weights").alias(WEIGHT))
         if group_by is not None:
-            chosen.append(nw.col(find_column(group_by, schema.names())).alias(SEGMENT))
+            if _type_of(schema, group_by).is_nested():
+                raise InputError(
+                    f"column {shown(group_by)} must hold one value per row to tell segments by, but the table holds "
+                    f"{_type_of(schema, group_by)}."
+                )
+            chosen.append(nw.col(group_by).alias(SEGMENT))
         # further scores of the same rows, for joint counts
         self._beside = [f"{SCORE}_{place}" for place in range(len(beside))]
         chosen += [
@@ -102,6 +108,11 @@ class LazyEngine:
 
     def _label(self, schema: Any, column: str) -> Any:
         kept = _type_of(schema, column)
+        if kept.is_nested():
+            raise InputError(
+                f"label values (column {shown(column)}) must be text or numbers, but the table holds "
+                f"{cut(str(kept), 60)}. Take one field out of it in a query or view first, or name another column."
+            )
         simple = kept.is_integer() or kept.is_float() or kept in (self._nw.Boolean, self._nw.String)
         # decimals, dates and categories go by their text, which is how a person declares them
         return self._nw.col(column) if simple else self._nw.col(column).cast(self._nw.String)
@@ -128,7 +139,7 @@ class LazyEngine:
                 nw.col("finite").min().alias("lowest"),
                 nw.col("finite").max().alias("highest"),
             )
-            .head(KEYS_LIMIT + 1)
+            .head(keys_limit(self.group_by) + 1)
         )
         table = self._collect(grouped)
         plain = {name: table[name].to_list() for name in table.columns}
@@ -316,7 +327,7 @@ def _filtered(native: Any, where: str) -> Any:
             f"where= is SQL for files, databases, DuckDB and Spark tables; filter this {type(native).__name__} with "
             "its own methods first."
         )
-    with explained(f"the condition {where!r}"):
+    with explained(f"the condition {shown(where)}"):
         return native.filter(where)
 
 
@@ -330,8 +341,14 @@ class explained:
         return None
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if type(error).__name__ == "InterruptException" or _is_interrupted(error):
+            raise KeyboardInterrupt from error  # the user stopped the engine: nothing is wrong with the table
         ours = PulensError, AttributeError, NameError, TypeError  # the last three would be mistakes of this library
         if not isinstance(error, Exception) or isinstance(error, ours):
             return
-        said = " ".join(str(error).split())
-        raise InputError(f"{self.what} could not be read: {said[:600] or type(error).__name__}") from error
+        said = cut(" ".join(str(error).split()), LONGEST_REASON)
+        raise InputError(f"{self.what} could not be read: {said or type(error).__name__}") from error
+
+
+def _is_interrupted(error: BaseException | None) -> bool:
+    return isinstance(error, RuntimeError) and "interrupted" in str(error).lower()

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.errors import InputError, MissingDependencyError, listed, nearest
+from pulens.errors import InputError, MissingDependencyError, PulensError, cut, listed, nearest, one_message, shown
 from pulens.inputs.addresses import check_database_file, shown_address, without_secrets
 from pulens.inputs.columns import Columns, find_column
-from pulens.inputs.engines._counts import KEYS_LIMIT, LARGEST, Codes, Counts, Surveyed, Within
+from pulens.inputs.engines._counts import LARGEST, Codes, Counts, Surveyed, Within, keys_limit
+from pulens.inputs.engines.lazy import LONGEST_REASON
 from pulens.precision import LARGEST_WHOLE
 
 FETCHED_ROWS = 50_000
@@ -41,20 +42,31 @@ def open_sql(
             source = _engine(sa, source)
             stack.callback(source.dispose)
         address = source.engine.url.render_as_string(hide_password=False)
-        shown = shown_address(address)
+        named = shown_address(address)
         try:
             connection = source
             if isinstance(source, sa.Engine):
-                connection = stack.enter_context(_snapshot(source).connect())
+                connection = stack.enter_context(_connected(sa, source, address))
             engine = SqlEngine(sa, connection, _find_table(sa, connection, table), columns, group_by, where, beside)
             yield engine
         except InputError as error:
-            raise InputError(f"{shown}: {error}") from error
+            raise InputError(f"{named}: {error}") from error
         except sa.exc.DBAPIError as error:
             lost = "the connection was lost: " if error.connection_invalidated else ""
-            raise InputError(f"{shown}: {lost}{without_secrets(_said(error), address)}") from error
+            raise InputError(f"{named}: {lost}{without_secrets(_said(error), address)}") from error
         except sa.exc.SQLAlchemyError as error:
-            raise InputError(f"{shown}: {without_secrets(_said(error), address)}") from error
+            raise InputError(f"{named}: {without_secrets(_said(error), address)}") from error
+
+
+def _connected(sa: Any, engine: Any, address: str) -> Any:
+    """An open connection; drivers answer to what they cannot read in an address with errors of every kind."""
+    try:
+        return _snapshot(engine).connect()
+    except (PulensError, sa.exc.SQLAlchemyError):
+        raise
+    except Exception as error:
+        said = without_secrets(one_message(error), address) or type(error).__name__
+        raise InputError(f"the database cannot be reached: {cut(said, LONGEST_REASON)}") from error
 
 
 def _sqlalchemy() -> Any:
@@ -75,9 +87,13 @@ def _engine(sa: Any, text: str) -> Any:
             url = url.set(drivername=f"postgresql+{driver}")
         return sa.create_engine(url)
     except sa.exc.NoSuchModuleError as error:
-        raise InputError(f"{text.partition(':')[0]}: no SQLAlchemy dialect of that name is installed.") from error
-    except sa.exc.ArgumentError as error:
-        raise InputError("the database URL must look like postgresql://user@host/database.") from error
+        raise InputError(
+            f"{cut(text.partition(':')[0], 60)}: no SQLAlchemy dialect of that name is installed."
+        ) from error
+    except (sa.exc.ArgumentError, ValueError, TypeError, AttributeError) as error:
+        raise InputError(
+            f"{cut(text.partition(':')[0], 60)}: the database URL must look like postgresql://user@host/database."
+        ) from error
     except ImportError as error:
         raise InputError(f"the driver of this database is not installed: {error}.") from error
 
@@ -90,7 +106,7 @@ def _snapshot(engine: Any) -> Any:
 
 
 def _said(error: Any) -> str:
-    return " ".join(str(getattr(error, "orig", None) or error).split())[:600]
+    return cut(" ".join(str(getattr(error, "orig", None) or error).split()), LONGEST_REASON)
 
 
 def _find_table(sa: Any, connection: Any, table: Any) -> Any:
@@ -110,7 +126,8 @@ def _find_table(sa: Any, connection: Any, table: Any) -> Any:
         name = name if name in known else None
     if name is None:
         raise InputError(
-            f"there is no table {table!r}; the tables are {listed(sorted(names), limit=30)}.{nearest(table, names)}"
+            f"there is no table {shown(table)}; the tables are {listed(sorted(names), limit=30)}."
+            f"{nearest(table, names)}"
         )
     kept = [
         sa.Column(sa.quoted_name(column["name"], quote=True), column["type"])
@@ -203,7 +220,7 @@ class SqlEngine:
             .select_from(self._table)
             .where(*self._conditions)
             .group_by(*keys)
-            .limit(KEYS_LIMIT + 1)
+            .limit(keys_limit(self.group_by) + 1)
         )
         return [
             Surveyed(row[0] if self._segment else None, *row[-6:-5], *(int(n) for n in row[-5:-2]), *row[-2:])

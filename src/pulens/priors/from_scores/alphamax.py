@@ -57,10 +57,14 @@ def histograms(tally: Tally) -> tuple[Floats, Floats]:
         counts = [np.diff(kind.astype(float), prepend=0.0)[::-1] for kind in (tally.labelled, tally.unlabelled)]
     else:
         cells = cut(tally, 2000)
-        low, high = float(tally.thresholds[-1]), float(tally.thresholds[0])
-        bins = int(np.clip(np.ceil((high - low) / _scott(cells)), 5, 400))
+        thresholds, scores = tally.thresholds, cells.scores
+        power = int(np.frexp(max(abs(float(thresholds[0])), abs(float(thresholds[-1]))))[1])
+        if power > 300:  # squares and differences would leave the range of doubles
+            thresholds, scores = np.ldexp(thresholds, -power), np.ldexp(scores, -power)
+        low, high = float(thresholds[-1]), float(thresholds[0])
+        bins = int(np.clip(np.ceil((high - low) / _scott(cells, scores)), 5, 400))
         edges = np.linspace(low, high, bins + 1)[1:-1]
-        places = np.searchsorted(-tally.thresholds, -edges, side="right")
+        places = np.searchsorted(-thresholds, -edges, side="right")
         counts = []
         for running in (tally.labelled, tally.unlabelled):
             above = np.concatenate([[0.0], running])[places]
@@ -69,9 +73,9 @@ def histograms(tally: Tally) -> tuple[Floats, Floats]:
     return labelled / n, unlabelled / m
 
 
-def _scott(cells: Cells) -> float:
-    mean = cells.labelled @ cells.scores / cells.n_labelled
-    spread = np.sqrt(cells.labelled @ (cells.scores - mean) ** 2 / cells.n_labelled)
+def _scott(cells: Cells, scores: Floats) -> float:
+    mean = cells.labelled @ scores / cells.n_labelled
+    spread = np.sqrt(cells.labelled @ (scores - mean) ** 2 / cells.n_labelled)
     return float(max(3.5 * spread * cells.n_labelled ** (-1 / 3), 1e-300))
 
 

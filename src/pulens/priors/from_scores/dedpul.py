@@ -67,9 +67,9 @@ def density_ratio(tally: Tally, labelled_bandwidth: float, unlabelled_bandwidth:
     width = edges[1] - edges[0]
     densities = []
     for mass, factor in zip(masses, (labelled_bandwidth, unlabelled_bandwidth), strict=True):
-        mean = mass @ middles
-        spread = np.sqrt(mass @ (middles - mean) ** 2)
-        densities.append(gaussian_filter1d(mass, max(factor * spread / width, 0.5), mode="constant", truncate=5))
+        steps = middles / width  # squares of very large scores would leave the range of doubles
+        spread = np.sqrt(mass @ (steps - mass @ steps) ** 2)
+        densities.append(gaussian_filter1d(mass, max(factor * spread, 0.5), mode="constant", truncate=5))
     cells = np.searchsorted(np.cumsum(masses[1]), (np.arange(POINTS) + 0.5) / POINTS)
     cells = np.minimum(cells, GRID - 1)
     ratio = np.minimum(densities[0][cells] / np.maximum(densities[1][cells], 1e-300), LARGEST_RATIO)
