@@ -233,7 +233,8 @@ def _area_offsets(evaluation: Evaluation, given: Evidence, top: float) -> dict[s
     if evaluation.resampling is None:
         return None
     evidence = given.with_tally(compress(given.tally))
-    metric, totals = METRICS["roc_auc"], evidence.tally.totals
+    # not cut at 0 and 1: between a prior at which an end is cut and one at which it is not nothing is linear
+    metric, totals = replace(METRICS["roc_auc"], lowest=-math.inf, highest=math.inf), evidence.tally.totals
     found: dict[str, list[float]] = {"priors": [], "low": [], "high": []}
     for prior in np.linspace(0.0, top, PRIORS_WITH_INTERVALS).tolist():
         population = population_prior(prior, totals, evidence.scenario, evidence.label_noise)
