@@ -10,7 +10,7 @@ WORKERS ?= 2
 SECONDS ?= 600
 SEED ?= 0
 
-.PHONY: help install demo test lint types imports browser tests fuzz docs benchmark clean
+.PHONY: help install demo test quick lint types imports browser tests fuzz docs benchmark clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -32,6 +32,11 @@ demo: $(VENV)/.core ## train and evaluate on PU labels alone, with the truth bes
 	$(BIN)/pulens demo
 
 test: lint types imports tests ## everything that must hold
+
+quick: lint ## the road's own tests, in less than two minutes
+	$(BIN)/python -m pytest -q -n $(WORKERS) tests/agreement tests/curves tests/recovery tests/inputs/test_reading.py \
+	  tests/priors/test_worked_cases.py tests/priors/test_doubt.py tests/test_counting.py tests/test_diagnostics.py \
+	  tests/test_evaluation.py tests/test_tally.py
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

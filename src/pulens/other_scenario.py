@@ -84,7 +84,7 @@ def other_scenario(evidence: Evidence, estimates: Mapping[str, Estimate], thresh
     other = Scenario.CASE_CONTROL if evidence.scenario is Scenario.SINGLE_SET else Scenario.SINGLE_SET
     held: Literal["population", "unlabelled"] = "population" if evidence.prior_held == "population" else "unlabelled"
     try:
-        moved_evidence = _under(evidence, other)
+        moved_evidence = under_scenario(evidence, other)
         there = moved_evidence.assumptions
     except AssumptionError as error:
         reason = str(error).split(". ")[0]  # the rest is the way out for who typed the class prior
@@ -101,7 +101,7 @@ def other_scenario(evidence: Evidence, estimates: Mapping[str, Estimate], thresh
     return OtherScenario(evidence.scenario, other, held, FrozenMapping(moved))
 
 
-def _under(evidence: Evidence, other: Scenario) -> Evidence:
+def under_scenario(evidence: Evidence, other: Scenario) -> Evidence:
     """The same rows under the other scenario, with the share of positives that is held."""
     totals, noise, prior = evidence.tally.totals, evidence.label_noise, evidence.class_prior
     share = prior.unlabelled

@@ -15,7 +15,8 @@ from pulens.metrics import METRICS
 from pulens.metrics._intervals import Doubts
 from pulens.metrics._measure import estimate
 from pulens.metrics._measure import value as metric_value
-from pulens.priors import ClassPrior, population_prior, unlabelled_prior
+from pulens.other_scenario import under_scenario
+from pulens.priors import ClassPrior, population_prior
 from pulens.recovery import feasibility, pairwise_auc
 from pulens.report.summary import Row, Summary
 from pulens.report.thinning import Thinned, thin
@@ -98,12 +99,10 @@ def in_scenario(evidence: Evidence, scenario: Scenario) -> Evidence:
     if scenario is evidence.scenario:
         return evidence
     prior, totals = evidence.class_prior, evidence.tally.totals
-    share = prior.unlabelled
-    if evidence.prior_held == "population":
-        try:
-            share = unlabelled_prior(prior.value, totals, scenario, evidence.label_noise)
-        except AssumptionError:
-            share = 0.0 if prior.value < 0.5 else 1.0
+    try:
+        share = under_scenario(evidence, scenario).class_prior.unlabelled
+    except AssumptionError:
+        share = 0.0 if prior.value < 0.5 else 1.0
     share = min(share, 0.9999 * (1 - evidence.label_noise))
     value = population_prior(share, totals, scenario, evidence.label_noise)
     moved = ClassPrior(value, share, prior.method, unlabelled_feasible=prior.unlabelled_feasible)
