@@ -326,11 +326,10 @@ def _implied(
 ) -> _Settled:
     if whole.scenario is not Scenario.SINGLE_SET:
         raise AssumptionError(
-            f"{shown} is that of all rows, and in {whole.scenario} data nothing says how its positives divide "
-            "among the segments: labelled rows were collected apart. Give a class prior for each segment (a mapping, "
-            "class_prior_column=, --class-prior-column or --segment-prior NAME=SHARE), leave it out to have each "
-            "estimated, say scenario='single-set' if the labelled rows were picked out of these rows, or "
-            "same_prior=True (--same-prior) to take the one number for every segment."
+            f"{shown} is that of all rows, and in {whole.scenario} data nothing says how its positives divide among "
+            "segments. Give one for each (a mapping, --class-prior-column, --segment-prior NAME=SHARE), none to have "
+            "each estimated, scenario='single-set' if the labelled rows were picked out of these, or same_prior=True "
+            "(--same-prior) to take the one number for all."
         )
     prior, totals, noise = whole.class_prior, whole.tally.totals, whole.label_noise
     error = error_from_sizes((tally.totals for tally in tallies.values()), prior)

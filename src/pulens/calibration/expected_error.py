@@ -241,7 +241,7 @@ def _mean_error(
         if norm != 1:
             population = counted.population_mass(masses)
             value, corrected, high = _other_norm(gaps, population, norm, quantile)
-            reach = (high - value) / quantile
+            reach = (high - value) / quantile if quantile else 0.0
             terms = terms._replace(value=value, corrected=corrected, overstated=value, upper_error=reach)
         found.append(terms)
     mean = ErrorTerms(*np.mean(found, axis=0).tolist())
@@ -256,7 +256,8 @@ def _mean_error(
     # a value above 1, which only a wrong class prior gives, is shown as it is and stays inside
     low, high = max(low, 0.0), max(min(high, 1.0), mean.value)
     interval = Interval(low, high, confidence, "split-sign below, bias-corrected above")
-    return _MeanError(mean.value, max(mean.corrected, 0.0), interval, max(below, above) / quantile)
+    spread = max(below, above) / quantile if quantile else 0.0  # a confidence next to nothing has no quantile
+    return _MeanError(mean.value, max(mean.corrected, 0.0), interval, spread)
 
 
 def _other_norm(gaps: Gaps, population: Floats, norm: float, quantile: float) -> tuple[float, float, float]:
