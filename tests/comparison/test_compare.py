@@ -468,3 +468,17 @@ def test_a_winner_found_with_a_drawn_prior_is_named_although_the_ends_of_its_int
     unsure = pulens.compare(labels, models, class_prior=study(0.25, 0.1, 0.4), **options)
     assert unsure.winner is None
     assert unsure.verdict.startswith("Which model is better by accuracy depends on the class prior")
+
+
+def test_labels_that_cannot_be_random_are_said_before_any_winner():
+    rng = np.random.default_rng(0)
+    positive = rng.random(8000) < 0.1
+    scores = {"followed": rng.normal(2.5 * positive), "other": rng.normal(2.0 * positive)}
+    labels = (positive & (rng.random(8000) < np.where(scores["followed"] > 2.8, 0.9, 0.05))).astype(int)
+    found = pulens.compare(labels, scores, class_prior=0.1, scenario="single-set", redraws=100)
+    assert "followed" in found.contradicted
+    assert found.verdict.startswith("These numbers do not fit together: with 10% positives, labels cannot be a random")
+    assert "favour the model whose scores the labels followed" in found.verdict
+    assert found.to_dict()["warnings"][0].startswith("These numbers do not fit together")
+    at_random = (positive & (rng.random(8000) < 0.4)).astype(int)
+    assert not pulens.compare(at_random, scores, class_prior=0.1, scenario="single-set", redraws=100).contradicted

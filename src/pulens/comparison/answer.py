@@ -9,9 +9,10 @@ from typing import Any
 
 from pulens.comparison.order import Order
 from pulens.comparison.paired import Difference
+from pulens.errors import listed
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence
-from pulens.notice import Notice, worst_first
+from pulens.notice import Notice, Severity, worst_first
 from pulens.prior_doubt import PriorDoubt
 from pulens.priors import ClassPrior
 from pulens.scenario import Scenario
@@ -58,8 +59,20 @@ class Comparison:
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """What to know about the class prior before using the numbers, worst first."""
-        return worst_first(self.class_prior.notices)
+        """What to know before using the numbers, worst first."""
+        found = self.class_prior.notices
+        if self.contradicted:
+            found = (Notice(Severity.SERIOUS, "labels-not-random", contradiction(self)), *found)
+        return worst_first(found)
+
+    @property
+    def contradicted(self) -> tuple[str, ...]:
+        """Models whose scores rule out that labels are a random draw of the positives at this class prior."""
+        return tuple(
+            model
+            for model in self.models
+            if any(found[model].basis == "possible worlds" for found in self.estimates.values())
+        )
 
     @property
     def metric(self) -> str:
@@ -175,8 +188,22 @@ def _turned(pair: Difference) -> Difference:
     )
 
 
+def contradiction(comparison: Comparison) -> str:
+    """What the scores say against the class prior and random labels, and what that means for differences."""
+    return (
+        f"These numbers do not fit together: with {100 * comparison.class_prior.value:.3g}% positives, labels cannot "
+        f"be a random draw (by the scores of {listed(comparison.contradicted)}). Differences suppose that they are, "
+        "and favour the model whose scores the labels followed."
+    )
+
+
 def verdict(comparison: Comparison, named: str | None = None) -> str:
     """The sentence; ``named`` is how it calls the metric, by default as in the catalogue."""
+    found = _verdict(comparison, named)
+    return f"{contradiction(comparison)} Supposing it: {found}" if comparison.contradicted else found
+
+
+def _verdict(comparison: Comparison, named: str | None) -> str:
     best, rivals = comparison.leader(), comparison.rivals()
     metric = named or comparison.metric
     order, treatment = comparison.order[comparison.metric], PriorDoubt(comparison.evidence).treatment
