@@ -79,7 +79,7 @@ def test_without_a_class_prior_each_segment_is_estimated():
 
 @pytest.mark.parametrize("given", [0.2, (0.15, 0.25)])
 def test_one_class_prior_needs_one_sample(given):
-    with pytest.raises(pulens.PulensError, match="nothing says how its positives divide among the segments"):
+    with pytest.raises(pulens.PulensError, match="nothing says how its positives divide among segments"):
         evaluate_by(rows(), "site", class_prior=given, scenario="case-control")
 
 

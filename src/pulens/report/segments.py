@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pulens.estimate import Estimate, Interval
 from pulens.notice import Notice, worst_first
 from pulens.report.markdown import plain
+from pulens.report.words import scenario_words
 from pulens.report.words import title_of as metric_title
 
 if TYPE_CHECKING:
@@ -92,9 +93,14 @@ def _names(names: list[str]) -> str:
     return f"{len(names):,} segments ({', '.join(names[:NAMED])}{more}), such as {names[0]}"
 
 
-def head_of(found: Evaluations) -> tuple[str, str]:
-    """Where the class priors came from, and which threshold is used: what to read before the table."""
-    return f"{found.prior_words}.", f"threshold: {found.threshold_words}."
+def head_of(found: Evaluations) -> tuple[str, str, str]:
+    """Where class priors and labels came from, and which threshold is used: what to read before the table."""
+    return f"{found.prior_words}.", f"labels: {labels_of(found)}.", f"threshold: {found.threshold_words}."
+
+
+def labels_of(found: Evaluations) -> str:
+    """How the rows of all segments are taken to have got their labels."""
+    return scenario_words(next(iter(found.values())).scenario)
 
 
 def segments_text(found: Evaluations) -> str:

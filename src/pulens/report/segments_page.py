@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pulens.notice import Severity
 from pulens.report.html import render
-from pulens.report.segments import LONGEST_NAME, SHOWN, interval_name_of, line_of, shared_notices, shortened
+from pulens.report.segments import LONGEST_NAME, SHOWN, interval_name_of, labels_of, line_of, shared_notices, shortened
 from pulens.report.words import Assumption, data_assumptions
 from pulens.report.words import title_of as metric_title
 
@@ -47,7 +47,7 @@ def segments_page(found: Evaluations, *, title: str | None = None) -> str:
         group_by=found.group_by,
         counts=_counts(found),
         sentences=_verdict(found, ordered, metrics),
-        source=f"{_sentence(found.prior_words)} Threshold: {found.threshold_words}.",
+        source=f"{_sentence(found.prior_words)} Labels: {labels_of(found)}. Threshold: {found.threshold_words}.",
         interval_name=interval_name_of(found),
         columns=[
             {"title": metric_title(name), "low": _tick(axes[name][0]), "high": _tick(axes[name][1])} for name in metrics
