@@ -54,13 +54,7 @@ def sample_from_file(
     delimiter: str | None = None,
 ) -> PUSample:
     """Read the wanted columns of a file chunk by chunk; ``"-"`` is standard input."""
-    parts = list(samples_from_file(path, columns, coding=coding, format=format, delimiter=delimiter, hold=True))
-    weights = [part.weights for part in parts if part.weights is not None]
-    return PUSample(
-        np.concatenate([part.labels for part in parts]),
-        np.concatenate([part.scores for part in parts]),
-        np.concatenate(weights) if weights else None,
-    )
+    return _joined(list(samples_from_file(path, columns, coding=coding, format=format, delimiter=delimiter, hold=True)))
 
 
 def tally_from_file(
@@ -88,14 +82,17 @@ def tally_from_file(
     return _counted(found, held) if held or found is None else found
 
 
-def _counted(found: Tally | None, held: list[PUSample]) -> Tally:
-    weights = [part.weights for part in held if part.weights is not None]
-    sample = PUSample(
-        np.concatenate([part.labels for part in held]),
-        np.concatenate([part.scores for part in held]),
+def _joined(parts: list[PUSample]) -> PUSample:
+    weights = [part.weights for part in parts if part.weights is not None]
+    return PUSample(
+        np.concatenate([part.labels for part in parts]),
+        np.concatenate([part.scores for part in parts]),
         np.concatenate(weights) if weights else None,
     )
-    counted = Tally.from_sample(sample)
+
+
+def _counted(found: Tally | None, held: list[PUSample]) -> Tally:
+    counted = Tally.from_sample(_joined(held))
     return counted if found is None else found + counted
 
 
