@@ -35,8 +35,8 @@ test: lint types imports tests ## everything that must hold
 
 quick: lint ## the road's own tests, in less than two minutes
 	$(BIN)/python -m pytest -q -n $(WORKERS) tests/agreement tests/curves tests/recovery tests/inputs/test_reading.py \
-	  tests/priors/test_worked_cases.py tests/priors/test_doubt.py tests/test_counting.py tests/test_diagnostics.py \
-	  tests/test_evaluation.py tests/test_tally.py
+	  tests/priors/test_worked_cases.py tests/priors/test_doubt.py tests/counts tests/test_diagnostics.py \
+	  tests/doors/test_evaluate.py
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

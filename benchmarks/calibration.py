@@ -12,7 +12,7 @@ import numpy as np
 
 from pulens.calibration import expected_calibration_error, reliability
 from pulens.calibration.worlds import logistic_world
-from pulens.tally import Tally
+from pulens.counts.tally import Tally
 
 ROWS = 1_000_000
 LABELLED = 100_000

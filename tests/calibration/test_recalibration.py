@@ -16,9 +16,9 @@ from pulens.calibration._risk import Points
 from pulens.calibration.recalibration import deal
 from pulens.calibration.recalibrators import RECALIBRATORS, find
 from pulens.calibration.worlds import logistic_world
+from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
 from pulens.evidence import gather
-from pulens.tally import Tally
 
 SIZES = (2_000, 15_000)
 

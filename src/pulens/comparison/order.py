@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.tally import Tally
+from pulens.counts.tally import Tally
 
 Floats = NDArray[np.float64]
 _FINE = 1e-10

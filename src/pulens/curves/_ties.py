@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.contingency import ROUNDING
+from pulens.recovery.contingency import ROUNDING
 
 Floats = NDArray[np.float64]
 

@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.contingency import Contingency
 from pulens.estimate import Curve
+from pulens.recovery.contingency import Contingency
 
 Floats = NDArray[np.float64]
 Area = Literal["envelope", "sorted", "rank"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pulens.contingency import Contingency
 from pulens.errors import PulensError
 from pulens.metrics._metric import Floats, Metric, divide
+from pulens.recovery.contingency import Contingency
 
 
 def f_beta(table: Contingency, *, beta: float = 2.0) -> Floats:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pulens.contingency import Contingency
 from pulens.metrics._metric import Floats, Metric, divide
+from pulens.recovery.contingency import Contingency
 
 
 def predicted_positive_rate(table: Contingency) -> Floats:

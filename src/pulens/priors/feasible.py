@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
+from pulens.counts.tally import Tally
 from pulens.estimate import Interval
-from pulens.tally import Tally
 
 Floats = NDArray[np.float64]
 REGIONS = 20  # score regions tried, cut at quantiles of the labelled scores

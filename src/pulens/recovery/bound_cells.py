@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.tally import Tally
 from pulens.recovery.bounds import SurrogateBands
-from pulens.tally import Tally
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.contingency import Contingency
+from pulens.recovery.contingency import Contingency
 from pulens.scenario import Scenario
 
 Floats = NDArray[np.float64]

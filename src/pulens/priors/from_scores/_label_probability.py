@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression, minimize
 from scipy.special import expit
 
+from pulens.counts.tally import Tally
 from pulens.priors._cells import Cells, cut, scales
-from pulens.tally import Tally
 
 Floats = NDArray[np.float64]
 CELLS, FOLDS = 1000, 5

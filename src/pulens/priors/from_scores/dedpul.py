@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 from scipy.special import expit, logit
 
+from pulens.counts.tally import Tally
 from pulens.priors._estimator import Estimator, Finding, Trace
-from pulens.tally import Tally
 
 Floats = NDArray[np.float64]
 GRID, POINTS = 2048, 1000

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.assumptions import check_label_noise
-from pulens.contingency import Contingency
+from pulens.counts.tally import Tally
 from pulens.curves.bound_curves import (
     Area,
     CurveHull,
@@ -28,6 +27,7 @@ from pulens.metrics import find
 from pulens.metrics._measure import check_threshold
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
+from pulens.recovery.assumptions import check_label_noise
 from pulens.recovery.bound_cells import Cells
 from pulens.recovery.bounds import (
     Approach,
@@ -39,8 +39,8 @@ from pulens.recovery.bounds import (
     table_from_surrogates,
     whole_numbers,
 )
+from pulens.recovery.contingency import Contingency
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
-from pulens.tally import Tally
 from pulens.uncertainty.bands import BAND_NAMES
 from pulens.uncertainty.resampling import check_resampling
 
