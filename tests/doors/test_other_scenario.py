@@ -14,7 +14,7 @@ from pulens.calibration import PUCalibratedClassifier
 from pulens.cli import main
 from pulens.counts.tally import Totals
 from pulens.diagnostics import check_labelling
-from pulens.evidence import Evidence, gather
+from pulens.evidence import Evidence, Question
 from pulens.priors import prior_from_audit
 from pulens.priors.estimate import estimate_from_tally
 from pulens.recovery.assumptions import Assumptions
@@ -42,7 +42,7 @@ def one_sample(n=4000, prior=0.3, frequency=0.5, seed=0):
         pulens.estimate_prior,
         pulens.estimate_prior_and_noise,
         pulens.synthesise,
-        gather,
+        Question,
         estimate_from_tally,
         prior_from_audit,
         check_labelling,

@@ -108,27 +108,21 @@ def command(
             combine=combine,
             **reading_arguments(given),
         )
-        settled: dict[str, Any] = {
-            "class_prior": evidence.class_prior,
-            "label_noise": label_noise,
-            "scenario": scenario,
-            "scores_are": scores_are,
-            "confidence": confidence,
-        }
+        settled: dict[str, Any] = {"scores_are": scores_are, "confidence": confidence}
         judged = {**settled, "binning": binning, "bins": bins, "seed": seed}
         found: dict[str, Any] = {}
         if scores_are != "rank":
-            found["reliability"] = calibration.reliability(evidence.tally, **judged)
-            line = calibration.calibration_slope(evidence.tally, **settled)
+            found["reliability"] = calibration.reliability(evidence, **judged)
+            line = calibration.calibration_slope(evidence, **settled)
             found["others"] = (
-                calibration.calibration_in_the_large(evidence.tally, **settled),
+                calibration.calibration_in_the_large(evidence, **settled),
                 line.slope,
                 line.intercept,
-                calibration.brier_score(evidence.tally, **settled, binning=binning, bins=bins),
-                calibration.log_loss(evidence.tally, **settled, binning=binning, bins=bins),
+                calibration.brier_score(evidence, **settled, binning=binning, bins=bins),
+                calibration.log_loss(evidence, **settled, binning=binning, bins=bins),
             )
         if method is not None:
-            found["recalibration"] = calibration.recalibrate(evidence.tally, method=method, folds=folds, **judged)
+            found["recalibration"] = calibration.recalibrate(evidence, method=method, folds=folds, **judged)
     if out is not None:
         from pulens.cli._mapped import write_mapped
 

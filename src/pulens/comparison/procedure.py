@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from pulens.comparison.paired import Difference, holm, percentile_interval, two_
 from pulens.counts.tally import Tally
 from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
-from pulens.evidence import NOT_USED, Evidence, settle_class_prior
+from pulens.evidence import NOT_USED, Evidence, Question
 from pulens.frozen import FrozenMapping
 from pulens.inputs import ROWS
 from pulens.keywords import hands_on
@@ -30,10 +30,9 @@ from pulens.metrics._possible_worlds import find_contradiction
 from pulens.prior_doubt import PRIOR_IN_METHOD, PRIORS_IN_RANGE, PriorDoubt, Treatment, holding, range_tail
 from pulens.priors import ClassPrior, population_prior
 from pulens.priors.given import GivenPrior
-from pulens.recovery.assumptions import check_label_noise
 from pulens.recovery.many import priors_in_redraws
-from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
-from pulens.uncertainty.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
+from pulens.scenario import DEFAULT_SCENARIO
+from pulens.uncertainty.resampling import DEFAULT_REDRAWS, Resampling
 
 Floats = NDArray[np.float64]
 RANKING = ("roc_auc", "average_precision")
@@ -149,21 +148,26 @@ def compare(
     >>> comparison.winner
     'good'
     """
-    resampling = check_resampling(confidence, redraws, seed)
+    question = Question(
+        class_prior=class_prior,
+        unlabelled_prior=unlabelled_prior,
+        label_noise=label_noise,
+        scenario=scenario,
+        audit=audit,
+        combine=combine,
+        confidence=confidence,
+        redraws=redraws,
+        seed=seed,
+    )
+    resampling = question.resampling
     if resampling is None:
         raise PulensError("a comparison needs a confidence, such as 0.95: without doubt there is nothing to decide.")
     rows = read_models(labels, scores, **reading)
     chosen = _metrics(metrics, has_threshold=threshold is not None)
-    if (
-        class_prior is None
-        and unlabelled_prior is None
-        and audit is None
-        and all(m.ignores_class_prior for m in chosen.values())
-    ):
-        unlabelled_prior = NOT_USED
+    if question.is_silent_on_prior and all(m.ignores_class_prior for m in chosen.values()):
+        question = replace(question, unlabelled_prior=NOT_USED)
     tallies = rows.tallies()
-    given = (check_scenario(scenario), class_prior, unlabelled_prior, check_label_noise(label_noise), audit, combine)
-    asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, metrics), _evidence(tallies, *given))
+    asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, metrics), _evidence(tallies, question))
     observed = _measure(asked, tallies)
     drawn: dict[str, list[Floats]] = {name: [] for name in chosen}
     generator = np.random.default_rng(resampling.seed)
@@ -183,23 +187,10 @@ def compare(
     )
 
 
-def _evidence(
-    tallies: Sequence[Tally],
-    scenario: Scenario,
-    class_prior: GivenPrior | ClassPrior | str | None,
-    unlabelled_prior: GivenPrior | None,
-    label_noise: float,
-    audit: object = None,
-    combine: bool = False,
-) -> Evidence:
+def _evidence(tallies: Sequence[Tally], question: Question) -> Evidence:
     """One class prior for all models: given, audited, or the lowest of the estimates from each model's scores."""
-    settled = [
-        settle_class_prior(tally, scenario, class_prior, unlabelled_prior, label_noise, audit, combine)
-        for tally in tallies
-    ]
-    is_given = class_prior is not None and not isinstance(class_prior, ClassPrior | str)
-    held: Literal["population", "unlabelled"] = "population" if is_given else "unlabelled"
-    return Evidence(tallies[0], min(settled, key=lambda prior: prior.unlabelled), label_noise, scenario, held)
+    settled = [question.settle(tally) for tally in tallies]
+    return min(settled, key=lambda found: found.class_prior.unlabelled).with_tally(tallies[0])
 
 
 def _metrics(names: Sequence[str] | None, *, has_threshold: bool) -> dict[str, Metric]:

@@ -27,7 +27,6 @@ from pulens.metrics import find
 from pulens.metrics._measure import check_threshold
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
-from pulens.recovery.assumptions import check_label_noise
 from pulens.recovery.bound_cells import Cells
 from pulens.recovery.bounds import (
     Approach,
@@ -350,18 +349,12 @@ def bounds(
         raise PulensError(f"there is no band {band!r}; the bands are {listed(BAND_NAMES)}.")
     if approach not in APPROACHES:
         raise PulensError(f"approach must be one of {listed(APPROACHES)}, got {approach!r}.")
-    if check_label_noise(label_noise):
-        raise AssumptionError(
-            f"bounds hold for clean labels only, got label_noise={label_noise:g}: every labelled row counts as a "
-            "positive in them. pulens.evaluate allows for noise."
-        )
-    evidence = gather(
-        labels, scores, class_prior=class_prior, unlabelled_prior=unlabelled_prior, scenario=scenario, **reading
-    )
+    assumed = {"class_prior": class_prior, "unlabelled_prior": unlabelled_prior, "scenario": scenario}
+    evidence = gather(labels, scores, label_noise=label_noise, **assumed, **reading)
     if evidence.label_noise:
         raise AssumptionError(
             f"bounds hold for clean labels only, got label_noise={evidence.label_noise:g}: every labelled row counts "
-            "as a positive in them."
+            "as a positive in them. pulens.evaluate allows for noise."
         )
     kinds = {"positives": ("labelled",), "negatives": ("negative",), "tighter": ("labelled", "negative")}[approach]
     for kind in kinds:

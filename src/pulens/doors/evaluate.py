@@ -19,9 +19,9 @@ from pulens.doors.other_scenario import OtherScenario, other_scenario
 from pulens.doors.sensitivity import Direction, Robustness, Sensitivity, robustness, sensitivity, sensitivity_curve
 from pulens.errors import PulensError
 from pulens.estimate import Curve, Estimate, Interval
-from pulens.evidence import Evidence, gather
+from pulens.evidence import Evidence, Question
 from pulens.frozen import FrozenMapping
-from pulens.inputs import READING
+from pulens.inputs import Reading
 from pulens.keywords import check_keywords, hands_on
 from pulens.metrics import METRICS, find
 from pulens.metrics._binning import binning_notices
@@ -43,7 +43,7 @@ from pulens.recovery.assumptions import UNCORRECTED
 from pulens.recovery.contingency import Contingency
 from pulens.recovery.feasibility import impossible_rates
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
-from pulens.uncertainty.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
+from pulens.uncertainty.resampling import DEFAULT_REDRAWS, Resampling
 from pulens.whole_files import write_whole
 
 FEW_LABELLED = 30
@@ -198,9 +198,7 @@ class Evaluation:
 
     def bounds(self, *, band: str = "dkw-two-sample", approach: str = "positives", confidence: float = 0.95) -> Bounds:
         """What the curves and any metric can be, given a band on the ranks of the labelled rows: paper 001."""
-        options = {"scenario": str(self.scenario), "band": band, "approach": approach, "confidence": confidence}
-        noise = self.evidence.label_noise  # refused there unless 0
-        return bounds(self.tally, class_prior=self.class_prior, label_noise=noise, **options)  # type: ignore[arg-type]
+        return bounds(self.evidence, band=band, approach=approach, confidence=confidence)
 
     def sensitivity(self, metric: str, *, factor: float, favours: Direction = "high", **options: Any) -> Sensitivity:
         """The range of a metric if positives with high scores were labelled up to ``factor`` times as often.
@@ -304,7 +302,7 @@ class Evaluation:
         return draw_evaluation(self, axes=axes)
 
 
-@hands_on(READING)
+@hands_on(Reading)
 def evaluate(
     labels: Any,
     scores: Any = None,
@@ -372,20 +370,19 @@ def evaluate(
     >>> round(evaluation.at(0.5)["recall"].value, 6)
     0.666667
     """
-    resampling = check_resampling(confidence, redraws, seed)
-    multiple = check_multiple(worlds)
-    evidence = gather(
-        labels,
-        scores,
+    question = Question(
         class_prior=class_prior,
         unlabelled_prior=unlabelled_prior,
         label_noise=label_noise,
         scenario=scenario,
         audit=audit,
         combine=combine,
-        **(reading if weights is None else {**reading, "weights": weights}),
+        confidence=confidence,
+        redraws=redraws,
+        seed=seed,
     )
-    evidence = within_what_is_possible(evidence)
+    resampling, multiple = question.resampling, check_multiple(worlds)
+    evidence = within_what_is_possible(question.evidence(labels, scores, Reading(weights=weights, **reading)))
     if threshold is None:
         return Evaluation(evidence, best_threshold(evidence, "f1"), "best f1 on these rows", resampling, multiple)
     return Evaluation(evidence, check_threshold(threshold), "given", resampling, multiple)

@@ -2,6 +2,17 @@
 
 from pulens.inputs.columns import Columns, LabelCoding
 from pulens.inputs.read import read_sample
+from pulens.inputs.reading import Reading
 from pulens.inputs.tallies import READING, ROWS, read_joint, read_tallies, read_tally
 
-__all__ = ["READING", "ROWS", "Columns", "LabelCoding", "read_joint", "read_sample", "read_tallies", "read_tally"]
+__all__ = [
+    "READING",
+    "ROWS",
+    "Columns",
+    "LabelCoding",
+    "Reading",
+    "read_joint",
+    "read_sample",
+    "read_tallies",
+    "read_tally",
+]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from pulens.estimate import Estimate
-from pulens.evidence import NOT_USED, gather
+from pulens.evidence import ASSUMED, NOT_USED, Evidence, Question, gather
+from pulens.inputs import Reading
 from pulens.keywords import check_keywords, keywords_of
 from pulens.metrics._intervals import Doubts
 from pulens.metrics._measure import check_threshold, estimate
@@ -17,7 +19,7 @@ from pulens.metrics._possible_worlds import (
     find_contradiction,
     within_what_is_possible,
 )
-from pulens.uncertainty.resampling import DEFAULT_REDRAWS, check_resampling
+from pulens.uncertainty.resampling import DEFAULT_REDRAWS
 
 
 class MetricFunction:
@@ -45,17 +47,18 @@ class MetricFunction:
         **options: Any,
     ) -> Estimate:
         self.check_keywords(self.name, options)
-        resampling = check_resampling(confidence, redraws, seed)
+        assumed = {name: options.pop(name) for name in ASSUMED if name in options}
+        question = Question(confidence=confidence, redraws=redraws, seed=seed, **assumed)
         parameters = {name: options.pop(name) for name in self.metric.parameters if name in options}
         if self.metric.needs_threshold:
             check_threshold(threshold, required_by=self.name)
-        if self.metric.ignores_class_prior and options.get("class_prior") is None and options.get("audit") is None:
+        if self.metric.ignores_class_prior and question.is_silent_on_prior and not isinstance(labels, Evidence):
             # any would do, since the number does not depend on it, but 0: that says every row is labelled
-            options.setdefault("unlabelled_prior", NOT_USED)
+            question = replace(question, unlabelled_prior=NOT_USED)
         multiple = check_multiple(worlds)
-        evidence = within_what_is_possible(gather(labels, scores, **options))
+        evidence = within_what_is_possible(question.evidence(labels, scores, Reading(**options)))
         contradiction = None if self.metric.ignores_class_prior else find_contradiction(evidence, multiple)
-        doubts = None if resampling is None else Doubts(evidence, resampling)
+        doubts = None if question.resampling is None else Doubts(evidence, question.resampling)
         given = {"threshold": threshold, "doubts": doubts, "contradiction": contradiction}
         return estimate(self.name, self.metric, evidence, **given, **parameters)
 

@@ -88,14 +88,7 @@ def _reliability(evaluation: Evaluation, scores_are: str) -> dict[str, Any]:
     from pulens.report.calibration_page import reliability_data
 
     evidence = evaluation.evidence
-    found = reliability(
-        evidence.tally,
-        class_prior=evidence.class_prior,
-        label_noise=evidence.label_noise,
-        scenario=str(evidence.scenario),
-        scores_are=scores_are,
-    )
-    return reliability_data(evidence, found, scores_are)
+    return reliability_data(evidence, reliability(evidence, scores_are=scores_are), scores_are)
 
 
 def render(template: str, scripts: tuple[str, ...], data: dict[str, Any], **context: Any) -> str:

@@ -1,112 +1,22 @@
-"""Everything that an answer rests on: the counts, the class prior, the label noise, the scenario."""
+"""How the class prior of an answer is settled: given, found in an audit, counted, or estimated."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Real
-from typing import Any, Literal
-
-import numpy as np
-from numpy.typing import NDArray
 
 from pulens.counts.tally import Tally, Totals
 from pulens.errors import AssumptionError
-from pulens.inputs import READING, read_tally
-from pulens.keywords import hands_on
 from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior, estimate_from_tally, given, population_prior
 from pulens.priors.audit import check_alone
 from pulens.priors.given import GivenPrior
-from pulens.recovery import Recovery
-from pulens.recovery.assumptions import Assumptions, check_label_noise
-from pulens.recovery.binning_error import bin_errors
-from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
+from pulens.scenario import Scenario
 
 #: An unlabelled prior for numbers that do not depend on it; any would do but 0, which says that every row is labelled.
 NOT_USED = 1e-6
 #: How far the two shares of a class prior may be from one another before it is said that they do not fit.
 MISFIT = 1e-3
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """What was observed and what is taken for granted.
-
-    ``prior_held`` says which share stays when the numbers of labelled and unlabelled rows are redrawn: that among
-    the unlabelled rows, that in the population, or that of labelled rows among the positives (the label frequency).
-    It matters in the single-set scenario only.
-    """
-
-    tally: Tally
-    class_prior: ClassPrior
-    label_noise: float = 0.0
-    scenario: Scenario = Scenario.SINGLE_SET
-    prior_held: Literal["unlabelled", "population", "frequency"] = "unlabelled"
-
-    @property
-    def assumptions(self) -> Assumptions:
-        """At the class prior's own value."""
-        return self.assumptions_at(self.class_prior.unlabelled)
-
-    def assumptions_at(self, unlabelled_prior: float) -> Assumptions:
-        """At another share of positives among the unlabelled rows."""
-        return Assumptions(unlabelled_prior, self.label_noise, self.recovery_scenario)
-
-    @property
-    def recovery_scenario(self) -> Scenario:
-        """The scenario as given, unless the class prior is given as 0: every row's class is then known.
-
-        Rows that are all labelled are the only population such data describe that holds both classes.
-        """
-        prior = self.class_prior
-        return Scenario.SINGLE_SET if prior.is_exact and prior.unlabelled == 0 else self.scenario
-
-    @property
-    def recovery(self) -> Recovery:
-        return Recovery.of(self.tally.totals, self.assumptions)
-
-    @property
-    def target_population(self) -> str:
-        return self.recovery.target_population
-
-    def with_tally(self, tally: Tally) -> Evidence:
-        """The same assumptions about other counts, such as a redrawn tally."""
-        return replace(self, tally=tally)
-
-
-@hands_on(READING)
-def gather(
-    source: Any,
-    scores: Any = None,
-    *,
-    class_prior: GivenPrior | ClassPrior | str | None = None,
-    unlabelled_prior: GivenPrior | None = None,
-    label_noise: float = 0.0,
-    scenario: str = DEFAULT_SCENARIO,
-    audit: object = None,
-    combine: bool = False,
-    **reading: Any,
-) -> Evidence:
-    """Read rows (see :func:`pulens.inputs.read_tally`), count them and settle the class prior.
-
-    >>> gather([1, 0, 0, 0], [0.9, 0.7, 0.2, 0.1], class_prior=0.25).class_prior.unlabelled
-    0.0
-    """
-    checked_scenario = check_scenario(scenario)
-    check_label_noise(label_noise)
-
-    held: Literal["unlabelled", "population"] = "population"
-    if class_prior is None or isinstance(class_prior, ClassPrior | str):
-        held = "unlabelled"
-
-    def settled(tally: Tally) -> Evidence:
-        prior = settle_class_prior(tally, checked_scenario, class_prior, unlabelled_prior, label_noise, audit, combine)
-        return Evidence(tally, prior, float(label_noise), checked_scenario, held)
-
-    def errors_of_bins(tally: Tally) -> list[NDArray[np.float64]]:
-        return bin_errors(tally, settled(tally).assumptions)
-
-    return settled(read_tally(source, scores, bin_errors=errors_of_bins, **reading))
 
 
 def settle_class_prior(

@@ -1,0 +1,65 @@
+"""Everything that an answer rests on: the counts, the class prior, the label noise, the scenario."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+from pulens.counts.tally import Tally
+from pulens.priors import ClassPrior
+from pulens.recovery import Recovery
+from pulens.recovery.assumptions import Assumptions
+from pulens.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was observed and what is taken for granted. It owns its recovery, which is derived once.
+
+    ``prior_held`` says which share stays when the numbers of labelled and unlabelled rows are redrawn: that among
+    the unlabelled rows, that in the population, or that of labelled rows among the positives (the label frequency).
+    It matters in the single-set scenario only.
+    """
+
+    tally: Tally
+    class_prior: ClassPrior
+    label_noise: float = 0.0
+    scenario: Scenario = Scenario.SINGLE_SET
+    prior_held: Literal["unlabelled", "population", "frequency"] = "unlabelled"
+
+    @cached_property
+    def assumptions(self) -> Assumptions:
+        """At the class prior's own value."""
+        return self.assumptions_at(self.class_prior.unlabelled)
+
+    def assumptions_at(self, unlabelled_prior: float) -> Assumptions:
+        """At another share of positives among the unlabelled rows."""
+        return Assumptions(unlabelled_prior, self.label_noise, self.recovery_scenario)
+
+    @property
+    def recovery_scenario(self) -> Scenario:
+        """The scenario as given, unless the class prior is given as 0: every row's class is then known.
+
+        Rows that are all labelled are the only population such data describe that holds both classes.
+        """
+        prior = self.class_prior
+        return Scenario.SINGLE_SET if prior.is_exact and prior.unlabelled == 0 else self.scenario
+
+    @cached_property
+    def recovery(self) -> Recovery:
+        """The linear map from observed to true rates."""
+        return Recovery.of(self.tally.totals, self.assumptions)
+
+    @property
+    def target_population(self) -> str:
+        return self.recovery.target_population
+
+    def with_tally(self, tally: Tally) -> Evidence:
+        """The same assumptions about other counts, such as a redrawn tally."""
+        return replace(self, tally=tally)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels in a copy or a pickle: what was given, not what was derived from it."""
+        derived = ("assumptions", "recovery")
+        return {name: value for name, value in self.__dict__.items() if name not in derived}

@@ -1,0 +1,48 @@
+"""What to read: columns, the meaning of labels, the table of a database, a condition, a tolerance, a format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from pulens.inputs.columns import Columns, LabelCoding
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reading:
+    """What a person says about rows beside the rows themselves; see :func:`pulens.inputs.read_tally` for each.
+
+    >>> Reading(score="p", where="year = 2026").arguments
+    {'score': 'p', 'where': 'year = 2026'}
+    """
+
+    weights: Any = None
+    score: str = "score"
+    label: str = "label"
+    weight: str | None = None
+    positive: Any = None
+    negative: Any = None
+    unlabelled: Any = None
+    format: str | None = None
+    delimiter: str | None = None
+    table: Any = None
+    where: str | None = None
+    tolerance: float | None = None
+
+    @property
+    def columns(self) -> Columns:
+        return Columns(self.score, self.label, self.weight)
+
+    @property
+    def coding(self) -> LabelCoding:
+        return LabelCoding(self.positive, self.negative, self.unlabelled)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What differs from what is taken for granted, by name."""
+        found = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
+        return {name: value for name, (value, usual) in found.items() if not (value is usual or _equal(value, usual))}
+
+
+def _equal(value: Any, usual: Any) -> bool:
+    return isinstance(value, str) and value == usual
