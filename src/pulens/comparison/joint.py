@@ -20,8 +20,7 @@ from pulens.errors import InputError, PulensError
 from pulens.inputs import read_joint, read_sample
 from pulens.inputs.tallies import is_elsewhere
 from pulens.scenario import Scenario
-
-Whole = NDArray[np.int64]
+from pulens.types import Whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from pulens.counts.tally import Tally, Totals
 from pulens.errors import InputError
-
-Counted = NDArray[Any]
+from pulens.types import Counted
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,9 +15,7 @@ from pulens.counts.exactness import first_too_long, in_precision, too_long
 from pulens.counts.kernels import BLOCK, count_rows, count_weighted_rows
 from pulens.counts.sample import PUSample
 from pulens.errors import InputError
-
-Counted = NDArray[Any]  # int64 for rows of weight one, float64 for weighted rows
-
+from pulens.types import Counted
 
 MOST_ROWS = 1e15  # no table has more, and a double counts no further one by one
 

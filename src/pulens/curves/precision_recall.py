@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.counts.tally import Tally
 from pulens.curves._ties import level
@@ -15,7 +14,6 @@ from pulens.recovery import Recovery, observed_rates, recover
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import ROUNDING, Contingency
 
-Floats = NDArray[np.float64]
 Form = Literal["point", "roc"]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pulens.metrics._metric import Floats, Metric, divide
+from pulens.metrics._metric import Metric, divide
 from pulens.recovery.contingency import Contingency
+from pulens.types import Floats
 
 
 def accuracy(table: Contingency) -> Floats:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pulens.errors import PulensError
-from pulens.metrics._metric import Floats, Metric, divide
+from pulens.metrics._metric import Metric, divide
 from pulens.recovery.contingency import Contingency
+from pulens.types import Floats
 
 
 def f_beta(table: Contingency, *, beta: float = 2.0) -> Floats:

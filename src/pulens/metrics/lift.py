@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.metrics._metric import Floats, Metric, divide
+from pulens.metrics._metric import Metric, divide
 from pulens.recovery.contingency import Contingency
+from pulens.types import Floats
 
 
 def lift(table: Contingency) -> Floats:

@@ -9,9 +9,10 @@ import numpy as np
 from pulens.counts.hypergeometric import log_p_values_upwards, tails
 from pulens.counts.operating_points import Ties
 from pulens.counts.tally import Tally
-from pulens.metrics._metric import Floats, Metric
+from pulens.metrics._metric import Metric
 from pulens.metrics._observed import average_over_points
 from pulens.recovery.assumptions import Assumptions
+from pulens.types import Floats
 
 
 def log_pulp(tally: Tally, assumptions: Assumptions, *, ties: Ties = "expected") -> float:

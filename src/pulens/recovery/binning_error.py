@@ -17,8 +17,7 @@ from pulens.counts.tally import Tally
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import ROUNDING
 from pulens.recovery.point import Recovery
-
-Floats = NDArray[np.float64]
+from pulens.types import Floats
 
 
 def roc_auc_errors(tally: Tally, assumptions: Assumptions) -> Floats:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.counts.tally import Tally, Totals
 from pulens.errors import PulensError, listed
@@ -20,8 +19,8 @@ from pulens.recovery._checks import check_numbers, check_shares, check_unlabelle
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import Contingency
 from pulens.scenario import Scenario
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 KINDS = ("labelled", "unlabelled", "negative")
 
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from pulens.counts.tally import Tally
 from pulens.doors.bounds import bounds
-from pulens.studies._bounds import COLOURS, Floats, TrueRanking, band_holds, binormal, save
+from pulens.studies._bounds import COLOURS, TrueRanking, band_holds, binormal, save
 from pulens.studies._study import Claim, Outcome, Study, Workbench
+from pulens.types import Floats
 
 # the caption of the figure; the areas themselves are drawn, not printed
 UNLABELLED, UNLABELLED_PRIOR, PUBLISHED_REPEATS = 100_000, 0.2, 200

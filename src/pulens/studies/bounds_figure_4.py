@@ -27,8 +27,9 @@ from pulens.recovery.bounds import latent_count, surrogates_in_head, table_from_
 from pulens.recovery.contingency import Contingency
 from pulens.recovery.feasibility import impossible_rates
 from pulens.scenario import Scenario
-from pulens.studies._bounds import COLOURS, Floats, save
+from pulens.studies._bounds import COLOURS, save
 from pulens.studies._study import Claim, Outcome, Study, Workbench
+from pulens.types import Floats
 
 KNOWN, UNLABELLED = 5_000, 45_000  # the caption of the figure
 MODELS = ("model 1", "model 2")
