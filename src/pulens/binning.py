@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Scores = NDArray[np.floating[Any]]
+from pulens.types import Scores
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.assumptions import check_label_noise
 from pulens.contingency import Contingency
@@ -41,10 +40,10 @@ from pulens.recovery.bounds import (
 )
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.tally import Tally
+from pulens.types import Floats
 from pulens.uncertainty.bands import BAND_NAMES
 from pulens.uncertainty.resampling import check_resampling
 
-Floats = NDArray[np.float64]
 APPROACHES = ("positives", "negatives", "tighter")
 TOGETHER = 1 << 18  # thresholds times numbers of latent positives worked on at once
 MOST_HEIGHTS = 1 << 22  # false positive rates times curves of which the hull is taken

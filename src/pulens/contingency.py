@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from pulens.types import Floats
+
 ROUNDING = 1e-12  # rates this far outside [0, 1] are rounding, not evidence: the end point (1, 1) must stay
 
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.sample import LABELLED, NEGATIVE
+from pulens.types import Scores
 
-Scores = NDArray[np.floating[Any]]
 BLOCK = 1 << 16  # rows handled at a time: temporaries stay in cache, and memory stays flat
 SHARED_SORT = 1 << 20  # rows from which sorting on several cores pays
 

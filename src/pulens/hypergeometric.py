@@ -17,10 +17,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
+from pulens.types import Floats, Whole
 
 _EXACT_ROWS = 3_037_000_499  # whole numbers up to the square of this fit into 64 bits
 _CHUNK = 8_192  # points summed together: their terms stay in cache

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from pulens.errors import InputError
 from pulens.tally import Tally, Totals
-
-Counted = NDArray[Any]
+from pulens.types import Counted
 
 
 @dataclass(frozen=True, slots=True, eq=False)

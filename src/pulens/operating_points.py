@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from pulens.errors import PulensError
 from pulens.hypergeometric import masses_upwards
 from pulens.tally import Tally
+from pulens.types import Floats, Whole
 
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
 Ties = Literal["expected", "grouped", "optimistic", "pessimistic"]
 # (rows called positive, hits) to a value; inside ties arrays of two dimensions, hits counting upwards along each row
 Measure = Callable[[Whole, Whole], Floats]

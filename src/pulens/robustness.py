@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.errors import AssumptionError, PulensError
 from pulens.estimate import Curve, Interval
@@ -20,7 +19,6 @@ from pulens.metrics._measure import check_threshold, value
 from pulens.metrics._possible_worlds import Contradiction, find_contradiction
 from pulens.recovery.sensitivity import Favours
 
-Floats = NDArray[np.float64]
 Direction = Literal["high", "low", "either"]
 LARGEST_FACTOR = 1e6
 STATEMENT = re.compile(r"\s*(?P<metric>\w+)\s*(?P<sign>>=|<=|>|<)\s*(?P<limit>[-+.\deE]+)\s*")

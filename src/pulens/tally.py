@@ -15,9 +15,7 @@ from pulens.counting import BLOCK, count_rows, count_weighted_rows
 from pulens.errors import InputError
 from pulens.precision import first_too_long, in_precision, too_long
 from pulens.sample import PUSample
-
-Counted = NDArray[Any]  # int64 for rows of weight one, float64 for weighted rows
-
+from pulens.types import Counted
 
 MOST_ROWS = 1e15  # no table has more, and a double counts no further one by one
 

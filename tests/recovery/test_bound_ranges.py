@@ -6,13 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import pulens
 from pulens.recovery import bound_cells
 from pulens.recovery import bounds as kernels
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 AREAS = ("roc_auc", "average_precision", "pr_auc")
 GRID = np.linspace(0, 1, 257)
 

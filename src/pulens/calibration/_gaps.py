@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from pulens.calibration._masses import BinCounts, MassMap
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 FEWEST_REDRAWS = 20
 MOST_REDRAWN_BINS = 2_000_000
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.calibration._risk import Points
-
-Floats = NDArray[np.float64]
+from pulens.types import Floats
 
 
 def isotonic_shares(points: Points) -> Floats:

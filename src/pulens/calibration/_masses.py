@@ -27,8 +27,8 @@ from pulens.evidence import Evidence
 from pulens.recovery import Recovery
 from pulens.scenario import Scenario
 from pulens.tally import Tally, Totals
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 Triple = tuple[float, float, float]
 
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from pulens.errors import InputError, PulensError
 from pulens.tally import Tally
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 Binning = Literal["mass", "width"]
 MOST_BINS = 100_000
 

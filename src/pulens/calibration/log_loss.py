@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.calibration._masses import MassMap, choose_edges, count_bins
 from pulens.calibration._risk import mean_estimate
@@ -13,8 +12,8 @@ from pulens.calibration._scores import calibration_evidence
 from pulens.calibration.brier import Decomposition, ProperScore
 from pulens.evidence import gather
 from pulens.keywords import hands_on
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 CLIP = float(np.finfo(np.float64).eps)  # scikit-learn's choice: a score of 0 or 1 costs at most 36 nats
 
 

@@ -21,8 +21,8 @@ from pulens.evidence import Evidence, gather
 from pulens.keywords import hands_on
 from pulens.notice import Notice, Severity, worst_first
 from pulens.tally import Tally
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 AUTO = "auto"
 CONSIDERED = ("platt", "beta", "isotonic")  # what "auto" chooses among, beside keeping the scores
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.calibration._masses import BinCounts, MassMap, choose_edges, count_bins
 from pulens.calibration._scores import calibration_evidence
@@ -17,9 +16,9 @@ from pulens.evidence import Evidence, gather
 from pulens.keywords import hands_on
 from pulens.notice import Notice
 from pulens.prior_doubt import PRIOR_IN_METHOD, PRIORS_IN_RANGE, PriorDoubt
+from pulens.types import Floats
 from pulens.uncertainty.quantiles import tail_for_range
 
-Floats = NDArray[np.float64]
 KINDS = ("labelled", "unlabelled", "negative")
 
 

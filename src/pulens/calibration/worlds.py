@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.errors import PulensError
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 Component = tuple[float, float, float]  # weight, mean, standard deviation
 GRID = 20_001
 REACH = 9.0  # standard deviations beyond which a Gaussian holds less than 1e-18

@@ -20,8 +20,7 @@ from pulens.inputs.tallies import is_elsewhere
 from pulens.sample import LABELLED, NEGATIVE, UNLABELLED, PUSample
 from pulens.scenario import Scenario
 from pulens.tally import Tally
-
-Whole = NDArray[np.int64]
+from pulens.types import Whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,11 +8,10 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.tally import Tally
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 _FINE = 1e-10
 
 

@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.assumptions import check_label_noise
 from pulens.comparison.answer import Comparison
@@ -33,9 +32,9 @@ from pulens.priors.given import GivenPrior
 from pulens.recovery.many import priors_in_redraws
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.tally import Tally
+from pulens.types import Floats
 from pulens.uncertainty.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
 
-Floats = NDArray[np.float64]
 RANKING = ("roc_auc", "average_precision")
 AT_THRESHOLD = ("f1", "accuracy", "precision", "recall")
 LEAST_SHARE = 1e-3  # of the largest prior that may be true: at 0 there are no positives to find

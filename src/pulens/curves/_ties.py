@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.contingency import ROUNDING
-
-Floats = NDArray[np.float64]
+from pulens.types import Floats
 
 
 def level(rates: Floats) -> Floats:

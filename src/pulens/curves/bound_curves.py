@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.contingency import Contingency
 from pulens.estimate import Curve
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 Area = Literal["envelope", "sorted", "rank"]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.assumptions import Assumptions
 from pulens.contingency import ROUNDING, Contingency
@@ -15,7 +14,6 @@ from pulens.estimate import Curve
 from pulens.recovery import Recovery, observed_rates, recover
 from pulens.tally import Tally
 
-Floats = NDArray[np.float64]
 Form = Literal["point", "roc"]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.labelling._mechanism import Floats
+from pulens.types import Floats
 
 
 def auxiliary_log_odds(X: Any, is_positive: NDArray[np.bool_], scored: Any = None) -> Floats:

@@ -7,12 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.errors import PulensError
-
-Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
+from pulens.types import Floats, Places
 
 
 @dataclass(frozen=True, slots=True)

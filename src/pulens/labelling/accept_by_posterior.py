@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.labelling._mechanism import Floats, Mechanism, Places, log_posterior
+from pulens.labelling._mechanism import Mechanism, log_posterior
+from pulens.types import Floats, Places
 
 
 def accept_by_posterior(log_odds: Floats, count: int, rng: np.random.Generator) -> Places:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.labelling._mechanism import Floats, Mechanism, Places, draw_in_succession
+from pulens.labelling._mechanism import Mechanism, draw_in_succession
+from pulens.types import Floats, Places
 
 
 def completely_at_random(evidence: Floats, count: int, rng: np.random.Generator) -> Places:

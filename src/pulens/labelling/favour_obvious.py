@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from pulens.errors import PulensError
-from pulens.labelling._mechanism import Floats, Mechanism, Places, draw_in_succession, log_posterior
+from pulens.labelling._mechanism import Mechanism, draw_in_succession, log_posterior
+from pulens.types import Floats, Places
 
 
 def log_weights(log_odds: Floats, *, power: float = 10.0, uniform_share: float = 0.0) -> Floats:

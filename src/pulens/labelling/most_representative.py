@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.labelling._mechanism import Floats, Mechanism, Places, highest
+from pulens.labelling._mechanism import Mechanism, highest
+from pulens.types import Floats, Places
 
 
 def most_representative(representativeness: Floats, count: int, rng: np.random.Generator | None = None) -> Places:

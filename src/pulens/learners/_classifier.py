@@ -16,9 +16,7 @@ from pulens.learners._known_negatives import refuse_known_negatives
 from pulens.learners._prior import check_estimator_name, check_known_prior
 from pulens.sample import LABELLED, NEGATIVE
 from pulens.scenario import Scenario, check_scenario
-
-Booleans = NDArray[np.bool_]
-Floats = NDArray[np.float64]
+from pulens.types import Booleans, Floats
 
 
 class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

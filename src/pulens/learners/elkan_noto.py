@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from pulens.learners._classifier import Booleans, Floats, check_word
+from pulens.learners._classifier import check_word
 from pulens.learners._wrapper import (
     SMALLEST,
     Wrapper,
@@ -20,6 +20,7 @@ from pulens.learners._wrapper import (
     take,
 )
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
+from pulens.types import Booleans, Floats
 
 ESTIMATES = ("e1", "e2", "e3")
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit
 
 from pulens.errors import AssumptionError
-from pulens.learners._classifier import Floats, check_word
+from pulens.learners._classifier import check_word
 from pulens.learners._wrapper import (
     Wrapper,
     case_control_cut,
@@ -19,6 +19,7 @@ from pulens.learners._wrapper import (
     upper_quantile,
 )
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
+from pulens.types import Floats
 
 CUTS = ("half", "label_frequency", "quantile")
 

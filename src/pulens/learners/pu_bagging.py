@@ -9,7 +9,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from pulens.errors import AssumptionError
-from pulens.learners._classifier import Booleans, Floats, check_count, check_word
+from pulens.learners._classifier import check_count, check_word
 from pulens.learners._wrapper import (
     Wrapper,
     count_rows,
@@ -20,6 +20,7 @@ from pulens.learners._wrapper import (
     upper_quantile,
 )
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
+from pulens.types import Booleans, Floats
 
 CUTS = ("quantile", "bayes", "half")
 

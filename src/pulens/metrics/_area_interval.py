@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.metrics._prior_draws import Ends, PriorDraws
 from pulens.prior_doubt import GRID
+from pulens.types import Floats
 from pulens.uncertainty.placements import PlacementMoments, placement_moments
 from pulens.uncertainty.quantiles import (
     effective_degrees_of_freedom,
@@ -18,7 +18,6 @@ from pulens.uncertainty.quantiles import (
     weighted_percentiles,
 )
 
-Floats = NDArray[np.float64]
 QUICK_POINTS, QUICK_REACH = 33, 4.0  # normal quantiles that stand for a distribution where an interval is one of many
 
 

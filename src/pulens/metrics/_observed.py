@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.assumptions import Assumptions
-from pulens.metrics._metric import Floats, divide
+from pulens.metrics._metric import divide
 from pulens.operating_points import average, read_ranking
 from pulens.scenario import Scenario
 from pulens.tally import Tally, Totals
+from pulens.types import Floats
 
 
 def f1_at(called: Any, hits: Any, rows: int, labelled: int) -> Floats:

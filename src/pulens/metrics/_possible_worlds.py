@@ -23,10 +23,10 @@ from pulens.recovery.feasibility import CHANCE_LIMIT, ImpossibleRates, impossibl
 from pulens.recovery.possible_worlds import SLACK, PossibleWorlds, blocks_of, positives_that_fit
 from pulens.recovery.sensitivity import Favours, precision_gradient, precision_sum, precision_sum_bilinear, rate_range
 from pulens.scenario import Scenario
+from pulens.types import Floats
 from pulens.uncertainty.quantiles import jeffreys_quantiles
 from pulens.uncertainty.redraws import compress
 
-Floats = NDArray[np.float64]
 DEFAULT_MULTIPLE = 3.0  # of the least factor: a convention, see docs/sensitivity.md
 NARROWEST = 1e-3  # a number that was cut at the edge of what is possible is not known better than this
 RATES_TRIED = 257

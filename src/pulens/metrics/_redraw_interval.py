@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.assumptions import Assumptions
 from pulens.metrics._metric import Metric
@@ -18,11 +17,11 @@ from pulens.metrics._redrawn import at_places, average_precisions, best_places, 
 from pulens.metrics._threshold_interval import ThresholdInterval
 from pulens.prior_doubt import PRIORS_IN_RANGE
 from pulens.tally import Tally
+from pulens.types import Floats
 from pulens.uncertainty.quantiles import jeffreys_quantiles, percentiles
 from pulens.uncertainty.redraws import Redrawn, compress, redraw_tally, tallies_of
 from pulens.uncertainty.resampling import Resampling
 
-Floats = NDArray[np.float64]
 LONG_LOOP_ROWS, LONG_LOOP_REDRAWS = 20_000, 400  # metrics without a vectorised form may take time in every row
 READINGS_TAIL = 1.2  # the hull of two readings of average precision misses less often than either
 

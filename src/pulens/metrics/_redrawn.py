@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from pulens.contingency import Contingency
 from pulens.recovery.many import ManyRecoveries
+from pulens.types import Floats
 from pulens.uncertainty.redraws import Redrawn
 
-Floats = NDArray[np.float64]
 STEADY_ROWS = 10  # rows of either kind above a threshold from which on the precision there is left uncut
 MOST_PRECISION = 2.0  # and even there this is noise
 

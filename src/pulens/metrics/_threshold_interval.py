@@ -13,10 +13,9 @@ from pulens.contingency import ROUNDING, Contingency
 from pulens.metrics._metric import Metric
 from pulens.metrics._prior_draws import Ends, EndsAt, PriorDraws
 from pulens.metrics._redrawn import values_at_threshold
+from pulens.types import Floats
 from pulens.uncertainty.quantiles import even_jeffreys_quantiles, jeffreys_quantiles, percentiles, seeded_levels
 from pulens.uncertainty.resampling import Resampling
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pulens.contingency import Contingency
-from pulens.metrics._metric import Floats, Metric, divide
+from pulens.metrics._metric import Metric, divide
+from pulens.types import Floats
 
 
 def accuracy(table: Contingency) -> Floats:

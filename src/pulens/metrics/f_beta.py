@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pulens.contingency import Contingency
 from pulens.errors import PulensError
-from pulens.metrics._metric import Floats, Metric, divide
+from pulens.metrics._metric import Metric, divide
+from pulens.types import Floats
 
 
 def f_beta(table: Contingency, *, beta: float = 2.0) -> Floats:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from pulens.contingency import Contingency
-from pulens.metrics._metric import Floats, Metric, divide
+from pulens.metrics._metric import Metric, divide
+from pulens.types import Floats
 
 
 def lift(table: Contingency) -> Floats:

@@ -8,10 +8,11 @@ import numpy as np
 
 from pulens.assumptions import Assumptions
 from pulens.hypergeometric import log_p_values_upwards, tails
-from pulens.metrics._metric import Floats, Metric
+from pulens.metrics._metric import Metric
 from pulens.metrics._observed import average_over_points
 from pulens.operating_points import Ties
 from pulens.tally import Tally
+from pulens.types import Floats
 
 
 def log_pulp(tally: Tally, assumptions: Assumptions, *, ties: Ties = "expected") -> float:

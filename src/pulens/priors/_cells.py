@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import logit, ndtri
 
 from pulens.tally import Tally
-
-Floats = NDArray[np.float64]
+from pulens.types import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,11 +15,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.priors._cells import Cells
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 STEEPEST = 40.0  # exponents beyond this change nothing that a double could show
 
 

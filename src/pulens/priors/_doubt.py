@@ -26,11 +26,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.priors.distribution import PriorDistribution
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 DISCOUNT, DOUBT, PURITY = 1.0, 0.25, 0.2
 MOST_DOUBT = 0.9
 WEAKEST_AUC, STRONGEST_AUC = 0.5, 0.995  # no score is taken to be better: its weakness would vanish

@@ -6,13 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pulens.notice import Notice
 from pulens.priors.distribution import PriorDistribution
-
-Floats = NDArray[np.float64]
+from pulens.types import Floats
 
 
 class Trace(NamedTuple):

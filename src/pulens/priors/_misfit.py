@@ -9,13 +9,12 @@ zero and variance one. Near zero where the shape is right, it grows in proportio
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.priors._cells import Cells, scales
 from pulens.priors._density_ratio import STEEPEST
 from pulens.priors._shapes import Profile, columns
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 FEWEST_GROUPS, MOST_GROUPS, PER_GROUP = 4, 20, 5.0  # groups of rows; variance that a group should hold
 FITTED = 3  # degrees of freedom that the fitted shape took
 

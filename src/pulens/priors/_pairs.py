@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from pulens.priors._cells import Cells, scales
 from pulens.priors._density_ratio import fit_ratio
 from pulens.priors._shapes import Shape, coefficient_prior, columns
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 PRIORS: Floats = np.array([0.003, 0.02, 0.05, 0.1, 0.16, 0.23, 0.31, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
 NOISES: Floats = np.array([0.0, 0.01, 0.03, 0.07, 0.13, 0.2, 0.28, 0.38, 0.5])
 FINE = 15

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.errors import AssumptionError
 from pulens.priors._cells import Cells, scales
 from pulens.priors._density_ratio import fit_ratio
-
-Floats = NDArray[np.float64]
+from pulens.types import Floats
 
 # finer near 0, where a hundredth is a large difference
 COARSE: Floats = np.unique(np.concatenate([np.linspace(0, 1, 12)[1:] ** 2 * 0.1, np.linspace(0.1, 0.99, 22)]))

@@ -9,13 +9,12 @@ shares turn that into a confidence limit: Blanchard, Lee and Scott (2010).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from pulens.estimate import Interval
 from pulens.tally import Tally
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 REGIONS = 20  # score regions tried, cut at quantiles of the labelled scores
 
 

@@ -17,8 +17,7 @@ from pulens.contingency import ROUNDING
 from pulens.precision import in_precision
 from pulens.recovery.point import Recovery
 from pulens.tally import Tally
-
-Floats = NDArray[np.float64]
+from pulens.types import Floats
 
 
 def roc_auc_errors(tally: Tally, assumptions: Assumptions) -> Floats:

@@ -14,13 +14,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.recovery.bounds import SurrogateBands
 from pulens.tally import Tally
+from pulens.types import Floats, Places
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.intp]
 CELLS = 512
 POINTS = 2048  # thresholds kept of a long tally
 TOGETHER = 64  # cells worked on at once

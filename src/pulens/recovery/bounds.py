@@ -13,14 +13,13 @@ from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.contingency import Contingency
 from pulens.errors import AssumptionError
 from pulens.tally import Tally
+from pulens.types import Floats
 from pulens.uncertainty.bands import Band, rank_band
 
-Floats = NDArray[np.float64]
 Approach = Literal["positives", "negatives", "tighter"]
 MOST_WORK = 1 << 22  # thresholds times numbers of latent positives that are tried one by one
 SLACK = 1e-9  # a product within this of a whole number is that number: bands are never exact to more

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.contingency import Contingency
 from pulens.scenario import Scenario
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 Triple = tuple[Any, Any, Any]
 HIGHEST_SHARE = 1 - 1e-9  # of the labelled purity: a redrawn class prior stops short of where labels say nothing
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.assumptions import Assumptions
 from pulens.contingency import Contingency
@@ -20,8 +19,8 @@ from pulens.errors import PulensError, listed
 from pulens.recovery._checks import check_numbers, check_shares, check_unlabelled_prior
 from pulens.scenario import Scenario
 from pulens.tally import Tally, Totals
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 KINDS = ("labelled", "unlabelled", "negative")
 
 

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 
 from pulens.recovery.sensitivity import Favours
 from pulens.tally import Tally, Totals
+from pulens.types import Floats
 from pulens.uncertainty.redraws import compress
 
-Floats = NDArray[np.float64]
 MOST_BLOCKS = 128
 SLACK = 2.0  # standard errors by which limits on the number of positives are moved outwards
 

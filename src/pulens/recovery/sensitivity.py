@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from pulens.types import Floats
+
 Favours = Literal["high", "low"]
 
 

@@ -11,9 +11,10 @@ from typing import Any, Literal
 import numpy as np
 
 from pulens.bounding import bounds
-from pulens.studies._bounds import COLOURS, PAPER_AREA, Floats, save, trained_ranking
+from pulens.studies._bounds import COLOURS, PAPER_AREA, save, trained_ranking
 from pulens.studies._study import Workbench
 from pulens.tally import Tally
+from pulens.types import Floats
 
 POSITIVES, NEGATIVES = 2_000, 10_000
 KNOWN_POSITIVES = (10, 30, 50, 70)  # in percent of all positives

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from pulens.errors import MissingDependencyError
 from pulens.studies._stored import store_path, unreadable
 from pulens.studies._study import Workbench
+from pulens.types import Floats
 from pulens.whole_files import whole_file
 
-Floats = NDArray[np.float64]
 SETTINGS = ("PN-logistic", "PN-sigmoid", "PU-logistic", "PU-sigmoid")
 COLOURS = {"PN-logistic": "#1f5fa8", "PN-sigmoid": "#3d8b5f", "PU-logistic": "#c8553d", "PU-sigmoid": "#b08a2e"}
 FIRST_POSITIVE = 5

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from pulens.calibration.binning import optimal_bins
 from pulens.calibration.worlds import BETTER_CALIBRATED, LESS_CALIBRATED, LogitMixture, logistic_world
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 WORLDS = {"less calibrated": LESS_CALIBRATED, "better calibrated": BETTER_CALIBRATED}
 RATE = -1 / 3
 

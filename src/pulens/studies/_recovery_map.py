@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from pulens.types import Floats
 
 
 def observed_area(auc: Any, alpha: Any, beta: Any) -> Any:

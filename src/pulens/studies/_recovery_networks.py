@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.learners.pu_bagging import out_of_bag_means
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 HIDDEN = 5
 HELD_SHARE = 0.25  # of every bag, for early stopping
 EPOCHS, PATIENCE = 200, 12

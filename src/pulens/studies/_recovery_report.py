@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.studies._recovery import BETAS, Runs
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 COLOURS = {"PU": "#9a9a9a", "IR": "#b08a2e", "DR": "#3d8b5f", "IE": "#1f5fa8", "DE": "#7d5ba6"}
 
 

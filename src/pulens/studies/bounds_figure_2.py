@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from pulens.bounding import bounds
-from pulens.studies._bounds import COLOURS, Floats, TrueRanking, band_holds, binormal, save
+from pulens.studies._bounds import COLOURS, TrueRanking, band_holds, binormal, save
 from pulens.studies._study import Claim, Outcome, Study, Workbench
 from pulens.tally import Tally
+from pulens.types import Floats
 
 # the caption of the figure; the areas themselves are drawn, not printed
 UNLABELLED, UNLABELLED_PRIOR, PUBLISHED_REPEATS = 100_000, 0.2, 200

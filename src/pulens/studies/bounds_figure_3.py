@@ -15,9 +15,10 @@ from pulens.estimate import Curve
 from pulens.plots import draw_curve
 from pulens.recovery import recover
 from pulens.scenario import Scenario
-from pulens.studies._bounds import COLOURS, Floats, TrueRanking, binormal, height_at, save
+from pulens.studies._bounds import COLOURS, TrueRanking, binormal, height_at, save
 from pulens.studies._study import Claim, Outcome, Study, Workbench
 from pulens.tally import Tally
+from pulens.types import Floats
 
 # the caption of the figure; which wrong shares it shows is not printed
 KNOWN, UNLABELLED, UNLABELLED_PRIOR = 2_000, 100_000, 0.3

@@ -26,9 +26,10 @@ from pulens.recovery import direct_roc_auc, recover
 from pulens.recovery.bounds import latent_count, surrogates_in_head, table_from_surrogates
 from pulens.recovery.feasibility import impossible_rates
 from pulens.scenario import Scenario
-from pulens.studies._bounds import COLOURS, Floats, save
+from pulens.studies._bounds import COLOURS, save
 from pulens.studies._study import Claim, Outcome, Study, Workbench
 from pulens.tally import Tally
+from pulens.types import Floats
 
 KNOWN, UNLABELLED = 5_000, 45_000  # the caption of the figure
 MODELS = ("model 1", "model 2")

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from pulens.studies._bounds import Floats
 from pulens.studies._bounds_tables import (
     AXIS,
     COVERAGE_DRAWS,
@@ -27,6 +26,7 @@ from pulens.studies._bounds_tables import (
     width,
 )
 from pulens.studies._study import Claim, Outcome, Study, Workbench
+from pulens.types import Floats
 
 
 def run(bench: Workbench) -> Outcome:

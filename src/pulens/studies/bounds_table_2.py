@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from pulens.studies._bounds import Floats
 from pulens.studies._bounds_tables import (
     APPROACHES,
     FACTORS,
@@ -27,6 +26,7 @@ from pulens.studies._bounds_tables import (
     width,
 )
 from pulens.studies._study import Claim, Outcome, Study, Workbench
+from pulens.types import Floats
 
 MOST_NEGATIVES = KNOWN_NEGATIVES[-1]
 QUICK_REVERSED_DRAWS, REVERSED_DRAWS = 20, 100

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pulens.studies._mnist import COLOURS, SETTINGS, Floats, Trained, trained
+from pulens.studies._mnist import COLOURS, SETTINGS, Trained, trained
 from pulens.studies._study import Claim, Outcome, Study, Workbench
+from pulens.types import Floats
 
 # a statement about the curves must hold at the largest size and at most sizes
 NO_NUMBERS = "published: curves, no numbers"

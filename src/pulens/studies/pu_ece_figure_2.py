@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from pulens.calibration.worlds import fit_logit_mixture
-from pulens.studies._mnist import SETTINGS, Floats, Trained, trained
+from pulens.studies._mnist import SETTINGS, Trained, trained
 from pulens.studies._study import Claim, Outcome, Study, Workbench
+from pulens.types import Floats
 
 QUANTILES = (0.05, 0.25, 0.50, 0.75, 0.95)
 PUBLISHED_COMPONENTS = (4, 3)  # of positives and of negatives: section 5.3

@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.calibration.binning import width_edges
 from pulens.calibration.reliability import reliability
 from pulens.calibration.worlds import LogitMixture
 from pulens.studies._pu_ece import worlds
 from pulens.studies._study import Claim, Outcome, Study, Workbench
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 LABELLED, UNLABELLED, BINS = 1_000, 10_000, 10
 
 

@@ -6,16 +6,9 @@ import numpy as np
 
 from pulens.studies._recovery import BETAS, Runs, experiment
 from pulens.studies._recovery_published import METHODS, Published, published
-from pulens.studies._recovery_report import (
-    Floats,
-    counting_test,
-    draw,
-    mean_errors,
-    mean_of,
-    paired_table,
-    signed,
-)
+from pulens.studies._recovery_report import counting_test, draw, mean_errors, mean_of, paired_table, signed
 from pulens.studies._study import Claim, Outcome, Study, Workbench
+from pulens.types import Floats
 
 CLOSE = 0.02  # mean errors this near each other count as the same
 

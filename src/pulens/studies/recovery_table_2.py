@@ -6,8 +6,9 @@ import numpy as np
 
 from pulens.studies._recovery import Runs, experiment
 from pulens.studies._recovery_published import PR_METHODS, published
-from pulens.studies._recovery_report import Floats, draw, mean_errors, mean_of, paired_table, signed, signed_pr
+from pulens.studies._recovery_report import draw, mean_errors, mean_of, paired_table, signed, signed_pr
 from pulens.studies._study import Claim, Outcome, Study, Workbench
+from pulens.types import Floats
 
 CLOSE = 0.02
 

@@ -14,9 +14,9 @@ from pulens.labelling import Mechanism
 from pulens.notice import Notice, Severity
 from pulens.scenario import Scenario
 from pulens.synthesis.construct import Recipe
-from pulens.synthesis.draws import Booleans
 from pulens.synthesis.evidence import MIXTURE_PARAMETERS
 from pulens.synthesis.pu_data import PUData
+from pulens.types import Booleans
 
 UNLABELLED = ("disjoint", "whole-pool")
 

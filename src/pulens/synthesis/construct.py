@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from pulens.errors import AssumptionError
 from pulens.labelling import Mechanism, labelled_count
 from pulens.scenario import Scenario
-from pulens.synthesis.draws import Booleans, Places, exact, largest_counts, rounded
+from pulens.synthesis.draws import exact, largest_counts, rounded
+from pulens.types import Booleans, Places
 
 Choose = Callable[[Places, int], Places]
 

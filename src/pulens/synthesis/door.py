@@ -20,9 +20,10 @@ from pulens.synthesis.checks import (
     notices_of,
 )
 from pulens.synthesis.construct import Recipe, construct, realised
-from pulens.synthesis.draws import Booleans, Places, exact, split, thin
+from pulens.synthesis.draws import exact, split, thin
 from pulens.synthesis.evidence import Evidence
 from pulens.synthesis.pu_data import PUData, Rows, Synthesis, Truth
+from pulens.types import Booleans, Places
 
 
 def synthesise(

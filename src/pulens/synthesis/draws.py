@@ -6,10 +6,8 @@ from fractions import Fraction
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
-Booleans = NDArray[np.bool_]
-Places = NDArray[np.intp]
+from pulens.types import Booleans, Places
 
 
 def exact(number: float) -> Fraction:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from pulens.errors import InputError
 from pulens.labelling import Mechanism, auxiliary_log_odds, mixture_log_density
-from pulens.synthesis.draws import Booleans, Places
 from pulens.synthesis.pu_data import take
+from pulens.types import Booleans, Places
 
 # what the mixture behind "representativeness" can be told, besides what a mechanism declares itself
 MIXTURE_PARAMETERS = {"components": 3, "covariance": "diag"}

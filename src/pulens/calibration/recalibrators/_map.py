@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.calibration._likelihood import logits_of
 from pulens.calibration._risk import Points
 from pulens.errors import InputError
-
-Floats = NDArray[np.float64]
+from pulens.types import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,12 @@ import math
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 from pulens.errors import AssumptionError
 from pulens.priors.from_features._rows import check_features
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 WIDTHS = (0.1, 0.32, 1.0, 3.2, 10.0)
 LARGEST, PRECISION, STEP = 8.0, 0.04, 0.02
 

@@ -20,8 +20,8 @@ from pulens.priors._cells import Cells, cut
 from pulens.priors._estimator import Estimator, Finding, Trace
 from pulens.priors.from_scores.roc_slope import roc_slope
 from pulens.tally import Tally
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 WINDOW = 10
 FEW_DISTINCT = 50
 

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 from scipy.special import expit, logit
 
 from pulens.priors._estimator import Estimator, Finding, Trace
 from pulens.tally import Tally
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 GRID, POINTS = 2048, 1000
 LARGEST_RATIO = 50.0
 
