@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.calibration.binning import optimal_bins
-from pulens.calibration.worlds import BETTER_CALIBRATED, LESS_CALIBRATED, LogitMixture, logistic_world
+from pulens.testing.calibration_worlds import BETTER_CALIBRATED, LESS_CALIBRATED, LogitMixture, logistic_world
 from pulens.types import Floats
 
 WORLDS = {"less calibrated": LESS_CALIBRATED, "better calibrated": BETTER_CALIBRATED}

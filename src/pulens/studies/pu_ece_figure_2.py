@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pulens.calibration.worlds import fit_logit_mixture
 from pulens.studies._mnist import SETTINGS, Trained, trained
 from pulens.studies._study import Claim, Outcome, Study, Workbench
+from pulens.testing import fit_logit_mixture
 from pulens.types import Floats
 
 QUANTILES = (0.05, 0.25, 0.50, 0.75, 0.95)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pulens.calibration.worlds import LogitMixture, fit_logit_mixture, logistic_world
 from pulens.errors import PulensError
+from pulens.testing import LogitMixture, fit_logit_mixture, logistic_world
 
 MIXTURE = LogitMixture(0.4, [(0.7, 2.0, 1.0), (0.3, 0.0, 0.5)], [(0.5, -2.0, 1.0), (0.5, 0.0, 0.6)])
 
@@ -62,3 +62,11 @@ def test_a_fitted_mixture_has_nearly_the_true_error():
     fitted = fit_logit_mixture(positive, negative, 0.4, most_components=3)
     assert fitted.true_calibration_error() == pytest.approx(MIXTURE.true_calibration_error(), abs=0.015)
     assert len(fitted.positive) <= 3
+
+
+def test_the_former_address_of_the_worlds_still_answers():
+    from pulens.calibration import worlds
+
+    assert worlds.logistic_world is logistic_world
+    with pytest.raises(ImportError, match="no_such_world"):
+        from pulens.calibration.worlds import no_such_world  # noqa: F401
