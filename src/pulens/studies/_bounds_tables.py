@@ -177,7 +177,7 @@ def text_table(grid: Grid, ends: Floats, title: str, published: str) -> str:
 
 def draw(grid: Grid, ends: Floats, out: Path, name: str, from_negatives: Any = None) -> tuple[Path, ...]:
     """Bars for every cell of the first draw, as in the paper; bounds that start from negatives in another colour."""
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     figure, axes = pyplot().subplots(1, len(FACTORS), figsize=(12, 6), sharex=True, sharey=True, layout="constrained")
     cells = [(a, b) for a in range(len(KNOWN_POSITIVES)) for b in range(len(KNOWN_NEGATIVES))]

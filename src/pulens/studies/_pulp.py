@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from pulens.assumptions import UNCORRECTED
 from pulens.hypergeometric import tails
 from pulens.labelling import Mechanism, find, mixture_log_density
-from pulens.metrics import METRICS
-from pulens.metrics._measure import raw_value
+from pulens.metrics import METRICS, raw_value
 from pulens.operating_points import Ranking, average
 from pulens.studies._hidden_labels import hide_labels
 from pulens.studies._pulp_classifiers import classifiers, quietly

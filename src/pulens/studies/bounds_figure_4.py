@@ -19,8 +19,7 @@ from pulens.assumptions import Assumptions
 from pulens.comparison.order import Order, order_by_prior
 from pulens.contingency import Contingency
 from pulens.curves.bound_curves import bound_roc, trapezoid
-from pulens.metrics import METRICS
-from pulens.metrics._measure import raw_value
+from pulens.metrics import METRICS, raw_value
 from pulens.plots import draw_curve
 from pulens.recovery import direct_roc_auc, recover
 from pulens.recovery.bounds import latent_count, surrogates_in_head, table_from_surrogates
@@ -268,7 +267,7 @@ def _claims(
 
 
 def _draw(packed: dict[str, Tally], out: Path) -> tuple[Path, ...]:
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     figure, (left, middle, right) = pyplot().subplots(1, 3, figsize=(14, 4.6), layout="constrained")
     shares: Floats = np.linspace(0, 0.12, 25)

@@ -161,7 +161,7 @@ def _claims(ranking: TrueRanking, found: dict[str, Bounds], gaps: Gaps, repeats:
 def _draw(
     ranking: TrueRanking, tally: Tally, labels: NDArray[np.int8], found: dict[str, Bounds], out: Path
 ) -> tuple[Path, ...]:
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     figure, (left, middle, right) = pyplot().subplots(1, 3, figsize=(14, 4.6), layout="constrained")
     place = (tally.labelled + tally.unlabelled) / tally.totals.rows

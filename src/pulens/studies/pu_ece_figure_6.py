@@ -66,7 +66,7 @@ def run(bench: Workbench) -> Outcome:
 def _draw(scores: Floats, truth: Floats, mean: Floats, deviation: Floats, out: Path | None) -> tuple[Path, ...]:
     if out is None:
         return ()
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     plt = pyplot()
     figure, ax = plt.subplots(figsize=(5, 4.8), layout="constrained")
