@@ -6,11 +6,12 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from pulens.bounding import bounds
+from pulens.recovery.bounds import Approach
 from pulens.studies._bounds import COLOURS, PAPER_AREA, save, trained_ranking
 from pulens.studies._study import Workbench
 from pulens.tally import Tally
@@ -30,7 +31,6 @@ PUBLISHED_SHARES = {
     "Table 1": ((15, 18, 23, 31, 47), (12, 15, 19, 26, 41), (9, 11, 14, 20, 33), (6, 7, 9, 13, 23)),
     "Table 2": ((15, 18, 23, 31, 47), (12, 14, 18, 25, 41), (9, 11, 14, 20, 33), (5, 6, 9, 13, 23)),
 }
-Approach = Literal["positives", "negatives", "tighter"]
 APPROACHES: tuple[Approach, ...] = ("positives", "negatives", "tighter")
 
 
