@@ -20,8 +20,8 @@ import numpy as np
 from scipy import optimize, stats
 
 import pulens
+from pulens.doors.evaluate import best_threshold
 from pulens.estimate import Interval
-from pulens.evaluation import best_threshold
 from pulens.evidence import gather
 from pulens.metrics._intervals import Choice, Doubts
 from pulens.metrics._measure import estimate

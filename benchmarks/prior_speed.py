@@ -15,8 +15,8 @@ from functools import partial
 
 import numpy as np
 
+from pulens.counts.tally import Tally
 from pulens.priors import feasible_range, find, names, with_noise
-from pulens.tally import Tally
 
 
 def best_of(function, times=5):

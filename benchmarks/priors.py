@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
+from pulens.counts.tally import Tally
 from pulens.priors import feasible_range, find, names, with_noise
-from pulens.tally import Tally
 
 
 def normal(mean, spread=1.0):

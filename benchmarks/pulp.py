@@ -10,11 +10,11 @@ import time
 import numpy as np
 from scipy.stats import hypergeom
 
-from pulens.hypergeometric import tails
+from pulens.counts.hypergeometric import tails
+from pulens.counts.operating_points import Ranking
+from pulens.counts.tally import Tally
 from pulens.metrics import pulp
 from pulens.metrics.pulp import pulp_of
-from pulens.operating_points import Ranking
-from pulens.tally import Tally
 
 SLICE = 4_000  # ranks on which scipy is timed; its cost per rank is then scaled to all of them
 

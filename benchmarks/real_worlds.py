@@ -256,9 +256,9 @@ def truths(world, prior, threshold):
 def study(samples, world):
     """What every sample of a world gives: whether intervals hold, how wide they are, how far values are off."""
     import pulens
+    from pulens.counts.tally import Tally
     from pulens.priors import find
     from pulens.priors.estimate import estimate_from_tally
-    from pulens.tally import Tally
 
     rng = np.random.default_rng(world.seed)
     lines = []
@@ -305,8 +305,8 @@ def _held(name, interval, value, truth):
 
 def grow(samples, world):
     """Coverage of the class prior at growing numbers of rows, case-control, class priors 0.1 and 0.3."""
+    from pulens.counts.tally import Tally
     from pulens.priors import find
-    from pulens.tally import Tally
 
     rng = np.random.default_rng(world.seed + 7)
     lines = []
@@ -329,13 +329,13 @@ ENOUGH = 0.978  # mean coverage to reach: more than 95%, since the promise is me
 
 def weigh(samples, world):
     """Whether each choice of constants holds the truth: of samples as they come, and of many rows."""
+    from pulens.counts.tally import Tally
     from pulens.priors._cells import cut
     from pulens.priors._doubt import doubted
     from pulens.priors._misfit import misfit
     from pulens.priors._shapes import profile
     from pulens.priors.feasible import highest_prior
     from pulens.priors.from_scores.auto import CELLS, SHAPES
-    from pulens.tally import Tally
 
     rng = np.random.default_rng(world.seed + 13)
     many = {"labelled": 3200, "others": 32000, "scenario": "case-control"}

@@ -13,16 +13,16 @@ import numpy as np
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.utils import resample
 
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally
 from pulens.evidence import gather
 from pulens.metrics import METRICS
 from pulens.metrics._intervals import Doubts
 from pulens.metrics._measure import estimate
 from pulens.metrics._redrawn import average_precisions
+from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.many import recover_many
 from pulens.recovery.point import direct_roc_auc
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 from pulens.uncertainty.redraws import compress, redraw_tally, tallies_of
 from pulens.uncertainty.resampling import Resampling
 

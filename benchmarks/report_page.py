@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pulens.evaluation import evaluate
+from pulens.doors.evaluate import evaluate
 
 
 def rows(n: int) -> tuple[np.ndarray, np.ndarray]:

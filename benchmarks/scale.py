@@ -66,9 +66,9 @@ def best_of(rounds: int, work) -> tuple[float, float, object]:
 
 
 def areas(tally) -> tuple[float, float]:
-    from pulens.assumptions import Assumptions
     from pulens.curves import precision_recall_areas
     from pulens.recovery import direct_roc_auc
+    from pulens.recovery.assumptions import Assumptions
     from pulens.scenario import Scenario
 
     assumptions = Assumptions(PRIOR, scenario=Scenario.CASE_CONTROL)
@@ -166,7 +166,7 @@ sys.path.insert(0, sys.argv[1])
 from scale import areas
 road, path, tolerance = sys.argv[2], sys.argv[3], json.loads(sys.argv[4])
 start, cpu = time.perf_counter(), time.process_time()
-from pulens.assumptions import Assumptions
+from pulens.recovery.assumptions import Assumptions
 from pulens.inputs import read_tally
 from pulens.recovery.binning_error import bin_errors
 from pulens.scenario import Scenario

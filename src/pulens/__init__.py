@@ -14,40 +14,40 @@ from typing import TYPE_CHECKING, Any
 from pulens._version import __version__
 
 if TYPE_CHECKING:
-    from pulens.bounding import Bounds, bounds
     from pulens.comparison import Comparison, compare
-    from pulens.contingency import Contingency
+    from pulens.counts.sample import PUSample
+    from pulens.counts.tally import Tally
+    from pulens.doors.bounds import Bounds, bounds
+    from pulens.doors.evaluate import Evaluation, evaluate
+    from pulens.doors.segments import Evaluations, evaluate_by
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
-    from pulens.evaluation import Evaluation, evaluate
     from pulens.priors import ClassPrior, estimate_prior, estimate_prior_and_noise
-    from pulens.sample import PUSample
+    from pulens.recovery.contingency import Contingency
     from pulens.scenario import Scenario
-    from pulens.segments import Evaluations, evaluate_by
     from pulens.synthesis import synthesise
-    from pulens.tally import Tally
 
 # where each public name lives; looked up on first use, so that `import pulens` stays quick
 _HOMES = {
-    "Bounds": "pulens.bounding",
+    "Bounds": "pulens.doors.bounds",
     "ClassPrior": "pulens.priors",
     "Comparison": "pulens.comparison",
-    "Contingency": "pulens.contingency",
+    "Contingency": "pulens.recovery.contingency",
     "Curve": "pulens.estimate",
     "Estimate": "pulens.estimate",
-    "Evaluation": "pulens.evaluation",
-    "Evaluations": "pulens.segments",
+    "Evaluation": "pulens.doors.evaluate",
+    "Evaluations": "pulens.doors.segments",
     "Interval": "pulens.estimate",
-    "PUSample": "pulens.sample",
+    "PUSample": "pulens.counts.sample",
     "PulensError": "pulens.errors",
     "Scenario": "pulens.scenario",
-    "Tally": "pulens.tally",
-    "bounds": "pulens.bounding",
+    "Tally": "pulens.counts.tally",
+    "bounds": "pulens.doors.bounds",
     "estimate_prior": "pulens.priors",
     "estimate_prior_and_noise": "pulens.priors",
     "compare": "pulens.comparison",
-    "evaluate": "pulens.evaluation",
-    "evaluate_by": "pulens.segments",
+    "evaluate": "pulens.doors.evaluate",
+    "evaluate_by": "pulens.doors.segments",
     "synthesise": "pulens.synthesis",
 }
 _ROOMS = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pulens.evaluation import Evaluation, evaluate
+from pulens.doors.evaluate import Evaluation, evaluate
 from pulens.metrics import METRICS
 
 

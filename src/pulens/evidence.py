@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.assumptions import Assumptions, check_label_noise
+from pulens.counts.tally import Tally, Totals
 from pulens.errors import AssumptionError
 from pulens.inputs import READING, read_tally
 from pulens.keywords import hands_on
@@ -18,9 +18,9 @@ from pulens.priors import ClassPrior, estimate_from_tally, given, population_pri
 from pulens.priors.audit import check_alone
 from pulens.priors.given import GivenPrior
 from pulens.recovery import Recovery
+from pulens.recovery.assumptions import Assumptions, check_label_noise
 from pulens.recovery.binning_error import bin_errors
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
-from pulens.tally import Tally, Totals
 
 #: An unlabelled prior for numbers that do not depend on it; any would do but 0, which says that every row is labelled.
 NOT_USED = 1e-6

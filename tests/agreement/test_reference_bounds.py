@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import pulens
+from pulens.counts.tally import Tally
 from pulens.recovery.bounds import latent_count, surrogates_in_head
-from pulens.tally import Tally
 from pulens.uncertainty.bands import rank_band
 
 BANDS = {"dkw": "dkw", "clopper_pearson": "clopper-pearson", "bootstrap_ideal": "bootstrap"}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pulens
-from pulens.assumptions import UNCORRECTED, Assumptions
+from pulens.counts.tally import Tally
 from pulens.curves import precision_recall_curve, roc_area, roc_curve
 from pulens.curves.precision_recall import curve_areas, precision_recall_areas
 from pulens.metrics import METRICS
@@ -19,8 +19,8 @@ from pulens.recovery import (
     recover,
     recovered_rates,
 )
+from pulens.recovery.assumptions import UNCORRECTED, Assumptions
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 from tests_support import assert_answer, case_rows
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from pulens import calibration
 from pulens.cli import main
-from pulens.evaluation import evaluate
+from pulens.doors.evaluate import evaluate
 
 NAME = "p <b>&\"'</b> 🧪"
 

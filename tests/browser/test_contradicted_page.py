@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pulens.evaluation import evaluate
+from pulens.doors.evaluate import evaluate
 
 FIRST = "These numbers do not fit together: with {} positives, labels cannot be a random draw."
 

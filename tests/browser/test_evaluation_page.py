@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pulens.bounding import bounds
-from pulens.evaluation import evaluate
+from pulens.doors.bounds import bounds
+from pulens.doors.evaluate import evaluate
 
 LIVE = ("roc_auc", "average_precision", "precision", "recall", "f1", "accuracy", "matthews_correlation", "lift")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pulens.cli import main
-from pulens.evaluation import evaluate
+from pulens.doors.evaluate import evaluate
 
 NAMES = {
     "script": "<script>alert('x')</script>",

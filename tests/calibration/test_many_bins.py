@@ -10,7 +10,7 @@ from pulens.calibration import _gaps
 from pulens.calibration import reliability as diagram  # the function; its kernels live in the module of that name
 from pulens.calibration._masses import MassMap, count_bins
 from pulens.calibration.binning import MOST_BINS, mass_edges, width_edges
-from pulens.tally import Tally
+from pulens.counts.tally import Tally
 
 RNG_SEED = 19
 

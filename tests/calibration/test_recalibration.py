@@ -15,9 +15,9 @@ from pulens.calibration._isotonic import isotonic_shares
 from pulens.calibration._risk import Points
 from pulens.calibration.recalibration import deal
 from pulens.calibration.recalibrators import RECALIBRATORS, find
+from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
 from pulens.evidence import gather
-from pulens.tally import Tally
 from pulens.testing import logistic_world
 
 SIZES = (2_000, 15_000)

@@ -10,12 +10,12 @@ import pytest
 
 import pulens
 from page_scripts import answers_of, page_data
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally
 from pulens.curves import gain_curve, precision_recall_curve, roc_curve
 from pulens.curves._ties import level
 from pulens.recovery import recover
+from pulens.recovery.assumptions import Assumptions
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 
 LABELS, SCORES = [1, 1, 1, 1, 1, 0, 0], [7, 6, 5, 4, 2, 3, 1]
 PRIOR, NOISE = Fraction(1, 4), Fraction(3, 10)

@@ -7,11 +7,11 @@ import pytest
 
 import pulens
 from engines_places import EVERYWHERE, INSIDE_AN_ENGINE
+from pulens.counts.joint import JointTally
+from pulens.counts.tally import Tally
 from pulens.errors import InputError
 from pulens.inputs import read_joint, read_tallies, read_tally
 from pulens.inputs.engines import _drive
-from pulens.joint import JointTally
-from pulens.tally import Tally
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),

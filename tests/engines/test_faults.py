@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from pulens.cli import main
+from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
 from pulens.inputs import read_tally
 from pulens.inputs.engines import _drive
 from pulens.inputs.engines._stream import SortedStream
 from pulens.inputs.tally_files import TallyFile, merge, read_tally_file, write_tally_file
-from pulens.tally import Tally
 
 
 def some_tally(seed: int = 0, rows: int = 200) -> Tally:
@@ -132,7 +132,7 @@ def test_nothing_is_left_of_a_tally_that_could_not_be_written(tmp_path):
         import numpy as np
         from pulens.errors import PulensError
         from pulens.inputs.tally_files import TallyFile, write_tally_file
-        from pulens.tally import Tally
+        from pulens.counts.tally import Tally
 
         rng = np.random.default_rng(0)
         tally = Tally.from_arrays((rng.random(20_000) < 0.3).astype(np.int8), rng.normal(size=20_000))

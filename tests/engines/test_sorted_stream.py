@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pulens.counts.tally import Tally
 from pulens.inputs import read_tallies, read_tally
 from pulens.inputs.engines import _drive
 from pulens.inputs.engines._counts import tallies
 from pulens.inputs.engines._stream import SortedStream
-from pulens.tally import Tally
 
 rows = st.lists(st.tuples(st.sampled_from([1, 0, 0, 0, -1]), st.integers(0, 40)), min_size=1, max_size=60)
 

@@ -12,10 +12,10 @@ import pulens.calibration
 import pulens.metrics
 from pulens import Tally
 from pulens.cli import main
+from pulens.counts.tally import check_counts
 from pulens.errors import InputError
 from pulens.inputs import read_tally
 from pulens.inputs.tally_files import TallyFile, read_tally_file, write_tally_file
-from pulens.tally import check_counts
 from tests_support import pu_rows
 
 ASSUMED = {"class_prior": 0.4, "scenario": "single-set"}

@@ -10,8 +10,8 @@ import pytest
 
 import pulens
 from pulens.cli import main
+from pulens.counts.tally import Tally
 from pulens.inputs.tally_files import TallyFile, merge, read_tally_file, write_tally_file
-from pulens.tally import Tally
 
 
 def day(seed: int, *, bits: int | None = None, dtype=np.float64, weights: bool = False) -> TallyFile:

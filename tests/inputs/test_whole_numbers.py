@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import pulens
 from pulens import Tally
+from pulens.counts.exactness import LARGEST_WHOLE, first_too_long
 from pulens.errors import InputError
 from pulens.inputs import read_sample, read_tally
-from pulens.precision import LARGEST_WHOLE, first_too_long
 
 LONG = LARGEST_WHOLE + 1
 SAID = r"kept as double precision numbers, which tell whole numbers apart up to 2\^53 = 9007199254740992, got "

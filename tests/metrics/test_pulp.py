@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import pulens.metrics
 from pulens import operating_points
+from pulens.counts.hypergeometric import tails
+from pulens.counts.operating_points import Ranking, average
+from pulens.counts.tally import Tally
 from pulens.errors import PulensError
-from pulens.hypergeometric import tails
 from pulens.metrics._observed import matthews_at
 from pulens.metrics.pulp import pulp_of
-from pulens.operating_points import Ranking, average
-from pulens.tally import Tally
 from tests_support import pu_rows
 
 

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pulens.metrics
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally
 from pulens.errors import PulensError
 from pulens.metrics._measure import raw_value
 from pulens.metrics._observed import class_prior_of
 from pulens.recovery import recover_at
+from pulens.recovery.assumptions import Assumptions
 from pulens.risks import LOSSES
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 from tests_support import pu_rows, scenarios
 
 

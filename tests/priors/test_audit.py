@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import beta, binom
 
 import pulens
+from pulens.counts.tally import Tally, Totals
 from pulens.errors import AssumptionError
 from pulens.evidence import Evidence
 from pulens.metrics import METRICS
@@ -15,7 +16,6 @@ from pulens.metrics._measure import estimate, value
 from pulens.priors import Audit, prior_from_audit, rows_to_audit
 from pulens.priors.audit import check_audit, exact_distribution
 from pulens.scenario import Scenario
-from pulens.tally import Tally, Totals
 from pulens.uncertainty.resampling import Resampling
 
 TOTALS = Totals(500, 5000, 0)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from pulens.counts.tally import Tally
 from pulens.priors import estimate_from_tally
-from pulens.tally import Tally
 
 
 def test_intervals_and_feasible_ranges_hold_the_truth():

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 
 import pulens
+from pulens.counts.tally import Tally
 from pulens.priors._cells import cut
 from pulens.priors._doubt import doubted, implied_auc, weakness
 from pulens.priors._misfit import misfit
 from pulens.priors._shapes import profile
 from pulens.priors.feasible import highest_prior
 from pulens.priors.from_scores.auto import CELLS, SHAPES, auto
-from pulens.tally import Tally
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 

@@ -9,9 +9,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import pulens
+from pulens.counts.tally import Tally
 from pulens.errors import AssumptionError
 from pulens.priors import estimate_from_tally, find, names, with_noise
-from pulens.tally import Tally
 
 ESTIMATORS = names()
 NOISE_ESTIMATORS = with_noise.names()

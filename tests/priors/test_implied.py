@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import pulens
+from pulens.counts.tally import Tally, Totals
 from pulens.estimate import Interval
 from pulens.priors import ClassPrior
 from pulens.priors.implied import error_from_sizes, implied_prior, label_frequency
 from pulens.recovery.many import priors_in_redraws
 from pulens.scenario import Scenario
-from pulens.tally import Tally, Totals
 
 
 def segment(labelled, unlabelled, *, apart=0.0):

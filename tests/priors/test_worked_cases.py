@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from scipy.stats import beta, norm
 
+from pulens.counts.tally import Tally
 from pulens.priors import feasible_range
 from pulens.priors._cells import cut
 from pulens.priors._density_ratio import fit_ratio
@@ -21,7 +22,6 @@ from pulens.priors.from_scores.dedpul import prior_from_ratio
 from pulens.priors.from_scores.roc_slope import roc_slope
 from pulens.priors.from_scores.tilt import tilt
 from pulens.priors.with_noise.tilt import tilt as two_floor_tilt
-from pulens.tally import Tally
 
 LABELLED = [0.9, 0.8, 0.7, 0.6]
 UNLABELLED = [0.95, 0.85, 0.75, 0.65, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05]

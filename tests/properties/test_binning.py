@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pulens.assumptions import UNCORRECTED, Assumptions
+from pulens.counts.tally import Tally
+from pulens.doors.evaluate import evaluate
 from pulens.estimate import Estimate
-from pulens.evaluation import evaluate
 from pulens.evidence import gather
 from pulens.metrics import METRICS
 from pulens.metrics._measure import estimate, raw_value
+from pulens.recovery.assumptions import UNCORRECTED, Assumptions
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 
 RANKINGS = {name: metric for name, metric in METRICS.items() if metric.reads == "ranking" and metric.binning_error}
 

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pulens
-from pulens.assumptions import Assumptions
-from pulens.contingency import Contingency
+from pulens.counts.tally import Tally
 from pulens.metrics import METRICS
 from pulens.metrics._measure import estimate, raw_value, value
 from pulens.recovery import recover
+from pulens.recovery.assumptions import Assumptions
+from pulens.recovery.contingency import Contingency
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 from tests_support import pu_rows
 
 THRESHOLD_METRICS = [name for name, metric in METRICS.items() if metric.reads == "threshold"]

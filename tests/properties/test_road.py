@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pulens
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally
 from pulens.curves import roc_curve
 from pulens.errors import PulensError
 from pulens.metrics import METRICS
 from pulens.recovery import Recovery, direct_roc_auc, recover
+from pulens.recovery.assumptions import Assumptions
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 from tests_support import noises, priors, pu_rows, scenarios
 
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pulens
+from pulens.counts.tally import Tally
 from pulens.recovery.bounds import latent_count, round_down, round_up, surrogate_limits
-from pulens.tally import Tally
 from pulens.uncertainty.bands import rank_band
 
 LABELS = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1]

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally
 from pulens.errors import PulensError
 from pulens.recovery import (
     pairwise_auc,
@@ -16,7 +16,7 @@ from pulens.recovery import (
     recover_at,
     recovered_rates,
 )
-from pulens.tally import Tally
+from pulens.recovery.assumptions import Assumptions
 
 SMALL = Tally.from_arrays(np.array([1, 0, 0]), np.array([3, 2, 1]))
 

@@ -7,8 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
+from pulens.counts.tally import Tally, Totals
 from pulens.recovery.possible_worlds import PossibleWorlds, blocks_of, positives_that_fit
-from pulens.tally import Tally, Totals
 
 
 def worlds_of(labelled, unlabelled, prior, *, slack=0.0, together=False, favours="high") -> PossibleWorlds:

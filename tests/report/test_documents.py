@@ -10,12 +10,12 @@ import pytest
 
 import pulens
 from pulens.cli import main
+from pulens.counts.tally import Tally
 from pulens.errors import PulensError
 from pulens.report.html import thinning_words
 from pulens.report.page_data import histogram, packed, page_data
 from pulens.report.summary import summarise
 from pulens.report.thinning import thin
-from pulens.tally import Tally
 
 
 def rows(n=800, seed=0):

@@ -7,9 +7,9 @@ import pytest
 
 import pulens
 from page_scripts import answers_of, page_data
-from pulens.bounding import bounds
-from pulens.evaluation import evaluate
-from pulens.tally import Tally
+from pulens.counts.tally import Tally
+from pulens.doors.bounds import bounds
+from pulens.doors.evaluate import evaluate
 
 DRIVER = """
 globalThis.recovery = require(process.argv[1] + "/recovery.js");

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from page_scripts import answers_of, page_data
-from pulens.assumptions import UNCORRECTED, Assumptions
+from pulens.counts.tally import Tally
 from pulens.curves import precision_recall_curve, roc_curve
 from pulens.errors import AssumptionError
 from pulens.metrics import METRICS
 from pulens.metrics._measure import value
 from pulens.priors import population_prior, unlabelled_prior
 from pulens.recovery import Recovery, recover, recover_at
+from pulens.recovery.assumptions import UNCORRECTED, Assumptions
 from pulens.recovery.feasibility import impossible_rates
 from pulens.report.html import _computed_in_page, asset
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 
 DRIVER = """
 const recovery = require(process.argv[1] + "/recovery.js");

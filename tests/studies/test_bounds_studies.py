@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from pulens import bounds, studies
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally
 from pulens.metrics import METRICS
 from pulens.metrics._measure import raw_value
 from pulens.recovery import direct_roc_auc, pairwise_auc
+from pulens.recovery.assumptions import Assumptions
 from pulens.scenario import Scenario
 from pulens.studies import (
     _bounds,
@@ -22,7 +23,6 @@ from pulens.studies import (
     bounds_table_2,
 )
 from pulens.studies._bounds import band_holds, binormal
-from pulens.tally import Tally
 
 NAMES = tuple(name for name in studies.names() if name.startswith("bounds-"))
 

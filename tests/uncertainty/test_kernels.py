@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pulens
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally, Totals
 from pulens.metrics._redrawn import average_precisions
 from pulens.recovery import Recovery
+from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.many import priors_in_redraws, recover_many
 from pulens.scenario import Scenario
-from pulens.tally import Tally, Totals
 from pulens.uncertainty.placements import placement_moments
 from pulens.uncertainty.quantiles import studentised_quantile, tail_for_range
 from pulens.uncertainty.redraws import MOST_BLOCKS, Redrawn, compress, redraw_tally, tallies_of

@@ -28,8 +28,8 @@ import pyarrow.parquet as pq
 from pulens.benchmark.counts import KINDS, METRICS
 from pulens.benchmark.plan import FORMAT, Plan
 from pulens.bounded_text import parse_json, read_bounded
+from pulens.counts.tally import Tally
 from pulens.errors import InputError, listed
-from pulens.tally import Tally
 from pulens.whole_files import whole_file, write_whole
 
 fcntl: ModuleType | None

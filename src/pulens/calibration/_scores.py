@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pulens.counts.tally import Tally
 from pulens.errors import InputError, listed
 from pulens.evidence import Evidence, gather
-from pulens.tally import Tally
 
 ScoresAre = Literal["probability", "logit", "rank"]
 MEANINGS = ("probability", "logit", "rank")

@@ -10,9 +10,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from pulens.calibration.recalibration import recalibrate
+from pulens.counts.sample import LABELLED, NEGATIVE, UNLABELLED
 from pulens.errors import InputError, PulensError
 from pulens.inputs.columns import LabelCoding
-from pulens.sample import LABELLED, NEGATIVE, UNLABELLED
 from pulens.scenario import DEFAULT_SCENARIO
 
 PREFIT = "prefit"

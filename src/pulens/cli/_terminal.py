@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from pulens.evaluation import Evaluation
+    from pulens.doors.evaluate import Evaluation
 
 COLOURS = {"NOTE": "dim", "WARNING": "yellow", "SERIOUS": "bold red"}
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pulens.contingency import Contingency
 from pulens.curves.roc import roc_curve
 from pulens.estimate import Curve
+from pulens.recovery.contingency import Contingency
 
 
 def detection_error_curve(table: Contingency) -> Curve:

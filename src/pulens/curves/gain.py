@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.contingency import Contingency
 from pulens.curves._ties import level
 from pulens.estimate import Curve
+from pulens.recovery.contingency import Contingency
 
 
 def gain_curve(table: Contingency) -> Curve:

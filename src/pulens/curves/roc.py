@@ -6,9 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from pulens.contingency import Contingency
 from pulens.curves._ties import level
 from pulens.estimate import Curve
+from pulens.recovery.contingency import Contingency
 
 Interpolation = Literal["trapezoid", "step-left", "step-right"]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from pulens.counts.sample import PUSample
 from pulens.errors import InputError, shown
 from pulens.inputs.columns import LabelCoding, check_scores, check_weights, one_per_row
-from pulens.sample import PUSample
 
 
 def sample_from_arrays(labels: Any, scores: Any, weights: Any = None, *, coding: LabelCoding) -> PUSample:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.exactness import LARGEST_WHOLE, first_too_long, too_long
+from pulens.counts.sample import LABELLED, NEGATIVE, UNLABELLED
+from pulens.counts.tally import MOST_ROWS
 from pulens.errors import InputError, listed, nearest, shown
-from pulens.precision import LARGEST_WHOLE, first_too_long, too_long
-from pulens.sample import LABELLED, NEGATIVE, UNLABELLED
-from pulens.tally import MOST_ROWS
 
 LARGEST_WEIGHT = 1e12
 SMALLEST_WEIGHT = 1e-9

@@ -17,12 +17,12 @@ from typing import IO, Any
 
 import numpy as np
 
+from pulens.counts.sample import PUSample
+from pulens.counts.tally import Tally
 from pulens.errors import InputError, listed, shown
 from pulens.inputs.arrow_files import arrow_chunks, arrow_names
 from pulens.inputs.columns import Columns, LabelCoding, check_scores, check_weights, file_row, find_column
 from pulens.inputs.memory import ROW_BYTES, check_room
-from pulens.sample import PUSample
-from pulens.tally import Tally
 
 CHUNK_ROWS = 100_000
 HELD_ROWS = 4_000_000  # rows that are held before they are counted

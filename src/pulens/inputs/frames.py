@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from pulens.counts.sample import PUSample
 from pulens.errors import InputError
 from pulens.inputs.arrays import sample_from_arrays, series_values
 from pulens.inputs.columns import Columns, LabelCoding, find_column
-from pulens.sample import PUSample
 
 
 def is_frame(value: Any) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from pulens.counts.sample import LABELLED, PUSample
 from pulens.errors import InputError
 from pulens.inputs.arrays import sample_from_arrays
 from pulens.inputs.columns import Columns, LabelCoding
 from pulens.inputs.files import sample_from_file
 from pulens.inputs.frames import is_frame, sample_from_frame
-from pulens.sample import LABELLED, PUSample
 
 
 def read_sample(

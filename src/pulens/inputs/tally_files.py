@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from pulens._version import __version__
+from pulens.counts.tally import Tally, check_total
 from pulens.errors import InputError, MissingDependencyError, cut, listed, shown
 from pulens.inputs.memory import check_room
-from pulens.tally import Tally, check_total
 from pulens.whole_files import whole_file
 
 FORMAT = 1

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from torch import nn
 
 from pulens import backbones
+from pulens.counts.sample import LABELLED, NEGATIVE
 from pulens.errors import AssumptionError, InputError, listed
 from pulens.inputs.arrays import plain_values
 from pulens.inputs.columns import LabelCoding
@@ -30,7 +31,6 @@ from pulens.learners._network import CONVOLUTIONS, StackedNetwork, built
 from pulens.learners._prior import check_estimator_name, check_known_prior, estimated_class_prior
 from pulens.learners._selection import Selection, check_selection, proxy_accuracy, proxy_auc
 from pulens.learners._streams import Streams
-from pulens.sample import LABELLED, NEGATIVE
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 
 PRECISIONS = ("float32", "tf32", "bfloat16")

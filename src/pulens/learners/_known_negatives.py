@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.sample import NEGATIVE
 from pulens.errors import InputError
-from pulens.sample import NEGATIVE
 
 
 def refuse_known_negatives(codes: NDArray[Any], learner: str) -> None:

@@ -19,6 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from pulens.counts.sample import LABELLED
 from pulens.errors import InputError
 from pulens.learners._collapse import warn_if_collapsed
 from pulens.learners._contrast import contrast, group_loss, instance_loss, nearest, same_group
@@ -30,7 +31,6 @@ from pulens.learners._network import built
 from pulens.learners._streams import Streams
 from pulens.learners._views import Views, usual_views
 from pulens.risks.disambiguation import class_balanced, kept_share, label_gradient, layer_slopes, support_slope
-from pulens.sample import LABELLED
 
 STEPS_DOWN = (0.625, 0.75, 0.875)  # epochs 250, 300 and 350 of 400
 PIECE = 4096  # rows times runs projected at once on a CPU

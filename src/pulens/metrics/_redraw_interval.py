@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally
 from pulens.metrics._metric import Metric
 from pulens.metrics._prior_draws import Ends, EndsAt, PriorDraws
 from pulens.metrics._redrawn import at_places, average_precisions, best_places, values_at_threshold
 from pulens.metrics._threshold_interval import ThresholdInterval
 from pulens.prior_doubt import PRIORS_IN_RANGE
-from pulens.tally import Tally
+from pulens.recovery.assumptions import Assumptions
 from pulens.types import Floats
 from pulens.uncertainty.quantiles import jeffreys_quantiles, percentiles
 from pulens.uncertainty.redraws import Redrawn, compress, redraw_tally, tallies_of

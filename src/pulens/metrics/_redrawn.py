@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.contingency import Contingency
+from pulens.recovery.contingency import Contingency
 from pulens.recovery.many import ManyRecoveries
 from pulens.types import Floats
 from pulens.uncertainty.redraws import Redrawn

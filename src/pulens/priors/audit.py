@@ -16,15 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv, xlog1py, xlogy
 
-from pulens.assumptions import check_label_noise
+from pulens.counts.tally import Totals
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
 from pulens.notice import Notice, Severity
 from pulens.priors._estimator import Trace
 from pulens.priors.class_prior import ClassPrior, population_prior
 from pulens.priors.distribution import PriorDistribution, cell_borders
+from pulens.recovery.assumptions import check_label_noise
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
-from pulens.tally import Totals
 
 LEVELS = 401  # quantiles of the exact distribution on which its grid stands
 CONTRADICTION = 3.0  # standard errors between audit and estimate beyond which they do not speak of one share

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from pulens.counts.tally import Totals
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
 from pulens.notice import Notice
 from pulens.priors._estimator import Trace
 from pulens.priors.distribution import PriorDistribution
 from pulens.scenario import Scenario
-from pulens.tally import Totals
 
 
 def population_prior(unlabelled: float, totals: Totals, scenario: Scenario, label_noise: float = 0.0) -> float:

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from pulens.assumptions import Assumptions, check_label_noise
+from pulens.counts.tally import Totals
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
 from pulens.priors.class_prior import ClassPrior, population_prior, unlabelled_prior
+from pulens.recovery.assumptions import Assumptions, check_label_noise
 from pulens.scenario import Scenario
-from pulens.tally import Totals
 
 GivenPrior: TypeAlias = float | Sequence[float]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from pulens.assumptions import Assumptions
 from pulens.errors import AssumptionError, PulensError
+from pulens.recovery.assumptions import Assumptions
 
 
 def check_numbers(name: str, values: Any) -> Any:

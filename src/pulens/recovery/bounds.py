@@ -14,9 +14,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from pulens.contingency import Contingency
+from pulens.counts.tally import Tally
 from pulens.errors import AssumptionError
-from pulens.tally import Tally
+from pulens.recovery.contingency import Contingency
 from pulens.types import Floats
 from pulens.uncertainty.bands import Band, rank_band
 

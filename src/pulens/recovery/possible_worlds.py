@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.recovery.sensitivity import Favours
-from pulens.tally import Tally, Totals
+from pulens.counts.tally import Tally, Totals
+from pulens.recovery.labelling import Favours
 from pulens.types import Floats
 from pulens.uncertainty.redraws import compress
 

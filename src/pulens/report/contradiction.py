@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pulens.estimate import Estimate
 
 if TYPE_CHECKING:
-    from pulens.evaluation import Evaluation
+    from pulens.doors.evaluate import Evaluation
 
 
 def share(value: float) -> str:

@@ -15,7 +15,7 @@ from pulens.report.summary import Row, summarise
 from pulens.report.words import DERIVATIONS, percent, prior_words, title_of
 
 if TYPE_CHECKING:
-    from pulens.evaluation import Evaluation
+    from pulens.doors.evaluate import Evaluation
 
 TILES = ("roc_auc", "precision", "recall", "f1", "average_precision")
 

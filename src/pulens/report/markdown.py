@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pulens.report.summary import Row, Summary, summarise
 
 if TYPE_CHECKING:
-    from pulens.evaluation import Evaluation
+    from pulens.doors.evaluate import Evaluation
 
 
 def evaluation_markdown(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pulens.report.summary import summarise
 
 if TYPE_CHECKING:
-    from pulens.evaluation import Evaluation
+    from pulens.doors.evaluate import Evaluation
 
 _TEMPLATE = """\
 <div class="pulens">

@@ -13,7 +13,7 @@ from pulens.report.words import scenario_words
 from pulens.report.words import title_of as metric_title
 
 if TYPE_CHECKING:
-    from pulens.segments import Evaluations, Segment
+    from pulens.doors.segments import Evaluations, Segment
 
 WIDTH = 80
 SHOWN = 3  # metrics in a table of 80 columns
@@ -117,7 +117,7 @@ def segments_text(found: Evaluations) -> str:
 
 def skipped_lines(found: Evaluations) -> list[str]:
     """A sentence for each segment that was left out."""
-    from pulens.segments import title_of
+    from pulens.doors.segments import title_of
 
     return [f"{title_of(segment)}: not evaluated: {reason}" for segment, reason in found.skipped.items()]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.precision import in_precision
-from pulens.tally import Tally
+from pulens.counts.exactness import in_precision
+from pulens.counts.tally import Tally
 
 MOST_THRESHOLDS = 2000
 

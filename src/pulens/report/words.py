@@ -11,9 +11,9 @@ from pulens.report.contradiction import contradiction_verdict
 from pulens.scenario import Scenario
 
 if TYPE_CHECKING:
-    from pulens.evaluation import Evaluation
+    from pulens.doors.evaluate import Evaluation
+    from pulens.doors.other_scenario import OtherScenario
     from pulens.evidence import Evidence
-    from pulens.other_scenario import OtherScenario
 
 TITLES = {
     "roc_auc": "ROC AUC",
@@ -205,7 +205,7 @@ def scenario_words(scenario: Scenario, way: str = "both") -> str:
 def scenario_sentence(other: OtherScenario | None, way: str = "both") -> str:
     """The scenario in plain words, how to say the other, and which numbers would move; empty where it is no matter.
 
-    >>> from pulens.other_scenario import OtherScenario
+    >>> from pulens.doors.other_scenario import OtherScenario
     >>> moved = {"precision": (0.481, 0.543), "lift": (2.0, 2.5)}
     >>> other = OtherScenario(Scenario.SINGLE_SET, Scenario.CASE_CONTROL, "population", moved)
     >>> print(scenario_sentence(other, "command").split("; ")[1])
@@ -220,7 +220,7 @@ def scenario_sentence(other: OtherScenario | None, way: str = "both") -> str:
     words = scenario_words(other.assumed, way)
     if not other.moved:
         return f"{words}: no number shown here would move beyond its interval"
-    from pulens.evaluation import READ_FIRST
+    from pulens.doors.evaluate import READ_FIRST
 
     first, *others = [name for name in READ_FIRST if name in other.moved] or list(other.moved)[:3]
     values = f"{_within(first)} would be {other.moved[first][1]:.3f}"

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.tally import Tally
 from pulens.estimate import Curve
 from pulens.recovery import pairwise_auc
-from pulens.tally import Tally
 from pulens.types import Floats
 from pulens.uncertainty.bands import rank_band
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.tally import Tally, Totals
+from pulens.counts.tally import Tally, Totals
 from pulens.types import Floats
 from pulens.uncertainty.resampling import Resampling
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.sample import NEGATIVE
 from pulens.errors import InputError
 from pulens.inputs.arrays import plain_values
 from pulens.inputs.columns import LabelCoding
-from pulens.sample import NEGATIVE
 
 
 def check_features(features: Any, labels: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.tally import Tally
 from pulens.errors import AssumptionError
 from pulens.inputs.dense import dense
 from pulens.keywords import check_keywords, keywords_of
@@ -18,7 +19,6 @@ from pulens.priors.class_prior import ClassPrior
 from pulens.priors.estimate import estimate_from_tally
 from pulens.priors.from_features._rows import check_kinds
 from pulens.priors.from_scores import find
-from pulens.tally import Tally
 
 FOLDS = 5
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pulens.counts.tally import Tally
 from pulens.notice import Notice, Severity
 from pulens.priors._cells import cut
 from pulens.priors._doubt import DISCOUNT, DOUBT, Doubted, doubted, plausibility
@@ -26,7 +27,6 @@ from pulens.priors._misfit import misfit
 from pulens.priors._shapes import Profile, Shape, profile
 from pulens.priors.feasible import highest_prior
 from pulens.priors.from_scores.roc_slope import roc_slope
-from pulens.tally import Tally
 
 CELLS = 200
 SHAPES = (

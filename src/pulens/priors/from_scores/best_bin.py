@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
+from pulens.counts.tally import Tally
 from pulens.priors._estimator import Estimator, Finding, Trace
-from pulens.tally import Tally
 
 
 def best_bin(

@@ -9,9 +9,9 @@ A baseline, never a default.
 
 from __future__ import annotations
 
+from pulens.counts.tally import Tally
 from pulens.priors._estimator import Estimator, Finding
 from pulens.priors.from_scores._label_probability import label_probabilities, prior_from_label_frequency
-from pulens.tally import Tally
 
 
 def elkan_noto_e3(tally: Tally, *, label_noise: float = 0.0, confidence: float = 0.95, seed: int = 0) -> Finding:

@@ -14,9 +14,9 @@ import math
 import numpy as np
 from scipy.optimize import isotonic_regression
 
+from pulens.counts.tally import Tally
 from pulens.priors._cells import cut
 from pulens.priors._estimator import Estimator, Finding, Trace
-from pulens.tally import Tally
 
 CELLS = 400
 BISECTIONS = 18

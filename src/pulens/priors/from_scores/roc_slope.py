@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from pulens.counts.tally import Tally
 from pulens.priors._estimator import Estimator, Finding, Trace
 from pulens.priors.feasible import binomial_lower, binomial_upper
-from pulens.tally import Tally
 
 MOST_REGIONS = 400
 

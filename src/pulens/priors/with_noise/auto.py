@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from pulens.counts.tally import Tally
 from pulens.priors._cells import cut
 from pulens.priors._doubt import plausibility
 from pulens.priors._estimator import Finding, NoiseEstimator, NoiseFinding, Trace
 from pulens.priors._pairs import profile_pairs
 from pulens.priors._shapes import Shape
 from pulens.priors.distribution import PriorDistribution
-from pulens.tally import Tally
 
 CELLS = 120
 SHAPES = (Shape("line", weight=0.6), Shape("parabola", spread=0.4, weight=0.4))

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from pulens.counts.tally import Tally
 from pulens.priors._cells import cut
 from pulens.priors._estimator import Finding, NoiseEstimator, NoiseFinding
 from pulens.priors._pairs import profile_pairs
 from pulens.priors._shapes import Shape
-from pulens.tally import Tally
 
 CELLS = 120
 

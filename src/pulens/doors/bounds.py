@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pulens.assumptions import check_label_noise
-from pulens.contingency import Contingency
+from pulens.counts.tally import Tally
 from pulens.curves.bound_curves import (
     Area,
     CurveHull,
@@ -27,6 +26,7 @@ from pulens.metrics import find
 from pulens.metrics._measure import check_threshold
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
+from pulens.recovery.assumptions import check_label_noise
 from pulens.recovery.bound_cells import BoundCells
 from pulens.recovery.bounds import (
     Approach,
@@ -38,8 +38,8 @@ from pulens.recovery.bounds import (
     table_from_surrogates,
     whole_numbers,
 )
+from pulens.recovery.contingency import Contingency
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
-from pulens.tally import Tally
 from pulens.types import Floats
 from pulens.uncertainty.bands import BAND_NAMES
 from pulens.uncertainty.resampling import check_resampling

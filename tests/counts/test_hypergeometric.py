@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from pulens.hypergeometric import (
+from pulens.counts.hypergeometric import (
     chances_along,
     chances_upwards,
     log_p_values_upwards,

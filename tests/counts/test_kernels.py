@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pulens.counting import count_rows, count_weighted_rows
-from pulens.tally import Tally
+from pulens.counts.kernels import count_rows, count_weighted_rows
+from pulens.counts.tally import Tally
 
 
 def slow_counts(scores, labels, weights=None):
@@ -46,9 +46,9 @@ def test_fast_counts_equal_slow_counts(kind, dtype, codes):
 
 
 def test_runs_of_equal_scores_that_cross_blocks_are_one_threshold(monkeypatch):
-    import pulens.counting
+    import pulens.counts.kernels
 
-    monkeypatch.setattr(pulens.counting, "BLOCK", 4)
+    monkeypatch.setattr(pulens.counts.kernels, "BLOCK", 4)
     rng = np.random.default_rng(1)
     scores, labels = rng.integers(-2, 3, 50).astype(float), rng.integers(0, 2, 50).astype(np.int8)
     thresholds, labelled, unlabelled, _ = slow_counts(scores, labels)
@@ -75,12 +75,12 @@ def test_scores_are_not_changed_by_counting():
 
 
 def test_counts_do_not_depend_on_the_number_of_cores(monkeypatch):
-    import pulens.counting
+    import pulens.counts.kernels
 
     rng = np.random.default_rng(3)
     scores, labels = np.round(rng.normal(size=5000), 2), rng.choice([1, 0, -1], 5000).astype(np.int8)
     alone = [count_rows(scores, labels), count_rows(np.abs(scores), np.abs(labels))]
-    monkeypatch.setattr(pulens.counting, "SHARED_SORT", 100)
+    monkeypatch.setattr(pulens.counts.kernels, "SHARED_SORT", 100)
     for threads in ("2", "3", "7"):
         monkeypatch.setenv("PULENS_THREADS", threads)
         together = [count_rows(scores, labels), count_rows(np.abs(scores), np.abs(labels))]

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import norm
 
 import pulens
-from pulens.segments import evaluate_by
+from pulens.doors.segments import evaluate_by
 
 PRIORS = {"north": 0.05, "south": 0.4, "west": 0.2}
 

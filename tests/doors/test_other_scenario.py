@@ -10,16 +10,16 @@ import pytest
 
 import pulens
 from pulens import calibration
-from pulens.assumptions import Assumptions
 from pulens.calibration import PUCalibratedClassifier
 from pulens.cli import main
+from pulens.counts.tally import Totals
 from pulens.diagnostics import check_labelling
 from pulens.evidence import Evidence, gather
 from pulens.priors import prior_from_audit
 from pulens.priors.estimate import estimate_from_tally
+from pulens.recovery.assumptions import Assumptions
 from pulens.report.words import scenario_sentence
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
-from pulens.tally import Totals
 
 LABELS = [1, 1, 1, 0, 0, 0, 0, 0]
 SCORES = [0.85, 0.65, 0.45, 0.9, 0.7, 0.5, 0.3, 0.2]

@@ -13,9 +13,9 @@ import pulens
 import pulens.metrics
 from page_scripts import answers_of
 from pulens import Tally
+from pulens.counts.exactness import in_precision
+from pulens.counts.joint import JointTally
 from pulens.errors import InputError
-from pulens.joint import JointTally
-from pulens.precision import in_precision
 from pulens.recovery.binning_error import corners
 from pulens.report.page_data import packed
 
