@@ -11,8 +11,8 @@ from collections.abc import Callable
 import numpy as np
 
 from pulens.calibration import expected_calibration_error, reliability
-from pulens.calibration.worlds import logistic_world
 from pulens.counts.tally import Tally
+from pulens.testing import logistic_world
 
 ROWS = 1_000_000
 LABELLED = 100_000

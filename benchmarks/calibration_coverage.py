@@ -17,9 +17,9 @@ from pulens.calibration import (
     log_loss,
     reliability,
 )
-from pulens.calibration.worlds import GRID, LogitMixture, logistic_world
 from pulens.estimate import Interval
 from pulens.priors import ClassPrior
+from pulens.testing.calibration_worlds import GRID, LogitMixture, logistic_world
 
 PRIOR = 0.3
 GOLDEN = (5**0.5 - 1) / 2

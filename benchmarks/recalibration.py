@@ -170,7 +170,7 @@ def worlds(draws: int) -> None:
     """Platt scaling by the likelihood of the labels against the PU risk with the logistic loss."""
     from scipy.optimize import minimize
 
-    from pulens.calibration.worlds import LogitMixture, logistic_world
+    from pulens.testing import LogitMixture, logistic_world
 
     rng = np.random.default_rng(0)
     print(f"true calibration error of Platt scaling, mean of {draws} samples (no bins)")

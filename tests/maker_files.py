@@ -5,6 +5,7 @@ Where a public project has noted the SHA-256 of the maker's file, the text must 
 
 from __future__ import annotations
 
+import gzip
 import io
 import struct
 import zipfile
@@ -220,11 +221,47 @@ def concrete(arrays):
     return {"Concrete_Data.xls": workbook(number_records(cells))}
 
 
+def pima(arrays):
+    """Remarks and attributes, then the rows.
+
+    @attribute 'preg' numeric
+    @attribute 'class' { tested_negative, tested_positive}
+    @data
+    6,148,72,35,0,33.6,0.627,50,tested_positive
+    """
+    head = "% words about the data, class 1 too\n@relation pima_diabetes\n@attribute 'preg' numeric\n@data\n"
+    words = np.array(["tested_negative", "tested_positive"])[arrays["y"]]
+    lines = (",".join(f"{value:.15g}" for value in row) + f",{word}\n" for row, word in rows_of(arrays["X"], words))
+    return {"diabetes.arff": head + "".join(lines)}
+
+
+def elkan_noto_protein(arrays):
+    """+1<TAB>1:1 5:2 9:1 17:1 23:1 32:1 33:1 34:3 35:1 36:1 37:2 63:1 64:1 ... 2369:2 5985:2, then two blanks"""
+    ends, words, counts = (arrays[name].tolist() for name in ("indptr", "indices", "data"))
+    lines = ["", "", ""]
+    for group, first, last in zip(arrays["group"].tolist(), ends[:-1], ends[1:], strict=True):
+        pairs = " ".join(f"{words[place] + 1}:{counts[place]}" for place in range(first, last))
+        lines[group] += f"+1\t{pairs}  \n"
+    return {f"elkan_noto_{name}.txt": text for name, text in zip("PQN", lines, strict=True)}
+
+
+def rocker_protein(arrays):
+    """MYYKEIAHALFSALFALSELYIAVR, a read in a line; the first file has those before the selection"""
+    sequences = ["".join(row) for row in arrays["levels"][arrays["X"]].tolist()]
+    files = {}
+    for name, count in (("ref", "count_unlabelled"), ("sel", "count_positive")):
+        reads = zip(sequences, arrays[count].tolist(), strict=True)
+        files[f"Rocker_{name}_sequences_filtered.txt.gz"] = "".join(f"{read}\n" * times for read, times in reads)
+    return files
+
+
+SINGLE_FILES = {"boston_housing", "pima", "elkan_noto_protein"}  # published as they are, not in an archive
 MAKERS = {
     maker.__name__: maker
     for maker in (
-        *(avila, bank_marketing, boston_housing, concrete, connect4, gas_drift, grid_stability, landsat, letter),
-        *(mushroom, page_blocks, pendigits, shuttle, spambase, wine_quality),
+        *(avila, bank_marketing, boston_housing, concrete, connect4, elkan_noto_protein, gas_drift),
+        *(grid_stability, landsat, letter, mushroom, page_blocks, pendigits, pima, rocker_protein, shuttle, spambase),
+        wine_quality,
     )
 }
 COMPRESSED = {"connect-4.data", "page-blocks.data", "shuttle.trn"}  # these UCI keeps as .Z only
@@ -239,17 +276,19 @@ def zipped(files):
 
 
 def published(name, files, compressed=True):
-    """What an address of the maker answers."""
-    if name == "boston_housing":
-        return files["boston.txt"].encode()
+    """What each address of the maker answers, by the name that its file has here."""
+    if name in SINGLE_FILES:
+        return {file: text.encode() for file, text in files.items()}
+    if name == "rocker_protein":
+        return {file: gzip.compress(text.encode(), 1, mtime=0) for file, text in files.items()}
     if name == "bank_marketing":
         files = {"bank.zip": zipped({**files, "bank-names.txt": "names"}), "bank-additional.zip": zipped({"x": ""})}
     if compressed:
         files = {
-            f"{name}.Z" if name in COMPRESSED else name: compress(text.encode()) if name in COMPRESSED else text
-            for name, text in files.items()
+            f"{file}.Z" if file in COMPRESSED else file: compress(text.encode()) if file in COMPRESSED else text
+            for file, text in files.items()
         }
-    return zipped({"Index": "what else lies there", **files})
+    return {f"{name}.zip": zipped({"Index": "what else lies there", **files})}
 
 
 def compress(content):

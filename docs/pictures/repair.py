@@ -5,7 +5,7 @@ import numpy as np
 from worlds import CONTRAST, STRONG
 
 from pulens import calibration
-from pulens.calibration.worlds import logistic_world
+from pulens.testing import logistic_world
 
 
 def draw():

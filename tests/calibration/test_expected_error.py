@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from pulens.calibration import expected_calibration_error
 from pulens.calibration._gaps import Gaps, error_terms
 from pulens.calibration._masses import MassMap, choose_edges, count_bins
-from pulens.calibration.worlds import logistic_world
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
 from pulens.evidence import gather
+from pulens.testing import logistic_world
 
 RNG_SEED = 7
 

@@ -13,8 +13,8 @@ from pulens.calibration import (
     sample_size_for_error,
     training_bound,
 )
-from pulens.calibration.worlds import logistic_world
 from pulens.errors import PulensError
+from pulens.testing import logistic_world
 
 
 def test_more_bins_trade_binning_error_for_chance():

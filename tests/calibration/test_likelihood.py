@@ -10,8 +10,8 @@ from scipy.special import expit
 from pulens.calibration import _likelihood
 from pulens.calibration._likelihood import _grouped, fit_logistic, logits_of
 from pulens.calibration._risk import Points
-from pulens.calibration.worlds import logistic_world
 from pulens.evidence import gather
+from pulens.testing import logistic_world
 
 CASES = {
     "case-control": {"class_prior": 0.3, "scenario": "case-control"},

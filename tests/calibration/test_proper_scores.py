@@ -7,7 +7,7 @@ import pytest
 from scipy.special import logit
 
 from pulens.calibration import brier_score, calibration_in_the_large, calibration_slope, log_loss
-from pulens.calibration.worlds import logistic_world
+from pulens.testing import logistic_world
 
 
 @pytest.fixture(scope="module")

@@ -15,10 +15,10 @@ from pulens.calibration._isotonic import isotonic_shares
 from pulens.calibration._risk import Points
 from pulens.calibration.recalibration import deal
 from pulens.calibration.recalibrators import RECALIBRATORS, find
-from pulens.calibration.worlds import logistic_world
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
 from pulens.evidence import gather
+from pulens.testing import logistic_world
 
 SIZES = (2_000, 15_000)
 

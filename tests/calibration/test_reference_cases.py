@@ -19,7 +19,7 @@ from pulens.calibration import (
     reliability,
     training_bound,
 )
-from pulens.calibration.worlds import LogitMixture, logistic_world
+from pulens.testing import LogitMixture, logistic_world
 
 BINNINGS = {"uwb": "width", "umb": "mass"}
 

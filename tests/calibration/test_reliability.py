@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pulens.calibration import expected_calibration_error, reliability
-from pulens.calibration.worlds import logistic_world
+from pulens.testing import logistic_world
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pulens.calibration import CalibrationMap, expected_calibration_error
-from pulens.calibration.worlds import logistic_world
 from pulens.cli import main
+from pulens.testing import logistic_world
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pulens.errors import PulensError
 from pulens.labelling import MECHANISMS, find, labelled_count
-from pulens.labelling._evidence import auxiliary_log_odds, mixture_log_density
+from pulens.labelling._clues import auxiliary_log_odds, mixture_log_density
 from pulens.labelling.favour_ambiguous import log_weights as ambiguous_weights
 from pulens.labelling.favour_obvious import log_weights as obvious_weights
 

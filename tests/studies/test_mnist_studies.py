@@ -11,10 +11,10 @@ from pulens.benchmark import datasets
 from pulens.benchmark.datasets import LabelledData
 from pulens.errors import PulensError
 from pulens.studies import Workbench, _mnist
-from pulens.studies._mnist import SETTINGS, Design, labelled_error, pu_error, trained
+from pulens.studies._mnist import SETTINGS, TrainingDesign, labelled_error, pu_error, trained
 
 pytestmark = pytest.mark.torch
-TINY = Design(sizes=(20, 60), trials=2, unlabelled=150, epochs=3, shrink=7)
+TINY = TrainingDesign(sizes=(20, 60), trials=2, unlabelled=150, epochs=3, shrink=7)
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def pictures(monkeypatch):
     data = LabelledData(X, None, X_test, None, target=target, target_test=target_test)
     monkeypatch.setattr(datasets, "load", lambda name: data)
     monkeypatch.setattr(_mnist, "_MADE", {})
-    monkeypatch.setattr(Design, "of", classmethod(lambda cls, bench: TINY))
+    monkeypatch.setattr(TrainingDesign, "of", classmethod(lambda cls, bench: TINY))
     return data
 
 

@@ -8,11 +8,11 @@ from scipy.stats import spearmanr
 
 from pulens.cli import main
 from pulens.studies import _pulp, _pulp_classifiers, _pulp_report
-from pulens.studies._pulp import MEASURES, SCENARIOS, Design, Results, measure_all, spearman, untied
+from pulens.studies._pulp import MEASURES, SCENARIOS, MeasuresDesign, Results, measure_all, spearman, untied
 
 
 def results(full, pu, labels=(90,)):
-    design = Design((0.1, 0.5), labels, tasks=1, repeats=1, noise=(0.0,))
+    design = MeasuresDesign((0.1, 0.5), labels, tasks=1, repeats=1, noise=(0.0,))
     groups = tuple(("toy", task) for task in range(full.shape[3]))
     return Results(design, groups, (*MEASURES, _pulp.LOG_PULP), full, pu)
 
@@ -74,8 +74,8 @@ def test_published_rows_are_complete():
 def test_the_whole_study_runs_on_a_toy_design(name, monkeypatch, tmp_path, capsys):
     pytest.importorskip("matplotlib").use("Agg")
     monkeypatch.delenv("PULENS_MIRROR", raising=False)
-    toy = Design((0.1, 0.5), (20,), tasks=1, repeats=1, noise=(0.0,))
-    monkeypatch.setattr(Design, "of", classmethod(lambda cls, bench: toy))
+    toy = MeasuresDesign((0.1, 0.5), (20,), tasks=1, repeats=1, noise=(0.0,))
+    monkeypatch.setattr(MeasuresDesign, "of", classmethod(lambda cls, bench: toy))
     few = {n: f for n, f in _pulp_classifiers.classifiers().items() if n.startswith(("naive", "logistic", "disc"))}
     monkeypatch.setattr(_pulp, "classifiers", lambda: few)
     main(["reproduce", name, "--quick", "--out", str(tmp_path)])

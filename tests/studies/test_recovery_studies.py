@@ -16,7 +16,7 @@ from pulens.recovery import direct_roc_auc
 from pulens.recovery.assumptions import Assumptions
 from pulens.scenario import Scenario
 from pulens.studies import Workbench, _recovery, _recovery_networks
-from pulens.studies._recovery import BETAS, SETS, Design, experiment, load, one_run, precision_at_share
+from pulens.studies._recovery import BETAS, SETS, RecoveryDesign, experiment, load, one_run, precision_at_share
 from pulens.studies._recovery_map import area_map, infeasible_share, observed_area, recovered_area
 from pulens.studies._recovery_networks import out_of_bag_scores
 from pulens.studies._recovery_published import published
@@ -135,7 +135,7 @@ def test_one_run_recovers_what_full_labels_give(monkeypatch):
     pytest.importorskip("torch")
     monkeypatch.setitem(SETS, "Toy", ("toy", 60))
     features, truth = blobs(600, 2.0)
-    found = one_run("Toy", features, truth, 0.75, Design(networks=10), np.random.default_rng(0))
+    found = one_run("Toy", features, truth, 0.75, RecoveryDesign(networks=10), np.random.default_rng(0))
     assert found.alpha == pytest.approx((300 - 45) / 540)
     assert found.auc["PU"] < 0.8 < found.full
     assert abs(found.auc["IR"] - found.own) < 0.06
@@ -147,8 +147,8 @@ def test_one_run_recovers_what_full_labels_give(monkeypatch):
 def toy(monkeypatch):
     """Two small made-up data sets under the names of real ones, scored by their first column, and runs counted."""
     made = []
-    design = Design(networks=4, repetitions=2, most_unlabelled=150, sets=("Housing", "Pima"))
-    monkeypatch.setattr(Design, "of", classmethod(lambda cls, bench: design))
+    design = RecoveryDesign(networks=4, repetitions=2, most_unlabelled=150, sets=("Housing", "Pima"))
+    monkeypatch.setattr(RecoveryDesign, "of", classmethod(lambda cls, bench: design))
     monkeypatch.setattr(_recovery, "load", lambda name: blobs(400, 1.5, len(name)))
     monkeypatch.setattr(_recovery, "_MADE", {})
 

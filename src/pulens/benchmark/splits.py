@@ -22,9 +22,9 @@ from pulens.errors import AssumptionError
 from pulens.labelling import auxiliary_log_odds, find
 from pulens.scenario import check_scenario
 from pulens.synthesis.checks import check_parameters, check_recipe
+from pulens.synthesis.clues import Clues
 from pulens.synthesis.door import label_part
 from pulens.synthesis.draws import split
-from pulens.synthesis.evidence import Evidence
 from pulens.types import Booleans, Places
 from pulens.whole_files import whole_file
 
@@ -139,7 +139,7 @@ def prepare(run: Run, table: Table, cache: Path | None = None) -> PreparedRun:
     # what judges intervals must be two independent samples, whatever the training sample repeats
     fair = check_recipe(scenario, rule, run.label_frequency, None, 0.0, "disjoint", None)
     settings = check_parameters(run.mechanism, rule, dict(run.parameters))
-    source: Any = Evidence(_looks(run, table, pool), table.y, pool, rule, None, settings, run.seed)
+    source: Any = Clues(_looks(run, table, pool), table.y, pool, rule, None, settings, run.seed)
     if rule.reads == "log_odds":
         source = _KnownOdds(rule, settings, _log_odds(run, table, pool, cache))
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(run.seed).spawn(4)[1:]]

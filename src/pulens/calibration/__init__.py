@@ -2,7 +2,7 @@
 
 >>> import numpy as np
 >>> from pulens.calibration import expected_calibration_error
->>> from pulens.calibration.worlds import logistic_world
+>>> from pulens.testing import logistic_world
 >>> labelled, unlabelled, _ = logistic_world(-0.5, 1.5).draw(1000, 10_000, np.random.default_rng(0))
 >>> labels, scores = np.repeat([1, 0], [1000, 10_000]), np.concatenate([labelled, unlabelled])
 >>> print(expected_calibration_error(labels, scores, class_prior=0.5, scenario="case-control"))

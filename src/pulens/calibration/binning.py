@@ -17,11 +17,11 @@ from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
 from pulens.types import Floats
 
-Binning = Literal["mass", "width"]
+BinRule = Literal["mass", "width"]
 MOST_BINS = 100_000
 
 
-def check_binning(binning: str) -> Binning:
+def check_binning(binning: str) -> BinRule:
     if binning not in ("mass", "width"):
         raise PulensError(
             f"binning must be 'mass' (equal shares of the population) or 'width' (equal widths), got {binning!r}."

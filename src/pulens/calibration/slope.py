@@ -38,7 +38,7 @@ def calibration_slope(
     repairs the logits and the coefficients are those of the best one.
 
     >>> import numpy as np
-    >>> from pulens.calibration.worlds import logistic_world
+    >>> from pulens.testing import logistic_world
     >>> labelled, unlabelled, _ = logistic_world(-0.5, 1.5).draw(2000, 20_000, np.random.default_rng(0))
     >>> labels, scores = np.repeat([1, 0], [2000, 20_000]), np.concatenate([labelled, unlabelled])
     >>> line = calibration_slope(labels, scores, class_prior=0.5, scenario="case-control")  # the truth: 2/3, 4/3

@@ -157,7 +157,7 @@ def _save_plot(reliability: Reliability | None, path: str) -> None:
     if reliability is None:
         raise PulensError("scores that only rank have no reliability diagram.")
     from pulens.cli._write import write_figure
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     pyplot().switch_backend("agg")
     write_figure(path, reliability.plot()[0].figure)

@@ -26,7 +26,7 @@ from pulens.metrics import find
 from pulens.metrics._measure import check_threshold
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
-from pulens.recovery.bound_cells import Cells
+from pulens.recovery.bound_cells import BoundCells
 from pulens.recovery.bounds import (
     Approach,
     BoundTables,
@@ -115,8 +115,8 @@ class Bounds:
         return self._tried.size <= high - low and self.approach == "positives"
 
     @cached_property
-    def _cells(self) -> Cells:
-        return Cells(self.evidence.tally, self._bands, self._latent_range, labelled_too=self._labelled_too)
+    def _cells(self) -> BoundCells:
+        return BoundCells(self.evidence.tally, self._bands, self._latent_range, labelled_too=self._labelled_too)
 
     def _some_tried(self) -> Iterator[tuple[Floats, tuple[Floats, Floats]]]:
         """A few numbers of latent positives at a time, with the true positives of both curves, one row for each."""

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from pulens.catalogue import load_catalogue
 from pulens.errors import PulensError, listed
-from pulens.labelling._evidence import auxiliary_log_odds, mixture_log_density
+from pulens.labelling._clues import auxiliary_log_odds, mixture_log_density
 from pulens.labelling._mechanism import Mechanism
 
 __all__ = [

@@ -15,13 +15,14 @@ from __future__ import annotations
 from pulens.catalogue import load_catalogue, load_guests
 from pulens.errors import PulensError, listed, nearest
 from pulens.metrics._function import MetricFunction
+from pulens.metrics._measure import raw_value
 from pulens.metrics._metric import Metric, divide
 
-__all__ = ["METRICS", "Metric", "MetricFunction", "divide", "find", "measure", "names"]
+__all__ = ["METRICS", "Metric", "MetricFunction", "divide", "find", "measure", "names", "raw_value"]
 
 OWN: dict[str, Metric] = {name: metric for name, (_, metric) in load_catalogue(__name__, __path__, "METRIC").items()}
 METRICS: dict[str, Metric] = dict(
-    sorted({**OWN, **load_guests(__name__, Metric, (*OWN, "divide", "find", "measure", "names"))}.items())
+    sorted({**OWN, **load_guests(__name__, Metric, (*OWN, "divide", "find", "measure", "names", "raw_value"))}.items())
 )
 # a metric's file and its public function share a name: the function is what people mean
 globals().update({name: MetricFunction(name, metric) for name, metric in METRICS.items()})

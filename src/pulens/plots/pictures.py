@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from pulens.errors import InputError
-from pulens.plots._matplotlib import pyplot
+from pulens.plots.backend import pyplot
 
 GAP = 2  # pixels between pictures
 SPACE = 3  # further gaps between groups

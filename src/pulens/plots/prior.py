@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pulens.plots._matplotlib import pyplot
+from pulens.plots.backend import pyplot
 
 if TYPE_CHECKING:
     from pulens.priors import ClassPrior

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pulens.plots._matplotlib import pyplot
+from pulens.plots.backend import pyplot
 
 if TYPE_CHECKING:
     from pulens.calibration.reliability import Reliability

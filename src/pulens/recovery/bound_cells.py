@@ -42,7 +42,7 @@ class _Rates(NamedTuple):
     found_high: Floats
 
 
-class Cells:
+class BoundCells:
     """The cells of a range, at as many thresholds as are worth looking at; from labelled positives only."""
 
     def __init__(

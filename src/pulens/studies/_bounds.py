@@ -123,7 +123,7 @@ def height_at(curve: Curve, places: Floats) -> Floats:
 
 def save(figure: Any, out: Path, name: str) -> tuple[Path, ...]:
     """Write the picture and let go of it."""
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     path = out / f"{name}.png"
     figure.savefig(path, dpi=130)

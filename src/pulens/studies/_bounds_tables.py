@@ -6,12 +6,13 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from pulens.counts.tally import Tally
 from pulens.doors.bounds import bounds
+from pulens.recovery.bounds import Approach
 from pulens.studies._bounds import COLOURS, PAPER_AREA, save, trained_ranking
 from pulens.studies._study import Workbench
 from pulens.types import Floats
@@ -30,7 +31,6 @@ PUBLISHED_SHARES = {
     "Table 1": ((15, 18, 23, 31, 47), (12, 15, 19, 26, 41), (9, 11, 14, 20, 33), (6, 7, 9, 13, 23)),
     "Table 2": ((15, 18, 23, 31, 47), (12, 14, 18, 25, 41), (9, 11, 14, 20, 33), (5, 6, 9, 13, 23)),
 }
-Approach = Literal["positives", "negatives", "tighter"]
 APPROACHES: tuple[Approach, ...] = ("positives", "negatives", "tighter")
 
 
@@ -177,7 +177,7 @@ def text_table(grid: Grid, ends: Floats, title: str, published: str) -> str:
 
 def draw(grid: Grid, ends: Floats, out: Path, name: str, from_negatives: Any = None) -> tuple[Path, ...]:
     """Bars for every cell of the first draw, as in the paper; bounds that start from negatives in another colour."""
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     figure, axes = pyplot().subplots(1, len(FACTORS), figsize=(12, 6), sharex=True, sharey=True, layout="constrained")
     cells = [(a, b) for a in range(len(KNOWN_POSITIVES)) for b in range(len(KNOWN_NEGATIVES))]

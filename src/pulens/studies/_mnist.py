@@ -25,7 +25,7 @@ FIRST_POSITIVE = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
+class TrainingDesign:
     """How much is trained; the paper has 100 trials, 60,000 unlabelled rows, 100 epochs, sizes that it only draws."""
 
     sizes: tuple[int, ...] = (100, 300, 1_000, 3_000, 10_000)
@@ -36,7 +36,7 @@ class Design:
     seed: int = 0
 
     @classmethod
-    def of(cls, bench: Workbench) -> Design:
+    def of(cls, bench: Workbench) -> TrainingDesign:
         if bench.quick:
             return cls(sizes=(200, 2_000), trials=2, unlabelled=8_000, epochs=40, shrink=2, seed=bench.seed)
         return cls(seed=bench.seed)
@@ -53,7 +53,7 @@ class Design:
 class Trained:
     """Errors on the test rows (setting, size, trial), and the test logits of the largest size (setting, trial, row)."""
 
-    design: Design
+    design: TrainingDesign
     errors: Floats
     pu_errors: Floats
     accuracies: Floats
@@ -71,7 +71,7 @@ class Trained:
 
 def trained(bench: Workbench) -> Trained:
     """The networks of the design; what lies in ``mnist-runs-*.npz`` of the output folder is not trained again."""
-    design = Design.of(bench)
+    design = TrainingDesign.of(bench)
     store = store_path(bench, "mnist-runs", ".npz")
     if store is not None and store.exists():
         return _read(store, design)
@@ -82,10 +82,12 @@ def trained(bench: Workbench) -> Trained:
     return _MADE[design]
 
 
-_MADE: dict[Design, Trained] = {}  # three studies read the same networks: within a process they are trained once
+_MADE: dict[
+    TrainingDesign, Trained
+] = {}  # three studies read the same networks: within a process they are trained once
 
 
-def train_all(design: Design, progress: Callable[[str], None]) -> Trained:
+def train_all(design: TrainingDesign, progress: Callable[[str], None]) -> Trained:
     """All sizes and trials of a setting are one stack."""
     if find_spec("torch") is None:
         raise MissingDependencyError("PyTorch", purpose="training the networks of paper 002", extra="torch")
@@ -123,7 +125,7 @@ def pictures(bytes_: NDArray[Any], shrink: int) -> NDArray[np.float32]:
     return found
 
 
-def _fit(setting: str, rows: NDArray[np.float32], positive: NDArray[np.bool_], design: Design) -> list[Any]:
+def _fit(setting: str, rows: NDArray[np.float32], positive: NDArray[np.bool_], design: TrainingDesign) -> list[Any]:
     from pulens.learners import fit_many
     from pulens.studies import _mnist_training as training
 
@@ -140,7 +142,7 @@ def _fit(setting: str, rows: NDArray[np.float32], positive: NDArray[np.bool_], d
                 labels.append(np.repeat(np.array([1, 0], np.int8), [size, unlabelled.size]))
                 prior = float(positive.mean())
                 given: dict[str, Any] = {"class_prior": prior, "scenario": "case-control"}
-                learners.append(training.Trained(loss=loss, **given, epochs=design.epochs, random_state=seed))
+                learners.append(training.PaperLearner(loss=loss, **given, epochs=design.epochs, random_state=seed))
             else:
                 drawn = rng.permutation(len(rows))[:size]
                 held, own = drawn[: max(1, size // 10)], drawn[max(1, size // 10) :]
@@ -175,7 +177,7 @@ def pu_error(logits: Floats, is_positive: NDArray[np.bool_], rng: np.random.Gene
     return expected_calibration_error(labels, values, scores_are="logit", **options).value
 
 
-def _read(store: Path, design: Design) -> Trained:
+def _read(store: Path, design: TrainingDesign) -> Trained:
     names = ("errors", "pu_errors", "accuracies", "logits", "is_positive")
     try:
         with store.open("rb") as file, np.load(file, allow_pickle=False) as kept:

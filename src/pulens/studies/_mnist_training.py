@@ -76,7 +76,7 @@ class PNProgram(RiskProgram):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Trained(PULearner):
+class PaperLearner(PULearner):
     """Settings that all four share."""
 
     loss: str = "logistic"
@@ -94,7 +94,7 @@ class Trained(PULearner):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Supervised(Trained):
+class Supervised(PaperLearner):
     """Trained with all labels; selected on true labels, as supervised learning may."""
 
     class_prior: Any = None

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.calibration.binning import optimal_bins
-from pulens.calibration.worlds import BETTER_CALIBRATED, LESS_CALIBRATED, LogitMixture, logistic_world
+from pulens.testing.calibration_worlds import BETTER_CALIBRATED, LESS_CALIBRATED, LogitMixture, logistic_world
 from pulens.types import Floats
 
 WORLDS = {"less calibrated": LESS_CALIBRATED, "better calibrated": BETTER_CALIBRATED}
@@ -135,7 +135,7 @@ def draw_biases(found: dict[str, dict[str, Biases]], out: Path | None, name: str
     """One panel per world on logarithmic axes, with 90% bands and the theory's rate dashed."""
     if out is None:
         return ()
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     plt = pyplot()
     figure, axes = plt.subplots(1, len(found), figsize=(5.4 * len(found), 4.4), sharey=True, layout="constrained")

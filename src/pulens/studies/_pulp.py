@@ -18,8 +18,7 @@ from pulens.counts.hypergeometric import tails
 from pulens.counts.operating_points import Ranking, average
 from pulens.counts.tally import Tally
 from pulens.labelling import Mechanism, find, mixture_log_density
-from pulens.metrics import METRICS
-from pulens.metrics._measure import raw_value
+from pulens.metrics import METRICS, raw_value
 from pulens.recovery.assumptions import UNCORRECTED
 from pulens.studies._hidden_labels import hide_labels
 from pulens.studies._pulp_classifiers import classifiers, quietly
@@ -49,7 +48,7 @@ UNLABELLED = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
+class MeasuresDesign:
     """How much is tried."""
 
     priors: tuple[float, ...]
@@ -59,7 +58,7 @@ class Design:
     noise: tuple[float, ...]  # of features, in standard deviations, task by task: tasks of several difficulties
 
     @classmethod
-    def of(cls, bench: Workbench) -> Design:
+    def of(cls, bench: Workbench) -> MeasuresDesign:
         if bench.quick:
             return cls((0.1, 0.5), (10, 90), tasks=2, repeats=1, noise=(0.0, 2.0))
         return cls((0.05, 0.15, 0.3, 0.45, 0.6), (10, 30, 90), tasks=3, repeats=1, noise=(0.0, 1.0, 3.0))
@@ -72,7 +71,7 @@ class Results:
     A group is one task on one data set. ``full`` was computed with the truth, ``pu`` with the PU labels.
     """
 
-    design: Design
+    design: MeasuresDesign
     groups: tuple[tuple[str, int], ...]
     measures: tuple[str, ...]
     full: NDArray[Any]
@@ -131,7 +130,7 @@ def measure_all(labels: NDArray[Any], scores: NDArray[Any]) -> list[float]:
 
 def run(bench: Workbench, sets: Sequence[LabelledSet] | None = None) -> Results:
     """Train, measure, average. Every task draws its own random numbers, so sets may be run one by one."""
-    design = Design.of(bench)
+    design = MeasuresDesign.of(bench)
     chosen = available(np.random.default_rng(bench.seed)) if sets is None else sets
     groups = tuple((data.name, task) for data in chosen for task in range(design.tasks))
     scorers = classifiers()
@@ -157,7 +156,7 @@ def representativeness(features: Any, *, components: int = 5, dimensions: int = 
 
 
 def _task(
-    data: LabelledSet, task: int, design: Design, scorers: list[Callable[..., Any]], rng: np.random.Generator
+    data: LabelledSet, task: int, design: MeasuresDesign, scorers: list[Callable[..., Any]], rng: np.random.Generator
 ) -> Any:
     """One split into training and test rows, all labellings of it, all classifiers."""
     kinds = np.unique(data.classes)
@@ -200,4 +199,4 @@ def _task(
                     )
 
 
-__all__ = ["LOG_PULP", "MEASURES", "SCENARIOS", "Design", "Results", "run"]
+__all__ = ["LOG_PULP", "MEASURES", "SCENARIOS", "MeasuresDesign", "Results", "run"]

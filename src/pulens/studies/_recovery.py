@@ -54,7 +54,7 @@ SETS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Design:
+class RecoveryDesign:
     """How much of the protocol is done; the paper has 100 networks and 50 repetitions."""
 
     networks: int = 100
@@ -64,7 +64,7 @@ class Design:
     sets: tuple[str, ...] = tuple(SETS)
 
     @classmethod
-    def of(cls, bench: Workbench) -> Design:
+    def of(cls, bench: Workbench) -> RecoveryDesign:
         if bench.quick:
             return cls(networks=20, repetitions=1, most_unlabelled=2_500, seed=bench.seed)
         return cls(seed=bench.seed)
@@ -78,7 +78,7 @@ class Design:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RecoveryRun:
     """One repetition: areas, not errors. AUC first, then AUC-PR at the run's own share of positives."""
 
     data: str
@@ -106,12 +106,12 @@ class Run:
         return abs(self.alphamax_beta - self.alphamax_alpha - (self.beta - self.alpha))
 
 
-Runs = dict[tuple[str, float], list[Run]]
+Runs = dict[tuple[str, float], list[RecoveryRun]]
 
 
-def experiment(bench: Workbench) -> tuple[Design, Runs]:
+def experiment(bench: Workbench) -> tuple[RecoveryDesign, Runs]:
     """All runs of the design; those already in ``recovery-runs-*.json`` of the output folder are not done again."""
-    design = Design.of(bench)
+    design = RecoveryDesign.of(bench)
     store = store_path(bench, "recovery-runs", ".json")
     if store is None and design in _MADE:
         return design, _MADE[design]
@@ -119,10 +119,10 @@ def experiment(bench: Workbench) -> tuple[Design, Runs]:
     return design, _MADE[design]
 
 
-_MADE: dict[Design, Runs] = {}  # two studies read the same runs: within a process they are made once
+_MADE: dict[RecoveryDesign, Runs] = {}  # two studies read the same runs: within a process they are made once
 
 
-def _run_all(design: Design, progress: Callable[[str], None], store: Path | None) -> Runs:
+def _run_all(design: RecoveryDesign, progress: Callable[[str], None], store: Path | None) -> Runs:
     kept = _read(store, design)
     runs: Runs = {}
     for name in design.sets:
@@ -158,9 +158,9 @@ def one_run(
     features: NDArray[np.float32],
     positive: NDArray[np.bool_],
     beta: float,
-    design: Design,
+    design: RecoveryDesign,
     rng: np.random.Generator,
-) -> Run:
+) -> RecoveryRun:
     """Hide labels, train both ensembles on the same rows, recover."""
     n_labelled = SETS[name][1]
     wrong = round((1 - beta) * n_labelled)
@@ -178,7 +178,7 @@ def one_run(
     estimated, alphamax = (_estimated(tally, method) for method in ("auto", "alphamax"))
     area, precision = find("roc_auc").compute, find("average_precision").compute
     full_tally, own_tally = (Tally.from_arrays(np.where(truth, 1, -1), one) for one in (supervised, scores))
-    return Run(
+    return RecoveryRun(
         name,
         beta,
         alpha,
@@ -233,14 +233,14 @@ def _clipped(value: float) -> float:
     return min(max(float(value), 0.0), 1.0)
 
 
-def _read(store: Path | None, design: Design) -> Runs:
+def _read(store: Path | None, design: RecoveryDesign) -> Runs:
     if store is None or not store.exists():
         return {}
     runs: Runs = {}
     try:
         stored = json.loads(store.read_text(encoding="utf-8"))
         for entry in stored["runs"]:
-            runs.setdefault((entry["data"], entry["beta"]), []).append(Run(**entry))
+            runs.setdefault((entry["data"], entry["beta"]), []).append(RecoveryRun(**entry))
         same = stored["design"] == _plain(design)
     except (ValueError, TypeError, KeyError) as error:
         raise unreadable(store, error) from error
@@ -249,11 +249,11 @@ def _read(store: Path | None, design: Design) -> Runs:
     return runs
 
 
-def _plain(design: Design) -> Any:
+def _plain(design: RecoveryDesign) -> Any:
     return json.loads(json.dumps(asdict(design)))
 
 
-def _write(store: Path | None, design: Design, runs: Runs) -> None:
+def _write(store: Path | None, design: RecoveryDesign, runs: Runs) -> None:
     if store is not None:
         entries = [asdict(run) for group in runs.values() for run in group]
         write_whole(store, json.dumps({"design": _plain(design), "runs": entries}))

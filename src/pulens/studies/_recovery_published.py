@@ -85,7 +85,7 @@ Wine      0.612 0.750 11 4113 6497 0.186 0.870 0.166 0.703 0.086 0.441
 """
 
 
-class Published(NamedTuple):
+class PublishedAreas(NamedTuple):
     """One row of both tables. ``errors`` are of the area under the ROC curve, ``pr_errors`` of that under pr-rc."""
 
     alpha: float
@@ -106,7 +106,7 @@ METHODS = ("PU", "IR", "DR", "IE", "DE")
 PR_METHODS = ("PU", "IR", "IE")
 
 
-def published() -> dict[tuple[str, float], Published]:
+def published() -> dict[tuple[str, float], PublishedAreas]:
     """Rows by data set and beta, in the order of the tables.
 
     >>> published()["Wine", 0.75].errors["IE"], published()["Bank", 1.0].pr_errors["IE"]
@@ -117,7 +117,7 @@ def published() -> dict[tuple[str, float], Published]:
         name, *shared = first.split()[:7]
         numbers, pr_numbers = ([float(word) for word in line.split()[7:]] for line in (first, second))
         alpha, beta, columns, positives, rows, contrast = shared
-        found[name, float(beta)] = Published(
+        found[name, float(beta)] = PublishedAreas(
             float(alpha), float(beta), int(columns), int(positives), int(rows), float(contrast),
             numbers[0], numbers[1], dict(zip(METHODS, numbers[2:], strict=True)),
             pr_numbers[0], pr_numbers[1], dict(zip(PR_METHODS, pr_numbers[2:], strict=True)),

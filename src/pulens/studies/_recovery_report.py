@@ -94,7 +94,7 @@ def draw(
     """Recovered minus true area by method and beta, as the paper's Figure 2; and our errors against the published."""
     if out is None:
         return ()
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     plt = pyplot()
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.8), layout="constrained")

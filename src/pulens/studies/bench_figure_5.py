@@ -140,7 +140,7 @@ def _unstable(found: Runs, curves: Curves) -> Claim:
 
 def draw(found: Runs, curves: Curves, path: Path) -> Path:
     """A row per data set, a column per family of methods, a line per method; the references in every panel."""
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     plt = pyplot()
     datasets = sorted({dataset for _, dataset in curves})

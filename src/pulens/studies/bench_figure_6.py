@@ -137,7 +137,7 @@ def _plentiful(found: Runs, scores: Scores) -> Claim:
 
 def draw(found: Runs, scores: Scores, dataset: str, path: Path) -> Path:
     """A line per method, best first: full marks with few labels, hollow ones with many."""
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     plt = pyplot()
 

@@ -170,7 +170,7 @@ def _claims(
 
 
 def _draw(widths: Widths, out: Path) -> tuple[Path, ...]:
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     figure, ax = pyplot().subplots(figsize=(6.4, 4.6), layout="constrained")
     for b, (band, colour) in enumerate(zip(BANDS, ("ours", "third", "other"), strict=True)):

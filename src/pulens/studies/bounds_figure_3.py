@@ -156,7 +156,7 @@ def _claims(
 
 
 def _draw(ranking: TrueRanking, found: dict[float, Bounds], reach: Bounds, out: Path) -> tuple[Path, ...]:
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     figure, axes = pyplot().subplots(1, 2, figsize=(10.4, 4.8), sharey=True, layout="constrained")
     for (share, one), colour in zip(found.items(), ("other", "fourth", "ours", "third"), strict=True):

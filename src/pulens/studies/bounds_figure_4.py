@@ -18,8 +18,7 @@ import numpy as np
 from pulens.comparison.order import Order, order_by_prior
 from pulens.counts.tally import Tally
 from pulens.curves.bound_curves import bound_roc, trapezoid
-from pulens.metrics import METRICS
-from pulens.metrics._measure import raw_value
+from pulens.metrics import METRICS, raw_value
 from pulens.plots import draw_curve
 from pulens.recovery import direct_roc_auc, recover
 from pulens.recovery.assumptions import Assumptions
@@ -268,7 +267,7 @@ def _claims(
 
 
 def _draw(packed: dict[str, Tally], out: Path) -> tuple[Path, ...]:
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     figure, (left, middle, right) = pyplot().subplots(1, 3, figsize=(14, 4.6), layout="constrained")
     shares: Floats = np.linspace(0, 0.12, 25)

@@ -34,7 +34,7 @@ SETTINGS: dict[str, float | tuple[float, float]] = {
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Gaps:
+class AreaGaps:
     """Vertical distance between upper and lower curve, and how far outside the true one is, over the grid."""
 
     roc: Floats
@@ -43,7 +43,7 @@ class Gaps:
     precision_recall_outside: float
 
     @classmethod
-    def of(cls, ranking: TrueRanking, found: Bounds) -> Gaps:
+    def of(cls, ranking: TrueRanking, found: Bounds) -> AreaGaps:
         truth = recover(ranking.tally, UNCORRECTED)
         widths, outside = [], []
         for true_curve, pair in (
@@ -66,7 +66,7 @@ def run(bench: Workbench) -> Outcome:
     labels = ranking.labels(KNOWN, rng)
     tally = Tally.from_arrays(labels, ranking.scores)
     found = {name: _bounds(tally, share) for name, share in SETTINGS.items()}
-    gaps = Gaps.of(ranking, found["right"])
+    gaps = AreaGaps.of(ranking, found["right"])
     repeats = np.empty((draws, 5))
     for draw in range(draws):
         bench.progress(f"draw {draw + 1} of {draws}")
@@ -106,7 +106,7 @@ def _table(ranking: TrueRanking, found: dict[str, Bounds]) -> str:
     return "\n".join(lines)
 
 
-def _gap_table(gaps: Gaps) -> str:
+def _gap_table(gaps: AreaGaps) -> str:
     places = (0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.95)
     lines = [
         "Vertical distance between lower and upper curve, right share",
@@ -117,7 +117,7 @@ def _gap_table(gaps: Gaps) -> str:
     return "\n".join(lines)
 
 
-def _claims(ranking: TrueRanking, found: dict[str, Bounds], gaps: Gaps, repeats: Floats) -> tuple[Claim, ...]:
+def _claims(ranking: TrueRanking, found: dict[str, Bounds], gaps: AreaGaps, repeats: Floats) -> tuple[Claim, ...]:
     area, precision, every, share, safe = repeats.mean(axis=0)
     allowed = 0.95 - 3 * np.sqrt(0.95 * 0.05 / len(repeats))
     low = gaps.precision_recall[GRID <= LOW_RECALL].mean()
@@ -161,7 +161,7 @@ def _claims(ranking: TrueRanking, found: dict[str, Bounds], gaps: Gaps, repeats:
 def _draw(
     ranking: TrueRanking, tally: Tally, labels: NDArray[np.int8], found: dict[str, Bounds], out: Path
 ) -> tuple[Path, ...]:
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     figure, (left, middle, right) = pyplot().subplots(1, 3, figsize=(14, 4.6), layout="constrained")
     place = (tally.labelled + tally.unlabelled) / tally.totals.rows

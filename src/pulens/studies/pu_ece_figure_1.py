@@ -114,7 +114,7 @@ def draw(found: Trained, out: Path | None) -> tuple[Path, ...]:
     """Error against labelled rows, bands of one standard error."""
     if out is None:
         return ()
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     plt = pyplot()
     figure, ax = plt.subplots(figsize=(6.4, 4.6), layout="constrained")

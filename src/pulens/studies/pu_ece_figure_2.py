@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pulens.calibration.worlds import fit_logit_mixture
 from pulens.studies._mnist import SETTINGS, Trained, trained
 from pulens.studies._study import Claim, Outcome, Study, Workbench
+from pulens.testing import fit_logit_mixture
 from pulens.types import Floats
 
 QUANTILES = (0.05, 0.25, 0.50, 0.75, 0.95)
@@ -85,7 +85,7 @@ def draw(found: Trained, out: Path | None) -> tuple[Path, ...]:
     """One panel per setting, first trial, both classes."""
     if out is None:
         return ()
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     plt = pyplot()
     figure, axes = plt.subplots(1, len(SETTINGS), figsize=(14, 3.4), layout="constrained")

@@ -63,7 +63,7 @@ def draw(found: Trained, out: Path | None) -> tuple[Path, ...]:
     """One panel per setting, first trial, both classes, rows on a logarithmic axis so that the middle can be seen."""
     if out is None:
         return ()
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     plt = pyplot()
     figure, axes = plt.subplots(1, len(SETTINGS), figsize=(14, 3.4), sharey=True, layout="constrained")

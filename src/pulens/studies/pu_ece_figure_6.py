@@ -8,9 +8,9 @@ import numpy as np
 
 from pulens.calibration.binning import width_edges
 from pulens.calibration.reliability import reliability
-from pulens.calibration.worlds import LogitMixture
 from pulens.studies._pu_ece import worlds
 from pulens.studies._study import Claim, Outcome, Study, Workbench
+from pulens.testing import LogitMixture
 from pulens.types import Floats
 
 LABELLED, UNLABELLED, BINS = 1_000, 10_000, 10
@@ -66,7 +66,7 @@ def run(bench: Workbench) -> Outcome:
 def _draw(scores: Floats, truth: Floats, mean: Floats, deviation: Floats, out: Path | None) -> tuple[Path, ...]:
     if out is None:
         return ()
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     plt = pyplot()
     figure, ax = plt.subplots(figsize=(5, 4.8), layout="constrained")

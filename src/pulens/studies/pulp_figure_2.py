@@ -37,7 +37,7 @@ def _tables(results: Results) -> tuple[str, ...]:
 
 def draw(results: Results, path: Path) -> Path:
     """Two rows (correlation, deviation) by three labellings, as published; the most labels that were tried."""
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     plt = pyplot()
     figure, axes = plt.subplots(2, 3, figsize=(12, 7), sharex=True, layout="constrained")

@@ -94,7 +94,7 @@ def draw(maps: dict[Truth, AreaMap], out: Path | None) -> tuple[Path, ...]:
     """Nine panels for each AUC, as published: grey where no area is feasible, dotted at the truth."""
     if out is None:
         return ()
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     plt = pyplot()
     figure, axes = plt.subplots(3, 9, figsize=(17, 6.2), sharex=True, sharey=True, layout="constrained")

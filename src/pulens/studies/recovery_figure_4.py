@@ -85,7 +85,7 @@ def draw(found: AreaMap, out: Path | None) -> tuple[Path, ...]:
     """The map, grey where no area is feasible, and the notable lines beside it."""
     if out is None:
         return ()
-    from pulens.plots._matplotlib import pyplot
+    from pulens.plots.backend import pyplot
 
     plt = pyplot()
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pulens.studies._recovery import BETAS, Runs, experiment
-from pulens.studies._recovery_published import METHODS, Published, published
+from pulens.studies._recovery_published import METHODS, PublishedAreas, published
 from pulens.studies._recovery_report import counting_test, draw, mean_errors, mean_of, paired_table, signed
 from pulens.studies._study import Claim, Outcome, Study, Workbench
 from pulens.types import Floats
@@ -39,7 +39,11 @@ def run(bench: Workbench) -> Outcome:
 
 
 def _claims(
-    runs: Runs, rows: list[Published], differences: dict[str, Floats], ours: dict[str, Floats], paper: dict[str, Floats]
+    runs: Runs,
+    rows: list[PublishedAreas],
+    differences: dict[str, Floats],
+    ours: dict[str, Floats],
+    paper: dict[str, Floats],
 ) -> tuple[Claim, ...]:
     return (
         _underestimates(runs, differences["PU"]),

@@ -13,8 +13,8 @@ from pulens.labelling import Mechanism
 from pulens.notice import Notice, Severity
 from pulens.recovery.assumptions import check_label_noise
 from pulens.scenario import Scenario
+from pulens.synthesis.clues import MIXTURE_PARAMETERS
 from pulens.synthesis.construct import Recipe
-from pulens.synthesis.evidence import MIXTURE_PARAMETERS
 from pulens.synthesis.pu_data import PUData
 from pulens.types import Booleans
 

@@ -19,9 +19,9 @@ from pulens.synthesis.checks import (
     nothing_left,
     notices_of,
 )
+from pulens.synthesis.clues import Clues
 from pulens.synthesis.construct import Recipe, construct, realised
 from pulens.synthesis.draws import exact, split, thin
-from pulens.synthesis.evidence import Evidence
 from pulens.synthesis.pu_data import PUData, Rows, Synthesis, Truth
 from pulens.types import Booleans, Places
 
@@ -114,7 +114,7 @@ def synthesise(
     train, validation = train[train_place], train[validation_place]
     if test_class_prior is not None:
         test = test[thin(is_positive[test], exact(test_class_prior), streams[1])]
-    source = Evidence(X, is_positive, train, rule, evidence, settings, seed)
+    source = Clues(X, is_positive, train, rule, evidence, settings, seed)
     parts = []
     for part, prior_rng, label_rng in zip((train, validation), streams[2::2], streams[3::2], strict=True):
         if class_prior is not None:
@@ -182,7 +182,7 @@ def binarise(y: Any, positive: Any = None) -> Booleans:
 
 
 def label_part(
-    X: Any, is_positive: Booleans, part: Places, recipe: Recipe, source: Evidence, rng: np.random.Generator
+    X: Any, is_positive: Booleans, part: Places, recipe: Recipe, source: Clues, rng: np.random.Generator
 ) -> tuple[PUData, Booleans]:
     """One part as PU data, and its truth. Labelled rows come first in case-control, the order of X holds inside."""
     pool = is_positive[part]

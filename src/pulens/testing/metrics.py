@@ -9,8 +9,7 @@ import numpy as np
 
 from pulens.counts.tally import Tally
 from pulens.errors import PulensError
-from pulens.metrics import Metric, measure
-from pulens.metrics._measure import raw_value
+from pulens.metrics import Metric, measure, raw_value
 from pulens.recovery import recover_at
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import Contingency

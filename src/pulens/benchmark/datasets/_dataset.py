@@ -55,6 +55,7 @@ class Dataset:
     where: tuple[str, ...] = ()  # options that say where the files lie: in another place they are the same data
     standardise: bool = False  # whether the benchmark scales columns with training rows
     papers: tuple[str, ...] = ()
+    unpublished: str = ""  # why nobody but us has the files, and what to do instead; empty where they can be had
 
     def rows_used(self, most: int | None) -> int:
         """How many rows there are to use where a protocol says how many at most."""

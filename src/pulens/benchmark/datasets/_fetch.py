@@ -41,7 +41,8 @@ def fetch_arrays(name: str, dataset: Dataset) -> Arrays:
         paths = {file.name: fetch(file) for file in dataset.files}
     except DataUnavailableError as missing:
         if not _may_convert(dataset):
-            raise DataUnavailableError(f"{name}: {missing} Source: {dataset.source}.") from missing
+            why = f" {dataset.unpublished}" if dataset.unpublished else ""
+            raise DataUnavailableError(f"{name}: {missing}{why} Source: {dataset.source}.") from missing
         return _converted(name, dataset)
     arrays: dict[str, Any] = {}
     for path in paths.values():

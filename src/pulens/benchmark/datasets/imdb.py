@@ -30,4 +30,8 @@ DATASET = Dataset(
     rows=50000,
     positives=25000,
     papers=("004",),
+    unpublished=(
+        "This file of sentence vectors was made for the figures of this project and is not published. The texts are: "
+        "the documentation's page on data says how to make vectors of them and use those as a data set of your own."
+    ),
 )

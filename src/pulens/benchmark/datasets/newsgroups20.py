@@ -36,4 +36,8 @@ DATASET = Dataset(
     rows=18846,
     positives=10644,
     papers=("000", "004"),
+    unpublished=(
+        "This file of sentence vectors was made for the figures of this project and is not published. The texts are: "
+        "the documentation's page on data says how to make vectors of them and use those as a data set of your own."
+    ),
 )

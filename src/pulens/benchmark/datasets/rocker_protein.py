@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
+import gzip
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 
-from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, one_hot
+from pulens.benchmark.datasets._archive import codes, exactly
+from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, Originals, one_hot
+
+REPOSITORY = (
+    "https://raw.githubusercontent.com/RomeroLab/PU-learning-paper-analysis/"
+    "b7338d6f794d0120fa1baca5753563bdb6fd6dba/data/rocker"
+)
+RESIDUES = "*ACDEFGHIKLMNPQRSTVWY"  # a star ends the protein
+READS = {
+    "count_unlabelled": "Rocker_ref_sequences_filtered.txt.gz",  # before the selection
+    "count_positive": "Rocker_sel_sequences_filtered.txt.gz",  # what it let through
+}
 
 
 def build(arrays: Arrays) -> LabelledData:
@@ -21,6 +38,19 @@ def build(arrays: Arrays) -> LabelledData:
     )
 
 
+def convert(paths: Mapping[str, Path]) -> Arrays:
+    """Two gzipped lists of reads, 25 residues in a line: the distinct sequences in order, with their counts."""
+    reads = {
+        count: Counter(gzip.decompress(paths[name].read_bytes()).decode("ascii").split())
+        for count, name in READS.items()
+    }
+    sequences = sorted(set().union(*reads.values()))
+    arrays: dict[str, Any] = {"X": codes("".join(sequences), RESIDUES).reshape(len(sequences), -1)}
+    for count, found in reads.items():
+        arrays[count] = exactly([found[sequence] for sequence in sequences], "uint32")
+    return {**arrays, "levels": np.array(list(RESIDUES))}
+
+
 DATASET = Dataset(
     build=build,
     files=(DataFile("rocker_protein_pu.npz", "836a709752b5a21de404c19379aeb93a05c0834a1fa7e521cbac680fec5208f1"),),
@@ -32,4 +62,9 @@ DATASET = Dataset(
     kind="sequence",
     rows=83778,
     positives=None,
+    originals=Originals(
+        tuple(DataFile(name, None, f"{REPOSITORY}/{name}") for name in READS.values()),
+        convert,
+        "b09646069f47228693b6c34f37201ef3a2fdb08497d6cacce7e0b131f4209cb3",
+    ),
 )

@@ -8,6 +8,7 @@ from pulens.errors import MissingDependencyError
 
 
 def pyplot() -> Any:
+    """matplotlib's ``pyplot``, or an error that says how to install it."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pulens.calibration.worlds import LogitMixture, fit_logit_mixture, logistic_world
 from pulens.errors import PulensError
+from pulens.testing import LogitMixture, fit_logit_mixture, logistic_world
 
 MIXTURE = LogitMixture(0.4, [(0.7, 2.0, 1.0), (0.3, 0.0, 0.5)], [(0.5, -2.0, 1.0), (0.5, 0.0, 0.6)])
 

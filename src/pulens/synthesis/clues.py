@@ -16,7 +16,7 @@ from pulens.types import Booleans, Places
 MIXTURE_PARAMETERS = {"components": 3, "covariance": "diag"}
 
 
-class Evidence:
+class Clues:
     """One number per row for a mechanism to look at; fitted on training rows, when it is first needed."""
 
     def __init__(
