@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -38,18 +39,56 @@ def said_once(done: subprocess.CompletedProcess[str]) -> str:
     return said
 
 
-def test_json_for_a_closed_standard_output_is_an_error(table):
-    done = run('"$@" >&-', "evaluate", table, *GIVEN, "--json", "-")
+SHOWS = {  # what reaches standard output by click, by rich, as bytes, and before any command is loaded
+    "table": ("evaluate", "FILE", *GIVEN),
+    "JSON": ("evaluate", "FILE", *GIVEN, "--json", "-"),
+    "a line beside a file": ("tally", "FILE", "-o", "OUT"),
+    "version": ("--version",),
+}
+
+
+def told(words: tuple[str, ...], table: str) -> list[str]:
+    return [{"FILE": table, "OUT": f"{table}.out"}.get(word, word) for word in words]
+
+
+@pytest.mark.parametrize(("shows", "how"), [*((shows, ">&-") for shows in SHOWS), ("JSON", "1< /dev/null")])
+def test_output_that_is_lost_to_a_closed_standard_output_is_no_success(shows, how, table):
+    done = run(f'"$@" {how}', *told(SHOWS[shows], table))
     assert done.returncode == 2
     assert "standard output is closed" in said_once(done)
+    assert Path(f"{table}.out").exists() == ("OUT" in SHOWS[shows])  # what went to a file is there, and whole
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
-@pytest.mark.parametrize("more", [("--json", "-"), ()], ids=["json", "table"])
-def test_a_full_standard_output_is_an_error(more, table):
-    done = run('"$@" > /dev/full', "evaluate", table, *GIVEN, *more)
+@pytest.mark.parametrize(("shows", "unbuffered"), [*((shows, "") for shows in SHOWS), ("JSON", "1")])
+def test_a_full_standard_output_is_an_error(shows, unbuffered, table):
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    done = run('"$@" > /dev/full', *told(SHOWS[shows], table), env=environment)
     assert done.returncode == 2
-    assert "No space left" in said_once(done)
+    assert "standard output cannot be written: No space left" in said_once(done)
+
+
+def test_whoever_wants_files_only_needs_no_standard_output(table):
+    done = run('"$@" >&-', "evaluate", table, *GIVEN, "--json", f"{table}.json", "--quiet")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(Path(f"{table}.json").read_text())
+
+
+def test_a_closed_standard_error_takes_words_away_and_not_the_exit_code(table):
+    assert run('"$@" 2>&-', "evaluate", f"{table}.missing").returncode == 2
+    assert run('"$@" >&- 2>&-', "evaluate", table, *GIVEN).returncode == 2
+
+
+def test_a_caller_from_python_keeps_its_closed_standard_output(monkeypatch, capsys, table):
+    closed = io.StringIO()
+    closed.close()
+    for given in (None, closed):
+        monkeypatch.setattr(sys, "stdout", given)
+        with pytest.raises(SystemExit) as end:
+            main(["evaluate", table, *GIVEN])
+        assert end.value.code == 2
+        assert sys.stdout is given
+    assert capsys.readouterr().err.count("standard output is closed") == 2
 
 
 def test_a_reader_that_went_away_leaves_no_traceback(table):

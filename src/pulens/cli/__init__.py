@@ -5,8 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
-from io import TextIOWrapper
+from io import TextIOBase, TextIOWrapper, UnsupportedOperation
+from typing import TextIO
 
 import click
 
@@ -70,11 +73,15 @@ def app() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run a command; bad input ends with one clear message and exit code 2."""
+    with _output_that_can_fail():
+        _run(arguments)
+
+
+def _run(arguments: list[str] | None) -> None:
     try:
         _accept_any_letter()
         app.main(arguments, prog_name="pulens", standalone_mode=False)
-        if sys.stdout is not None:
-            sys.stdout.flush()  # what could not be written must show now, and not as Python ends
+        sys.stdout.flush()  # what could not be written must show now, and not as Python ends
     except PulensError as error:
         _end(2, one_message(error))
     except click.ClickException as error:
@@ -96,6 +103,46 @@ def main(arguments: list[str] | None = None) -> None:
         _end(2, _said_by_system(error))
 
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class ClosedOutput(TextIOBase):
+    """Stands for a standard output that cannot be written to: Python says nothing where it is closed."""
+
+    def write(self, text: str) -> int:
+        if text:
+            raise PulensError(
+                "standard output is closed, so what was to be shown is lost: send it to a file, or to /dev/null if "
+                "nobody wants it."
+            )
+        return 0
+
+
+@contextmanager
+def _output_that_can_fail() -> Iterator[None]:
+    """Let a closed standard output be noticed by whoever writes to it: lost output is no success."""
+    given = sys.stdout
+    if not _is_open(given):
+        sys.stdout = ClosedOutput()
+    try:
+        yield
+    finally:
+        sys.stdout = given
+
+
+def _is_open(output: TextIO | None) -> bool:
+    """Whether text can be written; nothing is written to find out, so a disk may still be full."""
+    if output is None or output.closed:
+        return False
+    try:
+        os.write(output.fileno(), b"")
+    except UnsupportedOperation:  # not a file of the operating system's
+        return True
+    except OSError as error:
+        return error.errno != errno.EBADF  # open for reading only; other faults speak for themselves when it matters
+    return True
+
+
 def _accept_any_letter() -> None:
     """Write a question mark where the terminal's encoding has no such letter, rather than fail."""
     if isinstance(sys.stdout, TextIOWrapper) and sys.stdout.errors == "strict":
@@ -107,8 +154,7 @@ def _end(code: int | str | None, words: str = "") -> None:
     if words:
         click.echo(f"pulens: {words}", err=True)
     try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
     except (OSError, ValueError):
         _forget_output()
     sys.exit(code)
@@ -130,7 +176,7 @@ def _said_by_system(error: OSError) -> str:
         os.getcwd()
     except OSError:
         return "the folder you are in is no longer there: change to another one."
-    if error.errno == errno.ENOSPC and error.filename is None:
-        return "standard output cannot be written: No space left on device."
+    if error.errno in FULL and error.filename is None:  # whatever else is written to has a name
+        return f"standard output cannot be written: {error.strerror}."
     place = "" if error.filename is None else f"{shown(str(error.filename))}: "
     return one_message(f"{place}{error.strerror or error}.")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pulens.cli._write import to_json, write_text
+from pulens.cli._write import to_json, write_texts
 
 if TYPE_CHECKING:
     from pulens.doors.evaluate import Evaluation
@@ -39,7 +39,7 @@ def write_answers(
     """Write every form that was asked for; says whether the terminal is free for a table.
 
     ``more`` is added to the JSON, ``typed`` is the command itself, for what to type next. All forms are made before
-    the first is written: an error leaves no file behind.
+    the first is written, and all are written or none.
     """
     from pulens.report import evaluation_markdown, evaluation_page
 
@@ -51,8 +51,7 @@ def write_answers(
             "json": lambda: to_json(evaluation.to_dict() | _next(evaluation, typed) | dict(more or {})),
         }
         texts = {form: makers[form]() for form, path in paths.items() if path is not None}
-    for form, text in texts.items():
-        write_text(str(paths[form]), text)
+    write_texts({str(paths[form]): text for form, text in texts.items()})
     return not quiet and "-" not in paths.values()
 
 

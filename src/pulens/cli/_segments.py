@@ -89,7 +89,7 @@ def show_segments(
 ) -> None:
     """Evaluate every segment, write what was asked for, print the table."""
     from pulens.cli._output import working
-    from pulens.cli._write import to_json, write_text
+    from pulens.cli._write import to_json, write_texts
     from pulens.doors.segments import evaluate_by
 
     asked = [option for option, is_given in whole.items() if is_given]
@@ -115,8 +115,7 @@ def show_segments(
             "json": lambda: to_json(found.to_dict()),
         }
         texts = {form: makers[form]() for form, path in paths.items() if path is not None}
-    for form, text in texts.items():
-        write_text(str(paths[form]), text)
+    write_texts({str(paths[form]): text for form, text in texts.items()})
     if not quiet and "-" not in paths.values():
         _print(found)
 

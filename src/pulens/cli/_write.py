@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +27,7 @@ def write_text(path: str, text: str) -> None:
 
 
 def write_out(content: bytes) -> None:
-    """Write to standard output: UTF-8 whatever the terminal's encoding, as JSON must be; or say that it is closed."""
-    if sys.stdout is None or sys.stdout.closed:
-        raise PulensError("standard output is closed, so nothing can be written to it (-): name a file.")
+    """Write to standard output: UTF-8 whatever the terminal's encoding, as JSON must be."""
     if hasattr(sys.stdout, "buffer"):
         click.echo(content, nl=False)
     else:  # replaced by something that takes text only
@@ -37,16 +35,37 @@ def write_out(content: bytes) -> None:
 
 
 def write_all(contents: Mapping[str, bytes]) -> None:
-    """Write several files, all of them or none; ``-`` is standard output, which comes last.
+    """Write several files, all of them or none; ``-`` is standard output, which comes last."""
+    with all_or_none(contents):
+        pass
 
-    Everything is written beside its place before the first file is moved into it.
+
+@contextmanager
+def all_or_none(contents: Mapping[str, bytes]) -> Iterator[None]:
+    """Write several files, which take their places when what is done meanwhile went well too.
+
+    Everything is on the disk, beside its place, before the first file is moved into it.
     """
     with ExitStack() as stack:
         for path, content in contents.items():
             if path != "-":
-                stack.enter_context(whole_file(path)).write_bytes(content)
+                with stack.enter_context(whole_file(path)).open("wb") as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())  # a full disk must show before any old file is replaced
+        yield
     if "-" in contents:
         write_out(contents["-"])
+
+
+def write_texts(texts: Mapping[str, str]) -> None:
+    """The same for texts."""
+    write_all(as_files(texts))
+
+
+def as_files(texts: Mapping[str, str]) -> dict[str, bytes]:
+    """Texts by path as the bytes of files, which end with the end of a line."""
+    return {path: f"{text}\n".encode() for path, text in texts.items()}
 
 
 def write_figure(path: str, figure: Any) -> None:

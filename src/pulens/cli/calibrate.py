@@ -94,7 +94,7 @@ def command(
         raise PulensError("scores that only rank have no calibration error: say --fit isotonic to map them first.")
     from pulens import calibration
     from pulens.cli._output import page_title, working
-    from pulens.cli._write import to_json, write_text
+    from pulens.cli._write import all_or_none, as_files, to_json
     from pulens.evidence import gather
 
     with working("Judging the probabilities", quiet=quiet):
@@ -123,18 +123,21 @@ def command(
             )
         if method is not None:
             found["recalibration"] = calibration.recalibrate(evidence, method=method, folds=folds, **judged)
-    if out is not None:
-        from pulens.cli._mapped import write_mapped
-
-        write_mapped(file, out, found["recalibration"].map, column=column, reading=reading_arguments(given))
-    if plot_path is not None:
-        _save_plot(found.get("reliability"), plot_path)
+    texts: dict[str, str] = {}
     if html_path is not None:
         from pulens.report.calibration_page import calibration_page
 
-        write_text(html_path, calibration_page(evidence, **found, scores_are=scores_are, title=page_title(file, given)))
+        title = page_title(file, given)
+        texts[html_path] = calibration_page(evidence, **found, scores_are=scores_are, title=title)
     if json_path is not None:
-        write_text(json_path, to_json(_answer(evidence, found)))
+        texts[json_path] = to_json(_answer(evidence, found))
+    with all_or_none(as_files(texts)):
+        if plot_path is not None:
+            _save_plot(found.get("reliability"), plot_path)
+        if out is not None:
+            from pulens.cli._mapped import write_mapped
+
+            write_mapped(file, out, found["recalibration"].map, column=column, reading=reading_arguments(given))
     if json_path != "-" and not quiet:
         from rich.console import Console
 

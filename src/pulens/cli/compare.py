@@ -63,7 +63,7 @@ def command(
       pulens compare scores.csv --score model_a --score model_b --class-prior 0.15 --json -
     """
     from pulens.cli._output import working
-    from pulens.cli._write import check_targets, to_json, write_text
+    from pulens.cli._write import check_targets, to_json, write_texts
     from pulens.comparison import compare
 
     check_targets({"--html": html_path, "--json": json_path}, file)
@@ -80,10 +80,10 @@ def command(
             **{name: given[name] for name in names},
             **reading,
         )
-    if html_path is not None:
-        write_text(html_path, comparison.to_html())
+    texts = {} if html_path is None else {html_path: comparison.to_html()}
     if json_path is not None:
-        write_text(json_path, to_json(comparison.to_dict()))
+        texts[json_path] = to_json(comparison.to_dict())
+    write_texts(texts)
     if json_path != "-" and not quiet:
         click.echo(str(comparison))
 
@@ -93,8 +93,14 @@ def _rereadable(file: str, folder: Path, reading: dict[str, Any]) -> str:
     if file != "-":
         return file
     kept = folder / "rows"
-    with ExitStack() as stack, kept.open("wb") as copy:
-        shutil.copyfileobj(open_stream(file, stack), copy)
+    try:
+        with ExitStack() as stack, kept.open("wb") as copy:
+            shutil.copyfileobj(open_stream(file, stack), copy)
+    except OSError as error:
+        raise PulensError(
+            f"standard input cannot be copied to {str(kept.parent.parent)!r}, where it is kept meanwhile: "
+            f"{error.strerror or error}. Save it to a file, or name a roomier folder in TMPDIR."
+        ) from error
     reading["format"] = reading["format"] or "csv"
     return str(kept)
 

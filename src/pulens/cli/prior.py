@@ -69,7 +69,7 @@ def command(
       pulens prior scores.csv --label-noise estimate --json -
     """
     from pulens.cli._output import working
-    from pulens.cli._write import check_targets, to_json, write_figure, write_text
+    from pulens.cli._write import all_or_none, as_files, check_targets, to_json, write_figure
     from pulens.inputs import read_tally
     from pulens.priors import estimate_from_tally, estimate_prior_and_noise, find, names
 
@@ -96,10 +96,9 @@ def command(
                 }
     answer["rows_to_audit"] = _advice(prior, confidence)
     answer["notices"] = [str(notice) for notice in prior.notices]
-    if plot_path is not None:
-        write_figure(plot_path, prior.plot().figure)
-    if json_path is not None:
-        write_text(json_path, to_json(answer))
+    with all_or_none({} if json_path is None else as_files({json_path: to_json(answer)})):
+        if plot_path is not None:
+            write_figure(plot_path, prior.plot().figure)
     if json_path != "-":
         from rich.console import Console
 
