@@ -20,7 +20,7 @@ from typing import Any
 from pulens import labelling
 from pulens.benchmark import datasets, methods
 from pulens.benchmark.protocol import Protocol
-from pulens.benchmark.protocol_checks import DECIDED
+from pulens.benchmark.protocol.checks import DECIDED
 from pulens.errors import InputError, listed
 
 FORMAT = 1  # part of every key: results of another format are other results
