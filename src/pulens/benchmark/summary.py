@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pulens.benchmark.analysis.cells import METRICS, is_defined
+from pulens.benchmark.analyse.cells import METRICS, is_defined
 from pulens.benchmark.archive import SUPPORTED_BEFORE, Archive
 from pulens.errors import InputError
 

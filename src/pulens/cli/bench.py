@@ -195,7 +195,7 @@ def new_method_command(name: str, folder: Path) -> None:
 @click.option("--json", "json_path", metavar="FILE", help="Every judgement as JSON; - for standard output.")
 def judge_command(archive: Path, prior: str, json_path: str | None) -> None:
     """How good would evaluation without negatives have been? Estimates and intervals of every run beside the truth."""
-    from pulens.benchmark.judgement import coverage, epoch_regret, judge, method_regret
+    from pulens.benchmark.analyse.judgement import coverage, epoch_regret, judge, method_regret
     from pulens.cli._write import to_json, write_text
 
     runs = _opened(archive)

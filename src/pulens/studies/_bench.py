@@ -11,9 +11,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from pulens.benchmark.analysis.cells import Summary, is_defined, summarise
+from pulens.benchmark.analyse.cells import Summary, is_defined, summarise
+from pulens.benchmark.analyse.conditions import newest
 from pulens.benchmark.archive import read
-from pulens.benchmark.conditions import newest
 from pulens.benchmark.datasets import DataUnavailableError, load
 from pulens.benchmark.methods import plain
 from pulens.benchmark.plan import expand
