@@ -12,7 +12,7 @@ from sklearn.metrics import average_precision_score, f1_score, precision_score, 
 
 from pulens.benchmark import archive as archives
 from pulens.benchmark import methods, training
-from pulens.benchmark.counts import binned_counts, decisions, exact_metrics
+from pulens.benchmark.archive.counts import binned_counts, decisions, exact_metrics
 from pulens.benchmark.plan import expand, stacks
 from pulens.benchmark.protocol import load_protocol
 from pulens.benchmark.splits import JudgedRows, prepare, table_of

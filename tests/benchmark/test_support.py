@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 
 from pulens.benchmark import methods
 from pulens.benchmark.archive import differences, read
+from pulens.benchmark.archive.summary import read_summary, summary_text
 from pulens.benchmark.leaderboard.board import facts_of
 from pulens.benchmark.plan import expand
 from pulens.benchmark.protocol import load_protocol
 from pulens.benchmark.splits import prepare, table_of
-from pulens.benchmark.summary import read_summary, summary_text
 from pulens.benchmark.training import train
 from synthetic_archive import make
 

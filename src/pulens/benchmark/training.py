@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from pulens._version import __version__
 from pulens.benchmark import methods
-from pulens.benchmark.counts import binned_counts, decisions, exact_metrics
+from pulens.benchmark.archive.counts import binned_counts, decisions, exact_metrics
 from pulens.benchmark.plan import Run
 from pulens.benchmark.splits import PreparedRun, Table, prepare, scaled, table_of
 from pulens.errors import PulensError

@@ -297,7 +297,7 @@ def report_command(archive: Path, **given: Any) -> None:
 
 
 def _write_summary(path: str, source: Any) -> None:
-    from pulens.benchmark.summary import packed, summary_text
+    from pulens.benchmark.archive.summary import packed, summary_text
     from pulens.cli._write import write_text
     from pulens.whole_files import whole_file
 

@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pulens.benchmark.counts import KINDS, METRICS
+from pulens.benchmark.archive.counts import KINDS, METRICS
 from pulens.benchmark.plan import FORMAT, Plan
 from pulens.bounded_text import parse_json, read_bounded
 from pulens.errors import InputError, listed
