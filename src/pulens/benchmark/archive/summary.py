@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from pulens.benchmark.analyse.cells import METRICS, is_defined
-from pulens.benchmark.archive import SUPPORTED_BEFORE, Archive
+from pulens.benchmark.archive.files import SUPPORTED_BEFORE
+from pulens.benchmark.archive.reading import Archive
 from pulens.errors import InputError
 
 WORDS = ("method", "title", "family", "dataset", "kind", "scenario", "unlabelled", "mechanism", "strategy")
