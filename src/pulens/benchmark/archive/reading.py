@@ -22,8 +22,8 @@ import pyarrow as pa
 from pulens.benchmark.archive.counts import KINDS
 from pulens.benchmark.archive.files import FACTS, RUNS, check_format, fault, read_columns, read_filled
 from pulens.benchmark.archive.row import CIRCUMSTANCES, CURVE, SCALARS, SCHEMA
+from pulens.counts.tally import Tally
 from pulens.errors import InputError, listed
-from pulens.tally import Tally
 
 
 @dataclass(frozen=True)
