@@ -8,7 +8,7 @@ import json
 import numpy as np
 
 from pulens.benchmark.archive import Store, read
-from pulens.benchmark.counts import binned_counts, exact_metrics
+from pulens.benchmark.archive.counts import binned_counts, exact_metrics
 from pulens.benchmark.splits import JudgedRows
 
 # name: title, family, separation of the classes, seconds; vpu shifts its scores, pan fails on one data set

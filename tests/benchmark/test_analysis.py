@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pulens.benchmark.analysis import bayesian, cells, costs, failures, labels, paired, ranks, tables
+from pulens.benchmark.analyse import bayesian, cells, costs, failures, labels, paired, ranks, tables
 from pulens.errors import InputError
 
 

@@ -12,7 +12,7 @@ from sklearn.metrics import average_precision_score, f1_score, precision_score, 
 
 from pulens.benchmark import archive as archives
 from pulens.benchmark import methods, training
-from pulens.benchmark.counts import binned_counts, decisions, exact_metrics
+from pulens.benchmark.archive.counts import binned_counts, decisions, exact_metrics
 from pulens.benchmark.plan import expand, stacks
 from pulens.benchmark.protocol import load_protocol
 from pulens.benchmark.splits import JudgedRows, prepare, table_of
@@ -133,13 +133,13 @@ def test_patience_stops_a_run_without_touching_the_others(monkeypatch):
 
 def test_a_run_of_a_stack_gives_what_it_gives_alone():
     plan = expand(load_protocol("smoke", methods=["nnpu"]))
-    together = {row["key"]: row for stack in stacks(plan.runs, lambda group: 9) for row in training.train(stack, "cpu")}
+    together = {row.key: row for stack in stacks(plan.runs, lambda group: 9) for row in training.train(stack, "cpu")}
     for run in plan.runs[:2]:
         alone = training.train([run], "cpu")[0]
-        for mine, theirs in zip(alone["curve"], together[run.key]["curve"], strict=True):
-            for name, value in mine.items():
+        for mine, theirs in zip(alone.curve, together[run.key].curve, strict=True):
+            for name, value in mine.to_dict().items():
                 if name != "seconds":
-                    np.testing.assert_allclose(value, theirs[name], atol=1e-5)
+                    np.testing.assert_allclose(value, getattr(theirs, name), atol=1e-5)
 
 
 def test_areas_on_the_device_are_those_of_scikit_learn():

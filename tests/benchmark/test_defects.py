@@ -220,13 +220,13 @@ def test_seconds_are_those_of_the_whole_training(name):
         run = replace(run, settings={**run.settings, "epochs": 4})
     rows = training.train([run, replace(run, seed=2)], "cpu")
     for row in rows:
-        marks = [point["seconds"] for point in row["curve"]]
+        marks = [point.seconds for point in row.curve]
         assert marks == sorted(marks)
-        assert row["stack_seconds"] >= marks[-1] > 0
-        assert row["seconds"] == row["stack_seconds"] / 2
-    assert len(rows[0]["curve"]) == (4 if name == "nnpu" else 1)
+        assert row.stack_seconds >= marks[-1] > 0
+        assert row.seconds == row.stack_seconds / 2
+    assert len(rows[0].curve) == (4 if name == "nnpu" else 1)
     if name == "elkan_noto":  # one after the other
-        assert rows[0]["stack_seconds"] == pytest.approx(sum(row["curve"][0]["seconds"] for row in rows))
+        assert rows[0].stack_seconds == pytest.approx(sum(row.curve[0].seconds for row in rows))
 
 
 def test_a_run_without_a_labelled_validation_row_fails_with_its_reason(tmp_path):

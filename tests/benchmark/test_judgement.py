@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pulens.benchmark.judgement import coverage, epoch_regret, judge, method_regret
+from pulens.benchmark.analyse.judgement import coverage, epoch_regret, judge, method_regret
 from pulens.benchmark.rates import forecast, measured_rates, rates_text
 from pulens.errors import InputError
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pulens.benchmark import leaderboard
-from pulens.benchmark.analysis import paired
+from pulens.benchmark.analyse import paired
 from pulens.benchmark.archive import Store, read
 from pulens.benchmark.leaderboard import judged, page, page_data
 from pulens.errors import InputError

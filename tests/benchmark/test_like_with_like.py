@@ -11,8 +11,8 @@ from statistics import fmean
 import pytest
 
 from pulens.benchmark import leaderboard
-from pulens.benchmark.analysis import costs, labels
-from pulens.benchmark.judgement import epoch_regret, judge, method_regret
+from pulens.benchmark.analyse import costs, labels
+from pulens.benchmark.analyse.judgement import epoch_regret, judge, method_regret
 from pulens.benchmark.leaderboard import judged, page, page_data
 from pulens.benchmark.plan import expand
 from pulens.benchmark.protocol import load_protocol

@@ -11,8 +11,8 @@ import pytest
 from pulens.benchmark import methods, splits
 from pulens.benchmark.plan import expand, stacks
 from pulens.benchmark.protocol import Protocol, load_protocol, parse_protocol, shipped
-from pulens.benchmark.protocol_checks import DECIDED
-from pulens.benchmark.protocol_text import Text
+from pulens.benchmark.protocol.checks import DECIDED
+from pulens.benchmark.protocol.text import Text
 from pulens.cli import main
 from pulens.errors import InputError
 

@@ -112,9 +112,9 @@ def test_too_few_labels_to_estimate_a_prior_select_nothing_and_say_so(monkeypatc
     run = one_run("naive_network", class_prior="estimated")
     monkeypatch.setattr(training, "_estimated_prior", lambda *given: float("nan"))
     row = training.train([run], "cpu")[0]
-    chosen = {choice["selection"]: choice for choice in row["choices"]}
-    assert chosen["proxy_accuracy"]["epoch"] == chosen["last"]["epoch"] == 3
-    assert row["notices"][-1] == (
+    chosen = {choice.selection: choice for choice in row.choices}
+    assert chosen["proxy_accuracy"].epoch == chosen["last"].epoch == 3
+    assert row.notices[-1] == (
         "proxy_accuracy was undefined at every epoch: the last epoch is reported in place of a selected one"
     )
 

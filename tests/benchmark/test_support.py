@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 
 from pulens.benchmark import methods
 from pulens.benchmark.archive import differences, read
+from pulens.benchmark.archive.summary import read_summary, summary_text
 from pulens.benchmark.leaderboard.board import facts_of
 from pulens.benchmark.plan import expand
 from pulens.benchmark.protocol import load_protocol
 from pulens.benchmark.splits import prepare, table_of
-from pulens.benchmark.summary import read_summary, summary_text
 from pulens.benchmark.training import train
 from synthetic_archive import make
 
@@ -39,11 +39,11 @@ def test_the_archive_says_that_true_labels_were_read():
     run = runs()[0]
     expected = len(prepare(run, table_of(run), None).support()[0])
     for row in train(runs(), "cpu"):
-        assert row["status"] == "done"
-        assert "true support labels" in row["title"]
-        assert row["needs_support"]
-        assert not row["uses_truth"]
-        assert json.loads(row["found"])["true_labels_used"] == expected
+        assert row.status == "done"
+        assert "true support labels" in row.title
+        assert row.needs_support
+        assert not row.uses_truth
+        assert json.loads(row.found)["true_labels_used"] == expected
     assert not methods.find("lagam_pu_only").needs_support
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
@@ -26,7 +28,7 @@ def gpu(monkeypatch):
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: None)
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (free.pop(0) if len(free) > 1 else free[0], LARGE))
     monkeypatch.setattr(work.time, "sleep", slept.append)
-    monkeypatch.setattr(work, "failed", lambda run, reason, device: {"status": "failed", "reason": reason})
+    monkeypatch.setattr(work, "failed", lambda run, reason, device: SimpleNamespace(status="failed", reason=reason))
     return free, slept
 
 
@@ -36,7 +38,7 @@ def trainer(outcomes, seen):
         found = outcomes.pop(0)
         if isinstance(found, Exception):
             raise found
-        return [{"key": one.key, "status": found} for one in stack]
+        return [SimpleNamespace(key=one.key, status=found) for one in stack]
 
     return train
 
@@ -47,7 +49,7 @@ def test_a_run_waits_for_room_and_is_then_done(monkeypatch, gpu, run):
     kept, seen = [], []
     monkeypatch.setattr(work, "train", trainer([torch.OutOfMemoryError("full"), "done"], seen))
     work.do([run], "cuda", None, kept.extend)
-    assert [row["status"] for row in kept] == ["done"]
+    assert [row.status for row in kept] == ["done"]
     assert seen == [1, 1]
     assert slept == [work.LOOK_EVERY] * 2
 
@@ -56,8 +58,8 @@ def test_a_run_that_is_too_large_for_an_empty_gpu_fails_after_one_more_try(monke
     kept, seen = [], []
     monkeypatch.setattr(work, "train", trainer([torch.OutOfMemoryError("full")] * 2, seen))
     work.do([run], "cuda", None, kept.extend)
-    assert [row["status"] for row in kept] == ["failed"]
-    assert kept[0]["reason"].startswith("OutOfMemoryError")
+    assert [row.status for row in kept] == ["failed"]
+    assert kept[0].reason.startswith("OutOfMemoryError")
     assert seen == [1, 1]
 
 

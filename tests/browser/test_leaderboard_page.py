@@ -6,7 +6,8 @@ import pytest
 
 pytest.importorskip("pyarrow", reason="the archive is Parquet: pip install 'pulens[bench]'")
 
-from pulens.benchmark import judgement, leaderboard
+from pulens.benchmark import leaderboard
+from pulens.benchmark.analyse import judgement
 from pulens.benchmark.archive import Store, read
 from pulens.benchmark.leaderboard import judged
 from pulens.benchmark.leaderboard.page import leaderboard_page

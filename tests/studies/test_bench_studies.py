@@ -8,8 +8,8 @@ pytest.importorskip("torch", reason="the benchmark trains networks: pip install 
 pytest.importorskip("pyarrow", reason="the archive is Parquet: pip install 'pulens[bench]'")
 
 from pulens.benchmark.archive import read
+from pulens.benchmark.archive.summary import packed, read_summary, summary_text
 from pulens.benchmark.datasets import DataUnavailableError
-from pulens.benchmark.summary import packed, read_summary, summary_text
 from pulens.errors import InputError
 from pulens.studies import Workbench, _bench, bench_figure_5, bench_figure_6, bench_table_1
 from synthetic_archive import METHODS, make

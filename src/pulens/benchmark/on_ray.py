@@ -9,9 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pulens.benchmark.archive.row import RunRow
 from pulens.benchmark.plan import Run
 from pulens.benchmark.run import Options, Queue
-from pulens.benchmark.training import Row, failed
+from pulens.benchmark.training import failed
 from pulens.benchmark.work import do, halves
 from pulens.errors import InputError, MissingDependencyError
 
@@ -63,9 +64,9 @@ def on_ray(queue: Queue, options: Options, tick: Callable[[], None]) -> None:
         tick()
 
 
-def _do_there(stack: list[dict[str, Any]], device: str, cache: str) -> list[list[Row]]:
+def _do_there(stack: list[dict[str, Any]], device: str, cache: str) -> list[list[RunRow]]:
     """On a worker: the rows of a stack, in the parts in which they were finished."""
-    found: list[list[Row]] = []
+    found: list[list[RunRow]] = []
     shared = Path(cache) if Path(cache).parent.is_dir() else None
     do([Run(**facts) for facts in stack], device, shared, found.append)
     return found

@@ -20,10 +20,10 @@ from typing import Any
 from pulens import labelling
 from pulens.benchmark import datasets, methods
 from pulens.benchmark.protocol import Protocol
-from pulens.benchmark.protocol_checks import DECIDED
+from pulens.benchmark.protocol.checks import DECIDED
 from pulens.errors import InputError, listed
 
-FORMAT = 1  # part of every key: results of another format are other results
+KEY_FORMAT = 1  # part of every key: archives of any format have the same keys for the same runs
 MOST_RUNS = 1_000_000
 SELECTIONS = ("proxy_accuracy", "proxy_auc", "loss", "oracle_accuracy", "oracle_f1", "last")
 ALIASES = {"oracle": "oracle_accuracy"}
@@ -64,7 +64,7 @@ class Run:
             facts["dataset_options"] = self.data_options
         if self.class_prior == "estimated":  # once it selected epochs with the true one: those are other results
             facts["selected_with"] = "estimated"
-        text = json.dumps({"format": FORMAT, **facts}, sort_keys=True, separators=(",", ":"))
+        text = json.dumps({"format": KEY_FORMAT, **facts}, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:20]
 
     @cached_property

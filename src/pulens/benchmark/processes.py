@@ -13,6 +13,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 
+from pulens.benchmark.archive.row import RunRow
 from pulens.benchmark.plan import Run
 from pulens.benchmark.run import Options, Queue
 from pulens.benchmark.training import failed
@@ -126,10 +127,10 @@ def main(folder: str, device: str) -> None:
         stack = [Run(**facts) for facts in json.loads(incoming.get())]
         counted = [0, 0]
 
-        def keep(rows: list[dict[str, object]], counted: list[int] = counted) -> None:
+        def keep(rows: list[RunRow], counted: list[int] = counted) -> None:
             store.add(rows)
             counted[0] += len(rows)
-            counted[1] += sum(row["status"] == "failed" for row in rows)
+            counted[1] += sum(row.status == "failed" for row in rows)
 
         do(stack, device, store.cache, keep)
         answers.write(json.dumps(counted) + "\n")

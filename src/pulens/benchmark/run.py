@@ -11,11 +11,11 @@ from threading import Lock
 from typing import Any, Protocol
 
 from pulens.benchmark.archive import LOCK, Store
+from pulens.benchmark.archive.row import RunRow
 from pulens.benchmark.claims import Claims
 from pulens.benchmark.memory import budget_of, most_runs
 from pulens.benchmark.plan import Plan, Run, stacks
 from pulens.benchmark.rates import forecast, load_rates
-from pulens.benchmark.training import Row
 from pulens.benchmark.work import do
 from pulens.errors import InputError
 
@@ -117,13 +117,13 @@ class Queue:
             return self.store.finished()
         return self.store.finished(count_failed=False) | self._tried
 
-    def keep(self, rows: list[Row]) -> None:
+    def keep(self, rows: list[RunRow]) -> None:
         """Put finished rows into the archive."""
         with self._lock:
             self.store.add(rows)
             self.added += len(rows)
-            self.failures += sum(row["status"] == "failed" for row in rows)
-            self._tried.update(row["key"] for row in rows)
+            self.failures += sum(row.status == "failed" for row in rows)
+            self._tried.update(row.key for row in rows)
 
     def count(self, finished: int, failures: int, stack: Sequence[Run]) -> None:
         """Take note of rows that a worker put into the archive itself."""

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from pulens._version import __version__
 from pulens.benchmark import methods
-from pulens.benchmark.counts import binned_counts, decisions, exact_metrics
+from pulens.benchmark.archive.counts import binned_counts, decisions, exact_metrics
+from pulens.benchmark.archive.row import RunRow
 from pulens.benchmark.plan import Run
 from pulens.benchmark.splits import PreparedRun, Table, prepare, scaled, table_of
 from pulens.errors import PulensError
@@ -50,7 +51,7 @@ class Cost:
     memory_of: str
 
 
-def train(runs: Sequence[Run], device: str = "auto", store: Path | None = None) -> list[Row]:
+def train(runs: Sequence[Run], device: str = "auto", store: Path | None = None) -> list[RunRow]:
     """Prepare, train and judge the runs of a stack; one row of the archive for each."""
     started = datetime.now(UTC)
     method = methods.find(runs[0].source or runs[0].method)
@@ -67,11 +68,11 @@ def train(runs: Sequence[Run], device: str = "auto", store: Path | None = None) 
         row |= {"found": json.dumps(outcome.facts, sort_keys=True)}
         row |= _costs(cost, len(runs)) | hardware(place)
         row |= {"started": started.isoformat(), "finished": datetime.now(UTC).isoformat()}
-        found.append(row)
+        found.append(RunRow.of(row))
     return found
 
 
-def failed(run: Run, reason: str, device: str = "auto") -> Row:
+def failed(run: Run, reason: str, device: str = "auto") -> RunRow:
     """The row of a run that could not be done."""
     try:
         method = methods.find(run.source or run.method)
@@ -79,7 +80,7 @@ def failed(run: Run, reason: str, device: str = "auto") -> Row:
         method = methods.Method(run.method, run.method, "other", None)
     now = datetime.now(UTC).isoformat()
     row = identity(run, method) | {"status": "failed", "reason": reason, "started": now, "finished": now}
-    return row | hardware(device if device != "auto" else "cpu")
+    return RunRow.of(row | hardware(device if device != "auto" else "cpu"))
 
 
 def identity(run: Run, method: methods.Method) -> Row:

@@ -8,9 +8,10 @@ import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from pulens.benchmark.archive.row import RunRow
 from pulens.benchmark.memory import run_bytes
 from pulens.benchmark.plan import Run
-from pulens.benchmark.training import Row, failed, train
+from pulens.benchmark.training import failed, train
 from pulens.errors import PulensError
 
 NO_ROOM = "OutOfMemoryError"  # torch's name for a full GPU
@@ -29,7 +30,7 @@ def halves(stack: Sequence[Run]) -> list[tuple[Run, ...]]:
     return [part for part in (tuple(stack[:middle]), tuple(stack[middle:])) if part]
 
 
-def attempt(stack: Sequence[Run], device: str, cache: Path | None) -> list[Row] | str:
+def attempt(stack: Sequence[Run], device: str, cache: Path | None) -> list[RunRow] | str:
     """Rows of a stack, or why there are none."""
     try:
         return train(stack, device, cache)
@@ -40,7 +41,7 @@ def attempt(stack: Sequence[Run], device: str, cache: Path | None) -> list[Row] 
     return reason
 
 
-def do(stack: Sequence[Run], device: str, cache: Path | None, keep: Callable[[list[Row]], object]) -> None:
+def do(stack: Sequence[Run], device: str, cache: Path | None, keep: Callable[[list[RunRow]], object]) -> None:
     """Train a stack and hand every part of it that is finished to ``keep``, once."""
     found = attempt(stack, device, cache)
     if len(stack) == 1 and isinstance(found, str) and found.startswith(NO_ROOM) and room_came_back(stack[0], device):

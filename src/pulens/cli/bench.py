@@ -195,7 +195,7 @@ def new_method_command(name: str, folder: Path) -> None:
 @click.option("--json", "json_path", metavar="FILE", help="Every judgement as JSON; - for standard output.")
 def judge_command(archive: Path, prior: str, json_path: str | None) -> None:
     """How good would evaluation without negatives have been? Estimates and intervals of every run beside the truth."""
-    from pulens.benchmark.judgement import coverage, epoch_regret, judge, method_regret
+    from pulens.benchmark.analyse.judgement import coverage, epoch_regret, judge, method_regret
     from pulens.cli._write import to_json, write_text
 
     runs = _opened(archive)
@@ -297,7 +297,7 @@ def report_command(archive: Path, **given: Any) -> None:
 
 
 def _write_summary(path: str, source: Any) -> None:
-    from pulens.benchmark.summary import packed, summary_text
+    from pulens.benchmark.archive.summary import packed, summary_text
     from pulens.cli._write import write_text
     from pulens.whole_files import whole_file
 

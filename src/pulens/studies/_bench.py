@@ -11,15 +11,15 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from pulens.benchmark.analysis.cells import Summary, is_defined, summarise
+from pulens.benchmark.analyse.cells import Summary, is_defined, summarise
+from pulens.benchmark.analyse.conditions import newest
 from pulens.benchmark.archive import read
-from pulens.benchmark.conditions import newest
+from pulens.benchmark.archive.summary import read_summary
 from pulens.benchmark.datasets import DataUnavailableError, load
 from pulens.benchmark.methods import plain
 from pulens.benchmark.plan import expand
 from pulens.benchmark.protocol import load_protocol
 from pulens.benchmark.run import run_plan
-from pulens.benchmark.summary import read_summary
 from pulens.studies._study import Claim, Verdict, Workbench
 
 PLACE = "PULENS_ARCHIVE"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pulens.benchmark.analysis.cells import Summary
+from pulens.benchmark.analyse.cells import Summary
 from pulens.benchmark.methods import RISK
 from pulens.studies._bench import Runs, claim, lacking, mean, runs, verdicts
 from pulens.studies._study import Claim, Outcome, Study, Workbench

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean, median
 
-from pulens.benchmark.analysis.cells import Summary
+from pulens.benchmark.analyse.cells import Summary
 from pulens.benchmark.methods import DISAMBIGUATION, GENERATIVE, RISK
 from pulens.benchmark.published import table_1
 from pulens.studies._bench import Runs, claim, lacking, mean, runs, verdicts

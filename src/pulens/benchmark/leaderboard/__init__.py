@@ -1,6 +1,6 @@
 """What an archive says, for people: as text, as one page, as tables to take away."""
 
-from pulens.benchmark.conditions import Condition, conditions_of
+from pulens.benchmark.analyse.conditions import Condition, conditions_of
 from pulens.benchmark.leaderboard.board import Board, board
 from pulens.benchmark.leaderboard.text import report_text
 

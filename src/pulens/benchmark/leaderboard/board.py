@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from pulens.benchmark.analysis import bayesian, cells, costs, paired, ranks, tables
-from pulens.benchmark.analysis.cells import Cells
+from pulens.benchmark.analyse import bayesian, cells, costs, paired, ranks, tables
+from pulens.benchmark.analyse.cells import Cells
+from pulens.benchmark.analyse.conditions import Condition, choose, conditions_of, newest, selects_with_truth
 from pulens.benchmark.archive import Archive
-from pulens.benchmark.conditions import Condition, choose, conditions_of, newest, selects_with_truth
 from pulens.benchmark.published import table_1
 from pulens.errors import InputError, listed, nearest
 

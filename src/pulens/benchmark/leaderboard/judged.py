@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pulens.benchmark import judgement
+from pulens.benchmark.analyse import judgement
+from pulens.benchmark.analyse.conditions import Condition, newest
 from pulens.benchmark.archive import Archive
-from pulens.benchmark.conditions import Condition, newest
 
 Row = Mapping[str, Any]
 FEWER = 200  # redraws where the class prior is estimated in each

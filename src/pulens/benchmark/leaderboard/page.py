@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pulens.benchmark.analysis import tables
+from pulens.benchmark.analyse import tables
+from pulens.benchmark.analyse.conditions import selects_with_truth
 from pulens.benchmark.archive import Archive
-from pulens.benchmark.conditions import selects_with_truth
 from pulens.benchmark.leaderboard.board import MARKS, Board
 from pulens.benchmark.leaderboard.judged import Judged
 from pulens.benchmark.leaderboard.page_data import DETAILED, page_data

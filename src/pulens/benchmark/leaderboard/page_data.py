@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from pulens.benchmark.analysis import bayesian, costs, paired, tables
-from pulens.benchmark.analysis.cells import METRICS, is_defined
-from pulens.benchmark.analysis.failures import KINDS, score_view
+from pulens.benchmark.analyse import bayesian, costs, paired, tables
+from pulens.benchmark.analyse.cells import METRICS, is_defined
+from pulens.benchmark.analyse.conditions import Condition, conditions_of, newest
+from pulens.benchmark.analyse.failures import KINDS, score_view
+from pulens.benchmark.analyse.judgement import TRUTH, judge
 from pulens.benchmark.archive import CURVE, Archive
-from pulens.benchmark.conditions import Condition, conditions_of, newest
-from pulens.benchmark.judgement import TRUTH, judge
 from pulens.benchmark.leaderboard.board import ROPE, Board, facts_of, from_rows, selections_of
 from pulens.benchmark.leaderboard.judged import Judged, gathered, within
 from pulens.errors import InputError

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from pulens.benchmark.analysis import costs, labels, tables
+from pulens.benchmark.analyse import costs, labels, tables
+from pulens.benchmark.analyse.conditions import by_condition, selects_with_truth, setting_of
 from pulens.benchmark.archive import Archive
-from pulens.benchmark.conditions import by_condition, selects_with_truth, setting_of
 from pulens.benchmark.leaderboard.board import ROPE, Board
 from pulens.benchmark.leaderboard.judged import Judged
 from pulens.errors import InputError

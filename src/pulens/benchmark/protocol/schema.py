@@ -26,8 +26,8 @@ from pydantic import (
 
 from pulens import backbones, labelling
 from pulens.benchmark import datasets
-from pulens.benchmark.protocol_checks import check_combinations, check_settings
-from pulens.benchmark.protocol_text import Text, read_text
+from pulens.benchmark.protocol.checks import check_combinations, check_settings
+from pulens.benchmark.protocol.text import Text, read_text
 from pulens.bounded_text import read_bounded
 from pulens.errors import InputError, listed, nearest
 from pulens.scenario import DEFAULT_SCENARIO
@@ -140,14 +140,14 @@ def shipped() -> tuple[str, ...]:
     >>> shipped()
     ('conventional', 'full', 'label-frequency', 'selection-bias', 'smoke')
     """
-    folder = resources.files("pulens.benchmark") / "protocols"
+    folder = resources.files("pulens.benchmark.protocol") / "shipped"
     return tuple(sorted(Path(entry.name).stem for entry in folder.iterdir() if entry.name.endswith(".yaml")))
 
 
 def load_protocol(name: str | Path, **changes: Any) -> Protocol:
     """A protocol that is shipped, or one of the user's own files; ``changes`` replace some of its keys."""
     if str(name) in shipped():
-        text = (resources.files("pulens.benchmark") / "protocols" / f"{name}.yaml").read_text(encoding="utf-8")
+        text = (resources.files("pulens.benchmark.protocol") / "shipped" / f"{name}.yaml").read_text(encoding="utf-8")
         return parse_protocol(text, f"protocol {name}", changes)
     path = Path(name)
     if not path.is_file():
@@ -191,7 +191,7 @@ def _extended(values: dict[str, Any], text: Text) -> dict[str, Any]:
             f"{text.place(('extends',))}: extends names a shipped protocol ({listed(shipped())}), got {base!r}."
             f"{nearest(str(base), shipped())}"
         )
-    content = (resources.files("pulens.benchmark") / "protocols" / f"{base}.yaml").read_text(encoding="utf-8")
+    content = (resources.files("pulens.benchmark.protocol") / "shipped" / f"{base}.yaml").read_text(encoding="utf-8")
     below, taken = read_text(content, f"protocol {base}")
     return _extended(taken, below) | values
 

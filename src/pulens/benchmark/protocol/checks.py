@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pulens import labelling
 from pulens.benchmark import datasets, methods
-from pulens.benchmark.protocol_text import Text
+from pulens.benchmark.protocol.text import Text
 from pulens.errors import InputError, PulensError, listed, nearest
 
 if TYPE_CHECKING:

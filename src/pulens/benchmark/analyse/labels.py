@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from pulens.benchmark.analysis.cells import Summary, check_metric, is_defined, summarise
-from pulens.benchmark.conditions import setting_of
+from pulens.benchmark.analyse.cells import Summary, check_metric, is_defined, summarise
+from pulens.benchmark.analyse.conditions import setting_of
 from pulens.errors import InputError
 
 RANDOM = "S1"  # labels completely at random
@@ -22,7 +22,7 @@ class LabelCurve:
     dataset: str
     frequencies: tuple[float, ...]
     summaries: tuple[Summary, ...]
-    setting: tuple[Any, ...] = ()  # :data:`pulens.benchmark.conditions.SETTING`
+    setting: tuple[Any, ...] = ()  # :data:`pulens.benchmark.analyse.conditions.SETTING`
 
     def enough(self, share: float = 0.95) -> float:
         """The lowest label frequency from which on the mean stays above a share of its best."""
@@ -67,7 +67,7 @@ class Robustness:
     biased: float
     n: int
     parameters: str | None = None  # of the strategy
-    setting: tuple[Any, ...] = ()  # :data:`pulens.benchmark.conditions.SETTING`
+    setting: tuple[Any, ...] = ()  # :data:`pulens.benchmark.analyse.conditions.SETTING`
 
     @property
     def loss(self) -> float:

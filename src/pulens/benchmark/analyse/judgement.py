@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from pulens.benchmark.analyse.conditions import by_condition, selects_with_truth
 from pulens.benchmark.archive import Archive
-from pulens.benchmark.conditions import by_condition, selects_with_truth
 from pulens.errors import InputError, PulensError, listed
 from pulens.evidence import Evidence, settle_class_prior
 from pulens.metrics import METRICS

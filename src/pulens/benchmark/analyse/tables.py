@@ -7,8 +7,8 @@ import io
 from collections.abc import Callable, Container, Mapping, Sequence
 from statistics import fmean
 
-from pulens.benchmark.analysis.cells import Cells, Summary, datasets_of, methods_of, summarise
-from pulens.benchmark.analysis.paired import Paired
+from pulens.benchmark.analyse.cells import Cells, Summary, datasets_of, methods_of, summarise
+from pulens.benchmark.analyse.paired import Paired
 
 SPECIAL = {
     "\\": r"\textbackslash{}",

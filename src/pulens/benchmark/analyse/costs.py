@@ -9,7 +9,7 @@ from math import nan
 from statistics import fmean
 from typing import Any
 
-from pulens.benchmark.analysis.cells import check_metric, is_defined
+from pulens.benchmark.analyse.cells import check_metric, is_defined
 
 
 @dataclass(frozen=True)

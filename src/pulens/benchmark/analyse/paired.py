@@ -9,7 +9,7 @@ from math import nan, sqrt
 import numpy as np
 from scipy import special, stats
 
-from pulens.benchmark.analysis.cells import Cells, datasets_of, methods_of
+from pulens.benchmark.analyse.cells import Cells, datasets_of, methods_of
 from pulens.errors import InputError, listed
 
 

@@ -10,7 +10,7 @@ from statistics import fmean
 import numpy as np
 from scipy import stats
 
-from pulens.benchmark.analysis.cells import Cells, complete
+from pulens.benchmark.analyse.cells import Cells, complete
 from pulens.errors import InputError
 
 

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pulens.benchmark.analysis.cells import METRICS, is_defined
-from pulens.benchmark.archive import SUPPORTED_BEFORE, Archive
+from pulens.benchmark.analyse.cells import METRICS, is_defined
+from pulens.benchmark.archive.files import SUPPORTED_BEFORE
+from pulens.benchmark.archive.reading import Archive
 from pulens.errors import InputError
 
 WORDS = ("method", "title", "family", "dataset", "kind", "scenario", "unlabelled", "mechanism", "strategy")

@@ -13,8 +13,8 @@ from math import sqrt
 import numpy as np
 from scipy import stats
 
-from pulens.benchmark.analysis.cells import Cells, datasets_of
-from pulens.benchmark.analysis.paired import differences
+from pulens.benchmark.analyse.cells import Cells, datasets_of
+from pulens.benchmark.analyse.paired import differences
 from pulens.errors import InputError
 
 DRAWS = 20_000

@@ -1,0 +1,66 @@
+"""Archives of format 1 lie on people's disks: they are read, reported and continued as ever.
+
+``format_1/`` holds a small one and what reports said of it when format 1 was the newest.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pulens.benchmark.archive import read
+from pulens.benchmark.plan import expand
+from pulens.benchmark.protocol import load_protocol
+from pulens.benchmark.run import Options, run_plan
+from pulens.cli import main
+
+OLD = Path(__file__).parent / "format_1"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return shutil.copytree(OLD / "archive", tmp_path / "archive")
+
+
+def numbers(text):
+    return re.findall(r"[+-]?\d[\d.,]*%?", text)
+
+
+def test_the_report_has_every_number_that_it_had(folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder.parent)
+    main(["bench", "report", "archive", "--selection", "proxy_auc", "--judge", "all"])
+    said, stored = capsys.readouterr().out, (OLD / "report.txt").read_text(encoding="utf-8")
+    assert numbers(said) == numbers(stored)
+    assert "elkan_noto on digits, 1 run: no memory left" in said
+
+
+def test_tables_have_every_number_that_they_had(folder, tmp_path):
+    out = {name: tmp_path / f"auc.{name}" for name in ("csv", "tex")}
+    files = ["--csv", str(out["csv"]), "--latex", str(out["tex"])]
+    main(["bench", "report", str(folder), "--metric", "auc", "-q", "--judge", "0", *files])
+    for name, path in out.items():
+        assert numbers(path.read_text(encoding="utf-8")) == numbers((OLD / f"auc.{name}").read_text(encoding="utf-8"))
+
+
+def test_the_summary_says_what_it_said(folder, tmp_path):
+    main(["bench", "report", str(folder), "--summary", str(tmp_path / "s.csv"), "-q", "--judge", "0"])
+    texts = [path.read_text(encoding="utf-8") for path in (tmp_path / "s.csv", OLD / "summary.csv")]
+    mine, stored = (list(csv.reader(text.splitlines())) for text in texts)
+    assert mine[1:] == stored[1:]  # columns may have other names, never other values
+
+
+def test_finished_runs_are_not_done_again_and_the_rest_is(folder):
+    plan = expand(load_protocol("smoke", methods=["nnpu", "vpu", "pn", "elkan_noto"]))
+    before = {row["key"]: row for row in read(folder).done}
+    assert set(before) < {run.key for run in plan.runs}
+    found = run_plan(plan, folder, Options(retry_failed=True))
+    assert (found.done, found.failed, found.added) == (16, 0, 4)
+    after = read(folder)
+    assert {row["key"]: row for row in after.done if row["key"] in before}.keys() == before.keys()
+    assert after.failed == ()
+    for key in before:
+        assert repr(after.choice(key)) == repr(read(OLD / "archive").choice(key))  # nan is not nan
