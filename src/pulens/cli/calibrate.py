@@ -130,7 +130,7 @@ def command(
         if method is not None:
             found["recalibration"] = calibration.recalibrate(evidence.tally, method=method, folds=folds, **judged)
     if out is not None:
-        from pulens.cli._mapped import write_mapped
+        from pulens.inputs.tables.copying import write_mapped
 
         write_mapped(file, out, found["recalibration"].map, column=column, reading=reading_arguments(given))
     if plot_path is not None:

@@ -18,9 +18,9 @@ from typing import IO, Any
 import numpy as np
 
 from pulens.errors import InputError, listed, shown
-from pulens.inputs.arrow_files import arrow_chunks, arrow_names
 from pulens.inputs.columns import Columns, LabelCoding, check_scores, check_weights, file_row, find_column
 from pulens.inputs.memory import ROW_BYTES, check_room
+from pulens.inputs.tables.arrow import arrow_chunks, arrow_names
 from pulens.sample import PUSample
 from pulens.tally import Tally
 

@@ -324,7 +324,7 @@ def _is_large(path: Path, kind: str) -> bool:
             return False
     except OSError:
         return False
-    from pulens.inputs.arrow_files import parquet_size
+    from pulens.inputs.tables.arrow import parquet_size
 
     rows, unpacked = parquet_size(path)
     return rows >= LARGE_ROWS or unpacked >= LARGE_UNPACKED

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pulens.errors import MissingDependencyError, PulensError
-from pulens.inputs.arrow_files import arrow_table
 from pulens.inputs.columns import check_scores, file_row
 from pulens.inputs.files import format_of, open_stream, separator_of
+from pulens.inputs.tables.arrow import arrow_table
 from pulens.whole_files import whole_file
 
-if TYPE_CHECKING:
-    from pulens.calibration import CalibrationMap
+Mapping = Callable[[NDArray[np.floating[Any]]], NDArray[np.float64]]  # such as a calibration map
 
 
-def write_mapped(source: str, target: str, mapping: CalibrationMap, *, column: str, reading: dict[str, Any]) -> None:
+def write_mapped(source: str, target: str, mapping: Mapping, *, column: str, reading: dict[str, Any]) -> None:
     """Copy every row of ``source`` to ``target`` with the mapped score in a new column."""
     kind = format_of(source, reading["format"])
     score = reading["score"]
@@ -62,7 +62,7 @@ def _read_arrow(source: str, kind: str, delimiter: str | None) -> Any:
         return pa.csv.read_csv(stream, parse_options=pa.csv.ParseOptions(delimiter=separator))
 
 
-def _copy_text(source: str, target: str, mapping: CalibrationMap, column: str, score: str, delimiter: str) -> None:
+def _copy_text(source: str, target: str, mapping: Mapping, column: str, score: str, delimiter: str) -> None:
     """Fields are copied as they are written, so that nothing but the new column changes."""
     import io
 

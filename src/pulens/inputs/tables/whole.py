@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.errors import InputError
-from pulens.inputs.arrow_files import arrow_table
 from pulens.inputs.columns import file_row, find_column, is_null
 from pulens.inputs.files import (
     as_text,
@@ -25,6 +24,7 @@ from pulens.inputs.files import (
     separator_of,
     wrong_width,
 )
+from pulens.inputs.tables.arrow import arrow_table
 
 
 @dataclass(frozen=True, slots=True)
