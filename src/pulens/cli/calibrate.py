@@ -132,7 +132,8 @@ def command(
     if out is not None:
         from pulens.inputs.tables.copying import write_mapped
 
-        write_mapped(file, out, found["recalibration"].map, column=column, reading=reading_arguments(given))
+        read = {name: given[name] for name in ("score", "format", "delimiter")}
+        write_mapped(file, out, found["recalibration"].map, column=column, **read)
     if plot_path is not None:
         _save_plot(found.get("reliability"), plot_path)
     if html_path is not None:

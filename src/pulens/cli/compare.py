@@ -20,7 +20,7 @@ from pulens.cli._options import (
     table_options,
 )
 from pulens.errors import PulensError
-from pulens.inputs.files import open_stream
+from pulens.inputs.tables.streams import open_stream
 
 
 @click.command(name="compare")

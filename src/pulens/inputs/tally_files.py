@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from pulens._version import __version__
-from pulens.errors import InputError, MissingDependencyError, cut, listed, shown
+from pulens.errors import InputError, cut, listed, shown
 from pulens.inputs.memory import check_room
+from pulens.inputs.tables.arrow import pyarrow_for
 from pulens.tally import Tally, check_total
 from pulens.whole_files import whole_file
 
@@ -161,9 +162,5 @@ def _canonical(value: Any) -> str:
 
 
 def _pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingDependencyError("pyarrow", purpose="tally files", extra="data") from error
-    return pyarrow, pyarrow.parquet
+    found = pyarrow_for("tally files")
+    return found, found.parquet

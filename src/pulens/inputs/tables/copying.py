@@ -3,97 +3,82 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack
-from pathlib import Path
-from typing import Any
+from itertools import islice
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.errors import MissingDependencyError, PulensError
-from pulens.inputs.columns import check_scores, file_row
-from pulens.inputs.files import format_of, open_stream, separator_of
-from pulens.inputs.tables.arrow import arrow_table
+from pulens.errors import InputError
+from pulens.inputs.columns import check_scores, file_row, find_column
+from pulens.inputs.tables.chunks import delimited_rows
+from pulens.inputs.tables.formats import TEXT, format_of, separator_of
+from pulens.inputs.tables.streams import explained_file, name_of, open_stream
+from pulens.inputs.tables.whole import read_table
+from pulens.inputs.tables.writing import format_out, write_table
 from pulens.whole_files import whole_file
 
-Mapping = Callable[[NDArray[np.floating[Any]]], NDArray[np.float64]]  # such as a calibration map
+Map = Callable[[NDArray[np.floating[Any]]], NDArray[np.float64]]  # such as a calibration map
+BLOCK_ROWS = 50_000
 
 
-def write_mapped(source: str, target: str, mapping: Mapping, *, column: str, reading: dict[str, Any]) -> None:
-    """Copy every row of ``source`` to ``target`` with the mapped score in a new column."""
-    kind = format_of(source, reading["format"])
-    score = reading["score"]
-    if Path(target).suffix.lower() != ".parquet" and kind in ("csv", "tsv"):
-        _copy_text(source, target, mapping, column, score, separator_of(kind, reading["delimiter"]))
+def write_mapped(
+    source: str,
+    target: str,
+    mapping: Map,
+    *,
+    score: str,
+    column: str,
+    format: str | None = None,
+    delimiter: str | None = None,
+) -> None:
+    """Copy every row of ``source`` to ``target`` with what a map makes of its score in a new column."""
+    kind, kind_out = format_of(source, format), format_out(target)
+    if kind in TEXT and kind_out in TEXT:
+        separators = separator_of(kind, delimiter), separator_of(kind_out)
+        _copy_text(source, target, mapping, score, column, *separators, kind=kind)
         return
-    try:
-        import pyarrow as pa
-        import pyarrow.csv
-        import pyarrow.json
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingDependencyError("pyarrow", purpose=f"writing {target} from {source}", extra="data") from error
-    table = _read_arrow(source, kind, reading["delimiter"])
-    _refuse_overwriting(column, table.column_names)
-    scores = check_scores(table.column(score).to_numpy(), f"scores (column {score!r})", row_name=file_row)
-    mapped = table.append_column(column, pa.array(mapping(scores)))
-    with whole_file(target) as temporary:
-        if Path(target).suffix.lower() == ".parquet":
-            pa.parquet.write_table(mapped, temporary)
-        else:
-            separator = "\t" if Path(target).suffix.lower() == ".tsv" else ","
-            try:
-                pa.csv.write_csv(mapped, temporary, pa.csv.WriteOptions(delimiter=separator))
-            except pa.ArrowException as error:  # a column of objects, which text cannot hold
-                raise PulensError(f"{target}: cannot be written as text: {error}. Write .parquet instead.") from error
+    table = read_table(source, delimiter, format)
+    _refuse_overwriting(column, table.names)
+    mapped = mapping(_checked(table.column(score), score))
+    kept = dict(zip(table.names, table.columns, strict=True))
+    write_table(target, {**kept, column: mapped.tolist()})
 
 
-def _read_arrow(source: str, kind: str, delimiter: str | None) -> Any:
-    import pyarrow as pa
-
-    with ExitStack() as stack:
-        stream = open_stream(source, stack)
-        if kind in ("parquet", "arrow"):
-            return arrow_table(stream, kind)
-        if kind == "jsonl":
-            return pa.json.read_json(stream)
-        separator = separator_of(kind, delimiter)
-        return pa.csv.read_csv(stream, parse_options=pa.csv.ParseOptions(delimiter=separator))
-
-
-def _copy_text(source: str, target: str, mapping: Mapping, column: str, score: str, delimiter: str) -> None:
+def _copy_text(
+    source: str, target: str, mapping: Map, score: str, column: str, delimiter: str, delimiter_out: str, *, kind: str
+) -> None:
     """Fields are copied as they are written, so that nothing but the new column changes."""
-    import io
-
+    first_row = 0
     with ExitStack() as stack:
-        stream = open_stream(source, stack)
-        reader = csv.reader(io.TextIOWrapper(stream, "utf-8-sig", newline=""), delimiter=delimiter)
-        header = [name.strip() for name in next(reader)]
-        _refuse_overwriting(column, header)
-        place = header.index(score)
+        blocks = _blocks(open_stream(source, stack), name_of(source), kind, delimiter)
         temporary = stack.enter_context(whole_file(target))
         file = stack.enter_context(open(temporary, "w", encoding="utf-8", newline=""))
-        separator = "\t" if Path(target).suffix.lower() == ".tsv" else ","
-        writer = csv.writer(file, delimiter=separator, lineterminator="\n")
-        writer.writerow([*header, column])
-        for rows in _blocks(reader):
-            mapped = mapping(np.array([row[place] for row in rows], float))
-            writer.writerows([*row, repr(value)] for row, value in zip(rows, mapped.tolist(), strict=True))
+        writer = csv.writer(file, delimiter=delimiter_out, lineterminator="\n")
+        for names, block in blocks:
+            if not first_row:
+                _refuse_overwriting(column, names)
+                writer.writerow([*names, column])
+            with explained_file(name_of(source), kind):
+                place = names.index(find_column(score, names, delimiter=delimiter))
+                mapped = mapping(_checked([row[place] for row in block], score, first_row))
+            writer.writerows([*row, repr(value)] for row, value in zip(block, mapped.tolist(), strict=True))
+            first_row += len(block)
 
 
-def _blocks(reader: Iterator[list[str]], size: int = 50_000) -> Iterator[list[list[str]]]:
-    rows: list[list[str]] = []
-    for row in reader:
-        if row:
-            rows.append(row)
-        if len(rows) == size:
-            yield rows
-            rows = []
-    if rows:
-        yield rows
+def _blocks(stream: IO[bytes], name: str, kind: str, delimiter: str) -> Iterator[tuple[list[str], list[list[str]]]]:
+    """Names and rows of a text file, so many rows at a time; what cannot be read is told here, and not as written."""
+    with explained_file(name, kind), delimited_rows(stream, delimiter) as (names, rows):
+        while block := list(islice(rows, BLOCK_ROWS)):
+            yield names, block
 
 
-def _refuse_overwriting(column: str, names: list[str]) -> None:
+def _checked(scores: list[Any], column: str, first_row: int = 0) -> NDArray[np.floating[Any]]:
+    return check_scores(scores, f"scores (column {column!r})", row_name=file_row, first_row=first_row)
+
+
+def _refuse_overwriting(column: str, names: Collection[str]) -> None:
     if column in names:
-        raise PulensError(f"the input has a column {column!r} already: name the new one with --column.")
+        raise InputError(f"the input has a column {column!r} already: name the new one with --column.")
