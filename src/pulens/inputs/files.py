@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pulens.errors import InputError, shown
 from pulens.inputs.columns import Columns, LabelCoding, check_scores, check_weights, file_row
@@ -15,10 +16,14 @@ from pulens.inputs.memory import ROW_BYTES, check_room
 from pulens.inputs.tables.chunks import read_chunks
 from pulens.inputs.tables.formats import format_of
 from pulens.inputs.tables.streams import explained_file, name_of, open_stream
+from pulens.joint import JointTally
 from pulens.sample import PUSample
 from pulens.tally import Tally
 
 HELD_ROWS = 4_000_000  # rows that are held before they are counted
+
+Labels = NDArray[np.int8]
+Scores = NDArray[np.floating[Any]]
 
 
 def sample_from_file(
@@ -72,6 +77,41 @@ def _counted(found: Tally | None, held: list[PUSample]) -> Tally:
     return counted if found is None else found + counted
 
 
+def joint_from_file(
+    path: str | Path,
+    label: str,
+    scores: Sequence[str],
+    *,
+    coding: LabelCoding,
+    format: str | None = None,
+    delimiter: str | None = None,
+) -> JointTally:
+    """Count the rows of a file per combination of several scores, in one pass."""
+    found: JointTally | None = None
+    held: list[tuple[Labels, list[Scores]]] = []
+    rows = 0
+
+    def counted() -> JointTally:
+        columns = [np.concatenate([part[place] for _, part in held]) for place in range(len(scores))]
+        labels = np.concatenate([part for part, _ in held])
+        joint = JointTally.from_rows(dict(zip(scores, columns, strict=True)), labels)
+        return joint if found is None else found + joint
+
+    for labels, columns, _ in _checked_chunks(
+        path, label, scores, None, coding=coding, format=format, delimiter=delimiter
+    ):
+        held.append((labels, columns))
+        rows += labels.size
+        if rows >= max(HELD_ROWS, 0 if found is None else len(found)):
+            found, held, rows = counted(), [], 0
+            check_room(
+                len(found) * ROW_BYTES * len(scores),
+                f"{path}: counting {len(found):,} combinations of scores and more",
+                "Round the scores, or take a sample of the rows.",
+            )
+    return counted() if held or found is None else found
+
+
 def samples_from_file(
     path: str | Path,
     columns: Columns,
@@ -82,25 +122,54 @@ def samples_from_file(
     hold: bool = False,
 ) -> Iterator[PUSample]:
     """The rows of a file in checked chunks; ``hold`` says that all of them will be kept."""
+    for labels, (scores,), weights in _checked_chunks(
+        path,
+        columns.label,
+        (columns.score,),
+        columns.weight,
+        coding=coding,
+        format=format,
+        delimiter=delimiter,
+        hold=hold,
+    ):
+        yield PUSample(labels, scores, weights)
+
+
+def _checked_chunks(
+    path: str | Path,
+    label: str,
+    scores: Sequence[str],
+    weight: str | None,
+    *,
+    coding: LabelCoding,
+    format: str | None,
+    delimiter: str | None,
+    hold: bool = False,
+) -> Iterator[tuple[Labels, list[Scores], NDArray[np.float64] | None]]:
+    """Labels, one array per column of scores, and weights, chunk by chunk."""
     shown_path = name_of(path)
     kind = format_of(path, format)
+    wanted = (label, *scores, *([] if weight is None else [weight]))
     first_row, kinds = 0, set[int]()
     with ExitStack() as stack:
         stream = open_stream(path, stack)
         with explained_file(shown_path, kind, lambda: f" after data row {first_row:,}"):
-            for number, chunk in enumerate(read_chunks(stream, kind, columns.names, delimiter), start=1):
+            for number, chunk in enumerate(read_chunks(stream, kind, wanted, delimiter), start=1):
                 place: dict[str, Any] = {"row_name": file_row, "first_row": first_row}
                 labels = coding.encode(chunk[0], **place, is_whole=False)
                 kinds.update(np.unique(labels).tolist())
-                scores = check_scores(chunk[1], f"scores (column {shown(columns.score)})", **place)
+                found = [
+                    check_scores(values, f"scores (column {shown(name)})", **place)
+                    for name, values in zip(scores, chunk[1:], strict=False)
+                ]
                 weights = None
-                if columns.weight is not None:
-                    weights = check_weights(chunk[2], f"weights (column {shown(columns.weight)})", **place)
+                if weight is not None:
+                    weights = check_weights(chunk[-1], f"weights (column {shown(weight)})", **place)
                 first_row += labels.size
                 if hold and number % 10 == 0:
                     what = f"holding {first_row:,} rows and more"
                     check_room(ROW_BYTES * first_row, what, "Take a sample, or count them first with pulens tally.")
-                yield PUSample(labels, scores, weights)
+                yield labels, found, weights
             coding.check_whole(np.array(sorted(kinds), np.int8))
     if first_row == 0:
         raise InputError(f"{shown_path}: the table is empty: it has no data rows.")
