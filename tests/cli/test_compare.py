@@ -82,3 +82,40 @@ def test_mistakes_end_with_one_message_and_code_two(arguments, message, file, ca
         main(["compare", str(file), *arguments])
     assert end.value.code == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_joint_tally_file_is_compared_as_the_rows_it_counts(file, tmp_path, capsys):
+    tally = str(tmp_path / "models.tally")
+    main(["tally", str(file), *MODELS, "-o", tally])
+    assert "JointTally of a, b" in capsys.readouterr().out
+    main(["compare", str(file), *MODELS, *FAST, "--json", "-"])
+    rows = capsys.readouterr().out
+    for words in ([], MODELS):
+        main(["compare", tally, *words, *FAST, "--json", "-"])
+        assert capsys.readouterr().out == rows
+
+
+def test_joint_tallies_of_parts_add_up_to_that_of_the_whole(file, tmp_path, capsys):
+    head, *lines = file.read_text().splitlines(keepends=True)
+    for place, part in enumerate((lines[:700], lines[700:])):
+        (tmp_path / f"{place}.csv").write_text(head + "".join(part))
+        main(["tally", str(tmp_path / f"{place}.csv"), *MODELS, "-o", str(tmp_path / f"{place}.tally")])
+    main(["merge", str(tmp_path / "0.tally"), str(tmp_path / "1.tally"), "-o", str(tmp_path / "all.tally")])
+    capsys.readouterr()
+    main(["compare", str(tmp_path / "all.tally"), *FAST, "--json", "-"])
+    merged = capsys.readouterr().out
+    main(["compare", str(file), *MODELS, *FAST, "--json", "-"])
+    assert merged == capsys.readouterr().out
+
+
+def test_what_a_tally_lacks_for_a_comparison_is_said_with_the_way_out(file, tmp_path, capsys):
+    main(["tally", str(file), "--score", "a", "-o", str(tmp_path / "a.tally")])
+    with pytest.raises(SystemExit) as end:
+        main(["compare", str(tmp_path / "a.tally"), *MODELS, *FAST])
+    assert end.value.code == 2
+    assert "forgets which row is which" in (said := capsys.readouterr().err)
+    assert "pulens tally --score a --score b" in said
+    with pytest.raises(SystemExit) as end:
+        main(["tally", str(file), *MODELS, "--tolerance", "0.01", "-o", str(tmp_path / "b.tally")])
+    assert end.value.code == 2
+    assert "keeps every combination of scores" in capsys.readouterr().err

@@ -181,12 +181,3 @@ def test_a_benchmark_on_a_full_disk_goes_on_once_there_is_room(disk, tmp_path):
     assert failed
     assert code == 0
     assert differences(read(tmp_path / "whole"), read(disk.seen / "archive")) == []
-
-
-def test_a_full_folder_of_temporary_files_is_named(disk, sources):
-    disk.leave(1)
-    code, said = disk.run("compare", "-", *MODELS, *JUDGE, given=Path(sources["ROWS"]), temporary=True)
-    assert code == 2
-    assert said.startswith(f"pulens: standard input cannot be copied to {str(disk.folder)!r}"), said
-    assert "TMPDIR" in said
-    assert disk.contents() == {}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pulens
-from pulens.comparison.joint import JointRows, read_models
+from pulens.comparison.joint import JointCounts, read_models
 from pulens.comparison.paired import holm, percentile_interval, two_sided_p
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
@@ -294,7 +294,7 @@ def test_tallies_of_the_rows_as_they_are_equal_those_of_each_model():
     labels[-20:] = -1
     models = {name: np.round(scores, 1) for name, scores in models.items()}
     joint = read_models(labels, models)
-    assert isinstance(joint, JointRows)
+    assert isinstance(joint, JointCounts)
     for tally, scores in zip(joint.tallies(), models.values(), strict=True):
         assert tally == Tally.from_arrays(labels, scores)
 

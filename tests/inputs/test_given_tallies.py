@@ -147,6 +147,7 @@ def test_the_command_line_refuses_an_empty_and_an_unlabelled_tally(tmp_path, cap
 
 def test_a_comparison_asks_for_rows_instead_of_a_tally(tmp_path):
     tally = Tally.from_arrays(np.array([1, 0]), SCORES)
+    write_tally_file(tmp_path / "x.tally", TallyFile.of(tally))
     for source in (tally, tmp_path / "x.tally"):
-        with pytest.raises(InputError, match="forgets which row is which"):
+        with pytest.raises(InputError, match=r"forgets which row is which.*pulens tally --score a --score b"):
             pulens.compare(source, score=["a", "b"], **ASSUMED)

@@ -185,7 +185,7 @@ def test_names_that_nothing_can_have_are_refused(name, tmp_path, capsys, monkeyp
 
 
 def test_a_line_without_an_end_is_refused(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("pulens.inputs.files.LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr("pulens.inputs.tables.streams.LONGEST_LINE", 1 << 20)
     with gzip.open(tmp_path / "a.csv.gz", "wb") as file:
         file.write(b"label,score\n1," + b"0" * (3 << 20))
     assert "line 2 is longer than" in refused(capsys, "evaluate", str(tmp_path / "a.csv.gz"))
@@ -202,7 +202,7 @@ def test_rows_counted_in_parts_give_the_same_tally(negative, tmp_path, monkeypat
         "label,score\n" + "".join(f"{a},{b}\n" for a, b in zip(labels, scores, strict=True))
     )
     whole = read_tally(tmp_path / "a.csv")
-    monkeypatch.setattr("pulens.inputs.files.CHUNK_ROWS", 7)
+    monkeypatch.setattr("pulens.inputs.tables.chunks.CHUNK_ROWS", 7)
     monkeypatch.setattr("pulens.inputs.files.HELD_ROWS", 20)
     assert read_tally(tmp_path / "a.csv") == whole
 
@@ -213,7 +213,7 @@ def test_what_cannot_be_held_is_refused_and_says_how_much_it_needs(tmp_path, cap
     tally = read_tally(tmp_path / "a.csv")
     write_tally_file(tmp_path / "a.tally", TallyFile.of(tally, source="a"))
     monkeypatch.setattr("pulens.inputs.memory.free_memory", lambda: 2000)
-    monkeypatch.setattr("pulens.inputs.files.CHUNK_ROWS", 10)
+    monkeypatch.setattr("pulens.inputs.tables.chunks.CHUNK_ROWS", 10)
     monkeypatch.setattr("pulens.inputs.files.HELD_ROWS", 20)
     for arguments in (("evaluate", "a.csv"), ("evaluate", "a.tally")):
         said = refused(capsys, arguments[0], str(tmp_path / arguments[1]))

@@ -137,7 +137,7 @@ def test_known_negatives_that_were_declared_are_counted():
 
 
 def test_files_are_judged_as_a_whole_not_by_their_chunks(tmp_path, monkeypatch):
-    monkeypatch.setattr("pulens.inputs.files.CHUNK_ROWS", 2)
+    monkeypatch.setattr("pulens.inputs.tables.chunks.CHUNK_ROWS", 2)
     path = tmp_path / "rows.csv"
     path.write_text("score,label\n4,1\n3,-1\n2,-1\n1,0\n")
     assert read_sample(path).labels.tolist() == [1, -1, -1, 0]

@@ -88,7 +88,7 @@ def write_arrow(path):
 )
 @pytest.mark.parametrize("chunk", [2, 100_000])
 def test_files_give_the_same_tally_whatever_the_chunk(tmp_path, monkeypatch, name, write, chunk):
-    monkeypatch.setattr("pulens.inputs.files.CHUNK_ROWS", chunk)
+    monkeypatch.setattr("pulens.inputs.tables.chunks.CHUNK_ROWS", chunk)
     write(tmp_path / name)
     assert Tally.from_sample(read_sample(tmp_path / name, **COLUMNS, **CODING)) == expected()
 

@@ -10,7 +10,9 @@ import pytest
 
 import pulens
 from pulens.cli import main
+from pulens.counts.joint import JointTally
 from pulens.counts.tally import Tally
+from pulens.errors import InputError
 from pulens.inputs.tally_files import TallyFile, merge, read_tally_file, write_tally_file
 
 
@@ -86,3 +88,59 @@ def test_passwords_stay_out_of_files(tmp_path):
 
     assert shown_address("postgresql://me:s:e@c@host/db?x=1") == "postgresql://host/db"
     assert sa.make_url("postgresql://me:s:e@c@host/db").password is not None
+
+
+def joint_tally(seed: int = 0):
+    rng = np.random.default_rng(seed)
+    scores = {"labelled": rng.integers(0, 5, 60).astype(np.float32) / 3, "b": rng.integers(0, 3, 60) / 7}
+    return JointTally.from_rows(scores, rng.choice([1, 0, -1], 60))
+
+
+def test_a_joint_tally_comes_back_to_the_bit_with_its_precision(tmp_path):
+    file = TallyFile.of(joint_tally(), source="x.csv")
+    write_tally_file(tmp_path / "x.tally", file)
+    back = read_tally_file(tmp_path / "x.tally")
+    assert back.tally == file.tally
+    assert back.tally.types == (np.float32, np.float64)
+    assert back.parts == file.parts
+    write_tally_file(tmp_path / "y.tally", back)
+    assert (tmp_path / "x.tally").read_bytes() == (tmp_path / "y.tally").read_bytes()
+
+
+def test_joint_tallies_are_merged_and_a_plain_one_among_them_is_refused():
+    one, two = (TallyFile.of(joint_tally(seed)) for seed in (0, 1))
+    merged = merge([one, two])
+    assert merged.tally == one.tally + two.tally
+    assert len(merged.parts) == 2
+    with pytest.raises(InputError, match="would be counted twice"):
+        merge([one, two, one])
+    with pytest.raises(InputError, match="one score and a joint tally of several cannot be added"):
+        merge([one, TallyFile.of(two.tally.tally("b"))])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"scores": ["a"]},
+        {"scores": "ab"},
+        {"scores": ["a", "a"]},
+        {"scores": ["a", 2]},
+        {"scores": ["a", "b", "c"]},
+        {"scores": None},
+        {"format": 1},
+        {"format": 3},
+        {"parts": []},
+    ],
+)
+def test_a_joint_tally_that_was_tampered_with_is_refused(tmp_path, change):
+    import pyarrow.parquet
+
+    path = tmp_path / "x.tally"
+    write_tally_file(path, TallyFile.of(joint_tally()))
+    table = pyarrow.parquet.read_table(path)
+    told = json.loads(table.schema.metadata[b"pulens"]) | change
+    if told["scores"] is None:
+        del told["scores"]
+    pyarrow.parquet.write_table(table.replace_schema_metadata({b"pulens": json.dumps(told).encode()}), path)
+    with pytest.raises(InputError, match=rf"^{path}: a "):
+        read_tally_file(path)

@@ -86,16 +86,14 @@ def reading_options(command: Command) -> Command:
     return _apply([score, *_column_options()], command)
 
 
-def many_scores_options(command: Command) -> Command:
+def many_scores_options(help: str) -> Callable[[Command], Command]:
     """The same for commands that read several columns of scores."""
-    score = click.option(
-        "--score",
-        multiple=True,
-        required=True,
-        shell_complete=complete_column,
-        help="Column of a model's scores; give it once for each model.",
-    )
-    return _apply([score, *_column_options()], command)
+    score = click.option("--score", multiple=True, shell_complete=complete_column, help=help)
+
+    def add(command: Command) -> Command:
+        return _apply([score, *_column_options()], command)
+
+    return add
 
 
 def _column_options() -> list[Callable[[Any], Any]]:

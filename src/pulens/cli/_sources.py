@@ -9,9 +9,7 @@ from glob import glob, has_magic
 from pathlib import Path
 
 from pulens.inputs.addresses import database_file, is_address
-from pulens.inputs.files import EXTENSIONS
-
-COMPRESSED = (".gz", ".bz2", ".xz")
+from pulens.inputs.tables.formats import COMPRESSED, EXTENSIONS
 
 
 def reads(source: str, place: str) -> bool:
@@ -43,5 +41,5 @@ def read_by(sources: Iterable[str], place: str) -> str | None:
 
 def _is_table(place: str) -> bool:
     name = Path(place)
-    ending = Path(name.stem).suffix if name.suffix.lower() in COMPRESSED else name.suffix
+    ending = Path(name.stem).suffix if name.suffix.lower().removeprefix(".") in COMPRESSED else name.suffix
     return ending.lower().removeprefix(".") in EXTENSIONS

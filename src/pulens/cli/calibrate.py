@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulens.cli._complete import complete_file
-from pulens.cli._options import Number, assumption_options, audit_options, reading_arguments, reading_options
-from pulens.errors import PulensError
+from pulens.cli._options import (
+    Number,
+    assumption_options,
+    audit_options,
+    engine_arguments,
+    engine_options,
+    reading_arguments,
+    reading_options,
+)
+from pulens.errors import PulensError, shown
+from pulens.inputs.addresses import shown_address
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,6 +33,7 @@ METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
 @click.command(name="calibrate")
 @click.argument("file", shell_complete=complete_file)
 @reading_options
+@engine_options
 @assumption_options
 @audit_options
 @click.option(
@@ -43,7 +53,9 @@ METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
 @click.option("--bins", type=int, help="How many bins. Default: what theory recommends for these sizes.")
 @click.option("--confidence", type=Number(), default=0.95, show_default=True, help="Confidence of intervals.")
 @click.option("--fit", "method", type=click.Choice(METHODS), help="Fit a map from scores to true probabilities.")
-@click.option("--out", metavar="PATH", help="Write all rows with a column of mapped scores: .csv, .tsv, .parquet.")
+@click.option(
+    "--out", metavar="PATH", help="Write all rows of FILE with a column of mapped scores: .csv, .tsv, .parquet."
+)
 @click.option("--column", default="calibrated", show_default=True, help="Name of the column of mapped scores.")
 @click.option("--folds", type=int, default=5, show_default=True, help="Folds for the error after recalibration.")
 @click.option("--plot", "plot_path", metavar="PATH", help="Save the reliability diagram: .png, .svg, .pdf.")
@@ -76,7 +88,9 @@ def command(
 ) -> None:
     """Show whether a model's probabilities are true, from a table of scores and PU labels; repair them if asked.
 
-    FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input.
+    FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input; a folder or
+    quoted glob of Parquet or CSV files; a .tally file; or a database (duckdb:///x.db, postgresql://...) with --table.
+    --out copies rows, so it needs one file.
 
     \b
     Examples:
@@ -107,6 +121,7 @@ def command(
             audit=audit,
             combine=combine,
             **reading_arguments(given),
+            **engine_arguments(given),
         )
         settled: dict[str, Any] = {"scores_are": scores_are, "confidence": confidence}
         judged = {**settled, "binning": binning, "bins": bins, "seed": seed}
@@ -135,9 +150,10 @@ def command(
         if plot_path is not None:
             _save_plot(found.get("reliability"), plot_path)
         if out is not None:
-            from pulens.cli._mapped import write_mapped
+            from pulens.inputs.tables.copying import write_mapped
 
-            write_mapped(file, out, found["recalibration"].map, column=column, reading=reading_arguments(given))
+            read = {name: given[name] for name in ("score", "format", "delimiter")}
+            write_mapped(file, out, found["recalibration"].map, column=column, **read)
     if json_path != "-" and not quiet:
         from rich.console import Console
 
@@ -152,6 +168,13 @@ def _check_out(file: str, out: str, method: str | None) -> None:
         raise PulensError("--out writes mapped scores: say with --fit how to map them, such as --fit isotonic.")
     if file == "-":
         raise PulensError("--out copies the rows of the input, so it needs a file: save standard input to one first.")
+    from pulens.inputs.tallies import is_elsewhere, is_tally_file
+
+    if is_tally_file(file) or is_elsewhere(file):
+        raise PulensError(
+            f"--out copies the rows of one file, got {shown(shown_address(file))}, which is not one: name a file, or "
+            "leave --out and take the map from --json."
+        )
     if Path(out).suffix.lower() not in (".csv", ".tsv", ".parquet"):
         raise PulensError(f"{out}: the ending must be .csv, .tsv or .parquet, to tell the format.")
 

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import click
@@ -20,12 +16,13 @@ from pulens.cli._options import (
     table_options,
 )
 from pulens.errors import PulensError
-from pulens.inputs.files import open_stream
 
 
 @click.command(name="compare")
 @click.argument("file", shell_complete=complete_file)
-@many_scores_options
+@many_scores_options(
+    "Column of a model's scores; give it once for each model. Default for a joint tally: all of its scores."
+)
 @table_options
 @assumption_options
 @audit_options
@@ -53,7 +50,8 @@ def command(
     """Say which of several models is better on the same rows, how sure that is, and where the class prior decides.
 
     FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input; a folder or
-    quoted glob of Parquet or CSV files; or a database (duckdb:///x.db, postgresql://...) with --table.
+    quoted glob of Parquet or CSV files; a joint .tally file (pulens tally --score a --score b); or a database
+    (duckdb:///x.db, postgresql://...) with --table.
 
     \b
     Examples:
@@ -61,20 +59,23 @@ def command(
       pulens compare scores.csv --score model_a --score model_b --class-prior 0.1:0.2 --threshold 0.5
       pulens compare scores.csv --score model_a --score model_b --class-prior 0.15 --html models.html
       pulens compare scores.csv --score model_a --score model_b --class-prior 0.15 --json -
+      pulens compare "lake/*.parquet" --score model_a --score model_b --where "day > '2024-01-01'"
     """
     from pulens.cli._output import working
     from pulens.cli._write import check_targets, to_json, write_texts
     from pulens.comparison import compare
+    from pulens.inputs.tallies import is_tally_file
 
     check_targets({"--html": html_path, "--json": json_path}, file)
     assumed = ("class_prior", "unlabelled_prior", "label_noise", "scenario", "audit", "combine")
     names = (*assumed, "confidence", "redraws", "seed")
-    reading = reading_arguments({**given, "score": list(score)})
-    reading |= {name: given[name] for name in ("table", "where") if given[name] is not None}
-    with tempfile.TemporaryDirectory() as folder, working("Comparing the models", quiet=quiet):
-        source = _rereadable(file, Path(folder), reading)
+    reading = reading_arguments({**given, "score": list(score) or None})
+    reading |= {name: given[name] for name in ("table", "where")}
+    if not score and not is_tally_file(file):
+        raise PulensError("name each model's column of scores with --score: --score a --score b.")
+    with working("Comparing the models", quiet=quiet):
         comparison = compare(
-            source,
+            file,
             metrics=metric or None,
             threshold=_thresholds(threshold),
             **{name: given[name] for name in names},
@@ -86,23 +87,6 @@ def command(
     write_texts(texts)
     if json_path != "-" and not quiet:
         click.echo(str(comparison))
-
-
-def _rereadable(file: str, folder: Path, reading: dict[str, Any]) -> str:
-    """Standard input can be read once only, and each model's column is a reading: keep a copy meanwhile."""
-    if file != "-":
-        return file
-    kept = folder / "rows"
-    try:
-        with ExitStack() as stack, kept.open("wb") as copy:
-            shutil.copyfileobj(open_stream(file, stack), copy)
-    except OSError as error:
-        raise PulensError(
-            f"standard input cannot be copied to {str(kept.parent.parent)!r}, where it is kept meanwhile: "
-            f"{error.strerror or error}. Save it to a file, or name a roomier folder in TMPDIR."
-        ) from error
-    reading["format"] = reading["format"] or "csv"
-    return str(kept)
 
 
 def _thresholds(given: tuple[str, ...]) -> Any:

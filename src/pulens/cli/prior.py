@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulens.cli._complete import complete_file
-from pulens.cli._options import Number, audit_options, reading_arguments, reading_options
+from pulens.cli._options import (
+    Number,
+    audit_options,
+    engine_arguments,
+    engine_options,
+    reading_arguments,
+    reading_options,
+)
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
 if TYPE_CHECKING:
@@ -21,6 +28,7 @@ USEFUL_WIDTHS = (0.1, 0.05, 0.02)
 @click.command(name="prior")
 @click.argument("file", shell_complete=complete_file)
 @reading_options
+@engine_options
 @click.option(
     "--method",
     help="Estimator of the class prior; --all shows what each says.  [default: auto, unless --audit decides]",
@@ -58,8 +66,9 @@ def command(
 ) -> None:
     """Estimate the share of positives from scores and PU labels.
 
-    FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input. Scores must be
-    out of sample: not those of rows the model was trained on.
+    FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input; a folder or
+    quoted glob of Parquet or CSV files; a .tally file; or a database (duckdb:///x.db, postgresql://...) with --table.
+    Scores must be out of sample: not those of rows the model was trained on.
 
     \b
     Examples:
@@ -67,6 +76,7 @@ def command(
       pulens prior scores.csv --audit 13/200
       pulens prior scores.csv --audit 13/200 --combine
       pulens prior scores.csv --label-noise estimate --json -
+      pulens prior duckdb:///scores.db --table t --where "day > '2024-01-01'"
     """
     from pulens.cli._output import working
     from pulens.cli._write import all_or_none, as_files, check_targets, to_json, write_figure
@@ -77,7 +87,7 @@ def command(
     if label_noise != "estimate":
         find(method or "auto")  # an unknown name is refused before the file is read
     with working("Estimating the share of positives"):
-        tally = read_tally(file, **reading_arguments(given))
+        tally = read_tally(file, **reading_arguments(given), **engine_arguments(given))
         noise_found = None
         if label_noise == "estimate":
             if audit is not None:

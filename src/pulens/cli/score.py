@@ -42,11 +42,11 @@ def command(
 
     import numpy as np
 
-    from pulens.cli._table_out import format_out, table_bytes
     from pulens.cli._write import check_targets, write_all
     from pulens.errors import InputError, PulensError, listed
     from pulens.inputs.columns import LabelCoding
     from pulens.inputs.features import label_values, read_features
+    from pulens.inputs.tables.writing import format_out, table_bytes
     from pulens.learners import load
 
     check_targets({"--out": out}, file, folders=(model,))

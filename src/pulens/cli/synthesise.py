@@ -84,9 +84,9 @@ def command(
     """
     import numpy as np
 
-    from pulens.cli._table import read_table
-    from pulens.cli._table_out import format_out, table_bytes
     from pulens.cli._write import check_targets, to_json, write_all
+    from pulens.inputs.tables.whole import read_table
+    from pulens.inputs.tables.writing import format_out, table_bytes
     from pulens.labelling import find
     from pulens.synthesis import synthesise
 

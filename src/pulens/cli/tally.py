@@ -6,33 +6,44 @@ from typing import Any
 
 import click
 
-from pulens.cli._options import engine_arguments, engine_options, reading_arguments, reading_options
+from pulens.cli._options import engine_arguments, engine_options, many_scores_options, reading_arguments
+from pulens.errors import PulensError
 
 
 @click.command(name="tally")
 @click.argument("source", metavar="SOURCE")
 @click.option("-o", "--out", required=True, metavar="PATH", help="The tally file to write, such as monday.tally.")
-@reading_options
+@many_scores_options(
+    "Column of scores; higher is more positive. Give it once for each model to count them together, as pulens compare "
+    "needs them.  [default: score]"
+)
 @engine_options
-def command(source: str, out: str, **given: Any) -> None:
+def command(source: str, out: str, score: tuple[str, ...], **given: Any) -> None:
     """Count the rows of SOURCE into a small file that can be merged and evaluated later.
 
-    SOURCE is whatever `pulens evaluate` takes: a file, a folder or glob of files, a database.
+    SOURCE is whatever `pulens evaluate` takes: a file, a folder or glob of files, a database. Several scores make a
+    joint tally, which counts the rows of each combination of scores: `pulens compare` reads it, and with --score any
+    command that reads one score.
 
     \b
     Examples:
       pulens tally monday.parquet -o monday.tally
       pulens merge monday.tally tuesday.tally -o week.tally
       pulens evaluate week.tally --class-prior 0.1
+      pulens tally scores.csv --score model_a --score model_b -o models.tally
+      pulens compare models.tally --class-prior 0.1
     """
     from pulens.cli._write import check_targets
-    from pulens.inputs import read_tally
+    from pulens.inputs import read_joint, read_tally
     from pulens.inputs.addresses import shown_address
     from pulens.inputs.tally_files import TallyFile, write_tally_file
 
     check_targets({"--out": out}, source)
-    arguments = {**reading_arguments(given), **engine_arguments(given)}
-    tally = read_tally(source, allow_one_kind=True, **arguments)
-    file = TallyFile.of(tally, source=shown_address(source), **arguments)
-    write_tally_file(out, file)
-    click.echo(f"{out}: {tally}")
+    is_joint = len(score) > 1
+    columns: Any = list(score) if is_joint else (*score, "score")[0]
+    arguments = {**reading_arguments({**given, "score": columns}), **engine_arguments(given)}
+    if is_joint and arguments.pop("tolerance") is not None:
+        raise PulensError("--tolerance bins one score; a joint tally of several keeps every combination of scores.")
+    counted = (read_joint if is_joint else read_tally)(source, allow_one_kind=True, **arguments)
+    write_tally_file(out, TallyFile.of(counted, source=shown_address(source), **arguments))
+    click.echo(f"{out}: {counted}")

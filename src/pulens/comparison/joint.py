@@ -1,141 +1,160 @@
-"""Rows scored by several models: read once, sorted once per model, redrawn together.
+"""Rows scored by several models: counted once per combination of scores, redrawn together.
 
 A tally forgets which row is which, so two of them cannot say how far two models agree. Here every redraw takes the
-same rows for all models; where the models agree their errors move together and cancel in the difference.
+same rows for all models; where the models agree their errors move together and cancel in the difference. Rows that
+have the same scores are one count, so the answer depends neither on their order nor on where they lie.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.counts.sample import LABELLED, NEGATIVE, UNLABELLED, PUSample
+from pulens.counts.joint import JointTally
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
 from pulens.inputs import read_joint, read_sample
-from pulens.inputs.tallies import is_elsewhere
+from pulens.inputs.tallies import is_tally_file
 from pulens.scenario import Scenario
 from pulens.types import Whole
 
+#: Rows per cell from which a redraw draws each cell's count: below, drawing row by row is quicker.
+ROWS_PER_CELL = 8
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _SortedModel:
-    """A model's rows, best first: who they are, which kind each is, and where each distinct score ends."""
+class _Ranking:
+    """The combinations of scores in a model's order, best first, and where each of its distinct scores ends."""
 
     order: NDArray[np.intp]
     thresholds: NDArray[Any]
     ends: NDArray[np.intp] | slice
-    labelled: Whole
-    negative: Whole | None
 
     @classmethod
-    def of(cls, scores: NDArray[Any], labels: NDArray[np.int8]) -> _SortedModel:
+    def of(cls, scores: NDArray[Any]) -> _Ranking:
         order = np.argsort(-scores, kind="stable")
-        ordered, kinds = scores[order], labels[order]
+        ordered = scores[order]
         is_last = np.append(ordered[1:] != ordered[:-1], True)
         ends = slice(None) if is_last.all() else np.flatnonzero(is_last)
-        negative = (kinds == NEGATIVE).astype(np.int64) if (kinds == NEGATIVE).any() else None
-        return cls(order, ordered[ends], ends, (kinds == LABELLED).astype(np.int64), negative)
+        return cls(order, ordered[ends], ends)
 
-    def tally(self, counts: Whole) -> Tally:
-        """Rows at or above each score, each row counted as often as it was drawn."""
-        drawn = counts[self.order]
-        labelled = np.cumsum(drawn * self.labelled)[self.ends]
-        others = np.cumsum(drawn)[self.ends] - labelled
-        if self.negative is None:
-            return Tally(self.thresholds, labelled, others, np.broadcast_to(np.int64(0), labelled.shape))
-        negative = np.cumsum(drawn * self.negative)[self.ends]
-        return Tally(self.thresholds, labelled, others - negative, negative)
+    def tally(self, labelled: Whole, unlabelled: Whole, negative: Whole | None) -> Tally:
+        """Rows at or above each score, of counts per combination."""
+        counts = self._above(labelled), self._above(unlabelled)
+        if negative is None:  # zeros that take no memory
+            return Tally(self.thresholds, *counts, np.broadcast_to(np.int64(0), counts[0].shape))
+        return Tally(self.thresholds, *counts, self._above(negative))
+
+    def _above(self, counts: Whole) -> Whole:
+        return np.cumsum(counts[self.order])[self.ends]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class JointRows:
-    """Labels that all models share, and each model's ranking of the rows."""
+class JointCounts:
+    """Counts per combination of scores, and each model's ranking of the combinations."""
 
-    names: tuple[str, ...]
-    labels: NDArray[np.int8]
-    models: tuple[_SortedModel, ...]
+    joint: JointTally
+    rankings: tuple[_Ranking, ...]
 
     @classmethod
-    def of(cls, samples: Mapping[str, PUSample]) -> JointRows:
-        """From one sample per model, all of the same rows."""
-        first = next(iter(samples.values()))
-        for name, sample in samples.items():
-            if sample.labels.size != first.labels.size or not np.array_equal(sample.labels, first.labels):
-                raise InputError(f"the rows of model {name!r} are not those of the others: models need common rows.")
-            if sample.weights is not None:
-                raise PulensError(
-                    "models cannot be compared on weighted rows: the redraw takes every row for one observation. "
-                    "Leave the weights out, or repeat the rows."
-                )
-        return cls(
-            tuple(samples),
-            first.labels,
-            tuple(_SortedModel.of(sample.scores, first.labels) for sample in samples.values()),
-        )
+    def of(cls, joint: JointTally) -> JointCounts:
+        return cls(joint, tuple(_Ranking.of(joint.column(name)) for name in joint.names))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.joint.names
 
     @property
     def n_labelled(self) -> int:
-        return int(np.count_nonzero(self.labels == LABELLED))
+        return int(self.joint.totals.labelled)
 
-    def tallies(self, counts: Whole | None = None) -> list[Tally]:
-        """One tally per model; ``counts`` says how often each row was drawn."""
-        drawn = np.ones(self.labels.size, np.int64) if counts is None else counts
-        return [model.tally(drawn) for model in self.models]
+    @property
+    def _kinds(self) -> list[Whole]:
+        """Counts of labelled and unlabelled rows, and of known negatives where there are any."""
+        joint = self.joint
+        kinds = [joint.labelled, joint.unlabelled, *([joint.negative] if joint.negative.any() else [])]
+        return [kind.astype(np.int64, copy=False) for kind in kinds]
+
+    def tallies(self, kinds: Sequence[Whole] | None = None) -> list[Tally]:
+        """One tally per model, of the rows as they are or of redrawn counts."""
+        labelled, unlabelled, *negative = self._kinds if kinds is None else kinds
+        return [ranking.tally(labelled, unlabelled, negative[0] if negative else None) for ranking in self.rankings]
 
     def redraws(self, draws: int, scenario: Scenario, rng: np.random.Generator) -> Iterator[list[Tally]]:
         """Tallies of redrawn rows: each kind by itself in case-control, all rows together in the single set."""
-        n = self.labels.size
-        if scenario is Scenario.SINGLE_SET:
-            strata = [np.arange(n)]
-        else:
-            strata = [np.flatnonzero(self.labels == code) for code in (LABELLED, UNLABELLED, NEGATIVE)]
+        kinds = self._kinds
+        together = [np.concatenate(kinds)] if scenario is Scenario.SINGLE_SET else kinds
+        redrawn = [_Redraw(counts) for counts in together]
         for _ in range(draws):
-            counts = np.zeros(n, np.int64)
-            for rows in strata:
-                if rows.size:
-                    counts[rows] = np.bincount(rng.integers(0, rows.size, rows.size), minlength=rows.size)
-            if counts[self.labels == LABELLED].any() and counts[self.labels != LABELLED].any():
-                yield self.tallies(counts)
+            counts = np.concatenate([one.draw(rng) for one in redrawn])
+            drawn = np.split(counts, len(kinds))
+            if drawn[0].any() and any(kind.any() for kind in drawn[1:]):
+                yield self.tallies(drawn)
 
 
-def read_models(source: Any, scores: Any, **reading: Any) -> JointRows:
-    """Labels and a mapping of scores, or a table or file and the names of its score columns."""
-    if isinstance(source, Tally) or (isinstance(source, str | Path) and str(source).endswith(".tally")):
-        raise InputError(
-            "a tally forgets which row is which, so it cannot say how far two models agree. Compare the models on the "
-            "rows: labels and a mapping of scores, a table, a file or a database."
-        )
+class _Redraw:
+    """As many rows as were counted, drawn with replacement: how many fall into each cell."""
+
+    def __init__(self, counts: Whole) -> None:
+        self._cells = np.flatnonzero(counts)
+        self._counts, self._size = counts[self._cells], counts.size
+        self._rows = int(counts.sum())
+        by_row = self._rows <= ROWS_PER_CELL * self._cells.size
+        self._cell_of_row = np.repeat(self._cells, self._counts) if by_row else None
+
+    def draw(self, rng: np.random.Generator) -> Whole:
+        if not self._rows:
+            return np.zeros(self._size, np.int64)
+        if self._cell_of_row is not None:
+            rows = rng.integers(0, self._rows, self._rows)
+            return np.bincount(self._cell_of_row[rows], minlength=self._size)
+        drawn = np.zeros(self._size, np.int64)
+        drawn[self._cells] = rng.multinomial(self._rows, self._counts / self._rows)
+        return drawn
+
+
+def read_models(source: Any, scores: Any, **reading: Any) -> JointCounts:
+    """Labels and a mapping of scores, or whatever else rows may lie in and the names of its columns of scores."""
+    columns = reading.pop("score", None)
     if isinstance(scores, Mapping):
-        samples = {str(name): read_sample(source, values, **reading) for name, values in scores.items()}
-    elif scores is None and "score" in reading:
-        columns = reading.pop("score")
-        if isinstance(columns, str):
-            columns = [columns]
-        repeated = sorted({name for name in columns if list(columns).count(name) > 1})
-        if repeated:
-            raise PulensError(
-                f"the score column {repeated[0]!r} is named twice; a model has nothing to win over itself."
+        return JointCounts.of(_from_arrays(source, scores, **reading))
+    if scores is None and (columns is not None or isinstance(source, Tally | JointTally) or is_tally_file(source)):
+        if columns is not None:
+            columns = [columns] if isinstance(columns, str) else list(columns)
+            _check_models(columns)
+        return JointCounts.of(read_joint(source, score=columns, **reading))
+    raise PulensError(
+        'give labels and a mapping of scores, such as {"a": scores_a, "b": scores_b}, or a table or file with '
+        f"score=[...] naming its columns; got scores of type {type(scores).__name__}."
+    )
+
+
+def _from_arrays(
+    labels: Any, scores: Mapping[Any, Any], *, table: Any = None, where: str | None = None, **reading: Any
+) -> JointTally:
+    for name, said in {"table": table, "where": where}.items():
+        if said is not None:
+            raise InputError(
+                f"{name}={said!r} is for databases and files; labels and scores given as arrays have none."
             )
-        if is_elsewhere(source) or any(reading.get(name) is not None for name in ("table", "where")):
-            # counted where they are; only the combinations of scores that occur travel
-            labels, by_model = read_joint(source, score=columns, **reading).rows()
-            samples = {name: PUSample(labels, values) for name, values in by_model.items()}
-        else:
-            plain = {name: value for name, value in reading.items() if name not in ("table", "where")}
-            samples = {name: read_sample(source, score=name, **plain) for name in columns}
-    else:
+    if any(reading.get(name) is not None for name in ("weight", "weights")):
         raise PulensError(
-            'give labels and a mapping of scores, such as {"a": scores_a, "b": scores_b}, or a table or file with '
-            f"score=[...] naming its columns; got scores of type {type(scores).__name__}."
+            "models cannot be compared on weighted rows: the redraw takes every row for one observation. Leave the "
+            "weights out, or repeat the rows."
         )
-    if len(samples) < 2:
-        raise PulensError(
-            f"a comparison needs at least two models, got {len(samples)}: {', '.join(samples) or 'none'}."
-        )
-    return JointRows.of(samples)
+    _check_models([str(name) for name in scores])
+    samples = {str(name): read_sample(labels, values, **reading) for name, values in scores.items()}
+    common = next(iter(samples.values())).labels
+    return JointTally.from_rows({name: sample.scores for name, sample in samples.items()}, common)
+
+
+def _check_models(names: Sequence[str]) -> None:
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise PulensError(f"the score column {repeated[0]!r} is named twice; a model has nothing to win over itself.")
+    if len(names) < 2:
+        raise PulensError(f"a comparison needs at least two models, got {len(names)}: {', '.join(names) or 'none'}.")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pulens.comparison.answer import Comparison
-from pulens.comparison.joint import JointRows, read_models
+from pulens.comparison.joint import JointCounts, read_models
 from pulens.comparison.order import Order, largest_credible_prior, order_by_prior
 from pulens.comparison.paired import Difference, holm, percentile_interval, two_sided_p
 from pulens.counts.tally import Tally
@@ -45,7 +45,7 @@ PRIORS_TRACED = 65  # when the order is traced
 class _Asked:
     """What is to be compared: metrics by name, a threshold for each model, the assumptions."""
 
-    rows: JointRows
+    rows: JointCounts
     metrics: Mapping[str, Metric]
     thresholds: Mapping[str, float]
     evidence: Evidence  # of the first model: counts differ between models, but not the numbers of rows

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.counts.tally import Tally, Totals
-from pulens.errors import InputError
+from pulens.counts.tally import KINDS, Tally, Totals, check_total
+from pulens.errors import InputError, listed, shown
 from pulens.types import Counted
 
 
@@ -61,6 +61,7 @@ class JointTally:
         types: Sequence[np.dtype[Any]] = (),
     ) -> JointTally:
         """Build from counts per combination, in any order, possibly repeated."""
+        _check(names, scores, labelled, unlabelled, negative)
         order = np.lexsort(scores.T[::-1])
         ordered = scores[order] + 0.0  # -0.0 and 0.0 are one score
         begins = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(ordered)]
@@ -77,11 +78,26 @@ class JointTally:
 
     def tally(self, name: str) -> Tally:
         """The tally of one score."""
-        if name not in self.names:
-            raise InputError(f"there is no score {name!r} in this joint tally; there are {', '.join(self.names)}.")
-        column = self._column(self.names.index(name))
+        column = self.column(name)
         negative = self.negative if self.negative.any() else None
         return Tally.from_increments(column, self.labelled, self.unlabelled, negative)
+
+    def chosen(self, names: Sequence[str]) -> JointTally:
+        """The joint tally of some of the scores, in the order asked for.
+
+        >>> joint = JointTally.from_rows({"a": [3, 2], "b": [5, 5], "c": [0, 1]}, np.array([1, 0]))
+        >>> joint.chosen(["c", "a"]).scores.tolist()
+        [[0.0, 3.0], [1.0, 2.0]]
+        """
+        self.check()
+        places = [self._place(name) for name in names]
+        types = [self.types[place] for place in places] if self.types else ()
+        counts = (self.labelled, self.unlabelled, self.negative)
+        return JointTally.from_increments(names, self.scores[:, places], *counts, types=types)
+
+    def check(self) -> None:
+        """Refuse counts that no rows could have given."""
+        _check(self.names, self.scores, self.labelled, self.unlabelled, self.negative)
 
     def rows(self) -> tuple[NDArray[np.int8], dict[str, NDArray[np.float64]]]:
         """Labels and scores of rows with these counts, in a fixed order: as many as were counted.
@@ -93,10 +109,19 @@ class JointTally:
         kinds = ((1, self.labelled), (0, self.unlabelled), (-1, self.negative))
         labels = np.concatenate([np.full(int(counts.sum()), code, np.int8) for code, counts in kinds])
         place = np.concatenate([np.repeat(np.arange(len(self)), counts.astype(np.int64)) for _, counts in kinds])
-        return labels, {name: self._column(column)[place] for column, name in enumerate(self.names)}
+        return labels, {name: self.column(name)[place] for name in self.names}
 
-    def _column(self, place: int) -> NDArray[np.floating[Any]]:
-        """One model's scores in the precision that they came in."""
+    def _place(self, name: str) -> int:
+        if name not in self.names:
+            raise InputError(
+                f"there is no score {shown(name)} in this joint tally, which holds {listed(self.names)}. Say which of "
+                "them with score= (--score on the command line)."
+            )
+        return self.names.index(name)
+
+    def column(self, name: str) -> NDArray[np.floating[Any]]:
+        """One model's score in each combination, in the precision that it came in."""
+        place = self._place(name)
         return np.ascontiguousarray(self.scores[:, place], self.types[place] if self.types else np.float64)
 
     def __len__(self) -> int:
@@ -134,3 +159,21 @@ class JointTally:
         )
 
     __repr__ = __str__
+
+
+def _check(names: Sequence[str], scores: NDArray[Any], *counts: Counted) -> None:
+    if scores.ndim != 2 or scores.shape[1] != len(names):
+        raise InputError(
+            f"a joint tally needs one column of scores per name, got shape {scores.shape} for {listed(names)}."
+        )
+    if not np.isfinite(scores).all():
+        raise InputError(f"a joint tally's scores must be finite numbers, got {scores[~np.isfinite(scores)][0]}.")
+    for kind, count in zip(KINDS, counts, strict=True):
+        if count.shape != (len(scores),) or count.dtype.kind not in "iu":
+            raise InputError(
+                f"a joint tally needs one whole number of {kind} rows per combination of scores, got {count.dtype} "
+                f"numbers of shape {count.shape} for {len(scores):,} combinations."
+            )
+        if (count < 0).any():
+            raise InputError(f"a joint tally's counts ({kind} rows) must be at least 0, got {count[count < 0][0]}.")
+        check_total(float(count.sum(dtype=np.float64)), "the counts")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import zlib
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from lzma import LZMAError
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +14,9 @@ from numpy.typing import NDArray
 
 from pulens.errors import InputError, listed
 from pulens.inputs.columns import LabelCoding, check_scores, file_row, find_column, is_null
-from pulens.inputs.files import column_names, format_of, open_stream, read_chunks, separator_of
+from pulens.inputs.tables.chunks import Chunk, column_names, read_chunks
+from pulens.inputs.tables.formats import TEXT, format_of, separator_of
+from pulens.inputs.tables.streams import explained_file, open_stream
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +26,6 @@ class FeatureTable:
     names: tuple[str, ...]
     values: NDArray[np.float32]
     labels: NDArray[np.int8] | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    names: tuple[str, ...]
 
 
 def read_features(
@@ -51,44 +45,35 @@ def read_features(
     kind = format_of(path, format)
     if str(path) == "-":
         raise InputError("features cannot be read from standard input; give a file.")
-    coding = coding or LabelCoding()
-    try:
-        available = column_names(path, kind, delimiter)
+    available = column_names(path, kind, delimiter)
+    with explained_file(str(path), kind):
         unknown = [name for name in (*(features or ()), *drop, *([label] if label else ())) if name not in available]
         for name in unknown:
-            find_column(name, available, delimiter=separator_of(kind, delimiter) if kind in ("csv", "tsv") else None)
+            find_column(name, available, delimiter=separator_of(kind, delimiter) if kind in TEXT else None)
         chosen = tuple(features) if features else tuple(n for n in available if n != label and n not in drop)
         if not chosen:
             raise InputError(f"there is no column left to learn from; the columns are {listed(available, limit=30)}.")
-        way_out = "" if features else "Leave a column out with drop= (--drop on the command line)."
-        return _read(path, kind, chosen, label, coding, delimiter, way_out)
-    except InputError as error:
-        raise error if str(error).startswith(str(path)) else InputError(f"{path}: {error}") from error
-    except (UnicodeDecodeError, OSError, EOFError, LZMAError, zlib.error, csv.Error) as error:
-        raise InputError(f"{path} could not be read as {kind}: {' '.join(str(error).split())}") from error
+    way_out = "" if features else "Leave a column out with drop= (--drop on the command line)."
+    with ExitStack() as stack:
+        stream = open_stream(path, stack)
+        with explained_file(str(path), kind):
+            chunks = read_chunks(stream, kind, (*([label] if label else []), *chosen), delimiter)
+            return _gathered(chunks, chosen, label, coding or LabelCoding(), way_out)
 
 
-def _read(
-    path: str | Path,
-    kind: str,
-    chosen: tuple[str, ...],
-    label: str | None,
-    coding: LabelCoding,
-    delimiter: str | None,
-    way_out: str,
+def _gathered(
+    chunks: Iterable[Chunk], chosen: tuple[str, ...], label: str | None, coding: LabelCoding, way_out: str
 ) -> FeatureTable:
-    wanted: Any = _Wanted((*([label] if label else []), *chosen))
     values, labels = [], []
     first_row = 0
-    with ExitStack() as stack:
-        for chunk in read_chunks(open_stream(path, stack), kind, wanted, delimiter):
-            place: dict[str, Any] = {"row_name": file_row, "first_row": first_row}
-            columns = chunk[1:] if label else chunk
-            if label:
-                labels.append(coding.encode(chunk[0], **place, is_whole=False))  # learners refuse -1 themselves
-            numbers = [_numbers(name, column, place, way_out) for name, column in zip(chosen, columns, strict=True)]
-            values.append(np.column_stack(numbers))
-            first_row += len(chunk[0])
+    for chunk in chunks:
+        place: dict[str, Any] = {"row_name": file_row, "first_row": first_row}
+        columns = chunk[1:] if label else chunk
+        if label:
+            labels.append(coding.encode(chunk[0], **place, is_whole=False))  # learners refuse -1 themselves
+        numbers = [_numbers(name, column, place, way_out) for name, column in zip(chosen, columns, strict=True)]
+        values.append(np.column_stack(numbers))
+        first_row += len(chunk[0])
     if first_row == 0:
         raise InputError("the table is empty: it has no data rows.")
     return FeatureTable(chosen, np.concatenate(values), np.concatenate(labels) if labels else None)
@@ -115,8 +100,7 @@ def label_values(
     """How many rows have each value of the column of labels, as text and in order of appearance: for messages."""
     counts: Counter[str] = Counter()
     with ExitStack() as stack:
-        wanted: Any = _Wanted((label,))
-        for chunk in read_chunks(open_stream(path, stack), format_of(path, format), wanted, delimiter):
+        for chunk in read_chunks(open_stream(path, stack), format_of(path, format), (label,), delimiter):
             column = chunk[0].tolist() if hasattr(chunk[0], "tolist") else chunk[0]
             counts.update("" if is_null(value) else str(value) for value in column)
     return dict(counts)

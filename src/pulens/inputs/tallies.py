@@ -12,12 +12,12 @@ import numpy as np
 
 from pulens.counts.joint import JointTally
 from pulens.counts.sample import PUSample
-from pulens.counts.tally import Tally, check_counts
+from pulens.counts.tally import Tally, Totals, check_counts
 from pulens.errors import InputError, cut, listed, shown
 from pulens.inputs.addresses import check_name, is_address, shown_address
 from pulens.inputs.columns import Columns, LabelCoding, find_column
 from pulens.inputs.engines._drive import BinErrors, check_scores_of, check_tolerance, count_jointly, count_tallies
-from pulens.inputs.files import tally_from_file
+from pulens.inputs.files import joint_from_file, tally_from_file
 from pulens.inputs.frames import is_frame, open_frame
 from pulens.inputs.read import check_kinds, check_weights_given, read_sample
 from pulens.keywords import hands_on, keywords_of
@@ -52,9 +52,9 @@ def read_tally(
     Parameters
     ----------
     source
-        What :func:`pulens.inputs.read_sample` takes, or: a glob or folder of Parquet or CSV files; a ``.tally`` file;
-        a DuckDB relation, PySpark, Polars lazy or Ibis table; ``"duckdb:///file.db"``, ``"postgresql://..."`` or
-        any SQLAlchemy URL, engine or connection.
+        What :func:`pulens.inputs.read_sample` takes, or: a glob or folder of Parquet or CSV files; a tally or a
+        ``.tally`` file, with ``score=`` for a joint one; a DuckDB relation, PySpark, Polars lazy or Ibis table;
+        ``"duckdb:///file.db"``, ``"postgresql://..."`` or any SQLAlchemy URL, engine or connection.
     table, where
         Which table of a database, and an SQL condition on its rows.
     tolerance
@@ -69,12 +69,14 @@ def read_tally(
     >>> print(read_tally([1, 0, 0], [0.9, 0.7, 0.2]))
     Tally(1 labelled, 2 unlabelled, 3 distinct scores)
     """
-    if isinstance(source, Tally):
-        _refuse_beside_counts("a Tally", {**reading, "scores": scores, "table": table, "where": where})
-        check_counts(source)
+    if isinstance(source, Tally | JointTally):
+        said = {**reading, "scores": scores, "table": table, "where": where}
+        _refuse_beside_counts(f"a {type(source).__name__}", said)
+        counted = _one_score(source, reading.get("score", "score"))
+        check_counts(counted)
         if not allow_one_kind:
-            check_tally(source)
-        return source
+            check_tally(counted)
+        return counted
     reading = {**reading, "allow_one_kind": allow_one_kind}
     found = _read(source, scores, None, table, where, tolerance, bin_errors, reading)
     if not allow_one_kind:
@@ -136,35 +138,84 @@ def read_constants(
 
 @hands_on(ROWS)
 def read_joint(
-    source: Any, *, score: Sequence[str], table: Any = None, where: str | None = None, **reading: Any
+    source: Any,
+    *,
+    score: Sequence[str] | None = None,
+    table: Any = None,
+    where: str | None = None,
+    allow_one_kind: bool = False,
+    **reading: Any,
 ) -> JointTally:
     """Count the rows of a table, file or database per combination of several scores, where the rows are.
+
+    A joint tally, or a file of one that ``pulens tally --score a --score b`` wrote, is taken as it is, or the scores
+    named of it. ``allow_one_kind`` accepts rows that are all of one kind: a part of a larger whole.
 
     >>> import polars
     >>> frame = polars.DataFrame({"a": [0.9, 0.7, 0.2], "b": [0.8, 0.8, 0.1], "label": [1, 0, 0]})
     >>> print(read_joint(frame, score=["a", "b"]))
     JointTally of a, b (1 labelled, 2 unlabelled, 3 combinations)
     """
-    names = list(score)
+    counted = _given_joint(source, {**reading, "table": table, "where": where})
+    names = list(counted.names if counted is not None and score is None else score or ())
     if isinstance(score, str) or len(set(names)) < 2 or len(set(names)) < len(names):
         raise InputError(f"a joint tally needs two or more different columns of scores, got {score!r}.")
+    joint = _count_jointly(source, names, table, where, reading) if counted is None else counted.chosen(names)
+    if not allow_one_kind:
+        check_totals(joint.totals)
+    return joint
+
+
+def _count_jointly(source: Any, names: list[str], table: Any, where: str | None, reading: dict[str, Any]) -> JointTally:
     for weights in ("weights", "weight"):
         if reading.get(weights) is not None:
             raise InputError(f"a joint tally counts every row once, got {weights}=. Leave it out, or repeat the rows.")
     coding = LabelCoding(*(reading.get(name) for name in _LABELS))
+    label = reading.get("label", "label")
     for name in reversed(names):  # the first is checked last, and counts them all
         beside = tuple(names[1:]) if name == names[0] else ()
-        columns = Columns(name, reading.get("label", "label"))
-        opened = _engine(source, None, columns, None, table, where, 0.0, reading, beside)
+        opened = _engine(source, None, Columns(name, label), None, table, where, None, reading, beside)
         if opened is None:
             break
         with opened as engine:
             if name == names[0]:
                 return count_jointly(engine, names, coding)
             check_scores_of(engine)
-    samples = {name: read_sample(source, score=name, **reading) for name in names}
-    labels = samples[names[0]].labels
-    return JointTally.from_rows({name: sample.scores for name, sample in samples.items()}, labels)
+    _refuse_conditions(table, where)
+    if isinstance(source, str | Path):
+        options = {name: reading.get(name) for name in ("format", "delimiter")}
+        return joint_from_file(source, label, names, coding=coding, **options)
+    samples = {name: read_sample(source, score=name, **reading, allow_one_kind=True) for name in names}
+    return JointTally.from_rows({name: sample.scores for name, sample in samples.items()}, samples[names[0]].labels)
+
+
+def _given_joint(source: Any, said: Mapping[str, Any]) -> JointTally | None:
+    """A joint tally that is given, as such or as a file; refused where one score alone was counted."""
+    if not isinstance(source, Tally | JointTally) and not is_tally_file(source):
+        return None
+    found = source
+    what = type(source).__name__
+    if isinstance(source, str | Path):
+        from pulens.inputs.tally_files import read_tally_file
+
+        found, what = read_tally_file(source).tally, f"the tally {source}"
+    if isinstance(found, Tally):
+        raise InputError(
+            f"{what} counts one score: it forgets which row is which, so it cannot say how far two models agree. Count "
+            "both scores together (pulens tally --score a --score b, or pulens.inputs.read_joint), or give the rows: "
+            "labels and a mapping of scores, a table, a file or a database."
+        )
+    _refuse_beside_counts(what, said)
+    return found  # type: ignore[no-any-return]
+
+
+def is_tally_file(source: Any) -> bool:
+    """Whether this names a file of counts.
+
+    >>> is_tally_file("week.tally"), is_tally_file("week.csv")
+    (True, False)
+    """
+    return isinstance(source, str | Path) and str(source).endswith(".tally")
 
 
 def _read(
@@ -178,8 +229,7 @@ def _read(
     reading: dict[str, Any],
 ) -> dict[Any, Tally]:
     check_tolerance(tolerance)
-    is_tally_file = isinstance(source, str | Path) and str(source).endswith(".tally")
-    if is_tally_file:
+    if is_tally_file(source):
         _refuse_beside_counts(f"the tally {source}", {**reading, "scores": scores})
     check_weights_given(scores, reading.get("weights"), reading.get("weight"))
     columns = Columns(reading.get("score", "score"), reading.get("label", "label"), reading.get("weight"))
@@ -188,13 +238,11 @@ def _read(
         coding = LabelCoding(*(reading.get(name) for name in _LABELS))
         with opened as engine:
             return count_tallies(engine, coding, tolerance=tolerance, bin_errors=bin_errors)
-    if where is not None or table is not None:
-        given = f"table={shown(table)}" if where is None else f"where={shown(where)}"
-        raise InputError(f"{given} is for databases and files; rows given as arrays or frames have none.")
-    if is_tally_file:
+    _refuse_conditions(table, where)
+    if is_tally_file(source):
         from pulens.inputs.tally_files import read_tally_file
 
-        return {None: read_tally_file(source).tally}
+        return {None: _one_score(read_tally_file(source).tally, columns.score)}
     if group_by is None and scores is None and isinstance(source, str | Path):
         coding = LabelCoding(*(reading.get(name) for name in _LABELS))
         options = {name: reading.get(name) for name in ("format", "delimiter")}
@@ -202,6 +250,20 @@ def _read(
     if group_by is None:
         return {None: Tally.from_sample(read_sample(source, scores, **reading))}
     return _split_frame(source, group_by, reading)
+
+
+def _one_score(counted: Tally | JointTally, score: str) -> Tally:
+    """The counts of one score; a tally of one score was not asked for it by name."""
+    if isinstance(counted, Tally):
+        return counted
+    counted.check()
+    return counted.tally(score)
+
+
+def _refuse_conditions(table: Any, where: str | None) -> None:
+    if where is not None or table is not None:
+        given = f"table={shown(table)}" if where is None else f"where={shown(where)}"
+        raise InputError(f"{given} is for databases and files; rows given as arrays or frames have none.")
 
 
 def _refuse_beside_counts(what: str, said: Mapping[str, Any]) -> None:
@@ -324,7 +386,7 @@ def _is_large(path: Path, kind: str) -> bool:
             return False
     except OSError:
         return False
-    from pulens.inputs.arrow_files import parquet_size
+    from pulens.inputs.tables.arrow import parquet_size
 
     rows, unpacked = parquet_size(path)
     return rows >= LARGE_ROWS or unpacked >= LARGE_UNPACKED
@@ -401,4 +463,9 @@ def _segments_of(frame: Any, group_by: str) -> np.ndarray[Any, Any]:
 
 def check_tally(tally: Tally) -> None:
     """Refuse counts that say nothing: no rows, no labelled positive, nothing to compare it with."""
-    check_kinds(tally.totals.rows, tally.totals.labelled, tally.totals.rows)
+    check_totals(tally.totals)
+
+
+def check_totals(totals: Totals) -> None:
+    """The same, of the numbers of rows alone."""
+    check_kinds(totals.rows, totals.labelled, totals.rows)

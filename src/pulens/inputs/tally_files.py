@@ -1,8 +1,9 @@
 """Tallies as small Parquet files: what each score counts, and where the rows came from.
 
 A file holds one row per distinct score (or bin): ``score``, ``labelled``, ``unlabelled``, ``negative`` and, for bins,
-``highest``. Its metadata lists the parts that were counted into it, each with a digest of its counts, so that a part
-cannot be counted twice by mistake. Nothing in it depends on the time or the machine.
+``highest``. A joint tally has one row per combination of scores: ``score_1``, ``score_2`` and so on, whose names stand
+in the metadata. The metadata lists the parts that were counted into the file, each with a digest of its counts, so that
+a part cannot be counted twice by mistake. Nothing in it depends on the time or the machine.
 """
 
 from __future__ import annotations
@@ -17,39 +18,56 @@ from typing import Any
 import numpy as np
 
 from pulens._version import __version__
+from pulens.counts.joint import JointTally
 from pulens.counts.tally import Tally, check_total
-from pulens.errors import InputError, MissingDependencyError, cut, listed, shown
+from pulens.errors import InputError, cut, listed, shown
 from pulens.inputs.memory import check_room
+from pulens.inputs.tables.arrow import pyarrow_for
 from pulens.whole_files import whole_file
 
-FORMAT = 1
+FORMAT, JOINT_FORMAT = 1, 2  # older versions know the first alone, and say so
+MOST_SCORES = 1000  # of a joint tally
 TALLY_ROW_BYTES = 160  # the columns of a tally as they are read, checked, joined and added up
 METADATA = b"pulens"
 COUNTS = ("labelled", "unlabelled", "negative")
+
+
+Counted = Tally | JointTally
 
 
 @dataclass(frozen=True, slots=True)
 class TallyFile:
     """A tally and the parts it is made of, each a mapping with ``source``, ``rows``, ``digest`` and more."""
 
-    tally: Tally
+    tally: Counted
     parts: tuple[Mapping[str, Any], ...]
 
     @classmethod
-    def of(cls, tally: Tally, **provenance: Any) -> TallyFile:
+    def of(cls, tally: Counted, **provenance: Any) -> TallyFile:
         """A tally counted from one source."""
         told = {name: value for name, value in sorted(provenance.items()) if value is not None}
         return cls(tally, ({**told, "rows": tally.totals.rows, "digest": digest(tally)},))
 
     def __add__(self, other: TallyFile) -> TallyFile:
         parts = sorted((*self.parts, *other.parts), key=_canonical)
-        return TallyFile(self.tally + other.tally, tuple(parts))
+        return TallyFile(_added(self.tally, other.tally), tuple(parts))
 
     def __str__(self) -> str:
         return f"{self.tally} from {len(self.parts)} part{'s' if len(self.parts) > 1 else ''}"
 
 
-def digest(tally: Tally) -> str:
+def _added(one: Counted, other: Counted) -> Counted:
+    if isinstance(one, JointTally) and isinstance(other, JointTally):
+        return one + other
+    if isinstance(one, Tally) and isinstance(other, Tally):
+        return one + other
+    raise InputError(
+        "a tally of one score and a joint tally of several cannot be added: count the rows of both alike (pulens tally "
+        "with the same --score)."
+    )
+
+
+def digest(tally: Counted) -> str:
     """A fingerprint of the counts.
 
     >>> tally = Tally.from_arrays(np.array([1, 0]), np.array([0.5, 0.25]))
@@ -57,7 +75,12 @@ def digest(tally: Tally) -> str:
     False
     """
     found = hashlib.sha256()
-    for values in (tally.thresholds, tally.highest, *tally.increments()):
+    if isinstance(tally, JointTally):
+        found.update(_canonical(tally.names).encode())
+        arrays = [tally.scores, tally.labelled, tally.unlabelled, tally.negative]
+    else:
+        arrays = [tally.thresholds, tally.highest, *tally.increments()]
+    for values in arrays:
         found.update(np.ascontiguousarray(values, np.float64).tobytes())
     return found.hexdigest()[:32]
 
@@ -88,10 +111,15 @@ def write_tally_file(path: str | Path, file: TallyFile) -> None:
     """Write a tally; the file appears complete or not at all."""
     pa, parquet = _pyarrow()
     tally = file.tally
-    columns = {"score": tally.thresholds, **dict(zip(COUNTS, tally.increments(), strict=True))}
-    if tally.binning is not None:
-        columns["highest"] = tally.highest
-    told = {"format": FORMAT, "pulens": __version__, "parts": [dict(part) for part in file.parts]}
+    told: dict[str, Any] = {"format": FORMAT, "pulens": __version__, "parts": [dict(part) for part in file.parts]}
+    if isinstance(tally, JointTally):
+        told |= {"format": JOINT_FORMAT, "scores": list(tally.names)}
+        columns = dict(zip(_score_columns(tally.names), (tally.column(name) for name in tally.names), strict=True))
+        columns |= dict(zip(COUNTS, (tally.labelled, tally.unlabelled, tally.negative), strict=True))
+    else:
+        columns = {"score": tally.thresholds, **dict(zip(COUNTS, tally.increments(), strict=True))}
+        if tally.binning is not None:
+            columns["highest"] = tally.highest
     table = pa.table(columns).replace_schema_metadata({METADATA: _canonical(told).encode()})
     with whole_file(path) as temporary:
         parquet.write_table(table, temporary, compression="zstd")
@@ -109,42 +137,78 @@ def read_tally_file(path: str | Path) -> TallyFile:
             f"{path}: a tally of {file.metadata.num_rows:,} scores",
             "Count the rows again with --tolerance, which bins them.",
         )
-        table = file.read([name for name in file.schema_arrow.names if name in ("score", *COUNTS, "highest")])
-        table.validate(full=True)
         told = json.loads((file.schema_arrow.metadata or {}).get(METADATA, b"null"))
+        _check_told(path, told, file.schema_arrow.names)
+        wanted = (*_score_columns(told.get("scores")), *COUNTS)
+        table = file.read([name for name in file.schema_arrow.names if name in (*wanted, "highest")])
+        table.validate(full=True)
     except InputError:
         raise
     except (pa.ArrowException, OSError, ValueError, RecursionError, MemoryError, KeyError) as error:
         said = cut(" ".join(str(error).split()), 200) or type(error).__name__
         raise InputError(f"{path}: not a readable tally file: {said}") from error
-    if not isinstance(told, dict) or "parts" not in told:
-        seen = listed(file.schema_arrow.names)
-        raise InputError(f"{path}: not a tally file; `pulens tally` writes them. Its columns are {seen}.")
-    if told.get("format") != FORMAT:
-        raise InputError(
-            f"{path}: a tally of format {shown(told.get('format'))}, written by pulens {shown(told.get('pulens'))}; "
-            "this version "
-            f"({__version__}) reads format {FORMAT}. Use the version that wrote it, or a newer one."
-        )
-    if not _are_parts(told["parts"]):
-        raise InputError(
-            f"{path}: a damaged tally: it must list its parts, each with a digest, got {shown(told['parts'])}."
-        )
-    missing = [name for name in ("score", *COUNTS) if table.column_names.count(name) != 1]
+    missing = [name for name in wanted if table.column_names.count(name) != 1]
     if missing:
         raise InputError(f"{path}: a tally without the column{'s' if len(missing) > 1 else ''} {listed(missing)}.")
     columns = {name: table[name].to_numpy() for name in table.column_names}
     if not all(values.dtype.kind in "fi" for values in columns.values()):
         raise InputError(f"{path}: a damaged tally: its columns must be complete, finite numbers.")
-    counts = [columns[name] for name in COUNTS]
-    for name, count in zip(COUNTS, counts, strict=True):
-        check_total(float(count.sum(dtype=np.float64)), f"{path}: its {name} counts")
-    negative = counts[2] if counts[2].any() else None
+    for name in COUNTS:
+        check_total(float(columns[name].sum(dtype=np.float64)), f"{path}: its {name} counts")
     try:
-        tally = Tally.from_increments(columns["score"], counts[0], counts[1], negative, columns.get("highest"))
+        tally = _joint(columns, told["scores"]) if told["format"] == JOINT_FORMAT else _plain(columns)
     except InputError as error:
         raise InputError(f"{path}: a damaged tally: {error}") from error
     return TallyFile(tally, tuple(told["parts"]))
+
+
+def _plain(columns: Mapping[str, Any]) -> Tally:
+    labelled, unlabelled, negative = (columns[name] for name in COUNTS)
+    return Tally.from_increments(
+        columns["score"], labelled, unlabelled, negative if negative.any() else None, columns.get("highest")
+    )
+
+
+def _joint(columns: Mapping[str, Any], names: list[str]) -> JointTally:
+    scores = [columns[name] for name in _score_columns(names)]
+    types = [np.dtype(np.float32 if values.dtype == np.float32 else np.float64) for values in scores]
+    counts = (columns[name] for name in COUNTS)
+    return JointTally.from_increments(names, np.column_stack(scores).astype(np.float64), *counts, types=types)
+
+
+def _score_columns(names: Iterable[str] | None) -> list[str]:
+    """What the columns of scores are called in a file: names of models could be those of counts."""
+    return ["score"] if names is None else [f"score_{place}" for place, _ in enumerate(names, start=1)]
+
+
+def _check_told(path: str | Path, told: Any, columns: list[str]) -> None:
+    """Refuse metadata that no version of this library has written, or that only a newer one can read."""
+    if not isinstance(told, dict) or "parts" not in told:
+        raise InputError(f"{path}: not a tally file; `pulens tally` writes them. Its columns are {listed(columns)}.")
+    if told.get("format") not in (FORMAT, JOINT_FORMAT):
+        raise InputError(
+            f"{path}: a tally of format {shown(told.get('format'))}, written by pulens {shown(told.get('pulens'))}; "
+            "this version "
+            f"({__version__}) reads format {FORMAT} and {JOINT_FORMAT}. Use the version that wrote it, or a newer one."
+        )
+    if not _are_parts(told["parts"]):
+        raise InputError(
+            f"{path}: a damaged tally: it must list its parts, each with a digest, got {shown(told['parts'])}."
+        )
+    if (told["format"] == JOINT_FORMAT) != ("scores" in told) or not _are_names(told.get("scores", ["a", "b"])):
+        raise InputError(
+            f"{path}: a damaged tally: a joint tally must name two or more different scores, got "
+            f"{shown(told.get('scores'))}."
+        )
+
+
+def _are_names(names: Any) -> bool:
+    return (
+        isinstance(names, list)
+        and 2 <= len(names) <= MOST_SCORES
+        and all(isinstance(name, str) for name in names)
+        and len(set(names)) == len(names)
+    )
 
 
 def _are_parts(parts: Any) -> bool:
@@ -161,9 +225,5 @@ def _canonical(value: Any) -> str:
 
 
 def _pyarrow() -> tuple[Any, Any]:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingDependencyError("pyarrow", purpose="tally files", extra="data") from error
-    return pyarrow, pyarrow.parquet
+    found = pyarrow_for("tally files")
+    return found, found.parquet

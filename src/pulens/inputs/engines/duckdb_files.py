@@ -15,7 +15,8 @@ from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, MissingDependencyError, cut, listed, nearest, shown
 from pulens.inputs.columns import Columns, find_column
 from pulens.inputs.engines.lazy import LONGEST_REASON, LazyEngine, explained
-from pulens.inputs.files import column_names
+from pulens.inputs.tables.chunks import column_names
+from pulens.inputs.tables.streams import explained_file
 
 MEMORY_LIMIT = "512MB"  # DuckDB sorts and groups beyond it on disk
 PARQUET, DELIMITED = ("parquet", "pq"), {"csv": ",", "tsv": "\t", "tab": "\t"}
@@ -67,8 +68,8 @@ def open_files(
         if where is not None:
             with explained(f"the condition {shown(where)}"):
                 relation = relation.filter(where)
+        _check_names(paths[0], format, delimiter, (*columns.names, *beside, group_by))
         try:
-            _check_names(paths[0], format, delimiter, (*columns.names, *beside, group_by))
             if format in DELIMITED and len(relation.columns) == 1:  # another separator, more often than not
                 find_column(columns.score, relation.columns, delimiter=delimiter or DELIMITED[format])
             yield FileEngine(relation, columns, texts, group_by, beside)
@@ -79,9 +80,10 @@ def open_files(
 def _check_names(path: Path, format: str, delimiter: str | None, wanted: tuple[str | None, ...]) -> None:
     """Refuse a column that is there twice: DuckDB would rename the second and read the first without a word."""
     names = column_names(path, format, delimiter)
-    for name in wanted:
-        if name is not None and names.count(name) > 1:
-            find_column(name, names)
+    with explained_file(str(path), format):
+        for name in wanted:
+            if name is not None and names.count(name) > 1:
+                find_column(name, names)
 
 
 class FileEngine(LazyEngine):

@@ -1,4 +1,4 @@
-"""Tables as files, in the format that the file's ending tells."""
+"""Tables written to files, in the format that the file's ending tells."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pulens.errors import InputError, MissingDependencyError, listed
+from pulens.errors import InputError, listed, shown
 from pulens.inputs.columns import is_null
-from pulens.inputs.files import EXTENSIONS
-from pulens.whole_files import is_channel
+from pulens.inputs.tables.arrow import pyarrow_for
+from pulens.inputs.tables.formats import EXTENSIONS, TEXT, separator_of
+from pulens.inputs.tables.whole import plain
+from pulens.whole_files import is_channel, whole_file
 
 # as a program would write them: 007 and 1_000 stay text
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
@@ -33,7 +35,7 @@ def format_out(path: str) -> str:
             f"{'none' if not ending else repr(ending)}."
         )
     if EXTENSIONS[ending] in ("parquet", "arrow"):
-        _arrow(EXTENSIONS[ending])  # better now than after an hour of work
+        pyarrow_for(_purpose(EXTENSIONS[ending]))  # better now than after an hour of work
     return EXTENSIONS[ending]
 
 
@@ -45,20 +47,20 @@ def table_bytes(kind: str, columns: Columns) -> bytes:
     >>> table_bytes("jsonl", {"a": ["1", "007"], "b": [None, 0.5]})
     b'{"a": "1", "b": null}\\n{"a": "007", "b": 0.5}\\n'
     """
-    if kind in ("csv", "tsv"):
+    if kind in TEXT:
         text = io.StringIO()
-        writer = csv.writer(text, delimiter="\t" if kind == "tsv" else ",", lineterminator="\n")
+        writer = csv.writer(text, delimiter=separator_of(kind), lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows(zip(*map(_plain, columns.values()), strict=True))
+        writer.writerows(zip(*(_flat(name, plain(column)) for name, column in columns.items()), strict=True))
         return text.getvalue().encode()
     if kind == "jsonl":
-        values = [[None if is_null(value) else value for value in typed(_plain(column))] for column in columns.values()]
+        values = [[None if is_null(value) else value for value in typed(plain(column))] for column in columns.values()]
         lines = (
             json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False, default=str)
             for row in zip(*values, strict=True)
         )
         return "".join(f"{line}\n" for line in lines).encode()
-    pa = _arrow(kind)
+    pa = pyarrow_for(_purpose(kind))
     table = pa.table([_array(pa, kind, name, column) for name, column in columns.items()], names=list(columns))
     sink = io.BytesIO()
     if kind == "parquet":
@@ -66,6 +68,13 @@ def table_bytes(kind: str, columns: Columns) -> bytes:
     else:
         pa.feather.write_feather(table, sink)
     return sink.getvalue()
+
+
+def write_table(path: str, columns: Columns) -> None:
+    """Write a table whole or not at all."""
+    content = table_bytes(format_out(path), columns)
+    with whole_file(path) as temporary:
+        temporary.write_bytes(content)
 
 
 def typed(column: Any) -> list[Any]:
@@ -97,15 +106,15 @@ def _array(pa: Any, kind: str, name: str, column: Any) -> Any:
         ) from error
 
 
-def _plain(column: Any) -> Any:
-    return column.to_pylist() if hasattr(column, "to_pylist") else column
+def _flat(name: str, column: Any) -> Any:
+    """A column whose cells text can hold."""
+    for value in column:
+        if isinstance(value, dict | list):
+            raise InputError(
+                f"column {name!r} holds {shown(value)} and cannot be written as text. Write .parquet or .jsonl instead."
+            )
+    return column
 
 
-def _arrow(kind: str) -> Any:
-    try:
-        import pyarrow as pa
-        import pyarrow.feather
-        import pyarrow.parquet
-    except ImportError as error:
-        raise MissingDependencyError("pyarrow", purpose=f"writing {kind} files", extra="data") from error
-    return pa
+def _purpose(kind: str) -> str:
+    return f"writing {kind} files"

@@ -114,11 +114,18 @@ def _explained(pa: Any, kind: str) -> Iterator[None]:
         raise InputError(f"not a readable {kind} file: {said or type(error).__name__}") from error
 
 
-def _pyarrow(kind: str) -> tuple[Any, Any]:
+def pyarrow_for(purpose: str) -> Any:
+    """PyArrow with the parts that read and write files."""
     try:
         import pyarrow
+        import pyarrow.feather
         import pyarrow.ipc
         import pyarrow.parquet
     except ImportError as error:
-        raise MissingDependencyError("pyarrow", purpose=f"reading {kind} files", extra="data") from error
-    return pyarrow, pyarrow.parquet
+        raise MissingDependencyError("pyarrow", purpose=purpose, extra="data") from error
+    return pyarrow
+
+
+def _pyarrow(kind: str) -> tuple[Any, Any]:
+    found = pyarrow_for(f"reading {kind} files")
+    return found, found.parquet

@@ -1,46 +1,42 @@
-"""Whole tables for commands that copy rows: every column, in order, its values as the file has them."""
+"""Whole tables for what copies rows: every column, in order, its values as the file has them."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pulens.errors import InputError
-from pulens.inputs.arrow_files import arrow_table
 from pulens.inputs.columns import file_row, find_column, is_null
-from pulens.inputs.files import (
-    as_text,
-    explained_file,
-    format_of,
-    json_records,
-    lines_of,
-    name_of,
-    open_stream,
-    separator_of,
-    wrong_width,
-)
+from pulens.inputs.tables.arrow import arrow_table
+from pulens.inputs.tables.chunks import delimited_rows, json_records
+from pulens.inputs.tables.formats import TEXT, format_of, separator_of
+from pulens.inputs.tables.streams import as_text, explained_file, lines_of, name_of, open_stream
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Column names and columns: text where the file is text, else values."""
+    """Column names and columns: Arrow arrays where the file says what its types are, else lists of its values."""
 
     names: list[str]
-    columns: list[list[Any]]
+    columns: list[Any]
     delimiter: str | None = None
-    arrow: Any = None  #: the table as Arrow has it, where the file says what its types are
 
     def __len__(self) -> int:
         return len(self.columns[0])
 
-    def column(self, name: str) -> list[Any]:
+    def kept(self, name: str) -> Any:
+        """A column as the file has it."""
         return self.columns[self.names.index(find_column(name, self.names, delimiter=self.delimiter))]
+
+    def column(self, name: str) -> list[Any]:
+        """A column as Python values."""
+        return plain(self.kept(name))
 
     def classes(self, name: str) -> list[str]:
         """A column of true classes as text; none may be missing."""
@@ -56,9 +52,7 @@ class Table:
 
     def taken(self, names: Sequence[str], rows: NDArray[Any]) -> dict[str, Any]:
         """Some rows of some columns, by name; with their types where the file says what they are."""
-        if self.arrow is not None:
-            return {name: self.arrow.column(name).take(rows) for name in names}
-        return {name: list(map(self.column(name).__getitem__, rows.tolist())) for name in names}
+        return {name: _taken(self.kept(name), rows) for name in names}
 
     def numbers(self, names: Sequence[str]) -> NDArray[np.float64]:
         """Columns as finite numbers, or an error that names the first value that is none."""
@@ -78,20 +72,29 @@ class Table:
         return table
 
 
-def read_table(path: str, delimiter: str | None = None, format: str | None = None) -> Table:
+def plain(column: Any) -> list[Any]:
+    """A column as Python values, whatever holds it."""
+    return list(column.to_pylist() if hasattr(column, "to_pylist") else column)
+
+
+def _taken(column: Any, rows: NDArray[Any]) -> Any:
+    return column.take(rows) if hasattr(column, "take") else list(map(column.__getitem__, rows.tolist()))
+
+
+def read_table(path: str | Path, delimiter: str | None = None, format: str | None = None) -> Table:
     """A CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not; ``"-"`` is standard input."""
     kind = format_of(path, format)
     shown = name_of(path)
     with ExitStack() as stack:
         stream = open_stream(path, stack)
         with explained_file(shown, kind):
-            if kind in ("csv", "tsv"):
+            if kind in TEXT:
                 table = _read_text(stream, separator_of(kind, delimiter))
             elif kind == "jsonl":
                 table = _read_records(stream)
             else:
                 arrow = arrow_table(stream, kind)
-                table = Table(list(arrow.column_names), [column.to_pylist() for column in arrow.columns], arrow=arrow)
+                table = Table(list(arrow.column_names), list(arrow.columns))
             for name in table.names:
                 find_column(name, table.names)  # two columns of one name could not be told apart
     if not table.columns or not len(table):
@@ -99,21 +102,12 @@ def read_table(path: str, delimiter: str | None = None, format: str | None = Non
     return table
 
 
-def _read_text(stream: Any, delimiter: str) -> Table:
-    with as_text(stream) as text:
-        reader = csv.reader(lines_of(text), delimiter=delimiter)
-        names = [name.strip() for name in next(reader, [])]
-        rows = []
-        for row in reader:
-            if len(row) != len(names):
-                if not row:  # a blank line
-                    continue
-                raise InputError(wrong_width(reader.line_num, row, len(names)))
-            rows.append(row)
-    return Table(names, [list(column) for column in zip(*rows, strict=True)], delimiter)
+def _read_text(stream: IO[bytes], delimiter: str) -> Table:
+    with delimited_rows(stream, delimiter) as (names, rows):
+        return Table(names, [list(column) for column in zip(*rows, strict=True)], delimiter)
 
 
-def _read_records(stream: Any) -> Table:
+def _read_records(stream: IO[bytes]) -> Table:
     with as_text(stream) as lines:
         records = list(json_records(lines_of(lines)))
     names = list(dict.fromkeys(name for record in records for name in record))

@@ -1,0 +1,1 @@
+"""Tables in files, read and written: CSV, TSV, JSON Lines, Parquet and Arrow, in chunks or whole."""
