@@ -23,6 +23,8 @@ from pulens.curves.bound_curves import (
 from pulens.errors import AssumptionError, PulensError, listed
 from pulens.estimate import Curve, Interval
 from pulens.evidence import Evidence, gather
+from pulens.intervals.kernels.bands import BAND_NAMES
+from pulens.intervals.kernels.resampling import check_resampling
 from pulens.keywords import check_keywords, hands_on
 from pulens.metrics import find
 from pulens.metrics._measure import check_threshold
@@ -41,8 +43,6 @@ from pulens.recovery.bounds import (
 )
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.tally import Tally
-from pulens.uncertainty.bands import BAND_NAMES
-from pulens.uncertainty.resampling import check_resampling
 
 Floats = NDArray[np.float64]
 APPROACHES = ("positives", "negatives", "tighter")

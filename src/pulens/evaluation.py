@@ -21,10 +21,11 @@ from pulens.estimate import Curve, Estimate, Interval
 from pulens.evidence import Evidence, gather
 from pulens.frozen import FrozenMapping
 from pulens.inputs import READING
+from pulens.intervals.doubts import Choice, Doubts
+from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
 from pulens.keywords import check_keywords, hands_on
 from pulens.metrics import METRICS, find
 from pulens.metrics._binning import binning_notices
-from pulens.metrics._intervals import Choice, Doubts
 from pulens.metrics._measure import check_threshold, estimate, raw_value
 from pulens.metrics._possible_worlds import (
     DEFAULT_MULTIPLE,
@@ -43,7 +44,6 @@ from pulens.recovery.feasibility import impossible_rates
 from pulens.robustness import Direction, Robustness, Sensitivity, robustness, sensitivity, sensitivity_curve
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.tally import Tally
-from pulens.uncertainty.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
 from pulens.whole_files import write_whole
 
 FEW_LABELLED = 30

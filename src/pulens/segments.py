@@ -15,6 +15,7 @@ from pulens.evaluation import Evaluation, best_threshold, evaluate
 from pulens.evidence import Evidence, gather
 from pulens.inputs import read_tallies
 from pulens.inputs.tallies import check_tally, read_constants
+from pulens.intervals.kernels.resampling import check_resampling
 from pulens.keywords import hands_on
 from pulens.metrics import find
 from pulens.metrics._measure import check_threshold
@@ -26,7 +27,6 @@ from pulens.priors.implied import error_from_sizes, implied_prior, label_frequen
 from pulens.recovery.binning_error import bin_errors
 from pulens.scenario import Scenario
 from pulens.tally import Tally
-from pulens.uncertainty.resampling import check_resampling
 from pulens.whole_files import write_whole
 
 #: What is found for every segment unless ``metrics`` says otherwise; the tables show the first three.

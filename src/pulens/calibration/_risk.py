@@ -17,7 +17,7 @@ from pulens.calibration._masses import MassMap
 from pulens.calibration._normal_interval import normal_interval
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence
-from pulens.prior_doubt import PriorDoubt
+from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.tally import Tally
 
 Floats = NDArray[np.float64]

@@ -7,8 +7,9 @@ from typing import Any
 
 from pulens.estimate import Estimate
 from pulens.evidence import NOT_USED, gather
+from pulens.intervals.doubts import Doubts
+from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, check_resampling
 from pulens.keywords import check_keywords, keywords_of
-from pulens.metrics._intervals import Doubts
 from pulens.metrics._measure import check_threshold, estimate
 from pulens.metrics._metric import Metric
 from pulens.metrics._possible_worlds import (
@@ -17,7 +18,6 @@ from pulens.metrics._possible_worlds import (
     find_contradiction,
     within_what_is_possible,
 )
-from pulens.uncertainty.resampling import DEFAULT_REDRAWS, check_resampling
 
 
 class MetricFunction:

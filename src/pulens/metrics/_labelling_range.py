@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from pulens.contingency import Contingency
 from pulens.evidence import Evidence
+from pulens.intervals.kernels.redraws import compress
 from pulens.recovery import Recovery
 from pulens.recovery.sensitivity import Favours, mean_range, precision_sum, precision_sum_range, rate_range
 from pulens.scenario import Scenario
 from pulens.tally import Tally
-from pulens.uncertainty.redraws import compress
 
 Floats = NDArray[np.float64]
 RATES_TRIED = 257  # true positive rates between the extremes, for metrics that need not be monotone

@@ -12,8 +12,8 @@ from pulens.contingency import ROUNDING
 from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
+from pulens.intervals.doubts import Doubts
 from pulens.metrics._binning import carrying_binning_error
-from pulens.metrics._intervals import Doubts
 from pulens.metrics._metric import Metric
 from pulens.metrics._possible_worlds import NARROWEST, Contradiction, at_least_so_wide
 from pulens.metrics._rests_on import rests_on

@@ -15,6 +15,8 @@ from pulens.contingency import Contingency
 from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
+from pulens.intervals.kernels.quantiles import jeffreys_quantiles
+from pulens.intervals.kernels.redraws import compress
 from pulens.metrics._labelling_range import negative_rate, outscored_by
 from pulens.metrics._metric import Metric
 from pulens.notice import Notice, Severity
@@ -23,8 +25,6 @@ from pulens.recovery.feasibility import CHANCE_LIMIT, ImpossibleRates, impossibl
 from pulens.recovery.possible_worlds import SLACK, PossibleWorlds, blocks_of, positives_that_fit
 from pulens.recovery.sensitivity import Favours, precision_gradient, precision_sum, precision_sum_bilinear, rate_range
 from pulens.scenario import Scenario
-from pulens.uncertainty.quantiles import jeffreys_quantiles
-from pulens.uncertainty.redraws import compress
 
 Floats = NDArray[np.float64]
 DEFAULT_MULTIPLE = 3.0  # of the least factor: a convention, see docs/sensitivity.md

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from pulens.contingency import Contingency
 from pulens.errors import AssumptionError
+from pulens.intervals.kernels.bands import Band, rank_band
 from pulens.tally import Tally
-from pulens.uncertainty.bands import Band, rank_band
 
 Floats = NDArray[np.float64]
 Approach = Literal["positives", "negatives", "tighter"]

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from pulens.assumptions import Assumptions
 from pulens.contingency import ROUNDING
+from pulens.intervals.kernels.redraws import compress
 from pulens.notice import Notice, Severity
 from pulens.recovery.point import Recovery, observed_rates
 from pulens.scenario import Scenario
 from pulens.tally import Tally, Totals
-from pulens.uncertainty.redraws import compress
 
 CHANCE_LIMIT = 4.0  # the largest of many correlated deviations reaches 3 to 3.5 standard errors by chance
 THINNED, HALVINGS = 4096, 30

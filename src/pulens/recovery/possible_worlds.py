@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.intervals.kernels.redraws import compress
 from pulens.recovery.sensitivity import Favours
 from pulens.tally import Tally, Totals
-from pulens.uncertainty.redraws import compress
 
 Floats = NDArray[np.float64]
 MOST_BLOCKS = 128

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.errors import AssumptionError, PulensError
+from pulens.intervals.doubts import Doubts
+from pulens.intervals.kernels.redraws import compress
 from pulens.metrics import METRICS
-from pulens.metrics._intervals import Doubts
 from pulens.metrics._measure import estimate
 from pulens.metrics._measure import value as metric_value
 from pulens.other_scenario import under_scenario
@@ -24,7 +25,6 @@ from pulens.report.words import title_of
 from pulens.robustness import sensitivity_curve
 from pulens.scenario import Scenario
 from pulens.tally import Tally
-from pulens.uncertainty.redraws import compress
 
 if TYPE_CHECKING:
     from pulens.evaluation import Evaluation

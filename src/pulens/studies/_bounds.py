@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.estimate import Curve
+from pulens.intervals.kernels.bands import rank_band
 from pulens.recovery import pairwise_auc
 from pulens.tally import Tally
-from pulens.uncertainty.bands import rank_band
 
 Floats = NDArray[np.float64]
 SEPARATION = 1.0  # standard deviations between the means of positives and negatives in simulated rankings

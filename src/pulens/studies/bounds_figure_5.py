@@ -12,6 +12,7 @@ from pulens.assumptions import UNCORRECTED
 from pulens.bounding import Bounds, bounds
 from pulens.curves import precision_recall_curve, roc_curve
 from pulens.curves.precision_recall import curve_areas
+from pulens.intervals.kernels.bands import rank_band
 from pulens.plots import draw_curve
 from pulens.recovery import recover
 from pulens.studies._bounds import (
@@ -26,7 +27,6 @@ from pulens.studies._bounds import (
 )
 from pulens.studies._study import Claim, Outcome, Study, Workbench
 from pulens.tally import Tally
-from pulens.uncertainty.bands import rank_band
 
 KNOWN, UNLABELLED = 1_000, 39_000  # section 6.3: 5% of 20,000 positives; 20,000 negatives
 UNLABELLED_PRIOR = 19_000 / 39_000  # printed as 49%

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.contingency import Contingency
+from pulens.intervals.kernels.redraws import Redrawn
 from pulens.recovery.many import ManyRecoveries
-from pulens.uncertainty.redraws import Redrawn
 
 Floats = NDArray[np.float64]
 STEADY_ROWS = 10  # rows of either kind above a threshold from which on the precision there is left uncut

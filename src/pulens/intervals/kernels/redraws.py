@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.intervals.kernels.resampling import Resampling
 from pulens.tally import Tally, Totals
-from pulens.uncertainty.resampling import Resampling
 
 Floats = NDArray[np.float64]
 Answer = TypeVar("Answer")

@@ -13,10 +13,10 @@ from pulens.calibration.slope import _line
 from pulens.calibration.worlds import logistic_world
 from pulens.estimate import Interval
 from pulens.evidence import gather
-from pulens.prior_doubt import PriorDoubt, range_tail
+from pulens.intervals.kernels.quantiles import mixture_ends, tail_for_range
+from pulens.intervals.prior_doubt import PriorDoubt, range_tail
 from pulens.priors import ClassPrior
 from pulens.priors.distribution import PriorDistribution
-from pulens.uncertainty.quantiles import mixture_ends, tail_for_range
 
 
 def study(value: float, low: float, high: float, confidence: float | None = 0.95) -> ClassPrior:
