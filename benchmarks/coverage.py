@@ -25,7 +25,7 @@ from pulens.evaluation import best_threshold
 from pulens.evidence import gather
 from pulens.intervals.doubts import Choice, Doubts
 from pulens.intervals.kernels.resampling import Resampling
-from pulens.metrics._measure import estimate
+from pulens.metrics.parts.measure import estimate
 from pulens.priors import ClassPrior
 
 GOLDEN = (math.sqrt(5) - 1) / 2

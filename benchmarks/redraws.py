@@ -20,7 +20,7 @@ from pulens.intervals.kernels.redraws import compress, redraw_tally, tallies_of
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.redrawn import average_precisions
 from pulens.metrics import METRICS
-from pulens.metrics._measure import estimate
+from pulens.metrics.parts.measure import estimate
 from pulens.recovery.many import recover_many
 from pulens.recovery.point import direct_roc_auc
 from pulens.scenario import Scenario

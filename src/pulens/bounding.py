@@ -27,7 +27,7 @@ from pulens.intervals.kernels.bands import BAND_NAMES
 from pulens.intervals.kernels.resampling import check_resampling
 from pulens.keywords import check_keywords, hands_on
 from pulens.metrics import find
-from pulens.metrics._measure import check_threshold
+from pulens.metrics.parts.measure import check_threshold
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
 from pulens.recovery.bound_cells import Cells

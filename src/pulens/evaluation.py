@@ -25,9 +25,9 @@ from pulens.intervals.doubts import Choice, Doubts
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
 from pulens.keywords import check_keywords, hands_on
 from pulens.metrics import METRICS, find
-from pulens.metrics._binning import binning_notices
-from pulens.metrics._measure import check_threshold, estimate, raw_value
-from pulens.metrics._possible_worlds import (
+from pulens.metrics.parts.binning import binning_notices
+from pulens.metrics.parts.measure import check_threshold, estimate, raw_value
+from pulens.metrics.parts.possible_worlds import (
     DEFAULT_MULTIPLE,
     Contradiction,
     Labelling,

@@ -7,7 +7,7 @@ import pytest
 
 import pulens.metrics
 from pulens.hypergeometric import tails
-from pulens.metrics._observed import f1_at, matthews_at, mutual_information_at, pseudo_f_at
+from pulens.metrics.parts.observed import f1_at, matthews_at, mutual_information_at, pseudo_f_at
 from pulens.risks import nonnegative, unbiased
 from pulens.scenario import Scenario
 from pulens.tally import Tally
@@ -77,7 +77,7 @@ def test_hypergeometric_points(reference_cases):
 
 def test_risks_with_three_losses(reference_cases):
     from pulens.assumptions import Assumptions
-    from pulens.metrics._risk import observed_risk
+    from pulens.metrics.parts.risk import observed_risk
 
     case = reference_cases["e1"]
     labels, logits = case_rows(case)
@@ -108,7 +108,7 @@ def test_proxies_in_both_settings(setting, scenario, reference_cases):
     proxy = pulens.metrics.proxy_accuracy
     if setting == "one_sample":  # fewer positives than labelled rows: no single set is like that, the formula is
         from pulens.assumptions import UNCORRECTED
-        from pulens.metrics._observed import recall_and_share
+        from pulens.metrics.parts.observed import recall_and_share
 
         recall, share = recall_and_share(Tally.from_arrays(labels, scores), threshold, UNCORRECTED)
         accuracy = 2 * prior * recall + 1 - share

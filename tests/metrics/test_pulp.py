@@ -16,7 +16,7 @@ import pulens.metrics
 from pulens import operating_points
 from pulens.errors import PulensError
 from pulens.hypergeometric import tails
-from pulens.metrics._observed import matthews_at
+from pulens.metrics.parts.observed import matthews_at
 from pulens.metrics.pulp import pulp_of
 from pulens.operating_points import Ranking, average
 from pulens.tally import Tally

@@ -12,7 +12,7 @@ from pulens.evidence import Evidence
 from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.metrics import METRICS
-from pulens.metrics._measure import estimate, value
+from pulens.metrics.parts.measure import estimate, value
 from pulens.priors import Audit, prior_from_audit, rows_to_audit
 from pulens.priors.audit import check_audit, exact_distribution
 from pulens.scenario import Scenario

@@ -14,7 +14,7 @@ from pulens.estimate import Estimate
 from pulens.evaluation import evaluate
 from pulens.evidence import gather
 from pulens.metrics import METRICS
-from pulens.metrics._measure import estimate, raw_value
+from pulens.metrics.parts.measure import estimate, raw_value
 from pulens.scenario import Scenario
 from pulens.tally import Tally
 

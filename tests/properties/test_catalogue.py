@@ -14,7 +14,7 @@ import pulens
 from pulens.assumptions import Assumptions
 from pulens.contingency import Contingency
 from pulens.metrics import METRICS
-from pulens.metrics._measure import estimate, raw_value, value
+from pulens.metrics.parts.measure import estimate, raw_value, value
 from pulens.recovery import recover
 from pulens.scenario import Scenario
 from pulens.tally import Tally

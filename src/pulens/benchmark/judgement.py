@@ -19,7 +19,7 @@ from pulens.evidence import Evidence, settle_class_prior
 from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.metrics import METRICS
-from pulens.metrics._measure import estimate
+from pulens.metrics.parts.measure import estimate
 from pulens.scenario import check_scenario
 
 # metrics of the package by their names in the archive's choices

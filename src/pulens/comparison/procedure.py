@@ -26,9 +26,9 @@ from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling, che
 from pulens.intervals.prior_doubt import PRIOR_IN_METHOD, PRIORS_IN_RANGE, PriorDoubt, Treatment, holding, range_tail
 from pulens.keywords import hands_on
 from pulens.metrics import find
-from pulens.metrics._measure import check_threshold, estimate, raw_value
-from pulens.metrics._metric import Metric
-from pulens.metrics._possible_worlds import find_contradiction
+from pulens.metrics.parts.measure import check_threshold, estimate, raw_value
+from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.possible_worlds import find_contradiction
 from pulens.priors import ClassPrior, population_prior
 from pulens.priors.given import GivenPrior
 from pulens.recovery.many import priors_in_redraws

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from pulens.catalogue import load_catalogue, load_guests
 from pulens.errors import PulensError, listed, nearest
-from pulens.metrics._function import MetricFunction
-from pulens.metrics._metric import Metric, divide
+from pulens.metrics.parts.function import MetricFunction
+from pulens.metrics.parts.metric import Metric, divide
 
 __all__ = ["METRICS", "Metric", "MetricFunction", "divide", "find", "measure", "names"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pulens.contingency import Contingency
-from pulens.metrics._metric import Floats, Metric, divide
+from pulens.metrics.parts.metric import Floats, Metric, divide
 
 
 def accuracy(table: Contingency) -> Floats:

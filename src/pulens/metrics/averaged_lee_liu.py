@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from pulens.assumptions import Assumptions
-from pulens.metrics._metric import Metric
-from pulens.metrics._observed import average_over_points, lee_liu_at
+from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.observed import average_over_points, lee_liu_at
 from pulens.operating_points import Ties
 from pulens.tally import Tally
 

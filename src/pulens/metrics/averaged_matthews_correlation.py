@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pulens.assumptions import Assumptions
-from pulens.metrics._metric import Metric
-from pulens.metrics._observed import average_over_points, matthews_at
+from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.observed import average_over_points, matthews_at
 from pulens.operating_points import Ties
 from pulens.tally import Tally
 

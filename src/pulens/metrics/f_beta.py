@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pulens.contingency import Contingency
 from pulens.errors import PulensError
-from pulens.metrics._metric import Floats, Metric, divide
+from pulens.metrics.parts.metric import Floats, Metric, divide
 
 
 def f_beta(table: Contingency, *, beta: float = 2.0) -> Floats:

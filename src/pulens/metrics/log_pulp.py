@@ -8,8 +8,8 @@ import numpy as np
 
 from pulens.assumptions import Assumptions
 from pulens.hypergeometric import log_p_values_upwards, tails
-from pulens.metrics._metric import Floats, Metric
-from pulens.metrics._observed import average_over_points
+from pulens.metrics.parts.metric import Floats, Metric
+from pulens.metrics.parts.observed import average_over_points
 from pulens.operating_points import Ties
 from pulens.tally import Tally
 

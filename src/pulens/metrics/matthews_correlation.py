@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pulens.contingency import Contingency
-from pulens.metrics._metric import Floats, Metric, divide
+from pulens.metrics.parts.metric import Floats, Metric, divide
 
 
 def matthews_correlation(table: Contingency) -> Floats:

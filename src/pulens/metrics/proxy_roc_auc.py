@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pulens.assumptions import Assumptions
-from pulens.metrics._metric import Metric
+from pulens.metrics.parts.metric import Metric
 from pulens.recovery import pairwise_auc
 from pulens.scenario import Scenario
 from pulens.tally import Tally

@@ -6,7 +6,7 @@ import numpy as np
 
 from pulens.assumptions import Assumptions
 from pulens.hypergeometric import KnownChances, chances_along, chances_upwards, sum_of_chances, tails
-from pulens.metrics._metric import Metric
+from pulens.metrics.parts.metric import Metric
 from pulens.operating_points import (
     Ranking,
     Ties,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pulens.assumptions import Assumptions
 from pulens.hypergeometric import Tails, tails
-from pulens.metrics._metric import Metric
+from pulens.metrics.parts.metric import Metric
 from pulens.operating_points import Ranking
 from pulens.tally import Tally
 

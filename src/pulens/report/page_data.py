@@ -14,8 +14,8 @@ from pulens.errors import AssumptionError, PulensError
 from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.redraws import compress
 from pulens.metrics import METRICS
-from pulens.metrics._measure import estimate
-from pulens.metrics._measure import value as metric_value
+from pulens.metrics.parts.measure import estimate
+from pulens.metrics.parts.measure import value as metric_value
 from pulens.other_scenario import under_scenario
 from pulens.priors import ClassPrior, population_prior
 from pulens.recovery import feasibility, pairwise_auc

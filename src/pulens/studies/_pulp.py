@@ -18,7 +18,7 @@ from pulens.assumptions import UNCORRECTED
 from pulens.hypergeometric import tails
 from pulens.labelling import Mechanism, find, mixture_log_density
 from pulens.metrics import METRICS
-from pulens.metrics._measure import raw_value
+from pulens.metrics.parts.measure import raw_value
 from pulens.operating_points import Ranking, average
 from pulens.studies._hidden_labels import hide_labels
 from pulens.studies._pulp_classifiers import classifiers, quietly

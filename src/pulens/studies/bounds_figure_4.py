@@ -20,7 +20,7 @@ from pulens.comparison.order import Order, order_by_prior
 from pulens.contingency import Contingency
 from pulens.curves.bound_curves import bound_roc, trapezoid
 from pulens.metrics import METRICS
-from pulens.metrics._measure import raw_value
+from pulens.metrics.parts.measure import raw_value
 from pulens.plots import draw_curve
 from pulens.recovery import direct_roc_auc, recover
 from pulens.recovery.bounds import latent_count, surrogates_in_head, table_from_surrogates

@@ -11,7 +11,7 @@ from pulens.assumptions import Assumptions
 from pulens.contingency import Contingency
 from pulens.errors import PulensError
 from pulens.metrics import Metric, measure
-from pulens.metrics._measure import raw_value
+from pulens.metrics.parts.measure import raw_value
 from pulens.recovery import recover_at
 from pulens.tally import Tally
 

@@ -10,9 +10,9 @@ from pulens.evidence import NOT_USED, gather
 from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, check_resampling
 from pulens.keywords import check_keywords, keywords_of
-from pulens.metrics._measure import check_threshold, estimate
-from pulens.metrics._metric import Metric
-from pulens.metrics._possible_worlds import (
+from pulens.metrics.parts.measure import check_threshold, estimate
+from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.possible_worlds import (
     DEFAULT_MULTIPLE,
     check_multiple,
     find_contradiction,

@@ -17,8 +17,8 @@ from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
 from pulens.intervals.kernels.quantiles import jeffreys_quantiles
 from pulens.intervals.kernels.redraws import compress
-from pulens.metrics._labelling_range import negative_rate, outscored_by
-from pulens.metrics._metric import Metric
+from pulens.metrics.parts.labelling_range import negative_rate, outscored_by
+from pulens.metrics.parts.metric import Metric
 from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior, population_prior
 from pulens.recovery.feasibility import CHANCE_LIMIT, ImpossibleRates, impossible_rates, largest_possible_prior

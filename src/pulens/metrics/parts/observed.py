@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.assumptions import Assumptions
-from pulens.metrics._metric import Floats, divide
+from pulens.metrics.parts.metric import Floats, divide
 from pulens.operating_points import average, read_ranking
 from pulens.scenario import Scenario
 from pulens.tally import Tally, Totals
