@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.counts.tally import Tally
+from pulens.recovery.assumptions import UNCORRECTED, Assumptions
 
 from page_scripts import answers_of, page_data
-from pulens.assumptions import UNCORRECTED, Assumptions
 from pulens.curves import precision_recall_curve, roc_curve
 from pulens.errors import AssumptionError
 from pulens.metrics import METRICS
@@ -16,7 +17,6 @@ from pulens.recovery import Recovery, recover, recover_at
 from pulens.recovery.feasibility import impossible_rates
 from pulens.report.html import _computed_in_page, asset
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 
 DRIVER = """
 const recovery = require(process.argv[1] + "/recovery.js");

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from pulens.estimate import Interval
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 ROUGH = 10
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.intervals.kernels.placements import PlacementMoments, placement_moments
 from pulens.intervals.kernels.quantiles import (
@@ -17,8 +16,8 @@ from pulens.intervals.kernels.quantiles import (
 )
 from pulens.intervals.prior_doubt import GRID
 from pulens.intervals.prior_draws import Ends, PriorDraws
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 QUICK_POINTS, QUICK_REACH = 33, 4.0  # normal quantiles that stand for a distribution where an interval is one of many
 
 

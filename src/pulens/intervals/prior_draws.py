@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pulens.evidence import Evidence
 from pulens.intervals.kernels.quantiles import expanded_tail
 from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.recovery.many import ManyRecoveries, priors_in_redraws, recover_many
 from pulens.scenario import Scenario
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 Ends: TypeAlias = Callable[[float], tuple[float, float]]  # from the chance of a miss on either side to both ends
 EndsAt: TypeAlias = Callable[[float | None], Ends]  # at a class prior; None: drawn from its own distribution
 

@@ -9,9 +9,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally
 from pulens.intervals.kernels.quantiles import jeffreys_quantiles, percentiles
 from pulens.intervals.kernels.redraws import Redrawn, compress, redraw_tally, tallies_of
 from pulens.intervals.kernels.resampling import Resampling
@@ -20,9 +19,9 @@ from pulens.intervals.prior_doubt import PRIORS_IN_RANGE
 from pulens.intervals.prior_draws import Ends, EndsAt, PriorDraws
 from pulens.intervals.redrawn import at_places, average_precisions, best_places, values_at_threshold
 from pulens.intervals.threshold import ThresholdInterval
-from pulens.tally import Tally
+from pulens.recovery.assumptions import Assumptions
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 LONG_LOOP_ROWS, LONG_LOOP_REDRAWS = 20_000, 400  # metrics without a vectorised form may take time in every row
 READINGS_TAIL = 1.2  # the hull of two readings of average precision misses less often than either
 

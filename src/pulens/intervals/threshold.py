@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.contingency import ROUNDING, Contingency
 from pulens.intervals.kernels.quantiles import even_jeffreys_quantiles, jeffreys_quantiles, percentiles, seeded_levels
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.measured import Measured
 from pulens.intervals.prior_draws import Ends, EndsAt, PriorDraws
 from pulens.intervals.redrawn import values_at_threshold
-
-Floats = NDArray[np.float64]
+from pulens.recovery.contingency import ROUNDING, Contingency
+from pulens.types import Floats
 
 
 @dataclass(frozen=True)
