@@ -23,10 +23,10 @@ import pulens
 from pulens.doors.evaluate import best_threshold
 from pulens.estimate import Interval
 from pulens.evidence import gather
-from pulens.metrics._intervals import Choice, Doubts
-from pulens.metrics._measure import estimate
+from pulens.intervals.doubts import Choice, Doubts
+from pulens.intervals.kernels.resampling import Resampling
+from pulens.metrics.parts.measure import estimate
 from pulens.priors import ClassPrior
-from pulens.uncertainty.resampling import Resampling
 
 GOLDEN = (math.sqrt(5) - 1) / 2
 METRICS = ("roc_auc", "average_precision", "precision", "recall", "f1")

@@ -22,11 +22,11 @@ import numpy as np
 
 import pulens
 from pulens.evidence import gather
+from pulens.intervals.doubts import Doubts
+from pulens.intervals.kernels.resampling import Resampling
 from pulens.metrics import METRICS
-from pulens.metrics._intervals import Doubts
-from pulens.metrics._measure import estimate
-from pulens.metrics._possible_worlds import find_contradiction
-from pulens.uncertainty.resampling import Resampling
+from pulens.metrics.parts.measure import estimate
+from pulens.metrics.parts.possible_worlds import find_contradiction
 
 SHOWN = ("roc_auc", "average_precision", "precision", "recall", "f1")
 

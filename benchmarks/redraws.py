@@ -15,16 +15,16 @@ from sklearn.utils import resample
 
 from pulens.counts.tally import Tally
 from pulens.evidence import gather
+from pulens.intervals.doubts import Doubts
+from pulens.intervals.kernels.redraws import compress, redraw_tally, tallies_of
+from pulens.intervals.kernels.resampling import Resampling
+from pulens.intervals.redrawn import average_precisions
 from pulens.metrics import METRICS
-from pulens.metrics._intervals import Doubts
-from pulens.metrics._measure import estimate
-from pulens.metrics._redrawn import average_precisions
+from pulens.metrics.parts.measure import estimate
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.many import recover_many
 from pulens.recovery.point import direct_roc_auc
 from pulens.scenario import Scenario
-from pulens.uncertainty.redraws import compress, redraw_tally, tallies_of
-from pulens.uncertainty.resampling import Resampling
 
 PRIOR = 0.2
 

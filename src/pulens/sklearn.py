@@ -9,7 +9,7 @@ from pulens.errors import PulensError
 from pulens.estimate import Curve
 from pulens.keywords import check_keywords, keywords_of
 from pulens.metrics import find
-from pulens.metrics._function import MetricFunction
+from pulens.metrics.parts.function import MetricFunction
 from pulens.plots.curves import UNCORRECTED, draw_curve
 
 RESPONSES = ("predict_proba", "decision_function")

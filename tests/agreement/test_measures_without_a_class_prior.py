@@ -8,7 +8,7 @@ import pytest
 import pulens.metrics
 from pulens.counts.hypergeometric import tails
 from pulens.counts.tally import Tally
-from pulens.metrics._observed import f1_at, matthews_at, mutual_information_at, pseudo_f_at
+from pulens.metrics.parts.observed import f1_at, matthews_at, mutual_information_at, pseudo_f_at
 from pulens.risks import nonnegative, unbiased
 from pulens.scenario import Scenario
 from tests_support import assert_answer, case_rows
@@ -76,7 +76,7 @@ def test_hypergeometric_points(reference_cases):
 
 
 def test_risks_with_three_losses(reference_cases):
-    from pulens.metrics._risk import observed_risk
+    from pulens.metrics.parts.risk import observed_risk
     from pulens.recovery.assumptions import Assumptions
 
     case = reference_cases["e1"]
@@ -107,7 +107,7 @@ def test_proxies_in_both_settings(setting, scenario, reference_cases):
     expected = case["expected"][setting]
     proxy = pulens.metrics.proxy_accuracy
     if setting == "one_sample":  # fewer positives than labelled rows: no single set is like that, the formula is
-        from pulens.metrics._observed import recall_and_share
+        from pulens.metrics.parts.observed import recall_and_share
         from pulens.recovery.assumptions import UNCORRECTED
 
         recall, share = recall_and_share(Tally.from_arrays(labels, scores), threshold, UNCORRECTED)

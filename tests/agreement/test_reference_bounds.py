@@ -7,8 +7,8 @@ import pytest
 
 import pulens
 from pulens.counts.tally import Tally
+from pulens.intervals.kernels.bands import rank_band
 from pulens.recovery.bounds import latent_count, surrogates_in_head
-from pulens.uncertainty.bands import rank_band
 
 BANDS = {"dkw": "dkw", "clopper_pearson": "clopper-pearson", "bootstrap_ideal": "bootstrap"}
 CELLS = {"TP": "true_positive", "FP": "false_positive", "FN": "false_negative", "TN": "true_negative"}

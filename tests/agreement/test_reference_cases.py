@@ -10,7 +10,7 @@ from pulens.counts.tally import Tally
 from pulens.curves import precision_recall_curve, roc_area, roc_curve
 from pulens.curves.precision_recall import curve_areas, precision_recall_areas
 from pulens.metrics import METRICS
-from pulens.metrics._measure import value
+from pulens.metrics.parts.measure import value
 from pulens.recovery import (
     direct_roc_auc,
     pairwise_auc,

@@ -13,7 +13,7 @@ from pulens.cli import main
 from pulens.counts.tally import Tally
 from pulens.errors import AssumptionError, PulensError
 from pulens.metrics import METRICS
-from pulens.metrics._possible_worlds import Contradiction, find_contradiction
+from pulens.metrics.parts.possible_worlds import Contradiction, find_contradiction
 from pulens.recovery.feasibility import CHANCE_LIMIT, chance_of_excess, impossible_rates, largest_possible_prior
 from pulens.scenario import Scenario
 

@@ -18,7 +18,7 @@ from pulens.counts.hypergeometric import tails
 from pulens.counts.operating_points import Ranking, average
 from pulens.counts.tally import Tally
 from pulens.errors import PulensError
-from pulens.metrics._observed import matthews_at
+from pulens.metrics.parts.observed import matthews_at
 from pulens.metrics.pulp import pulp_of
 from tests_support import pu_rows
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import pulens.metrics
 from pulens.counts.tally import Tally
 from pulens.errors import PulensError
-from pulens.metrics._measure import raw_value
-from pulens.metrics._observed import class_prior_of
+from pulens.metrics.parts.measure import raw_value
+from pulens.metrics.parts.observed import class_prior_of
 from pulens.recovery import recover_at
 from pulens.recovery.assumptions import Assumptions
 from pulens.risks import LOSSES

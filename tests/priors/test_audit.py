@@ -10,13 +10,13 @@ import pulens
 from pulens.counts.tally import Tally, Totals
 from pulens.errors import AssumptionError
 from pulens.evidence import Evidence
+from pulens.intervals.doubts import Doubts
+from pulens.intervals.kernels.resampling import Resampling
 from pulens.metrics import METRICS
-from pulens.metrics._intervals import Doubts
-from pulens.metrics._measure import estimate, value
+from pulens.metrics.parts.measure import estimate, value
 from pulens.priors import Audit, prior_from_audit, rows_to_audit
 from pulens.priors.audit import check_audit, exact_distribution
 from pulens.scenario import Scenario
-from pulens.uncertainty.resampling import Resampling
 
 TOTALS = Totals(500, 5000, 0)
 

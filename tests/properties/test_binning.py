@@ -14,7 +14,7 @@ from pulens.doors.evaluate import evaluate
 from pulens.estimate import Estimate
 from pulens.evidence import gather
 from pulens.metrics import METRICS
-from pulens.metrics._measure import estimate, raw_value
+from pulens.metrics.parts.measure import estimate, raw_value
 from pulens.recovery.assumptions import UNCORRECTED, Assumptions
 from pulens.scenario import Scenario
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import pulens
 from pulens.counts.tally import Tally
 from pulens.metrics import METRICS
-from pulens.metrics._measure import estimate, raw_value, value
+from pulens.metrics.parts.measure import estimate, raw_value, value
 from pulens.recovery import recover
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import Contingency

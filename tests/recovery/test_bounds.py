@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import pulens
 from pulens.counts.tally import Tally
+from pulens.intervals.kernels.bands import rank_band
 from pulens.recovery.bounds import latent_count, round_down, round_up, surrogate_limits
-from pulens.uncertainty.bands import rank_band
 
 LABELS = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1]
 SCORES = [9, 8, 5, 3, 9, 7, 6, 5, 4, 2, 2, 1, 6, 2, 1]

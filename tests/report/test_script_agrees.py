@@ -10,7 +10,7 @@ from pulens.counts.tally import Tally
 from pulens.curves import precision_recall_curve, roc_curve
 from pulens.errors import AssumptionError
 from pulens.metrics import METRICS
-from pulens.metrics._measure import value
+from pulens.metrics.parts.measure import value
 from pulens.priors import population_prior, unlabelled_prior
 from pulens.recovery import Recovery, recover, recover_at
 from pulens.recovery.assumptions import UNCORRECTED, Assumptions

@@ -8,7 +8,7 @@ import pytest
 from pulens import bounds, studies
 from pulens.counts.tally import Tally
 from pulens.metrics import METRICS
-from pulens.metrics._measure import raw_value
+from pulens.metrics.parts.measure import raw_value
 from pulens.recovery import direct_roc_auc, pairwise_auc
 from pulens.recovery.assumptions import Assumptions
 from pulens.scenario import Scenario

@@ -13,11 +13,11 @@ from pulens.counts.tally import Totals
 from pulens.errors import listed
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence
+from pulens.intervals.kernels.resampling import Resampling
+from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.notice import Notice, Severity, worst_first
-from pulens.prior_doubt import PriorDoubt
 from pulens.priors import ClassPrior
 from pulens.scenario import Scenario
-from pulens.uncertainty.resampling import Resampling
 
 
 @dataclass(frozen=True, eq=False)

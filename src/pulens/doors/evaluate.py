@@ -22,12 +22,13 @@ from pulens.estimate import Curve, Estimate, Interval
 from pulens.evidence import Evidence, Question
 from pulens.frozen import FrozenMapping
 from pulens.inputs import Reading
+from pulens.intervals.doubts import Choice, Doubts
+from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
 from pulens.keywords import check_keywords, hands_on
 from pulens.metrics import METRICS, find
-from pulens.metrics._binning import binning_notices
-from pulens.metrics._intervals import Choice, Doubts
-from pulens.metrics._measure import check_threshold, estimate, raw_value
-from pulens.metrics._possible_worlds import (
+from pulens.metrics.parts.binning import binning_notices
+from pulens.metrics.parts.measure import check_threshold, estimate, raw_value
+from pulens.metrics.parts.possible_worlds import (
     DEFAULT_MULTIPLE,
     Contradiction,
     Labelling,
@@ -43,7 +44,6 @@ from pulens.recovery.assumptions import UNCORRECTED
 from pulens.recovery.contingency import Contingency
 from pulens.recovery.feasibility import impossible_rates
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
-from pulens.uncertainty.resampling import DEFAULT_REDRAWS, Resampling
 from pulens.whole_files import write_whole
 
 FEW_LABELLED = 30

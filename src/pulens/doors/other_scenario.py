@@ -12,8 +12,8 @@ from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
 from pulens.frozen import FrozenMapping
 from pulens.metrics import find
-from pulens.metrics._measure import value
-from pulens.metrics._possible_worlds import find_contradiction
+from pulens.metrics.parts.measure import value
+from pulens.metrics.parts.possible_worlds import find_contradiction
 from pulens.notice import Notice, Severity
 from pulens.priors.class_prior import population_prior, unlabelled_prior
 from pulens.scenario import Scenario

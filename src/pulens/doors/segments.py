@@ -16,17 +16,17 @@ from pulens.estimate import Estimate
 from pulens.evidence import Evidence, gather
 from pulens.inputs import read_tallies
 from pulens.inputs.tallies import check_tally, read_constants
+from pulens.intervals.kernels.resampling import check_resampling
 from pulens.keywords import hands_on
 from pulens.metrics import find
-from pulens.metrics._measure import check_threshold
-from pulens.metrics._measure import estimate as estimate_metric
-from pulens.metrics._possible_worlds import DEFAULT_MULTIPLE, check_multiple
+from pulens.metrics.parts.measure import check_threshold
+from pulens.metrics.parts.measure import estimate as estimate_metric
+from pulens.metrics.parts.possible_worlds import DEFAULT_MULTIPLE, check_multiple
 from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior
 from pulens.priors.implied import error_from_sizes, implied_prior, label_frequency
 from pulens.recovery.binning_error import bin_errors
 from pulens.scenario import Scenario
-from pulens.uncertainty.resampling import check_resampling
 from pulens.whole_files import write_whole
 
 #: What is found for every segment unless ``metrics`` says otherwise; the tables show the first three.

@@ -14,13 +14,13 @@ from pulens.errors import InputError
 from pulens.evidence.evidence import Evidence
 from pulens.evidence.settling import settle_class_prior
 from pulens.inputs import Reading, read_tally
+from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
 from pulens.keywords import hands_on
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
 from pulens.recovery.assumptions import check_label_noise
 from pulens.recovery.binning_error import bin_errors
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
-from pulens.uncertainty.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pulens.counts.operating_points import Ties
 from pulens.counts.tally import Tally
-from pulens.metrics._metric import Metric
-from pulens.metrics._observed import average_over_points, matthews_at
+from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.observed import average_over_points, matthews_at
 from pulens.recovery.assumptions import Assumptions
 
 

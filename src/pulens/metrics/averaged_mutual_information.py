@@ -6,8 +6,8 @@ import numpy as np
 
 from pulens.counts.operating_points import Ties
 from pulens.counts.tally import Tally
-from pulens.metrics._metric import Metric
-from pulens.metrics._observed import average_over_points, mutual_information_at
+from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.observed import average_over_points, mutual_information_at
 from pulens.recovery.assumptions import Assumptions
 
 

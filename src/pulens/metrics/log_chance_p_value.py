@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pulens.counts.tally import Tally
-from pulens.metrics._metric import Metric
+from pulens.metrics.parts.metric import Metric
 from pulens.metrics.pulp_at_threshold import tails_at
 from pulens.recovery.assumptions import Assumptions
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from pulens.counts.tally import Tally
-from pulens.metrics._metric import Metric
-from pulens.metrics._observed import mutual_information_at
+from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.observed import mutual_information_at
 from pulens.recovery.assumptions import Assumptions
 
 

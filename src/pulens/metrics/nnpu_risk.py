@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from pulens.counts.tally import Tally
-from pulens.metrics._metric import Metric
-from pulens.metrics._risk import observed_risk
+from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.risk import observed_risk
 from pulens.recovery.assumptions import Assumptions
 from pulens.risks import nonnegative
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pulens.counts.tally import Tally
 from pulens.curves import partial_area, roc_curve
 from pulens.errors import PulensError
-from pulens.metrics._metric import Metric
+from pulens.metrics.parts.metric import Metric
 from pulens.recovery import recover
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.binning_error import roc_curve_error

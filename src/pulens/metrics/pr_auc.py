@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pulens.counts.tally import Tally
 from pulens.curves.precision_recall import Form, precision_recall_areas
-from pulens.metrics._metric import Metric
+from pulens.metrics.parts.metric import Metric
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.binning_error import precision_recall_errors
 

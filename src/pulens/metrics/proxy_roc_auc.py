@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pulens.counts.tally import Tally
-from pulens.metrics._metric import Metric
+from pulens.metrics.parts.metric import Metric
 from pulens.recovery import pairwise_auc
 from pulens.recovery.assumptions import Assumptions
 from pulens.scenario import Scenario

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from pulens.counts.tally import Tally
-from pulens.metrics._metric import Metric
-from pulens.metrics._observed import class_prior_of, recall_and_share
+from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.observed import class_prior_of, recall_and_share
 from pulens.recovery.assumptions import Assumptions
 
 

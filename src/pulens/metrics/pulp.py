@@ -15,7 +15,7 @@ from pulens.counts.operating_points import (
     sum_inside_ties,
 )
 from pulens.counts.tally import Tally
-from pulens.metrics._metric import Metric
+from pulens.metrics.parts.metric import Metric
 from pulens.recovery.assumptions import Assumptions
 
 

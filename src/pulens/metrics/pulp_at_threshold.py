@@ -5,7 +5,7 @@ from __future__ import annotations
 from pulens.counts.hypergeometric import Tails, tails
 from pulens.counts.operating_points import Ranking
 from pulens.counts.tally import Tally
-from pulens.metrics._metric import Metric
+from pulens.metrics.parts.metric import Metric
 from pulens.recovery.assumptions import Assumptions
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 from pulens.counts.tally import Tally
 from pulens.curves import roc_area, roc_curve
 from pulens.errors import PulensError
-from pulens.metrics._metric import Metric
+from pulens.metrics.parts.metric import Metric
 from pulens.recovery import direct_roc_auc, recover
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.binning_error import roc_auc_errors, roc_curve_error

@@ -16,9 +16,9 @@ import numpy as np
 
 from pulens.counts.tally import Tally
 from pulens.errors import AssumptionError
+from pulens.intervals.kernels.bands import Band, rank_band
 from pulens.recovery.contingency import Contingency
 from pulens.types import Floats
-from pulens.uncertainty.bands import Band, rank_band
 
 Approach = Literal["positives", "negatives", "tighter"]
 MOST_WORK = 1 << 22  # thresholds times numbers of latent positives that are tried one by one

@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.counts.tally import Tally, Totals
+from pulens.intervals.kernels.redraws import compress
 from pulens.recovery.labelling import Favours
 from pulens.types import Floats
-from pulens.uncertainty.redraws import compress
 
 MOST_BLOCKS = 128
 SLACK = 2.0  # standard errors by which limits on the number of positives are moved outwards

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from pulens.metrics._rests_on import is_estimated
+from pulens.metrics.parts.rests_on import is_estimated
 
 if TYPE_CHECKING:
     from pulens.doors.evaluate import Evaluation

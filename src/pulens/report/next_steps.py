@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pulens.metrics._rests_on import is_estimated
+from pulens.metrics.parts.rests_on import is_estimated
 from pulens.priors import population_prior, rows_to_audit
 from pulens.report.words import ranks_backwards
 

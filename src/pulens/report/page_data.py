@@ -14,17 +14,17 @@ from pulens.counts.tally import Tally
 from pulens.doors.other_scenario import under_scenario
 from pulens.doors.sensitivity import sensitivity_curve
 from pulens.errors import AssumptionError, PulensError
+from pulens.intervals.doubts import Doubts
+from pulens.intervals.kernels.redraws import compress
 from pulens.metrics import METRICS
-from pulens.metrics._intervals import Doubts
-from pulens.metrics._measure import estimate
-from pulens.metrics._measure import value as metric_value
+from pulens.metrics.parts.measure import estimate
+from pulens.metrics.parts.measure import value as metric_value
 from pulens.priors import ClassPrior, population_prior
 from pulens.recovery import feasibility, pairwise_auc
 from pulens.report.summary import Row, Summary
 from pulens.report.thinning import Thinned, thin
 from pulens.report.words import title_of
 from pulens.scenario import Scenario
-from pulens.uncertainty.redraws import compress
 
 if TYPE_CHECKING:
     from pulens.doors.evaluate import Evaluation

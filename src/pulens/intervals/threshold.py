@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.metrics._metric import Metric
-from pulens.metrics._prior_draws import Ends, EndsAt, PriorDraws
-from pulens.metrics._redrawn import values_at_threshold
+from pulens.intervals.kernels.quantiles import even_jeffreys_quantiles, jeffreys_quantiles, percentiles, seeded_levels
+from pulens.intervals.kernels.resampling import Resampling
+from pulens.intervals.measured import Measured
+from pulens.intervals.prior_draws import Ends, EndsAt, PriorDraws
+from pulens.intervals.redrawn import values_at_threshold
 from pulens.recovery.contingency import ROUNDING, Contingency
 from pulens.types import Floats
-from pulens.uncertainty.quantiles import even_jeffreys_quantiles, jeffreys_quantiles, percentiles, seeded_levels
-from pulens.uncertainty.resampling import Resampling
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class ThresholdInterval:
         self._plausible_rates[threshold] = normal, rates, drawn
         return normal, rates, drawn
 
-    def fixed(self, metric: Metric, threshold: float, parameters: dict[str, Any]) -> EndsAt:
+    def fixed(self, metric: Measured, threshold: float, parameters: dict[str, Any]) -> EndsAt:
         normal, rates, drawn = self._rates_at(threshold)
         size = normal.size
 

@@ -13,12 +13,12 @@ import pulens
 from pulens.cli import main
 from pulens.estimate import Interval
 from pulens.evidence import gather
+from pulens.intervals.doubts import Doubts
+from pulens.intervals.kernels.resampling import Resampling
 from pulens.metrics import METRICS
-from pulens.metrics._intervals import Doubts
-from pulens.metrics._measure import estimate
-from pulens.metrics._metric import Metric
+from pulens.metrics.parts.measure import estimate
+from pulens.metrics.parts.metric import Metric
 from pulens.priors import ClassPrior
-from pulens.uncertainty.resampling import Resampling
 from tests_support import noises, pu_rows, scenarios
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.counts.tally import Tally, Totals
+from pulens.intervals.kernels.resampling import Resampling
 from pulens.types import Floats
-from pulens.uncertainty.resampling import Resampling
 
 Answer = TypeVar("Answer")
 MOST_BLOCKS = 256  # distinct thresholds kept for redraws

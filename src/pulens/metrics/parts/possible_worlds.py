@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
-from pulens.metrics._labelling_range import negative_rate, outscored_by
-from pulens.metrics._metric import Metric
+from pulens.intervals.kernels.quantiles import jeffreys_quantiles
+from pulens.intervals.kernels.redraws import compress
+from pulens.metrics.parts.labelling_range import negative_rate, outscored_by
+from pulens.metrics.parts.metric import Metric
 from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior, population_prior
 from pulens.recovery.contingency import Contingency
@@ -24,8 +26,6 @@ from pulens.recovery.labelling import Favours, precision_gradient, precision_sum
 from pulens.recovery.possible_worlds import SLACK, PossibleWorlds, blocks_of, positives_that_fit
 from pulens.scenario import Scenario
 from pulens.types import Floats
-from pulens.uncertainty.quantiles import jeffreys_quantiles
-from pulens.uncertainty.redraws import compress
 
 DEFAULT_MULTIPLE = 3.0  # of the least factor: a convention, see docs/sensitivity.md
 NARROWEST = 1e-3  # a number that was cut at the edge of what is possible is not known better than this

@@ -6,7 +6,7 @@ import numpy as np
 
 from pulens.counts.tally import Tally
 from pulens.errors import PulensError
-from pulens.metrics._observed import class_prior_of
+from pulens.metrics.parts.observed import class_prior_of
 from pulens.recovery.assumptions import Assumptions
 from pulens.risks import LOSSES, RiskParts, risk_parts
 from pulens.scenario import Scenario

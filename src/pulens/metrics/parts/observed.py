@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pulens.counts.operating_points import average, read_ranking
 from pulens.counts.tally import Tally, Totals
-from pulens.metrics._metric import divide
+from pulens.metrics.parts.metric import divide
 from pulens.recovery.assumptions import Assumptions
 from pulens.scenario import Scenario
 from pulens.types import Floats

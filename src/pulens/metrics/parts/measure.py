@@ -11,11 +11,11 @@ from pulens.counts.tally import Tally
 from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
-from pulens.metrics._binning import carrying_binning_error
-from pulens.metrics._intervals import Doubts
-from pulens.metrics._metric import Metric
-from pulens.metrics._possible_worlds import NARROWEST, Contradiction, at_least_so_wide
-from pulens.metrics._rests_on import rests_on
+from pulens.intervals.doubts import Doubts
+from pulens.metrics.parts.binning import carrying_binning_error
+from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.possible_worlds import NARROWEST, Contradiction, at_least_so_wide
+from pulens.metrics.parts.rests_on import rests_on
 from pulens.recovery import recover_at
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import ROUNDING

@@ -21,13 +21,13 @@ import numpy as np
 
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
-from pulens.metrics._area_interval import AreaInterval
-from pulens.metrics._metric import Metric
-from pulens.metrics._prior_draws import EndsAt, PriorDraws
-from pulens.metrics._redraw_interval import Choice, RedrawInterval
-from pulens.metrics._threshold_interval import ThresholdInterval
-from pulens.prior_doubt import PRIOR_IN_METHOD, PRIORS_IN_RANGE, holding, range_tail
-from pulens.uncertainty.resampling import Resampling
+from pulens.intervals.area import AreaInterval
+from pulens.intervals.kernels.resampling import Resampling
+from pulens.intervals.measured import Measured
+from pulens.intervals.prior_doubt import PRIOR_IN_METHOD, PRIORS_IN_RANGE, holding, range_tail
+from pulens.intervals.prior_draws import EndsAt, PriorDraws
+from pulens.intervals.redraw import Choice, RedrawInterval
+from pulens.intervals.threshold import ThresholdInterval
 
 __all__ = ["Choice", "Doubt", "Doubts"]
 
@@ -74,7 +74,7 @@ class Doubts:
     def of(
         self,
         name: str,
-        metric: Metric,
+        metric: Measured,
         known: float,
         threshold: float | None,
         point: Callable[[float], float],
@@ -102,7 +102,7 @@ class Doubts:
         return None if both is None else Doubt(both, sample)
 
     def _interval(
-        self, ends: tuple[float, float], known: float, cut: float, metric: Metric, method: str
+        self, ends: tuple[float, float], known: float, cut: float, metric: Measured, method: str
     ) -> Interval | None:
         low, high = ends[0] + min(cut, 0.0), ends[1] + max(cut, 0.0)
         if math.isnan(low) or math.isnan(high):
@@ -123,7 +123,7 @@ class Doubts:
     def _construction(
         self,
         name: str,
-        metric: Metric,
+        metric: Measured,
         threshold: float | None,
         point: Callable[[float], float],
         parameters: dict[str, Any],

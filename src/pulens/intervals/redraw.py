@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from pulens.counts.tally import Tally
-from pulens.metrics._metric import Metric
-from pulens.metrics._prior_draws import Ends, EndsAt, PriorDraws
-from pulens.metrics._redrawn import at_places, average_precisions, best_places, values_at_threshold
-from pulens.metrics._threshold_interval import ThresholdInterval
-from pulens.prior_doubt import PRIORS_IN_RANGE
+from pulens.intervals.kernels.quantiles import jeffreys_quantiles, percentiles
+from pulens.intervals.kernels.redraws import Redrawn, compress, redraw_tally, tallies_of
+from pulens.intervals.kernels.resampling import Resampling
+from pulens.intervals.measured import Measured
+from pulens.intervals.prior_doubt import PRIORS_IN_RANGE
+from pulens.intervals.prior_draws import Ends, EndsAt, PriorDraws
+from pulens.intervals.redrawn import at_places, average_precisions, best_places, values_at_threshold
+from pulens.intervals.threshold import ThresholdInterval
 from pulens.recovery.assumptions import Assumptions
 from pulens.types import Floats
-from pulens.uncertainty.quantiles import jeffreys_quantiles, percentiles
-from pulens.uncertainty.redraws import Redrawn, compress, redraw_tally, tallies_of
-from pulens.uncertainty.resampling import Resampling
 
 LONG_LOOP_ROWS, LONG_LOOP_REDRAWS = 20_000, 400  # metrics without a vectorised form may take time in every row
 READINGS_TAIL = 1.2  # the hull of two readings of average precision misses less often than either
@@ -30,7 +30,7 @@ READINGS_TAIL = 1.2  # the hull of two readings of average precision misses less
 class Choice:
     """A threshold that was chosen on the same rows, as the best of a metric."""
 
-    metric: Metric
+    metric: Measured
     threshold: float
 
 
@@ -82,7 +82,7 @@ class RedrawInterval:
         chosen = np.asarray(self._compressed.thresholds, float)[self._redrawn[1][1]]
         return percentiles(chosen, tail, tail)
 
-    def chosen(self, metric: Metric, parameters: dict[str, Any]) -> EndsAt:
+    def chosen(self, metric: Measured, parameters: dict[str, Any]) -> EndsAt:
         """What a redraw shows at the threshold it chose, less what the data show there: the optimism of choosing."""
         normal, places, *counted = self._redrawn[1]
         totals, rates = tuple(counted[:3]), tuple(counted[3:])
@@ -123,13 +123,13 @@ class RedrawInterval:
 
         return at
 
-    def ranked(self, metric: Metric, point: Callable[[float], float], parameters: dict[str, Any]) -> EndsAt:
+    def ranked(self, metric: Measured, point: Callable[[float], float], parameters: dict[str, Any]) -> EndsAt:
         def compute(tally: Tally, assumptions: Assumptions) -> Any:
             return metric.compute(tally, assumptions, **parameters)
 
         return self._read_off(self._compressed, compute, lambda prior: self._moved(metric, prior, point, parameters))
 
-    def counted(self, metric: Metric, threshold: float, parameters: dict[str, Any]) -> EndsAt:
+    def counted(self, metric: Measured, threshold: float, parameters: dict[str, Any]) -> EndsAt:
         """Metrics that read the rows counted at a threshold: a tally of two scores holds all of that."""
         tally = self.draws.evidence.tally
         scores = np.array([threshold, min(threshold - 1.0, float(tally.thresholds[-1]))])
@@ -165,7 +165,7 @@ class RedrawInterval:
         return at
 
     def _moved(
-        self, metric: Metric, prior: float | None, point: Callable[[float], float], parameters: dict[str, Any]
+        self, metric: Measured, prior: float | None, point: Callable[[float], float], parameters: dict[str, Any]
     ) -> float:
         """What fewer thresholds standing for all of them change in the value, to be taken out of the redraws again."""
         if len(self._compressed) == len(self.draws.evidence.tally):
@@ -175,7 +175,9 @@ class RedrawInterval:
         moved = point(fixed) - float(coarse)
         return 0.0 if math.isnan(moved) else moved
 
-    def average_precision(self, metric: Metric, point: Callable[[float], float], parameters: dict[str, Any]) -> EndsAt:
+    def average_precision(
+        self, metric: Measured, point: Callable[[float], float], parameters: dict[str, Any]
+    ) -> EndsAt:
         def at(prior: float | None) -> Ends:
             moved = self._moved(metric, prior, point, parameters)
             readings = self._redrawn[0][prior]

@@ -8,12 +8,12 @@ import numpy as np
 
 from pulens.counts.tally import Tally
 from pulens.evidence import Evidence
+from pulens.intervals.kernels.redraws import compress
 from pulens.recovery import Recovery
 from pulens.recovery.contingency import Contingency
 from pulens.recovery.labelling import Favours, mean_range, precision_sum, precision_sum_range, rate_range
 from pulens.scenario import Scenario
 from pulens.types import Floats
-from pulens.uncertainty.redraws import compress
 
 RATES_TRIED = 257  # true positive rates between the extremes, for metrics that need not be monotone
 

@@ -11,7 +11,7 @@ from typing import Any
 from pulens.counts.tally import Tally
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
-from pulens.metrics._metric import Metric
+from pulens.metrics.parts.metric import Metric
 from pulens.notice import Notice, Severity
 from pulens.recovery.binning_error import corners
 

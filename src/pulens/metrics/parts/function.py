@@ -9,17 +9,17 @@ from typing import Any
 from pulens.estimate import Estimate
 from pulens.evidence import ASSUMED, NOT_USED, Evidence, Question, gather
 from pulens.inputs import Reading
+from pulens.intervals.doubts import Doubts
+from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS
 from pulens.keywords import check_keywords, keywords_of
-from pulens.metrics._intervals import Doubts
-from pulens.metrics._measure import check_threshold, estimate
-from pulens.metrics._metric import Metric
-from pulens.metrics._possible_worlds import (
+from pulens.metrics.parts.measure import check_threshold, estimate
+from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.possible_worlds import (
     DEFAULT_MULTIPLE,
     check_multiple,
     find_contradiction,
     within_what_is_possible,
 )
-from pulens.uncertainty.resampling import DEFAULT_REDRAWS
 
 
 class MetricFunction:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pulens.evidence import Evidence
-from pulens.metrics._metric import Metric
+from pulens.metrics.parts.metric import Metric
 from pulens.priors import ClassPrior
 
 RANDOM_LABELLING = "random labelling"

@@ -1,0 +1,1 @@
+"""How an interval is made."""
