@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pulens.errors import InputError, PulensError
 from pulens.inputs import read_joint, read_sample
+from pulens.inputs.read import check_rows
 from pulens.inputs.tallies import is_elsewhere
 from pulens.sample import LABELLED, NEGATIVE, UNLABELLED, PUSample
 from pulens.scenario import Scenario
@@ -74,10 +75,12 @@ class JointRows:
                     "models cannot be compared on weighted rows: the redraw takes every row for one observation. "
                     "Leave the weights out, or repeat the rows."
                 )
+        order = _fixed_order(first.labels, [sample.scores for sample in samples.values()])
+        labels = first.labels[order]
         return cls(
             tuple(samples),
-            first.labels,
-            tuple(_SortedModel.of(sample.scores, first.labels) for sample in samples.values()),
+            labels,
+            tuple(_SortedModel.of(sample.scores[order], labels) for sample in samples.values()),
         )
 
     @property
@@ -105,6 +108,14 @@ class JointRows:
                 yield self.tallies(counts)
 
 
+def _fixed_order(labels: NDArray[np.int8], scores: list[NDArray[Any]]) -> NDArray[np.intp]:
+    """The same order for the same rows in any order, so that redraws are theirs and not those of their places.
+
+    Labelled, unlabelled, negative; within each by the scores, as :meth:`pulens.joint.JointTally.rows` has them.
+    """
+    return np.lexsort([*scores[::-1], -labels])
+
+
 def read_models(source: Any, scores: Any, **reading: Any) -> JointRows:
     """Labels and a mapping of scores, or a table or file and the names of its score columns."""
     if isinstance(source, Tally) or (isinstance(source, str | Path) and str(source).endswith(".tally")):
@@ -127,6 +138,7 @@ def read_models(source: Any, scores: Any, **reading: Any) -> JointRows:
             # counted where they are; only the combinations of scores that occur travel
             labels, by_model = read_joint(source, score=columns, **reading).rows()
             samples = {name: PUSample(labels, values) for name, values in by_model.items()}
+            check_rows(next(iter(samples.values())))
         else:
             plain = {name: value for name, value in reading.items() if name not in ("table", "where")}
             samples = {name: read_sample(source, score=name, **plain) for name in columns}
