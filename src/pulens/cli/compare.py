@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -73,13 +74,14 @@ def command(
     reading |= {name: given[name] for name in ("table", "where") if given[name] is not None}
     with tempfile.TemporaryDirectory() as folder, working("Comparing the models", quiet=quiet):
         source = _rereadable(file, Path(folder), reading)
-        comparison = compare(
-            source,
-            metrics=metric or None,
-            threshold=_thresholds(threshold),
-            **{name: given[name] for name in names},
-            **reading,
-        )
+        with _named_as_given(source, file):
+            comparison = compare(
+                source,
+                metrics=metric or None,
+                threshold=_thresholds(threshold),
+                **{name: given[name] for name in names},
+                **reading,
+            )
     if html_path is not None:
         write_text(html_path, comparison.to_html())
     if json_path is not None:
@@ -97,6 +99,17 @@ def _rereadable(file: str, folder: Path, reading: dict[str, Any]) -> str:
         shutil.copyfileobj(open_stream(file, stack), copy)
     reading["format"] = reading["format"] or "csv"
     return str(kept)
+
+
+@contextmanager
+def _named_as_given(source: str, file: str) -> Iterator[None]:
+    """Errors speak of standard input, and not of the copy that nobody will find any more."""
+    try:
+        yield
+    except PulensError as error:
+        if source == file:
+            raise
+        raise PulensError(str(error).replace(source, "standard input")) from error
 
 
 def _thresholds(given: tuple[str, ...]) -> Any:
