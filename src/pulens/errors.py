@@ -66,10 +66,13 @@ def cut(words: str, limit: int) -> str:
 def one_message(error: object) -> str:
     """What went wrong on one line of readable length, whoever says it; the way out at its end stays.
 
+    What a terminal would obey instead of showing it, as a damaged file may hold it, is written out.
+
     >>> one_message("no:\\n  Such file.")
     'no: Such file.'
     """
     words = str(error).encode("utf-8", "replace").decode()  # names of files may hold bytes that are no text
+    words = "".join(letter if letter.isprintable() or letter.isspace() else f"\\x{ord(letter):02x}" for letter in words)
     return cut(" ".join(cut(word, 2 * LONGEST_VALUE) for word in words.split()), LONGEST_MESSAGE)
 
 

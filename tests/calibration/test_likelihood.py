@@ -91,3 +91,14 @@ def test_the_mean_of_the_map_is_near_the_class_prior():
     off = [abs(float(points.population @ expit(design @ theta)) - 0.3) for theta in (free, right)]
     assert off[1] < off[0]
     assert off[1] < 0.02
+
+
+def test_shares_near_zero_give_finite_slopes_and_no_warning():
+    """A rate of 1e-300 in a denominator once went beyond the doubles, and the warning to the terminal."""
+    labels, scores = np.repeat([1, 0], [40, 60]), np.linspace(1, 0, 100)
+    evidence = gather(labels, scores, class_prior=1e-9, scenario="case-control")
+    points = Points.of(evidence)
+    value, slopes, information = _likelihood._likelihood(points, np.full(points.scores.size, 1e-310))
+    assert np.isfinite(value)
+    assert np.isfinite(slopes).all()
+    assert np.isfinite(information).all()

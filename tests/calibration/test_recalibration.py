@@ -314,3 +314,16 @@ def test_the_scale_of_ranks_does_not_matter(scale):
         labels, scale * scores, class_prior=0.3, scores_are="rank", method="platt", redraws=2, scenario="case-control"
     )
     np.testing.assert_allclose(scaled(scale * scores), plain(scores), atol=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("labels", "weights", "missing"),
+    [
+        (np.repeat([1, 0], [8, 3]), None, "other"),  # three unlabelled rows cannot be dealt to five folds
+        (np.repeat([1, 0], [8, 20]), np.repeat([0.0, 1.0], [6, 22]), "labelled"),  # two labelled scores that count
+    ],
+)
+def test_a_fold_without_a_kind_of_row_is_refused(labels, weights, missing):
+    scores = np.linspace(0.1, 0.9, labels.size)
+    with pytest.raises(InputError, match=f"a fold of the rows .* no {missing} row .* Use fewer than 5 folds"):
+        recalibrate(labels, scores, weights=weights, class_prior=0.6, scenario="case-control", method="isotonic")

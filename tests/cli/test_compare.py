@@ -65,6 +65,13 @@ def test_standard_input_is_read_once_for_all_models(file, capsys, monkeypatch):
     assert piped == capsys.readouterr().out
 
 
+def test_mistakes_in_standard_input_are_named_as_such(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a,b\n1,2\n")))
+    with pytest.raises(SystemExit):
+        main(["compare", "-", *MODELS, *FAST])
+    assert capsys.readouterr().err.startswith("pulens: standard input: there is no column 'label'")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -460,8 +460,8 @@ def test_over_a_range_the_p_value_is_the_level_at_which_the_interval_touches_zer
 
 def test_a_winner_found_with_a_drawn_prior_is_named_although_the_ends_of_its_interval_disagree():
     labels, models = crossing_rows()  # they change places at a class prior of .286
-    options = {"metrics": ["accuracy"], "threshold": 0.5, "redraws": 300, "scenario": "case-control"}
-    sure = pulens.compare(labels, models, class_prior=study(0.1, 0.05, 0.29), **options)
+    options = {"metrics": ["accuracy"], "threshold": 0.5, "redraws": 2000, "scenario": "case-control"}
+    sure = pulens.compare(labels, models, class_prior=study(0.1, 0.05, 0.29, confidence=0.99), **options)
     assert sure.winner == "careful"
     assert sure.verdict.startswith("careful is better than bold")
     assert "by another class prior it could be otherwise" in sure.verdict
@@ -482,3 +482,16 @@ def test_labels_that_cannot_be_random_are_said_before_any_winner():
     assert found.to_dict()["warnings"][0].startswith("These numbers do not fit together")
     at_random = (positive & (rng.random(8000) < 0.4)).astype(int)
     assert not pulens.compare(at_random, scores, class_prior=0.1, scenario="single-set", redraws=100).contradicted
+
+
+@pytest.mark.parametrize("scenario", ["single-set", "case-control"])
+def test_the_order_of_rows_changes_no_number(scenario):
+    rng = np.random.default_rng(4)
+    positive = rng.random(150) < 0.4
+    labels = np.where(positive & (rng.random(150) < 0.5), 1, np.where(~positive & (rng.random(150) < 0.1), -1, 0))
+    models = {"a": rng.normal(positive).round(1), "b": rng.normal(1.2 * positive)}
+    options = {"class_prior": (0.35, 0.45), "negative": -1, "redraws": 100, "scenario": scenario, "threshold": 0.5}
+    first = pulens.compare(labels, models, **options)
+    order = rng.permutation(150)
+    again = pulens.compare(labels[order], {name: scores[order] for name, scores in models.items()}, **options)
+    assert again.to_dict() == first.to_dict()

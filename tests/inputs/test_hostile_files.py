@@ -6,6 +6,7 @@ import bz2
 import gzip
 import json
 import lzma
+import sqlite3
 import subprocess
 import sys
 
@@ -182,6 +183,31 @@ def test_names_that_nothing_can_have_are_refused(name, tmp_path, capsys, monkeyp
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.csv").write_text(TABLE)
     refused(capsys, "evaluate", name)
+
+
+def test_letters_that_a_terminal_would_obey_are_written_out():
+    said = one_message("not readable: \x1b]0;title\x07 \x9b2J é")
+    assert said == r"not readable: \x1b]0;title\x07 \x9b2J é"
+
+
+def test_a_model_in_a_place_that_cannot_be_is_refused(tmp_path, capsys):
+    rows = tmp_path / "rows.csv"
+    rows.write_text("label,a\n1,2\n0,1\n")
+    for name in ("a\0b", "x" * 300):
+        with pytest.raises(SystemExit) as end:
+            main(["train", str(rows), "--method", "naive", "--out", name])
+        assert end.value.code == 2
+        assert "which no file can have" in capsys.readouterr().err
+
+
+def test_an_address_with_words_that_its_driver_ignores_says_nothing_of_it(tmp_path, monkeypatch):
+    """SQLAlchemy's warning would go to the terminal; with warnings as errors it would be one here."""
+    monkeypatch.chdir(tmp_path)
+    with sqlite3.connect("db.sqlite") as database:
+        database.execute("CREATE TABLE t (label REAL, score REAL)")
+        database.executemany("INSERT INTO t VALUES (?, ?)", [(place % 2, place) for place in range(20)])
+    tally = read_tally("sqlite:///db.sqlite?password=secret", table="t")
+    assert tally.totals.rows == 20
 
 
 def test_a_line_without_an_end_is_refused(tmp_path, capsys, monkeypatch):

@@ -47,6 +47,16 @@ def test_a_saved_learner_predicts_as_before_and_can_be_fitted_again(learner, pro
     np.testing.assert_array_equal(fitted(again, X, problem).predict_proba(X), model.predict_proba(X))
 
 
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+def test_learning_twice_gives_the_same_bytes(learner, problem, tmp_path, monkeypatch):
+    written = []
+    for year in (2001, 2031):
+        monkeypatch.setattr("time.time", lambda year=year: (year - 1970) * 31_557_600.0)  # zip files hold times
+        folder = fitted(learner, problem.X, problem).save(tmp_path / str(year))
+        written.append({entry.name: entry.read_bytes() for entry in sorted(folder.iterdir())})
+    assert written[0] == written[1]
+
+
 def test_a_model_that_could_be_misused_is_loaded_only_by_name(problem, tmp_path):
     model = ElkanNoto(DecisionTreeClassifier(max_depth=3), random_state=0).fit(problem.X, problem.labels)
     folder = model.save(tmp_path / "model")

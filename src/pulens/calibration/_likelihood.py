@@ -174,7 +174,8 @@ def _likelihood(points: Points, share: Floats) -> tuple[float, Floats, Floats]:
     chances = rates / everyone
     present = points.counts.sum(axis=1) > 0
     value = float(sum(points.counts[k] @ np.log(chances[k]) for k in np.flatnonzero(present)))
-    slopes = share * (1 - share) * (rising[:, None] / rates - rising.sum() / everyone)
+    # the share first: a rate may be so small that a quotient without it lies beyond the doubles
+    slopes = (1 - share) * (share * rising[:, None] / rates - share * rising.sum() / everyone)
     slopes[~present] = 0.0
     return value, slopes, points.counts.sum(axis=0) * (chances * slopes**2).sum(axis=0)
 

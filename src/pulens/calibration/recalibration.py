@@ -189,8 +189,14 @@ def cross_fitted(
         together = rest[0]
         for other in rest[1:]:
             together = together + other
-        if not together.totals.labelled or not together.totals.rows - together.totals.labelled:
-            raise InputError(f"a fold leaves no row of some kind to fit to; use fewer than {folds} folds.")
+        for rows, missing in ((together, "leaves no {} row to fit to"), (part, "has no {} row to be judged by")):
+            if not rows.totals.labelled or not rows.totals.rows - rows.totals.labelled:
+                kind = "other" if rows.totals.labelled else "labelled"
+                raise InputError(
+                    f"a fold of the rows {missing.format(kind)}: there are {evidence.tally.totals.labelled:g} labelled "
+                    f"and {evidence.tally.totals.rows - evidence.tally.totals.labelled:g} other rows. Use fewer than "
+                    f"{folds} folds, or more rows."
+                )
         fitted = facts.fit(Points.of(evidence.with_tally(together)), scores_are)
         mapped.append(mapped_tally(part, fitted(part.thresholds)))
     return mapped

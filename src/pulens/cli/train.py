@@ -131,10 +131,12 @@ def _check_folder(out: str, learner_class: Any) -> None:
     from pathlib import Path
 
     from pulens.errors import InputError
+    from pulens.inputs.addresses import check_name
     from pulens.learners import _model_saving, _saving
 
     if not out:
         raise InputError("--out must name a folder, got ''.")
+    check_name(out)
     _saving.check_target(Path(out))
     above = next(folder for folder in Path(out).absolute().parents if folder.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pulens.errors import InputError, MissingDependencyError, listed
+from pulens.learners._repacked import repacked
 from pulens.learners._restored import (
     check_attribute,
     check_number,
@@ -33,7 +34,8 @@ def save(learner: Any, path: Path) -> Path:
     text = json.dumps(facts, indent=2, allow_nan=False) + "\n"
     with whole_folder(path) as temporary:
         try:
-            skops.dump({"estimator": parameters["estimator"], "fitted": fitted}, temporary / MODELS)
+            packed = repacked(skops.dumps({"estimator": parameters["estimator"], "fitted": fitted}))
+            (temporary / MODELS).write_bytes(packed)
         except OSError:  # a full disk is said in whole_folder's words
             raise
         except Exception as error:  # whatever a classifier of somebody's own may raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -85,7 +86,9 @@ def _engine(sa: Any, text: str) -> Any:
         if url.drivername in ("postgresql", "postgres"):
             driver = "psycopg" if find_spec("psycopg") else "psycopg2"
             url = url.set(drivername=f"postgresql+{driver}")
-        return sa.create_engine(url)
+        with warnings.catch_warnings():  # what an address says in vain is no news for readers of the terminal
+            warnings.simplefilter("ignore", sa.exc.SAWarning)
+            return sa.create_engine(url)
     except sa.exc.NoSuchModuleError as error:
         raise InputError(
             f"{cut(text.partition(':')[0], 60)}: no SQLAlchemy dialect of that name is installed."

@@ -1,0 +1,90 @@
+"""What is tampered with: learners and archives that are made once, whole, and copied for each call."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shutil
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+PLACE = "PULENS_FUZZ_ORIGINALS"  # where another process has made them already
+FEATURES = ["height", "weight", "age"]
+PROTOCOL = """\
+name: tiny
+methods: [elkan_noto]
+datasets: [digits]
+rows: 60
+seeds: [1, 2]
+scenario: case-control
+conditions:
+  - mechanisms: [S1]
+    label_frequencies: [0.5]
+validation_share: 0.25
+tally_bins: 16
+"""
+
+
+@cache
+def originals() -> Path:
+    """The folder with learners and archives."""
+    if os.environ.get(PLACE):
+        return Path(os.environ[PLACE])
+    import atexit
+
+    folder = Path(tempfile.mkdtemp(prefix="pulens-originals-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    make(folder)
+    return folder
+
+
+def make(folder: Path) -> None:
+    """Train, run and write everything; the same each time."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        _learners(folder / "learners")
+        _archives(folder)
+
+
+def _learners(folder: Path) -> None:
+    """One learner of each kind, by the way in which it is kept."""
+    from pulens.learners import NNPU, PUET, ElkanNoto, KernelPUSB
+
+    rng = np.random.default_rng(0)
+    labels = np.repeat([1, 0], [30, 70])
+    rows = rng.normal(size=(100, 3)) + 3 * (np.arange(100) < 50)[:, None]
+    made = {
+        "trees": PUET(class_prior=0.3, n_estimators=3, max_depth=4),
+        "kernel": KernelPUSB(class_prior=0.3, bandwidths=(1.0,), penalties=(0.1,), centres=20),
+        "wrapper": ElkanNoto(),
+        "network": NNPU(class_prior=0.3, backbone="linear", epochs=2, standardise=True, device="cpu", progress=False),
+    }
+    for name, learner in made.items():
+        learner.set_params(random_state=0, scenario="case-control").fit(rows, labels)
+        if name == "network":
+            learner.columns_ = FEATURES
+        else:
+            learner.feature_names_in_ = np.array(FEATURES, dtype=object)
+        learner.save(folder / name)
+
+
+def _archives(folder: Path) -> None:
+    """An archive of a tiny protocol that can be resumed, and one of invented runs of several methods."""
+    sys.path.append(str(Path(__file__).parents[2]))  # beside the tests, whose invented archive this is
+    from pulens.cli import main
+    from synthetic_archive import METHODS, make
+
+    make(
+        folder / "invented",
+        methods={name: METHODS[name] for name in ("nnpu", "vpu", "pn")},
+        datasets=["spambase", "mnist"],
+        seeds=(2, 25),
+        rows=60,
+        epochs=3,
+    )
+    (folder / "tiny.yaml").write_text(PROTOCOL)
+    main(["bench", "run", str(folder / "tiny.yaml"), "--archive", str(folder / "tiny"), "--device", "cpu"])
