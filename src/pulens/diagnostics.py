@@ -10,15 +10,19 @@ import numpy as np
 
 from pulens.counts.tally import Tally
 from pulens.errors import InputError
-from pulens.estimate import Estimate
+from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
+from pulens.metrics import METRICS, raw_value
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors.class_prior import unlabelled_prior
 from pulens.priors.feasible import binomial_lower, binomial_upper, feasible_range
+from pulens.recovery.feasibility import impossible_rates
 from pulens.scenario import DEFAULT_SCENARIO
 
 USEFUL_HALF_WIDTH = 0.05
 TIED_PAIRS = 0.05  # share of labelled-unlabelled pairs that are tied from which on ties are worth a word
+FEW_LABELLED = 30
+WEAK_CONTRAST = 0.05
 SIGNIFICANT = 0.001  # a chance finding in one report of a thousand
 
 
@@ -52,6 +56,64 @@ def diagnose(evidence: Evidence, recall: Estimate | None = None) -> list[Notice]
         *_ties(evidence.tally),
         *_labelled_twice(evidence.tally),
     ]
+
+
+def impossible_areas(evidence: Evidence) -> list[Notice]:
+    """Areas that no classifier can have, and what they were clipped to."""
+    found = []
+    for name, metric in METRICS.items():
+        if metric.reads != "ranking" or not metric.listed:
+            continue
+        raw = raw_value(metric, evidence.tally, evidence.assumptions)
+        if raw < metric.lowest - 1e-12 or raw > metric.highest + 1e-12:
+            found.append(
+                Notice(
+                    Severity.WARNING,
+                    "impossible-area",
+                    f"The recovered {name} is {raw:.4f}, which no classifier can have; it was clipped to "
+                    f"{min(max(raw, metric.lowest), metric.highest):g}. Likely causes: the class prior is too high "
+                    f"(the unlabelled rows were taken to be {evidence.assumptions.unlabelled_prior:.1%} positive), "
+                    "positives with high scores were labelled more often, or too few rows.",
+                )
+            )
+    return found
+
+
+def weak_evidence(evidence: Evidence) -> list[Notice]:
+    """Rates that cannot be, labels that say little, labelled rows that are few."""
+    assumptions, labelled = evidence.assumptions, evidence.tally.totals.labelled
+    found = [impossible_rates(evidence.tally, assumptions).notice(evidence.tally, assumptions)]
+    contrast = assumptions.labelled_purity - assumptions.unlabelled_prior
+    if contrast < WEAK_CONTRAST:
+        found.append(
+            Notice(
+                Severity.WARNING,
+                "weak-contrast",
+                f"Labelled and unlabelled rows differ by only {contrast:.3f} in their share of positives: every error "
+                f"of the observed AUC is multiplied by {1 / contrast:.0f}.",
+            )
+        )
+    if labelled < FEW_LABELLED:
+        found.append(
+            Notice(
+                Severity.WARNING,
+                "few-labelled",
+                f"Only {labelled:g} labelled positives: recall is known to about "
+                f"±{0.98 / math.sqrt(max(labelled, 1)):.2f} at best.",
+            )
+        )
+    return [notice for notice in found if notice is not None]
+
+
+def chosen_threshold(threshold: float, choice: str, interval: Interval | None) -> Notice:
+    """That the rows which are judged chose the threshold too."""
+    moves = "" if interval is None else f" (other such rows would choose {interval.low:.4g} to {interval.high:.4g})"
+    return Notice(
+        Severity.NOTE,
+        "chosen-threshold",
+        f"The threshold {threshold:.6g}{moves} was chosen as the {choice}, which flatters the values at it; the "
+        "intervals allow for that, a threshold fixed beforehand avoids it.",
+    )
 
 
 def _precision_of_recall(recall: Estimate | None) -> list[Notice]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from pulens import curves
 from pulens.counts.tally import Tally
-from pulens.diagnostics import diagnose
+from pulens.diagnostics import chosen_threshold, diagnose, impossible_areas, weak_evidence
 from pulens.doors.bounds import Bounds, bounds
 from pulens.doors.other_scenario import OtherScenario, other_scenario
 from pulens.doors.sensitivity import Direction, Robustness, Sensitivity, robustness, sensitivity, sensitivity_curve
@@ -27,7 +27,7 @@ from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
 from pulens.keywords import check_keywords, hands_on
 from pulens.metrics import METRICS, find
 from pulens.metrics.parts.binning import binning_notices
-from pulens.metrics.parts.measure import check_threshold, estimate, raw_value
+from pulens.metrics.parts.measure import check_threshold, estimate
 from pulens.metrics.parts.possible_worlds import (
     DEFAULT_MULTIPLE,
     Contradiction,
@@ -36,18 +36,14 @@ from pulens.metrics.parts.possible_worlds import (
     find_contradiction,
     within_what_is_possible,
 )
-from pulens.notice import Notice, Severity, worst_first
+from pulens.notice import Notice, worst_first
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
 from pulens.recovery import recover, recover_at
 from pulens.recovery.assumptions import UNCORRECTED
 from pulens.recovery.contingency import Contingency
-from pulens.recovery.feasibility import impossible_rates
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.whole_files import write_whole
-
-FEW_LABELLED = 30
-WEAK_CONTRAST = 0.05
 
 READ_FIRST = ("roc_auc", "average_precision", "precision", "recall", "f1", "specificity", "accuracy")
 
@@ -141,7 +137,15 @@ class Evaluation:
 
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
-        return _notices(self)
+        found = [*self.evidence.class_prior.notices, *binning_notices(self.estimates, self.tally)]
+        if self.labelling is None:  # otherwise nothing was clipped: the numbers are those of a possible world
+            found += impossible_areas(self.evidence)
+        found += [*weak_evidence(self.evidence), *diagnose(self.evidence, self.estimates.get("recall"))]
+        if self.other_scenario is not None:
+            found += self.other_scenario.notices
+        if self.threshold_choice != "given":
+            found.append(chosen_threshold(self.threshold, self.threshold_choice, self.threshold_interval))
+        return worst_first(found)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -443,66 +447,3 @@ def _uncorrected(evidence: Evidence) -> Evidence:
     """Unlabelled rows counted as negatives."""
     prior = ClassPrior(0.0, 0.0, "unlabelled rows counted as negative")
     return replace(evidence, class_prior=prior, label_noise=0.0, scenario=Scenario.SINGLE_SET)
-
-
-def _moves(interval: Interval | None) -> str:
-    return "" if interval is None else f" (other such rows would choose {interval.low:.4g} to {interval.high:.4g})"
-
-
-def _notices(evaluation: Evaluation) -> tuple[Notice, ...]:
-    evidence = evaluation.evidence
-    assumptions, totals = evidence.assumptions, evidence.tally.totals
-    found = [*evidence.class_prior.notices, *binning_notices(evaluation.estimates, evidence.tally)]
-    for name, metric in METRICS.items():
-        if metric.reads != "ranking" or not metric.listed:
-            continue
-        if evaluation.labelling is not None:
-            break  # nothing was clipped: the numbers are those of a possible world
-        raw = raw_value(metric, evidence.tally, assumptions)
-        if raw < metric.lowest - 1e-12 or raw > metric.highest + 1e-12:
-            found.append(
-                Notice(
-                    Severity.WARNING,
-                    "impossible-area",
-                    f"The recovered {name} is {raw:.4f}, which no classifier can have; it was clipped to "
-                    f"{min(max(raw, metric.lowest), metric.highest):g}. Likely causes: the class prior is too high "
-                    f"(the unlabelled rows were taken to be {assumptions.unlabelled_prior:.1%} positive), positives "
-                    "with high scores were labelled more often, or too few rows.",
-                )
-            )
-    impossible = impossible_rates(evidence.tally, assumptions).notice(evidence.tally, assumptions)
-    if impossible:
-        found.append(impossible)
-    contrast = assumptions.labelled_purity - assumptions.unlabelled_prior
-    if contrast < WEAK_CONTRAST:
-        found.append(
-            Notice(
-                Severity.WARNING,
-                "weak-contrast",
-                f"Labelled and unlabelled rows differ by only {contrast:.3f} in their share of positives: every error "
-                f"of the observed AUC is multiplied by {1 / contrast:.0f}.",
-            )
-        )
-    if totals.labelled < FEW_LABELLED:
-        found.append(
-            Notice(
-                Severity.WARNING,
-                "few-labelled",
-                f"Only {totals.labelled:g} labelled positives: recall is known to about "
-                f"±{0.98 / math.sqrt(max(totals.labelled, 1)):.2f} at best.",
-            )
-        )
-    found += diagnose(evidence, evaluation.estimates.get("recall"))
-    if evaluation.other_scenario is not None:
-        found += evaluation.other_scenario.notices
-    if evaluation.threshold_choice != "given":
-        found.append(
-            Notice(
-                Severity.NOTE,
-                "chosen-threshold",
-                f"The threshold {evaluation.threshold:.6g}{_moves(evaluation.threshold_interval)} was chosen as the "
-                f"{evaluation.threshold_choice}, which "
-                "flatters the values at it; the intervals allow for that, a threshold fixed beforehand avoids it.",
-            )
-        )
-    return worst_first(found)
