@@ -28,6 +28,6 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session")
-def reference_cases(shared: Path) -> dict[str, dict]:
-    """Worked cases with exact answers, by id."""
-    return {case["id"]: case for case in json.loads((shared / "reference-cases.json").read_text())["cases"]}
+def reference_cases() -> dict[str, dict]:
+    """Worked cases with exact answers, by id; reference-cases.md says what each is."""
+    return {case["id"]: case for case in json.loads((ROOT / "tests" / "reference-cases.json").read_text())["cases"]}

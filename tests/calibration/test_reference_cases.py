@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,9 +22,9 @@ from pulens.testing import LogitMixture, logistic_world
 BINNINGS = {"uwb": "width", "umb": "mass"}
 
 
-@pytest.fixture(scope="module")
-def cases(shared: Path) -> dict[str, dict[str, Any]]:
-    return {case["id"]: case for case in json.loads((shared / "reference-cases.json").read_text())["cases"]}
+@pytest.fixture
+def cases(reference_cases: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return reference_cases
 
 
 def rows(case: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:

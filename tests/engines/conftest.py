@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
+
+from postgresql_server import postgresql_server
 
 Put = Callable[..., tuple[Any, dict[str, Any]]]
 
@@ -208,28 +207,6 @@ def spark() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
-    """A PostgreSQL of the run's own, from Debian's server package, reachable by a socket in a folder of its own."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    if not found:
-        pytest.skip("no PostgreSQL server is installed (Debian package postgresql)")
-    pytest.importorskip("psycopg", reason="the PostgreSQL driver psycopg is not installed")
-    binaries, folder = found[-1].parent, Path(tempfile.mkdtemp(prefix="pulens-pg-"))
-    user = []
-    if os.getuid() == 0:  # the server refuses to run as root
-        user = ["runuser", "-u", "postgres", "--"]
-        shutil.chown(folder, "postgres")
-
-    def run(name: str, *arguments: str) -> None:
-        subprocess.run([*user, str(binaries / name), *arguments], check=True, capture_output=True, cwd="/")
-
-    data = str(folder / "data")
-    try:
-        run("initdb", "-D", data, "-U", "pulens", "--auth=trust", "--no-sync", "-E", "UTF8", "--no-locale")
-        options = f"-k {folder} -c listen_addresses='' -c fsync=off"
-        run("pg_ctl", "-D", data, "-w", "-l", str(folder / "log"), "-o", options, "start")
-        try:
-            yield f"postgresql+psycopg://pulens@/postgres?host={folder}"
-        finally:
-            run("pg_ctl", "-D", data, "-m", "immediate", "stop")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    """The address of a PostgreSQL of the run's own."""
+    with postgresql_server() as server:
+        yield server.address()

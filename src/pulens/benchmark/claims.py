@@ -8,15 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from types import ModuleType
 
+from pulens.benchmark import locks
 from pulens.benchmark.plan import Run
-
-fcntl: ModuleType | None
-try:
-    import fcntl
-except ImportError:  # not a Unix: one runner at a time, please
-    fcntl = None
 
 ROOM = 1 << 50  # places of locked bytes; nothing is ever written there
 
@@ -45,21 +39,16 @@ class Claims:
     def release(self, runs: Iterable[Run]) -> None:
         for run in runs:
             place = _place(run)
-            if place in self._mine and fcntl is not None:
-                fcntl.lockf(self._file, fcntl.LOCK_UN, 1, place)
+            if place in self._mine:
+                locks.SYSTEM.free(self._file, place)
             self._mine.discard(place)
 
     def close(self) -> None:
         os.close(self._file)
 
     def _lock(self, place: int) -> bool:
-        if place in self._mine:
+        if place in self._mine or not locks.SYSTEM.take(self._file, place):
             return False
-        if fcntl is not None:
-            try:
-                fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
-            except OSError:
-                return False
         self._mine.add(place)
         return True
 

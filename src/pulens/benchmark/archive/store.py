@@ -9,23 +9,17 @@ import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pulens.benchmark import locks
 from pulens.benchmark.archive.files import FACTS, RUNS, check_format, fault, read_columns
 from pulens.benchmark.archive.row import FORMAT, SCHEMA, RunRow
 from pulens.benchmark.plan import Plan
 from pulens.errors import InputError
 from pulens.whole_files import whole_file, write_whole
-
-fcntl: ModuleType | None
-try:
-    import fcntl
-except ImportError:  # not a Unix: nothing is swept
-    fcntl = None
 
 CACHE, LOCK = "cache", "lock"
 RUNNERS = "runners"  # a file that every runner holds a shared lock on
@@ -75,23 +69,17 @@ class Store:
     def _sweep(self) -> None:
         """Remove what killed runners left half written, if nobody else is at work here.
 
-        Clocks jump, so a file's age says nothing. Every runner holds a shared lock for as long as it lives, and the
-        operating system lets go of it however the runner ends: who gets it alone may sweep.
+        Clocks jump, so a file's age says nothing. Every runner is present for as long as it lives, and the operating
+        system takes it away however the runner ends: who is alone may sweep.
         """
-        if fcntl is None or self._presence is not None:
+        if self._presence is not None:
             return
         self._presence = os.open(self.folder / RUNNERS, os.O_RDWR | os.O_CREAT, 0o666)
         self._leave = weakref.finalize(self, _close, self._presence)
-        try:
-            fcntl.flock(self._presence, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            pass  # somebody is at work, or this disk has no locks
-        else:
-            for path in (self.folder / RUNS).glob(".*.parquet.*"):
+        with locks.SYSTEM.presence(self._presence) as is_alone:
+            for path in (self.folder / RUNS).glob(".*.parquet.*") if is_alone else ():
                 with suppress(OSError):
                     path.unlink()
-        with suppress(OSError):
-            fcntl.flock(self._presence, fcntl.LOCK_SH)
 
     def remember(self, plan: Plan) -> None:
         """Keep the protocol beside its results."""

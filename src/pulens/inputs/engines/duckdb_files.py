@@ -14,6 +14,7 @@ from typing import Any
 from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, MissingDependencyError, cut, listed, nearest, shown
 from pulens.inputs.columns import Columns, find_column
+from pulens.inputs.engines._stopping import stopped_by_ctrl_c
 from pulens.inputs.engines.lazy import LONGEST_REASON, LazyEngine, explained
 from pulens.inputs.tables.chunks import column_names
 from pulens.inputs.tables.streams import explained_file
@@ -154,7 +155,8 @@ def _connection(path: str = ":memory:") -> Iterator[Any]:
             raise InputError(f"{path}: cannot be opened as a DuckDB database: {_one_line(error)}") from error
         try:
             connection.execute("SET enable_progress_bar = false")  # it would go to standard output, among the JSON
-            yield connection
+            with stopped_by_ctrl_c(connection):
+                yield connection
         finally:
             connection.close()
 

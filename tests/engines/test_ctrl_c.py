@@ -1,0 +1,135 @@
+"""Ctrl-C inside a query: the query ends, the command says that it was stopped, and nothing is left."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from pulens.inputs.engines._stopping import stopped_by_ctrl_c
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals that tests could send")
+
+# a command that writes down where it is when asked, and hears Ctrl-C even in a suite that runs in the background
+COMMAND = """
+import faulthandler, signal, sys
+faulthandler.register(signal.SIGUSR1, file=open(sys.argv[1], "w"), all_threads=False)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from pulens.cli import main
+main(sys.argv[2:])
+"""
+QUERIES = {
+    # DuckDB looks for Ctrl-C while it runs the second of these, and not while it runs the first
+    "one series": "SELECT (range % 1000)::DOUBLE AS score, (range % 5 = 0)::INT AS label FROM range(1000000000000000)",
+    "a join": (
+        "SELECT (a.range % 1000)::DOUBLE AS score, (b.range % 5 = 0)::INT AS label "
+        "FROM range(1000000000) a, range(1000000000) b"
+    ),
+}
+
+
+def is_inside_a_query(process: subprocess.Popen[str], stack: Path) -> bool:
+    """Whether the innermost line that the command is at belongs to DuckDB or to what asks it for rows."""
+    stack.write_text("")
+    try:
+        process.send_signal(signal.SIGUSR1)
+    except ProcessLookupError:
+        return False
+    time.sleep(0.1)
+    lines = stack.read_text().strip("\0").splitlines()
+    return len(lines) > 1 and "duckdb" in lines[1] and any("in _collect" in line for line in lines)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_ctrl_c_inside_a_query_of_duckdb_exits_with_130_and_leaves_nothing(query, tmp_path):
+    import duckdb
+
+    (tmp_path / "spill").mkdir()
+    (tmp_path / "out").mkdir()
+    with duckdb.connect(str(tmp_path / "x.db")) as connection:
+        connection.execute(f"CREATE VIEW endless AS {QUERIES[query]}")
+    stack = tmp_path / "stack"
+    words = ["evaluate", f"duckdb:///{tmp_path / 'x.db'}", "--table", "endless", "--class-prior", "0.4", "--json"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMMAND, str(stack), *words, str(tmp_path / "out" / "a.json")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path / "spill")},
+    )
+    try:
+        while not stack.exists():  # before, it would die of the question
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.05)
+        seen = 0
+        while seen < 3:  # time and again at the same place: it works there, and does not pass by
+            assert process.poll() is None, process.communicate()
+            seen = seen + 1 if is_inside_a_query(process, stack) else 0
+        process.send_signal(signal.SIGINT)
+        shown, said = process.communicate(timeout=60)  # the query itself would take years
+    finally:
+        process.kill()
+    assert (process.returncode, shown, said.strip()) == (130, "", "pulens: stopped.")
+    assert os.listdir(tmp_path / "out") == []
+    assert os.listdir(tmp_path / "spill") == []
+
+
+class Interrupted:
+    def __init__(self) -> None:
+        self.heard = threading.Event()
+
+    def interrupt(self) -> None:
+        self.heard.set()
+
+
+def test_an_event_loop_that_listens_for_signals_keeps_its_ear(monkeypatch):
+    monkeypatch.setattr(signal, "getsignal", lambda number: signal.default_int_handler)
+    reader, writer = socket.socketpair()
+    writer.setblocking(False)
+    before = signal.set_wakeup_fd(writer.fileno())
+    try:
+        with stopped_by_ctrl_c(Interrupted()):
+            assert signal.set_wakeup_fd(writer.fileno()) == writer.fileno()
+    finally:
+        assert signal.set_wakeup_fd(before) == writer.fileno()
+        reader.close()
+        writer.close()
+
+
+def test_afterwards_signals_go_where_they_went_before(monkeypatch):
+    monkeypatch.setattr(signal, "getsignal", lambda number: signal.default_int_handler)
+    threads = threading.active_count()
+    before = signal.set_wakeup_fd(-1)
+    try:
+        with pytest.raises(KeyError), stopped_by_ctrl_c(Interrupted()):
+            raise KeyError
+        assert signal.set_wakeup_fd(-1) == -1
+        assert threading.active_count() == threads
+    finally:
+        signal.set_wakeup_fd(before)
+
+
+def test_threads_and_programs_with_other_plans_for_ctrl_c_are_left_alone():
+    found = []
+
+    def read() -> None:
+        with stopped_by_ctrl_c(Interrupted()):
+            found.append(threading.active_count())
+
+    threads = threading.active_count()
+    thread = threading.Thread(target=read)
+    thread.start()
+    thread.join()
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        read()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert found == [threads + 1, threads]  # the thread itself, and nobody who watches
