@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
-from scipy.special import expit, logit, ndtri
+from scipy.special import expit, logit
 
 from pulens.calibration import (
     brier_score,
@@ -17,12 +17,11 @@ from pulens.calibration import (
     log_loss,
     reliability,
 )
-from pulens.estimate import Interval
-from pulens.priors import ClassPrior
-from pulens.testing.calibration_worlds import GRID, LogitMixture, logistic_world
+from pulens.testing import LogitMixture, another_study, logistic_world
+from pulens.testing.calibration_worlds import GRID
+from pulens.testing.prior_knowledge import GOLDEN
 
 PRIOR = 0.3
-GOLDEN = (5**0.5 - 1) / 2
 WORLDS = {
     "calibrated": logistic_world(float(logit(PRIOR)), 2.0, PRIOR),
     "slightly off": logistic_world(-1.05, 1.9, PRIOR),
@@ -55,27 +54,14 @@ def sample(
 
 
 def told(prior: str, world: LogitMixture, labels: np.ndarray, scenario: str, place: int) -> object:
-    """What the functions are told of the class prior: the truth, another study's estimate of it, or a range.
-
-    The study's errors are spread evenly over their distribution from set to set (by the golden ratio): all
-    estimates of a set share one, so a few hundred drawn at random would move all coverages together.
-    """
-    level = (0.5 + place * GOLDEN) % 1
+    """What the functions are told of the class prior: the truth, another study's estimate of it, or a range."""
     a = world.class_prior
     if prior == "known":
         return a
     if prior == "range":
-        low = a * (1 - 0.3 * level)
+        low = a * (1 - 0.3 * ((0.5 + place * GOLDEN) % 1))
         return (low, low + 0.3 * a)
-    error = 0.1 * a
-    found = a + error * float(ndtri(level))
-    population = found - 1.96 * error, found, found + 1.96 * error
-    share = population
-    if scenario.startswith("single-set"):  # the study is about the population; what is left of it is unlabelled
-        labelled, unlabelled = (int(np.count_nonzero(labels == code)) for code in (1, 0))
-        share = tuple(max((end * labels.size - labelled) / unlabelled, 0.0) for end in population)
-    own, rest = (Interval(low, high, 0.95, "another study") for low, _, high in (population, share))
-    return ClassPrior(found, share[1], "another study", own, rest)
+    return another_study(a, labels, scenario.split(",")[0], place)
 
 
 def truths(world: LogitMixture) -> dict[str, float]:

@@ -13,22 +13,18 @@ import argparse
 import math
 import time
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, stats
 
 import pulens
 from pulens.doors.evaluate import best_threshold
-from pulens.estimate import Interval
 from pulens.evidence import gather
 from pulens.intervals.doubts import Choice, Doubts
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.metrics.parts.measure import estimate
-from pulens.priors import ClassPrior
+from pulens.testing import RankingWorld, another_study
 
-GOLDEN = (math.sqrt(5) - 1) / 2
 METRICS = ("roc_auc", "average_precision", "precision", "recall", "f1")
 
 
@@ -47,128 +43,18 @@ class World:
     levels: int = 0  # round scores to so many distinct values
 
     @property
-    def distributions(self) -> tuple[stats.rv_continuous, stats.rv_continuous]:
-        return pair(self.family, self.auc)
-
-
-@lru_cache
-def pair(family: str, auc: float) -> tuple[stats.rv_continuous, stats.rv_continuous]:
-    """Positives and negatives of a family with this ROC AUC."""
-    gap = math.sqrt(2) * stats.norm.ppf(auc)
-    if family == "gaussian":
-        return stats.norm(gap), stats.norm(0)
-    if family == "unequal":  # positives spread twice as wide: negatives never look unlike positives at the top
-        return stats.norm(gap * math.sqrt(2.5), 2), stats.norm(0)
-    if family == "beta":
-
-        def area(shape: float) -> float:
-            x = np.linspace(0, 1, 20001)
-            return float(np.trapezoid(stats.beta(2, shape).pdf(x) * stats.beta(shape, 2).sf(x), x))
-
-        shape = optimize.brentq(lambda k: area(k) - auc, 2.0, 40.0)
-        return stats.beta(shape, 2), stats.beta(2, shape)
-    if family == "skewed":  # exponential scores: AUC = scale / (1 + scale)
-        return stats.expon(scale=auc / (1 - auc)), stats.expon(scale=1.0)
-    raise ValueError(family)
-
-
-def thresholds_of(world: World) -> np.ndarray:
-    """Fine enough a grid for truth by summation; exactly the levels, where scores are rounded."""
-    positive, negative = world.distributions
-    low = min(positive.ppf(1e-9), negative.ppf(1e-9))
-    high = max(positive.ppf(1 - 1e-9), negative.ppf(1 - 1e-9))
-    if world.levels:
-        return np.linspace(negative.ppf(0.01), positive.ppf(0.99), world.levels)
-    return np.linspace(low, high, 400_001)
-
-
-def survival(world: World, thresholds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """True and false positive rates at thresholds that scores can have."""
-    if not world.levels:
-        return tuple(side.sf(thresholds) for side in world.distributions)  # type: ignore[return-value]
-    levels = thresholds_of(world)
-    cuts = np.where(thresholds <= levels[0], -np.inf, thresholds - (levels[1] - levels[0]) / 2)
-    return tuple(side.sf(cuts) for side in world.distributions)  # type: ignore[return-value]
-
-
-@lru_cache
-def truth(world: World) -> tuple[float, dict[str, float]]:
-    """A threshold near the best F1, and the value of every metric."""
-    grid = thresholds_of(world)[::-1]
-    hits, alarms = survival(world, grid)
-    hits, alarms = np.append(0.0, hits), np.append(0.0, alarms)
-    a = world.prior
-    called = a * hits + (1 - a) * alarms
-    precision = np.divide(a * hits, called, out=np.ones_like(called), where=called > 0)
-    f1 = 2 * a * hits / (a + called)
-    place = int(np.argmax(f1))
-    steps = np.diff(hits)
-    at = float(grid[place - 1])
-    if not world.levels:
-        at = round(at, 3)
-    values = values_at(world, at)
-    middle = precision[1:] if world.levels else (precision[1:] + precision[:-1]) / 2
-    values["average_precision"] = float(steps @ middle)
-    values["roc_auc"] = float(np.diff(alarms) @ (hits[1:] + hits[:-1]) / 2)
-    return at, values
-
-
-def values_at(world: World, threshold: float) -> dict[str, float]:
-    hits, alarms = (float(rate[0]) for rate in survival(world, np.array([threshold, threshold + 1e9])))
-    if world.levels:
-        grid = thresholds_of(world)
-        here = int(np.argmin(abs(grid - threshold)))
-        hits, alarms = (float(rate[here]) for rate in survival(world, grid))
-    a = world.prior
-    called = a * hits + (1 - a) * alarms
-    return {"recall": hits, "precision": a * hits / called, "f1": 2 * a * hits / (a + called)}
-
-
-def draw(world: World, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    positive, negative = world.distributions
-    if world.scenario == "single-set":
-        rows = world.labelled + world.unlabelled
-        n_positive = rng.binomial(rows, world.prior)
-        frequency = world.labelled / (rows * world.prior)
-        labels = np.zeros(rows, np.int8)
-        labels[:n_positive] = rng.random(n_positive) < frequency
-        scores = np.concatenate([ppf(positive, rng, n_positive), ppf(negative, rng, rows - n_positive)])
-    else:
-        n_positive = rng.binomial(world.unlabelled, world.prior)
-        labels = np.repeat(np.array([1, 0], np.int8), [world.labelled, world.unlabelled])
-        scores = np.concatenate(
-            [ppf(positive, rng, world.labelled + n_positive), ppf(negative, rng, world.unlabelled - n_positive)]
-        )
-    if world.levels:
-        grid = thresholds_of(world)
-        step = grid[1] - grid[0]
-        scores = grid[np.clip(np.rint((scores - grid[0]) / step), 0, grid.size - 1).astype(int)]
-    return labels, scores
-
-
-def ppf(distribution: stats.rv_continuous, rng: np.random.Generator, size: int) -> np.ndarray:
-    return np.asarray(distribution.rvs(size=size, random_state=rng))
+    def ranking(self) -> RankingWorld:
+        size = self.labelled, self.unlabelled
+        return RankingWorld(self.family, self.auc, self.prior, *size, self.scenario, self.levels)
 
 
 def knowledge_of(world: World, rng: np.random.Generator, labels: np.ndarray, seed: int) -> dict[str, object]:
-    """What the evaluation is told of the class prior.
-
-    The errors of other studies are spread evenly over their distribution from set to set (by the golden ratio): all
-    metrics of a set share one, so a few hundred drawn at random would move all coverages of a world together.
-    """
+    """What the evaluation is told of the class prior."""
     a = world.prior
     if world.knowledge == "known":
         return {"class_prior": a}
     if world.knowledge == "interval":
-        error = 0.1 * a
-        found = min(max(a + error * float(stats.norm.ppf((0.5 + seed * GOLDEN) % 1)), 0.1 * a), 0.95)
-        ends = max(found - 1.96 * error, 0.0), found, found + 1.96 * error
-        share = ends
-        if world.scenario == "single-set":  # the study is about the population; what is left of it is unlabelled
-            n_labelled, n = int(np.count_nonzero(labels == 1)), labels.size
-            share = tuple(max((end * n - n_labelled) / (n - n_labelled), 0.0) for end in ends)
-        interval, unlabelled = (Interval(low, high, 0.95, "another study") for low, _, high in (ends, share))
-        return {"class_prior": ClassPrior(found, share[1], "another study", interval, unlabelled)}
+        return {"class_prior": another_study(a, labels, world.scenario, seed)}
     if world.knowledge == "range":
         low = a * (1 - 0.3 * rng.random())
         return {"class_prior": (low, low + 0.3 * a)}
@@ -178,8 +64,9 @@ def knowledge_of(world: World, rng: np.random.Generator, labels: np.ndarray, see
 def one_set(world: World, seed: int, quick: bool = False) -> dict[str, tuple[float, float, float]] | None:
     """Per metric: low, high, truth."""
     rng = np.random.default_rng([seed, sum(map(ord, world.name))])
-    at, values = truth(world)
-    labels, scores = draw(world, rng)
+    ranking = world.ranking
+    at, values = ranking.threshold, ranking.values
+    labels, scores = ranking.draw(rng)
     evidence = gather(labels, scores, scenario=world.scenario, **knowledge_of(world, rng, labels, seed))
     resampling = Resampling(redraws=600, threads=1)  # the sets already share the cores
     beforehand = Doubts(evidence, resampling)
@@ -194,7 +81,7 @@ def one_set(world: World, seed: int, quick: bool = False) -> dict[str, tuple[flo
         source = chosen if metric == "average_precision" else doubts
         interval = estimate(metric, pulens.metrics.METRICS[metric], evidence, threshold=where, doubts=source).interval
         if interval is not None:
-            true = values_at(world, best)["f1"] if doubts is chosen else values[name]
+            true = ranking.values_at(best)["f1"] if doubts is chosen else values[name]
             found[name] = (interval.low, interval.high, true)
     if seed % 5 == 0 and not quick:
         for band in ("dkw-two-sample", "bootstrap"):
@@ -242,47 +129,26 @@ WORLDS = (
 
 MOST_COMPARED = 2_000  # unlabelled rows: a comparison redraws rows, not counts
 LESS = 0.06  # what the second model of a comparison has less of the ROC AUC
-ALIKE = 0.5  # correlation of the two models' errors
-
-
-def draw_pair(world: World, rng: np.random.Generator) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Labels, and the scores that two models give the same rows."""
-    if world.scenario == "single-set":
-        positive = rng.random(world.labelled + world.unlabelled) < world.prior
-        labels = (positive & (rng.random(positive.size) < world.labelled / (positive.size * world.prior))).astype(int)
-    else:
-        labels = np.repeat([1, 0], [world.labelled, world.unlabelled])
-        positive = (labels == 1) | (rng.random(labels.size) < world.prior)
-    common, *own = rng.standard_normal((3, labels.size))
-    models = {}
-    for name, auc, errors in zip("ab", (world.auc, world.auc - LESS), own, strict=True):
-        levels = stats.norm.cdf(math.sqrt(ALIKE) * common + math.sqrt(1 - ALIKE) * errors)
-        high, low = pair(world.family, auc)
-        scores = np.empty(labels.size)
-        scores[positive], scores[~positive] = high.ppf(levels[positive]), low.ppf(levels[~positive])
-        models[name] = scores
-    return labels, models
 
 
 def one_comparison(world: World, seed: int) -> dict[str, tuple[float, float, float]]:
     """Low, high and truth of the difference and of each model's value, for every metric."""
     rng = np.random.default_rng([seed, sum(map(ord, world.name)), 2])
-    labels, models = draw_pair(world, rng)
-    truths = {
-        name: truth(replace(world, auc=auc)) for name, auc in zip("ab", (world.auc, world.auc - LESS), strict=True)
-    }
+    aucs = {"a": world.auc, "b": world.auc - LESS}
+    labels, models = world.ranking.draw_models(aucs, rng)
+    truths = {name: world.ranking.with_auc(auc) for name, auc in aucs.items()}
     comparison = pulens.compare(
         labels,
         models,
         scenario=world.scenario,
         metrics=METRICS,
-        threshold={name: at for name, (at, _) in truths.items()},
+        threshold={name: model.threshold for name, model in truths.items()},
         redraws=200,
         **knowledge_of(world, rng, labels, seed),
     )
     found = {}
     for metric in METRICS:
-        values = {name: true[metric] for name, (_, true) in truths.items()}
+        values = {name: model.values[metric] for name, model in truths.items()}
         gap = comparison.difference("a", "b", metric).interval
         if gap is not None:
             found[f"{metric} a-b"] = (gap.low, gap.high, values["a"] - values["b"])

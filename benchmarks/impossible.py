@@ -27,6 +27,7 @@ from pulens.intervals.kernels.resampling import Resampling
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.possible_worlds import find_contradiction
+from pulens.testing import BiasedWorld
 
 SHOWN = ("roc_auc", "average_precision", "precision", "recall", "f1")
 
@@ -100,7 +101,7 @@ def proteins(folder: Path | None, multiples: list[float]) -> None:
 
 @dataclass(frozen=True)
 class World:
-    """Scores of both classes, and how the chance of a label rises with a positive's score."""
+    """A world by name, and the share of rows that are flagged in it."""
 
     name: str
     family: str
@@ -112,31 +113,10 @@ class World:
     labelled: int = 1000
     rows: int = 10_000
 
-    def draw(self, rng: np.random.Generator, positive: np.ndarray) -> np.ndarray:
-        size = positive.size
-        if self.family == "student":
-            return rng.standard_t(5, size) + 3.5 * positive
-        if self.family == "gamma":
-            return np.where(positive, rng.gamma(6.0, 1.0, size), rng.gamma(1.5, 1.0, size))
-        if self.family == "beta":
-            return np.where(positive, rng.beta(5, 1.5, size), rng.beta(1, 6, size))
-        if self.family == "laplace":
-            return rng.laplace(3.5 * positive, np.where(positive, 1.0, 0.8))
-        mixed = positive & (rng.random(size) < 0.3)  # "mixture": three in ten positives look like negatives
-        return rng.normal(np.where(positive & ~mixed, 4.0, np.where(mixed, 0.8, 0.0)), 1)
-
-    def chance(self, place: np.ndarray) -> np.ndarray:
-        """Relative chance of a label, from a positive's place among the positives (0 lowest, 1 highest)."""
-        if self.preference == "quarter":
-            return np.where(place > 0.25, self.factor, 1.0) / self.factor
-        if self.preference == "top fifth":
-            return np.where(place > 0.8, self.factor, 1.0) / self.factor
-        if self.preference == "two steps":
-            middle = np.sqrt(self.factor)
-            return np.where(place > 0.7, self.factor, np.where(place > 0.35, middle, 1.0)) / self.factor
-        if self.preference == "straight":
-            return (1 + (self.factor - 1) * place) / self.factor
-        return self.factor ** (place**2) / self.factor  # "late": most of the rise among the highest
+    @property
+    def biased(self) -> BiasedWorld:
+        bias = self.preference, self.factor
+        return BiasedWorld(self.family, self.prior, *bias, self.scenario, self.labelled, self.rows)
 
 
 WORLDS = (
@@ -154,25 +134,12 @@ WORLDS = (
 )
 
 
-def one_set(world: World, rng: np.random.Generator, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    def chances(scores: np.ndarray) -> np.ndarray:
-        return world.chance(np.searchsorted(ranks, scores) / ranks.size)
-
-    positive = rng.random(world.rows) < world.prior
-    scores = world.draw(rng, positive)
-    if world.scenario == "single-set":
-        return (positive & (rng.random(world.rows) < 0.5 * chances(scores))).astype(int), scores
-    pool = world.draw(rng, np.ones(40 * world.labelled, bool))
-    pool = pool[rng.random(pool.size) < chances(pool)][: world.labelled]
-    return np.repeat([1, 0], [pool.size, world.rows]), np.concatenate([pool, scores])
-
-
 def worlds(sets: int, multiples: list[float], seed: int, only: str) -> None:
     print(f"\nshare of fired sets that hold the truth ({' / '.join(SHOWN)}), mean width of recall's range")
     for world in (world for world in WORLDS if only in world.name):
         rng = np.random.default_rng(seed)
         positive = rng.random(1_000_000) < world.prior
-        scores = world.draw(rng, positive)
+        scores = world.biased.scores(rng, positive)
         ranks = np.sort(scores[positive])
         threshold = float(np.quantile(scores, 1 - world.flagged))
         truth = truth_of(scores, positive, threshold)
@@ -180,7 +147,7 @@ def worlds(sets: int, multiples: list[float], seed: int, only: str) -> None:
         widths: dict[float, list[float]] = {multiple: [] for multiple in multiples}
         fired, narrow = 0, 0
         for _ in range(sets):
-            labels, drawn = one_set(world, rng, ranks)
+            labels, drawn = world.biased.draw(rng, ranks)
             evidence = gather(labels, drawn, class_prior=world.prior, scenario=world.scenario)
             if find_contradiction(evidence) is None:
                 continue

@@ -21,61 +21,14 @@ import numpy as np
 
 from pulens.counts.tally import Tally
 from pulens.priors import feasible_range, find, names, with_noise
+from pulens.testing import PRIOR_WORLDS
 
-
-def normal(mean, spread=1.0):
-    return lambda rng, size: rng.normal(mean, spread, size)
-
-
-def beta(a, b):
-    return lambda rng, size: rng.beta(a, b, size)
-
-
-def distorted(mean):
-    def draw(rng, size):
-        x = rng.normal(mean, 1, size)
-        return np.sign(x) * np.abs(x) ** 1.7
-
-    return draw
-
-
-def two_humps(rng, size):
-    return np.where(rng.random(size) < 0.3, rng.normal(-3, 1, size), rng.normal(0, 1, size))
-
-
-# name: positives, negatives, identifiable
-WORLDS = {
-    "normal 2.5": (normal(2.5), normal(0), True),
-    "normal 1.5": (normal(1.5), normal(0), True),
-    "normal 0.8": (normal(0.8), normal(0), True),
-    "distorted": (distorted(1.5), distorted(0), True),
-    "two humps": (normal(1.5), two_humps, True),
-    "narrow neg": (normal(1.5), normal(0, 0.7), True),
-    "beta 5,2": (beta(5, 2), beta(2, 5), True),
-    "beta 3,1": (beta(3, 1), beta(1, 3), True),
-    "laplace": (lambda r, n: r.laplace(2, 1, n), lambda r, n: r.laplace(0, 1, n), False),
-    "wide neg": (normal(1.5), normal(0, 1.5), False),
-    "beta 4,2": (beta(4, 2), beta(2, 2), False),
-}
 PRIORS, LABELLED, UNLABELLED, NOISES = (
     (0.02, 0.05, 0.1, 0.2, 0.4, 0.6),
     (100, 500, 5000),
     (1000, 10_000, 100_000),
     (0, 0.05, 0.25),
 )
-
-
-def simulate(rng, world, prior, n, m, noise):
-    positive, negative, _ = WORLDS[world]
-    in_unlabelled = rng.binomial(m, prior)
-    wrong = round(noise * n)
-    scores = [
-        positive(rng, n - wrong),
-        negative(rng, wrong),
-        positive(rng, in_unlabelled),
-        negative(rng, m - in_unlabelled),
-    ]
-    return Tally.from_arrays(np.repeat([1, 0], [n, m]), np.concatenate(scores)), in_unlabelled / m, wrong / n
 
 
 class Record:
@@ -162,12 +115,12 @@ def run_simulated(seed, quick, repetitions):
     priors, labelled, unlabelled, noises = PRIORS, LABELLED, UNLABELLED, NOISES
     if quick:
         priors, labelled, unlabelled, noises = (0.05, 0.4), (100, 500), (1000, 10_000), (0, 0.25)
-    for world, prior, n, m, noise in itertools.product(WORLDS, priors, labelled, unlabelled, noises):
+    for world, prior, n, m, noise in itertools.product(PRIOR_WORLDS, priors, labelled, unlabelled, noises):
         for _ in range(repetitions):
-            tally, truth, share = simulate(rng, world, prior, n, m, noise)
+            tally, truth, share = PRIOR_WORLDS[world].draw(prior, n, m, rng, noise)
             record.add(
                 tally, truth, share, names(), world=world, prior=prior, n=n, m=m, noise=noise,
-                identifiable=WORLDS[world][2],
+                identifiable=PRIOR_WORLDS[world].identifiable,
             )  # fmt: skip
     sure = record.where(identifiable=(True,))
     for column in ("world", "prior", "n", "m", "noise"):
@@ -188,11 +141,11 @@ def run_noise(seed, quick, repetitions):
     rng = np.random.default_rng(seed + 1)
     errors = defaultdict(list)
     held = defaultdict(list)
-    worlds = [name for name, (_, _, sure) in WORLDS.items() if sure]
+    worlds = [name for name, world in PRIOR_WORLDS.items() if world.identifiable]
     sizes = ((500, 10_000),) if quick else ((100, 1000), (500, 10_000), (5000, 50_000))
     for world, prior, noise, (n, m) in itertools.product(worlds, (0.05, 0.1, 0.3), NOISES, sizes):
         for _ in range(repetitions):
-            tally, truth, share = simulate(rng, world, prior, n, m, noise)
+            tally, truth, share = PRIOR_WORLDS[world].draw(prior, n, m, rng, noise)
             for name in with_noise.names():
                 start = time.process_time()
                 found = with_noise.find(name).compute(tally)

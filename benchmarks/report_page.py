@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from pulens.doors.evaluate import evaluate
+from pulens.testing import draw_table
 
 
 def rows(n: int) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(0)
-    positive = rng.random(n) < 0.1
-    return (positive & (rng.random(n) < 0.3)).astype(int), rng.normal(1.5 * positive)
+    labels, scores, _ = draw_table(n, np.random.default_rng(0), class_prior=0.1, label_frequency=0.3)
+    return labels, scores
 
 
 def main(sizes: list[int]) -> None:

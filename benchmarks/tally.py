@@ -14,13 +14,13 @@ import tracemalloc
 
 import numpy as np
 
+from pulens.testing import draw_table
+
 
 def rows(count: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
-    hidden = rng.random(count) < 0.2
-    labels = (hidden & (rng.random(count) < 0.5)).astype(np.int8)
-    scores = 1 / (1 + np.exp(-rng.normal(hidden * 1.5)))
-    return labels, scores
+    labels, logits, _ = draw_table(count, rng, class_prior=0.2, label_frequency=0.5)
+    return labels, 1 / (1 + np.exp(-logits))
 
 
 def ours(labels: np.ndarray, scores: np.ndarray) -> tuple[float, float]:

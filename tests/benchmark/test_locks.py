@@ -14,7 +14,8 @@ from types import SimpleNamespace
 import pytest
 
 from pulens.benchmark import locks
-from pulens.benchmark.archive import RUNNERS, Store
+from pulens.benchmark.archive import Store
+from pulens.benchmark.archive.store import RUNNERS
 from pulens.benchmark.claims import Claims
 from pulens.whole_files import whole_file
 

@@ -14,7 +14,8 @@ from pulens.learners._loop import gradients_of
 from pulens.learners._network import StackedNetwork
 from pulens.learners._optimiser import Optimiser, OptimiserSettings
 from pulens.learners._run_threads import each_run
-from pulens.learners._streams import GOLDEN, Streams, mix, mix_tensor, signed
+from pulens.learners._streams import Streams
+from pulens.splitmix import GOLDEN, mix, mix_tensor, signed
 
 CPU = torch.device("cpu")
 

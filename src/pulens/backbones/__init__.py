@@ -14,6 +14,8 @@ from typing import Any
 
 from pulens.errors import InputError, listed
 
+__all__ = ["build", "check_row_shape", "names"]
+
 
 def names() -> tuple[str, ...]:
     """The networks there are; none is imported to say so."""

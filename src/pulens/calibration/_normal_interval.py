@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from pulens.errors import PulensError
+from pulens.confidence import check_confidence
 from pulens.estimate import Interval
 from pulens.intervals.kernels.quantiles import mixture_ends
 from pulens.intervals.prior_doubt import PRIOR_IN_METHOD, PriorDoubt, holding, range_tail
@@ -16,11 +16,9 @@ PRIORS_TRIED = 17
 
 def normal_quantile(confidence: float) -> float:
     """The normal quantile of a two-sided interval."""
-    if not isinstance(confidence, int | float) or not 0 < confidence < 1:
-        raise PulensError(f"confidence must lie between 0 and 1, got {confidence!r}. Write 95% as 0.95.")
     from scipy.special import ndtri
 
-    return float(ndtri((1 + confidence) / 2))
+    return float(ndtri((1 + check_confidence(confidence)) / 2))
 
 
 def normal_interval(

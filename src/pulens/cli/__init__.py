@@ -16,6 +16,8 @@ import click
 from pulens._version import __version__
 from pulens.errors import PulensError, nearest, one_message, shown
 
+__all__ = ["COMMANDS", "main"]
+
 # one-line help stands here so that `pulens --help` loads no command
 COMMANDS = {
     "evaluate": "How good is a classifier, from scores and PU labels?",

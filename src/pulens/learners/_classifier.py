@@ -15,6 +15,7 @@ from pulens.errors import AssumptionError, InputError
 from pulens.inputs.columns import LabelCoding
 from pulens.learners._known_negatives import refuse_known_negatives
 from pulens.learners._prior import check_estimator_name, check_known_prior
+from pulens.pairs import chance_to_outscore
 from pulens.scenario import Scenario, check_scenario
 from pulens.types import Booleans, Floats
 
@@ -48,10 +49,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labelled = self._labelled(y, len(values))
         prior = getattr(self, "class_prior_", None)
         if prior is None:
-            from scipy.stats import rankdata
-
-            excess = rankdata(values)[labelled].sum() - labelled.sum() * (labelled.sum() + 1) / 2
-            return float(excess / labelled.sum() / (~labelled).sum())
+            return chance_to_outscore(values[labelled], values[~labelled])
         followed = values if getattr(self, "scenario", None) == Scenario.SINGLE_SET else values[~labelled]
         return float(2 * prior * (values[labelled] > 0).mean() + (followed <= 0).mean() - prior)
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.learners._node_search import CUT, SIDE, Ints, Keys, Level, NodeSearch, Splits, mix, starts_of
+from pulens.learners._node_search import CUT, SIDE, Ints, Keys, Level, NodeSearch, Splits, starts_of
 from pulens.learners._restored import check_array, damaged
+from pulens.splitmix import mixed
 from pulens.types import Floats
 
 MOST_NODES = 1 << 31  # places in a tree are 32-bit numbers
@@ -121,7 +122,7 @@ def _leaves(level: Level) -> dict[str, Any]:
         "labelled": level.labelled,
         "unlabelled": level.unlabelled,
         "gain": np.zeros(m),
-        "coin": (mix(level.keys ^ CUT) >> np.uint64(63)).astype(bool),
+        "coin": (mixed(level.keys ^ CUT) >> np.uint64(63)).astype(bool),
     }
 
 
@@ -148,7 +149,7 @@ def _descend(level: Level, found: Splits) -> Level:
         starts=starts_of(children(left_sizes, sizes)),
         labelled=children(found.labelled[split], level.labelled[split]),
         unlabelled=children(found.unlabelled[split], level.unlabelled[split]),
-        keys=np.stack([mix(keys ^ SIDE), mix(keys ^ (SIDE << np.uint64(1)))], 1).ravel(),
+        keys=np.stack([mixed(keys ^ SIDE), mixed(keys ^ (SIDE << np.uint64(1)))], 1).ravel(),
         width=np.repeat(found.width[split], 2),
     )
 

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.learners._impurity import NodeRisk
+from pulens.splitmix import GOLDEN, mixed
 from pulens.types import Booleans, Floats
 
 Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
 ELEMENTS = 2_000_000  # rows times features looked at in one go: tables of this size are quick to pass over
-GOLDEN, SIDE, CUT = (np.uint64(c) for c in (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F))
+SIDE, CUT = (np.uint64(c) for c in (0xD6E8FEB86659FD93, 0xA0761D6478BD642F))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +87,6 @@ class Splits:
             width=level.width.copy(),
             is_left=np.zeros(level.rows.size, bool),
         )
-
-
-def mix(bits: Keys) -> Keys:
-    """Scramble 64 bits (the finaliser of splitmix64)."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
 
 
 def starts_of(sizes: Ints) -> Ints:
@@ -176,8 +170,8 @@ class NodeSearch:
     def _random_features(self, keys: Keys, width: int) -> tuple[Ints, Keys]:
         """The first features of each node's random order, and the chance that belongs to each."""
         d = self.X.shape[1]
-        steps: Keys = np.arange(1, d + 1, dtype=np.uint64) * GOLDEN
-        chance = mix(keys[:, None] + steps)
+        steps: Keys = np.arange(1, d + 1, dtype=np.uint64) * np.uint64(GOLDEN)
+        chance = mixed(keys[:, None] + steps)
         features = np.broadcast_to(np.arange(d), chance.shape)
         if width < d:
             features = np.argpartition(chance, width - 1, axis=1)[:, :width]
@@ -199,7 +193,7 @@ class NodeSearch:
         n_counted = nodes.size if self.pooled else nodes.size - n_labelled
         best = np.full(everyone.size, np.inf)
         for candidate in range(self.growth.max_candidates):
-            chance = (mix(nodes.chance ^ np.uint64((candidate + 1) * int(CUT) % 2**64)) >> np.uint64(11)).astype(
+            chance = (mixed(nodes.chance ^ np.uint64((candidate + 1) * int(CUT) % 2**64)) >> np.uint64(11)).astype(
                 float
             ) * 2.0**-53
             cut = least + chance * (most - least)

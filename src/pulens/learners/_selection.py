@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.errors import InputError, listed
+from pulens.pairs import chance_to_outscore
 from pulens.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -37,9 +38,7 @@ def proxy_auc(labelled_scores: NDArray[Any], unlabelled_scores: NDArray[Any]) ->
     >>> proxy_auc(np.array([3.0, 1.0]), np.array([2.0, 1.0]))
     0.625
     """
-    ordered = np.sort(unlabelled_scores)
-    below = np.searchsorted(ordered, labelled_scores, "left") + np.searchsorted(ordered, labelled_scores, "right")
-    return float(below.mean() / 2 / unlabelled_scores.size)
+    return chance_to_outscore(labelled_scores, unlabelled_scores)
 
 
 def check_selection(selection: str) -> str:

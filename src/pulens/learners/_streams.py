@@ -17,49 +17,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-GOLDEN = 0x9E3779B97F4A7C15
-FIRST, SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-WORD = (1 << 64) - 1
+from pulens.splitmix import GOLDEN, WORD, mix, mix_array, mix_tensor, signed
+
 FURTHER_PASS = 1 << 20  # added to a step's number, this sets a further pass of the step apart
 PIECE = 1 << 14  # words drawn at once on a CPU
-
-
-def signed(word: int) -> int:
-    """A 64-bit word as torch's int64 holds it."""
-    word &= WORD
-    return word - (1 << 64) if word >> 63 else word
-
-
-def mix(word: int) -> int:
-    """The finaliser on one Python integer."""
-    word &= WORD
-    word = (word ^ (word >> 30)) * FIRST & WORD
-    word = (word ^ (word >> 27)) * SECOND & WORD
-    return word ^ (word >> 31)
-
-
-def mix_tensor(words: torch.Tensor) -> torch.Tensor:
-    """The finaliser on int64 tensors, in place; shifts are masked since torch shifts the sign in."""
-    for shift, factor in ((30, FIRST), (27, SECOND), (31, None)):
-        words ^= (words >> shift).bitwise_and_((1 << (64 - shift)) - 1)
-        if factor is not None:
-            words *= signed(factor)
-    return words
-
-
-# arrays without axes: numpy takes as long to wrap a number as to mix a thousand words
-_ROUNDS = tuple(
-    (np.array(shift, np.uint64), None if factor is None else np.array(factor, np.uint64))
-    for shift, factor in ((30, FIRST), (27, SECOND), (31, None))
-)
-
-
-def mix_array(words: NDArray[np.uint64], shifted: NDArray[np.uint64]) -> None:
-    """The finaliser on unsigned words, in place, with room for as many; numpy is twice as fast at this as torch."""
-    for shift, factor in _ROUNDS:
-        np.bitwise_xor(words, np.right_shift(words, shift, out=shifted), out=words)
-        if factor is not None:
-            np.multiply(words, factor, out=words)
 
 
 class _Rooms(threading.local):

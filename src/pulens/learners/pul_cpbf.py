@@ -19,12 +19,13 @@ from pulens.learners._estimator import PULearner
 from pulens.learners._loop import Program, Stack, Stage, gradients_of
 from pulens.learners._network import StackedNetwork
 from pulens.learners._optimiser import Optimiser, OptimiserSettings
-from pulens.learners._streams import GOLDEN, Streams, mix
+from pulens.learners._streams import Streams
 from pulens.learners._views import Views, usual_views
 from pulens.risks.alignment import clamp, cross_entropy, entropy
 from pulens.risks.fence import asymmetric, confidence, interval, penalty, weights_of
 from pulens.risks.losses import LOSSES, Loss, sigmoid
 from pulens.risks.means import masked_mean
+from pulens.splitmix import GOLDEN, mix
 
 FENCES = ("separate", "shared")
 LOOK_EVERY = 4  # passes over the labelled rows between two looks at held-out rows

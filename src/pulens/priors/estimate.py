@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from pulens.confidence import check_confidence
 from pulens.counts.tally import Tally, Totals
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
@@ -175,13 +176,6 @@ def as_class_prior(
         finding.distribution,
         finding.trace,
     )
-
-
-def check_confidence(confidence: float) -> float:
-    """A share strictly between 0 and 1."""
-    if not isinstance(confidence, int | float) or isinstance(confidence, bool) or not 0 < confidence < 1:
-        raise AssumptionError(f"confidence must lie strictly between 0 and 1, got {confidence!r}: write 95% as 0.95.")
-    return float(confidence)
 
 
 def _enough(tally: Tally) -> bool:

@@ -21,7 +21,7 @@ QUICK = {
 RANDOM, BIASED = "S1", ("S2", "S3", "S4")
 LOW, HIGH = 0.05, 0.5
 AWARE = ("pusb", "lbe")  # made for biased labels
-Scores = dict[tuple[str, str, float], Summary]  # method, strategy, label frequency
+MeanScores = dict[tuple[str, str, float], Summary]  # method, strategy, label frequency
 
 
 def run(bench: Workbench) -> Outcome:
@@ -36,7 +36,7 @@ def run(bench: Workbench) -> Outcome:
     return Outcome(tables, verdicts(found, claims_of(found, scores)), files)
 
 
-def scores_of(found: Runs) -> tuple[str, Scores]:
+def scores_of(found: Runs) -> tuple[str, MeanScores]:
     """F1 on CIFAR-10, or where it has no run on the data set with most biased conditions."""
     cells = {place: one for place, one in found.cells("f1").items() if place[3] in (LOW, HIGH)}
     counted: dict[str, int] = {}
@@ -48,7 +48,7 @@ def scores_of(found: Runs) -> tuple[str, Scores]:
     return chosen, {(m, s, c): one for (m, d, s, c), one in cells.items() if d == chosen}
 
 
-def _table(found: Runs, scores: Scores, dataset: str, frequency: float) -> str:
+def _table(found: Runs, scores: MeanScores, dataset: str, frequency: float) -> str:
     lines = [
         f"F1 in percent on {dataset}, label frequency {frequency:g}",
         f"{'':<32}" + "".join(f"{name:>15}" for name in (RANDOM, *BIASED)),
@@ -60,7 +60,7 @@ def _table(found: Runs, scores: Scores, dataset: str, frequency: float) -> str:
     return "\n".join(lines)
 
 
-def losses(scores: Scores, frequency: float) -> dict[str, list[float]]:
+def losses(scores: MeanScores, frequency: float) -> dict[str, list[float]]:
     """What each method loses by each biased strategy that it was run under, beside labels at random."""
     found: dict[str, list[float]] = {}
     for (method, strategy, c), one in scores.items():
@@ -70,7 +70,7 @@ def losses(scores: Scores, frequency: float) -> dict[str, list[float]]:
     return found
 
 
-def claims_of(found: Runs, scores: Scores) -> tuple[Claim, ...]:
+def claims_of(found: Runs, scores: MeanScores) -> tuple[Claim, ...]:
     """What section 5.2 says, and what became of it here."""
     low = {name: own for name, own in losses(scores, LOW).items() if name not in found.told}
     high = {name: own for name, own in losses(scores, HIGH).items() if name not in found.told}
@@ -121,7 +121,7 @@ def _narrows(low: dict[str, list[float]], high: dict[str, list[float]]) -> Claim
     return claim(statement, 0 < many < few, told)
 
 
-def _plentiful(found: Runs, scores: Scores) -> Claim:
+def _plentiful(found: Runs, scores: MeanScores) -> Claim:
     statement = "With many labels VPU can outperform methods made for biased labels"
     gaps = []
     for strategy in BIASED:
@@ -135,7 +135,7 @@ def _plentiful(found: Runs, scores: Scores) -> Claim:
     return claim(statement, any(gap > 0 for _, gap in gaps), f"VPU minus the best of those run: {told}")
 
 
-def draw(found: Runs, scores: Scores, dataset: str, path: Path) -> Path:
+def draw(found: Runs, scores: MeanScores, dataset: str, path: Path) -> Path:
     """A line per method, best first: full marks with few labels, hollow ones with many."""
     from pulens.plots.backend import pyplot
 

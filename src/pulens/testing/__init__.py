@@ -3,9 +3,35 @@
 >>> import pulens.metrics
 >>> from pulens.testing import check_metric
 >>> check_metric(pulens.metrics.find("precision"))
+
+A world draws test sets, and says what an evaluation of them should find:
+
+>>> import numpy as np
+>>> from pulens.testing import RankingWorld
+>>> world = RankingWorld("gaussian", auc=0.8, class_prior=0.3, labelled=100, unlabelled=1000)
+>>> labels, scores = world.draw(np.random.default_rng(0))
+>>> found = pulens.metrics.roc_auc(labels, scores, class_prior=0.3, scenario="case-control", confidence=0.95)
+>>> world.values["roc_auc"] in found.interval
+True
 """
 
+from pulens.testing.biased_worlds import BiasedWorld
 from pulens.testing.calibration_worlds import LogitMixture, fit_logit_mixture, logistic_world
 from pulens.testing.metrics import check_metric
+from pulens.testing.prior_knowledge import another_study
+from pulens.testing.prior_worlds import PRIOR_WORLDS, PriorWorld
+from pulens.testing.ranking_worlds import RankingWorld
+from pulens.testing.tables import draw_table
 
-__all__ = ["LogitMixture", "check_metric", "fit_logit_mixture", "logistic_world"]
+__all__ = [
+    "PRIOR_WORLDS",
+    "BiasedWorld",
+    "LogitMixture",
+    "PriorWorld",
+    "RankingWorld",
+    "another_study",
+    "check_metric",
+    "draw_table",
+    "fit_logit_mixture",
+    "logistic_world",
+]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass
 
+from pulens.confidence import check_confidence
 from pulens.errors import PulensError
 
 FEWEST_REDRAWS = 100
@@ -44,12 +44,7 @@ def check_resampling(confidence: float | None, redraws: int = DEFAULT_REDRAWS, s
     """
     if confidence is None:
         return None
-    number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
-    if not number or not 0 < confidence < 1 or math.isnan(confidence):
-        raise PulensError(
-            f"confidence must lie strictly between 0 and 1, got {confidence!r}. Write 95% as 0.95, "
-            "or give None for no intervals."
-        )
+    confidence = check_confidence(confidence, or_none=True)
     if not _whole(redraws) or redraws < FEWEST_REDRAWS:
         raise PulensError(
             f"redraws must be a whole number of at least {FEWEST_REDRAWS}, got {redraws!r}. "
@@ -57,7 +52,7 @@ def check_resampling(confidence: float | None, redraws: int = DEFAULT_REDRAWS, s
         )
     if not _whole(seed) or seed < 0:
         raise PulensError(f"seed must be a whole number of at least 0, got {seed!r}. Any such number will do.")
-    return Resampling(float(confidence), int(redraws), int(seed))
+    return Resampling(confidence, int(redraws), int(seed))
 
 
 def _whole(value: object) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pulens.priors._catalogue import Catalogue
 from pulens.priors._estimator import Estimator
 
+__all__ = ["find", "knows", "names"]
+
 _FOLDER = Catalogue(__name__, __path__, "ESTIMATOR", "class-prior estimator")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pulens.priors._catalogue import Catalogue
 from pulens.priors._estimator import NoiseEstimator
 
+__all__ = ["find", "names"]
+
 _FOLDER = Catalogue(__name__, __path__, "ESTIMATOR", "estimator of class prior and label noise")
 
 

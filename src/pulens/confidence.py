@@ -1,0 +1,26 @@
+"""How sure an interval should be: one check, one wording."""
+
+from __future__ import annotations
+
+from pulens.errors import PulensError, shown
+
+__all__ = ["check_confidence"]
+
+
+def check_confidence(confidence: object, *, or_none: bool = False) -> float:
+    """A number strictly between 0 and 1; ``or_none`` says that the caller may also ask for no interval.
+
+    >>> check_confidence(0.95)
+    0.95
+    >>> check_confidence(95)
+    Traceback (most recent call last):
+    ...
+    pulens.errors.PulensError: confidence must lie strictly between 0 and 1, got 95. Write 95% as 0.95.
+    """
+    number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
+    if not number or not 0 < confidence < 1:  # type: ignore[operator]  # nan fails both comparisons
+        way_out = ", or give None for no intervals." if or_none else "."
+        raise PulensError(
+            f"confidence must lie strictly between 0 and 1, got {shown(confidence)}. Write 95% as 0.95{way_out}"
+        )
+    return float(confidence)  # type: ignore[arg-type]

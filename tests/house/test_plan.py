@@ -1,0 +1,85 @@
+"""The plan of the house: one name for one thing, walls that are respected, rooms that say what is public.
+
+``benchmarks/house.py`` measures; here stands what must hold. What does not hold yet is listed, to the item: a list may
+only become shorter, and an item that is no longer needed must go.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+import house  # noqa: E402
+
+PRIVATE = Path(__file__).with_name("private_imports.txt")
+# names that two modules still give to different things
+TWICE = {
+    *("Condition", "Cost", "Counts", "Outcome", "Passes", "Ranking", "Robustness", "Rows", "Summary", "Table"),
+}
+
+
+def test_no_class_name_is_defined_twice():
+    assert set(house.classes_defined_twice(ROOT)) == TWICE
+
+
+def test_names_for_arrays_have_one_home():
+    assert house.aliases_defined_outside(ROOT, "pulens.types") == {"Whole": ["pulens.benchmark.protocol"]}
+
+
+def test_private_things_are_imported_within_their_package_only():
+    """Write the list anew with ``python benchmarks/house.py --private > tests/house/private_imports.txt``."""
+    found, known = {str(each) for each in house.private_imports(ROOT)}, set(PRIVATE.read_text().split("\n")) - {""}
+    assert found - known == set(), "make it public, or import it from a door"
+    assert known - found == set(), "no longer needed: take it off the list"
+
+
+def test_studies_import_only_what_is_public():
+    """Learners' workshop has no public door yet."""
+    found = [each.imported for each in house.private_imports(ROOT) if each.importer.startswith("pulens.studies")]
+    assert {name for name in found if not name.startswith("pulens.learners._")} == set()
+
+
+def test_every_package_says_what_is_public():
+    assert house.without_all(ROOT) == []
+
+
+# --- the measure itself ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A package with one of every fault."""
+    files = {
+        "__init__.py": "__all__ = []\n",
+        "types.py": "Floats = list\n",
+        "a/__init__.py": "",
+        "a/_hidden.py": "class Thing: ...\n",
+        "a/open.py": "from pulens.a._hidden import Thing\n\n\ndef _own(): ...\n",
+        "b/__init__.py": "__all__: list[str] = []\n",
+        "b/use.py": (
+            "Floats = list\n\n\nclass Thing: ...\n\n\ndef twisted(x):\n    from pulens.a import _hidden\n"
+            "    from pulens.a.open import _own\n" + "    if x and x > 1:\n        pass\n" * 10
+        ),
+    }
+    for name, text in files.items():
+        path = tmp_path / "src" / "pulens" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+def test_the_measure_sees_each_fault(small):
+    assert house.classes_defined_twice(small) == {"Thing": ["pulens.a._hidden", "pulens.b.use"]}
+    assert house.aliases_defined_outside(small, "pulens.types") == {"Floats": ["pulens.b.use"]}
+    assert {str(each) for each in house.private_imports(small)} == {
+        "pulens.b.use -> pulens.a._hidden",
+        "pulens.b.use -> pulens.a.open._own",
+    }
+    assert house.without_all(small) == ["pulens.a"]
+    assert house.functions(small)[0] == ("pulens.b.use", "twisted", 21)
+    assert house.figures(small)["modules"] == 7
