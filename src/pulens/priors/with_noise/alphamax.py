@@ -5,7 +5,7 @@ Without the cap, clean and well separated labels leave the second run no bend to
 from __future__ import annotations
 
 from pulens.priors._estimator import NoiseEstimator, NoiseFinding
-from pulens.priors.with_noise._twice import run_twice
+from pulens.priors._twice import run_twice
 from pulens.tally import Tally
 
 

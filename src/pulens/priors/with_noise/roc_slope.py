@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pulens.priors._estimator import NoiseEstimator, NoiseFinding
-from pulens.priors.with_noise._twice import run_twice
+from pulens.priors._twice import run_twice
 from pulens.tally import Tally
 
 
