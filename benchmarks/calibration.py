@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+from pulens.counts.tally import Tally
 
 from pulens.calibration import expected_calibration_error, reliability
-from pulens.tally import Tally
 from pulens.testing import logistic_world
 
 ROWS = 1_000_000

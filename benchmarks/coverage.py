@@ -16,14 +16,14 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
+from pulens.doors.evaluate import best_threshold
+from pulens.intervals.doubts import Choice, Doubts
+from pulens.intervals.kernels.resampling import Resampling
+from pulens.metrics.parts.measure import estimate
 
 import pulens
-from pulens.evaluation import best_threshold
 from pulens.evidence import gather
-from pulens.metrics._intervals import Choice, Doubts
-from pulens.metrics._measure import estimate
 from pulens.testing import RankingWorld, another_study
-from pulens.uncertainty.resampling import Resampling
 
 METRICS = ("roc_auc", "average_precision", "precision", "recall", "f1")
 

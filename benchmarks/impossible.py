@@ -19,15 +19,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from pulens.intervals.doubts import Doubts
+from pulens.intervals.kernels.resampling import Resampling
+from pulens.metrics.parts.measure import estimate
+from pulens.metrics.parts.possible_worlds import find_contradiction
 
 import pulens
 from pulens.evidence import gather
 from pulens.metrics import METRICS
-from pulens.metrics._intervals import Doubts
-from pulens.metrics._measure import estimate
-from pulens.metrics._possible_worlds import find_contradiction
 from pulens.testing import BiasedWorld
-from pulens.uncertainty.resampling import Resampling
 
 SHOWN = ("roc_auc", "average_precision", "precision", "recall", "f1")
 

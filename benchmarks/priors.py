@@ -18,9 +18,9 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+from pulens.counts.tally import Tally
 
 from pulens.priors import feasible_range, find, names, with_noise
-from pulens.tally import Tally
 from pulens.testing import PRIOR_WORLDS
 
 PRIORS, LABELLED, UNLABELLED, NOISES = (

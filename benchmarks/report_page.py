@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 import numpy as np
+from pulens.doors.evaluate import evaluate
 
-from pulens.evaluation import evaluate
 from pulens.testing import draw_table
 
 

@@ -24,11 +24,12 @@ def rows(count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ours(labels: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
-    from pulens.assumptions import UNCORRECTED
+    from pulens.counts.tally import Tally
+    from pulens.recovery.assumptions import UNCORRECTED
+
     from pulens.curves import precision_recall_areas
     from pulens.inputs import read_sample
     from pulens.recovery import direct_roc_auc
-    from pulens.tally import Tally
 
     tally = Tally.from_sample(read_sample(labels, scores))
     return direct_roc_auc(tally, UNCORRECTED), precision_recall_areas(tally, UNCORRECTED).average_precision

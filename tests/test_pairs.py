@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.counts.tally import Tally
 from scipy.stats import rankdata
 
 from pulens.pairs import chance_to_outscore
 from pulens.recovery import pairwise_auc
-from pulens.tally import Tally
 
 
 @pytest.mark.parametrize("seed", range(5))

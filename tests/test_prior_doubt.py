@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.intervals.kernels.quantiles import mixture_ends, tail_for_range
+from pulens.intervals.prior_doubt import PriorDoubt, range_tail
 from scipy.special import ndtr, ndtri
 
 import pulens
@@ -12,11 +14,9 @@ from pulens.calibration._normal_interval import normal_interval
 from pulens.calibration.slope import _line
 from pulens.estimate import Interval
 from pulens.evidence import gather
-from pulens.prior_doubt import PriorDoubt, range_tail
 from pulens.priors import ClassPrior
 from pulens.priors.distribution import PriorDistribution
 from pulens.testing import logistic_world
-from pulens.uncertainty.quantiles import mixture_ends, tail_for_range
 
 
 def study(value: float, low: float, high: float, confidence: float | None = 0.95) -> ClassPrior:

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pulens.assumptions import check_label_noise
-from pulens.contingency import Contingency
+from pulens.counts.tally import Tally
 from pulens.curves.bound_curves import (
     Area,
     CurveHull,
@@ -22,11 +21,14 @@ from pulens.curves.bound_curves import (
 from pulens.errors import AssumptionError, PulensError, listed
 from pulens.estimate import Curve, Interval
 from pulens.evidence import Evidence, gather
+from pulens.intervals.kernels.bands import BAND_NAMES
+from pulens.intervals.kernels.resampling import check_resampling
 from pulens.keywords import check_keywords, hands_on
 from pulens.metrics import find
-from pulens.metrics._measure import check_threshold
+from pulens.metrics.parts.measure import check_threshold
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
+from pulens.recovery.assumptions import check_label_noise
 from pulens.recovery.bound_cells import BoundCells
 from pulens.recovery.bounds import (
     Approach,
@@ -38,11 +40,9 @@ from pulens.recovery.bounds import (
     table_from_surrogates,
     whole_numbers,
 )
+from pulens.recovery.contingency import Contingency
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
-from pulens.tally import Tally
 from pulens.types import Floats
-from pulens.uncertainty.bands import BAND_NAMES
-from pulens.uncertainty.resampling import check_resampling
 
 APPROACHES = ("positives", "negatives", "tighter")
 TOGETHER = 1 << 18  # thresholds times numbers of latent positives worked on at once

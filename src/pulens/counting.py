@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.sample import LABELLED, NEGATIVE
+from pulens.counts.sample import LABELLED, NEGATIVE
 from pulens.types import Scores
 
 BLOCK = 1 << 16  # rows handled at a time: temporaries stay in cache, and memory stays flat

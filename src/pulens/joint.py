@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.tally import Tally, Totals
 from pulens.errors import InputError
-from pulens.tally import Tally, Totals
 from pulens.types import Counted
 
 

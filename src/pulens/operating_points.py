@@ -15,9 +15,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.hypergeometric import masses_upwards
+from pulens.counts.tally import Tally
 from pulens.errors import PulensError
-from pulens.hypergeometric import masses_upwards
-from pulens.tally import Tally
 from pulens.types import Floats, Whole
 
 Ties = Literal["expected", "grouped", "optimistic", "pessimistic"]

@@ -21,7 +21,7 @@ tends to when the share is taken to be :math:`\alpha`, and :math:`\hat\theta(\al
     interval is the hull of those at every share of the range. A truth at one end of a range of length
     :math:`\Delta` can be missed on the near side, and on the other only by an error of :math:`\Delta` more, so
     each interval may miss as often as Imbens and Manski (2004) allow
-    (:func:`~pulens.uncertainty.quantiles.tail_for_range`).
+    (:func:`~pulens.intervals.kernels.quantiles.tail_for_range`).
 
 *split*
     The calibration error has a kink: over the share :math:`\sum_b |g_b(\alpha)|` is lowest where the model is best
@@ -45,9 +45,9 @@ import numpy as np
 
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
+from pulens.intervals.kernels.quantiles import spread_of_interval, tail_for_range
 from pulens.recovery.many import HIGHEST_SHARE
 from pulens.types import Floats
-from pulens.uncertainty.quantiles import spread_of_interval, tail_for_range
 
 Treatment = Literal["exact", "drawn", "range"]
 PRIORS_IN_RANGE = 5  # shares of a range at which an interval is found; what it holds is smooth in between

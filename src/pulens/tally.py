@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.binning import Binning, cells, join_overlapping
-from pulens.counting import BLOCK, count_rows, count_weighted_rows
+from pulens.counts.binning import Binning, cells, join_overlapping
+from pulens.counts.exactness import first_too_long, in_precision, too_long
+from pulens.counts.kernels import BLOCK, count_rows, count_weighted_rows
+from pulens.counts.sample import PUSample
 from pulens.errors import InputError
-from pulens.precision import first_too_long, in_precision, too_long
-from pulens.sample import PUSample
 from pulens.types import Counted
 
 MOST_ROWS = 1e15  # no table has more, and a double counts no further one by one
@@ -178,7 +178,7 @@ class Tally:
     def at(self, threshold: float) -> Totals:
         """Rows of each kind scoring at or above any number, not only at a score that occurs.
 
-        The number is read in the precision of the scores (``pulens.precision.in_precision``).
+        The number is read in the precision of the scores (``pulens.counts.exactness.in_precision``).
 
         >>> import numpy as np
         >>> Tally.from_arrays(np.array([1, 0, 0]), np.array([0.9, 0.5, 0.2])).at(0.5)

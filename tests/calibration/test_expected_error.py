@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pulens.counts.tally import Tally
 
 from pulens.calibration import expected_calibration_error
 from pulens.calibration._gaps import Gaps, error_terms
 from pulens.calibration._masses import MassMap, choose_edges, count_bins
 from pulens.errors import InputError, PulensError
 from pulens.evidence import gather
-from pulens.tally import Tally
 from pulens.testing import logistic_world
 
 RNG_SEED = 7

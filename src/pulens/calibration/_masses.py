@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.assumptions import Assumptions
 from pulens.calibration.binning import (
     bin_starts,
     check_binning,
@@ -23,10 +22,11 @@ from pulens.calibration.binning import (
     population_at_or_above,
     width_edges,
 )
+from pulens.counts.tally import Tally, Totals
 from pulens.evidence import Evidence
 from pulens.recovery import Recovery
+from pulens.recovery.assumptions import Assumptions
 from pulens.scenario import Scenario
-from pulens.tally import Tally, Totals
 from pulens.types import Floats
 
 Triple = tuple[float, float, float]

@@ -8,8 +8,8 @@ import numpy as np
 
 from pulens.confidence import check_confidence
 from pulens.estimate import Interval
-from pulens.prior_doubt import PRIOR_IN_METHOD, PriorDoubt, holding, range_tail
-from pulens.uncertainty.quantiles import mixture_ends
+from pulens.intervals.kernels.quantiles import mixture_ends
+from pulens.intervals.prior_doubt import PRIOR_IN_METHOD, PriorDoubt, holding, range_tail
 
 PRIORS_TRIED = 17
 
@@ -27,7 +27,7 @@ def normal_interval(
     """The interval, and its sources kept apart; ``at`` gives value and standard error at an unlabelled prior.
 
     Where the class prior is drawn the estimate is a mixture of normal distributions, whose quantiles are the ends
-    (:mod:`pulens.prior_doubt`); value and error are computed at a few class priors and taken as linear in between.
+    (:mod:`pulens.intervals.prior_doubt`); value and error are computed at a few class priors and taken as linear in between.
     """
     from scipy.special import ndtri
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from pulens.calibration._masses import MassMap
 from pulens.calibration._normal_interval import normal_interval
+from pulens.counts.tally import Tally
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence
-from pulens.prior_doubt import PriorDoubt
-from pulens.tally import Tally
+from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.types import Floats
 
 TINY = 1e-12

@@ -13,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
-from pulens.tally import Tally
 from pulens.types import Floats
 
 BinRule = Literal["mass", "width"]

@@ -14,8 +14,8 @@ from pulens.calibration._risk import Points
 from pulens.calibration._scores import calibration_evidence
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence, gather
+from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.keywords import hands_on
-from pulens.prior_doubt import PriorDoubt
 
 
 class CalibrationLine(NamedTuple):

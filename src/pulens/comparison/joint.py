@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.sample import LABELLED, NEGATIVE, UNLABELLED, PUSample
+from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
 from pulens.inputs import read_joint, read_sample
 from pulens.inputs.tallies import is_elsewhere
-from pulens.sample import LABELLED, NEGATIVE, UNLABELLED, PUSample
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 from pulens.types import Whole
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pulens.tally import Tally
+from pulens.counts.tally import Tally
 from pulens.types import Floats
 
 _FINE = 1e-10

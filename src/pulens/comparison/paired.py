@@ -86,7 +86,7 @@ def two_sided_p(draws: Floats, n_labelled: int, length: float = 0.0) -> float:
 
     ``length`` is that of the range of differences over the class priors that may be true, in standard errors: an
     interval over a range may miss with :math:`\Phi(-c)` on the near side and :math:`\Phi(-c - length)` on the other
-    (:func:`~pulens.uncertainty.quantiles.tail_for_range`), so that is the level at which it touches zero at c.
+    (:func:`~pulens.intervals.kernels.quantiles.tail_for_range`), so that is the level at which it touches zero at c.
 
     Where fewer than ten redraws lie on the other side of zero their share is too rough a number, and the distance
     of the mean in standard deviations takes its place.

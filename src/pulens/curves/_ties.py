@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.contingency import ROUNDING
+from pulens.recovery.contingency import ROUNDING
 from pulens.types import Floats
 
 

@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from pulens.contingency import Contingency
 from pulens.estimate import Curve
+from pulens.recovery.contingency import Contingency
 from pulens.types import Floats
 
 Area = Literal["envelope", "sorted", "rank"]

@@ -6,13 +6,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from pulens.assumptions import Assumptions
-from pulens.contingency import ROUNDING, Contingency
+from pulens.counts.tally import Tally
 from pulens.curves._ties import level
 from pulens.curves.roc import roc_curve
 from pulens.estimate import Curve
 from pulens.recovery import Recovery, observed_rates, recover
-from pulens.tally import Tally
+from pulens.recovery.assumptions import Assumptions
+from pulens.recovery.contingency import ROUNDING, Contingency
 
 Form = Literal["point", "roc"]
 

@@ -10,12 +10,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from pulens.counts.sample import LABELLED, NEGATIVE
 from pulens.errors import AssumptionError, InputError
 from pulens.inputs.columns import LabelCoding
 from pulens.learners._known_negatives import refuse_known_negatives
 from pulens.learners._prior import check_estimator_name, check_known_prior
 from pulens.pairs import chance_to_outscore
-from pulens.sample import LABELLED, NEGATIVE
 from pulens.scenario import Scenario, check_scenario
 from pulens.types import Booleans, Floats
 

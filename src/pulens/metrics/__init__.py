@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from pulens.catalogue import load_catalogue, load_guests
 from pulens.errors import PulensError, listed, nearest
-from pulens.metrics._function import MetricFunction
-from pulens.metrics._measure import raw_value
-from pulens.metrics._metric import Metric, divide
+from pulens.metrics.parts.function import MetricFunction
+from pulens.metrics.parts.measure import raw_value
+from pulens.metrics.parts.metric import Metric, divide
 
 __all__ = ["METRICS", "Metric", "MetricFunction", "divide", "find", "measure", "names", "raw_value"]
 

@@ -7,16 +7,16 @@ from functools import cached_property
 
 import numpy as np
 
-from pulens.metrics._prior_draws import Ends, PriorDraws
-from pulens.prior_doubt import GRID
-from pulens.types import Floats
-from pulens.uncertainty.placements import PlacementMoments, placement_moments
-from pulens.uncertainty.quantiles import (
+from pulens.intervals.kernels.placements import PlacementMoments, placement_moments
+from pulens.intervals.kernels.quantiles import (
     effective_degrees_of_freedom,
     percentiles,
     studentised_quantile,
     weighted_percentiles,
 )
+from pulens.intervals.prior_doubt import GRID
+from pulens.intervals.prior_draws import Ends, PriorDraws
+from pulens.types import Floats
 
 QUICK_POINTS, QUICK_REACH = 33, 4.0  # normal quantiles that stand for a distribution where an interval is one of many
 

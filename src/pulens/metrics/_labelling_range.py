@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from pulens.contingency import Contingency
+from pulens.counts.tally import Tally
 from pulens.evidence import Evidence
+from pulens.intervals.kernels.redraws import compress
 from pulens.recovery import Recovery
-from pulens.recovery.sensitivity import Favours, mean_range, precision_sum, precision_sum_range, rate_range
+from pulens.recovery.contingency import Contingency
+from pulens.recovery.labelling import Favours, mean_range, precision_sum, precision_sum_range, rate_range
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 from pulens.types import Floats
-from pulens.uncertainty.redraws import compress
 
 RATES_TRIED = 257  # true positive rates between the extremes, for metrics that need not be monotone
 

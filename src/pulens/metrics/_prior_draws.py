@@ -1,4 +1,4 @@
-"""The class prior in redraws: held, or drawn, and the recoveries with it (the policy: ``pulens.prior_doubt``)."""
+"""The class prior in redraws: held, or drawn, and the recoveries with it (the policy: ``pulens.intervals.prior_doubt``)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from pulens.evidence import Evidence
-from pulens.prior_doubt import PriorDoubt
+from pulens.intervals.kernels.quantiles import expanded_tail
+from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.recovery.many import ManyRecoveries, priors_in_redraws, recover_many
 from pulens.scenario import Scenario
 from pulens.types import Floats
-from pulens.uncertainty.quantiles import expanded_tail
 
 Ends: TypeAlias = Callable[[float], tuple[float, float]]  # from the chance of a miss on either side to both ends
 EndsAt: TypeAlias = Callable[[float | None], Ends]  # at a class prior; None: drawn from its own distribution

@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from pulens.assumptions import Assumptions
-from pulens.metrics._metric import Metric
-from pulens.metrics._prior_draws import Ends, EndsAt, PriorDraws
-from pulens.metrics._redrawn import at_places, average_precisions, best_places, values_at_threshold
-from pulens.metrics._threshold_interval import ThresholdInterval
-from pulens.prior_doubt import PRIORS_IN_RANGE
-from pulens.tally import Tally
+from pulens.counts.tally import Tally
+from pulens.intervals.kernels.quantiles import jeffreys_quantiles, percentiles
+from pulens.intervals.kernels.redraws import Redrawn, compress, redraw_tally, tallies_of
+from pulens.intervals.kernels.resampling import Resampling
+from pulens.intervals.prior_doubt import PRIORS_IN_RANGE
+from pulens.intervals.prior_draws import Ends, EndsAt, PriorDraws
+from pulens.intervals.redrawn import at_places, average_precisions, best_places, values_at_threshold
+from pulens.intervals.threshold import ThresholdInterval
+from pulens.metrics.parts.metric import Metric
+from pulens.recovery.assumptions import Assumptions
 from pulens.types import Floats
-from pulens.uncertainty.quantiles import jeffreys_quantiles, percentiles
-from pulens.uncertainty.redraws import Redrawn, compress, redraw_tally, tallies_of
-from pulens.uncertainty.resampling import Resampling
 
 LONG_LOOP_ROWS, LONG_LOOP_REDRAWS = 20_000, 400  # metrics without a vectorised form may take time in every row
 READINGS_TAIL = 1.2  # the hull of two readings of average precision misses less often than either

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.contingency import ROUNDING, Contingency
-from pulens.metrics._metric import Metric
-from pulens.metrics._prior_draws import Ends, EndsAt, PriorDraws
-from pulens.metrics._redrawn import values_at_threshold
+from pulens.intervals.kernels.quantiles import even_jeffreys_quantiles, jeffreys_quantiles, percentiles, seeded_levels
+from pulens.intervals.kernels.resampling import Resampling
+from pulens.intervals.prior_draws import Ends, EndsAt, PriorDraws
+from pulens.intervals.redrawn import values_at_threshold
+from pulens.metrics.parts.metric import Metric
+from pulens.recovery.contingency import ROUNDING, Contingency
 from pulens.types import Floats
-from pulens.uncertainty.quantiles import even_jeffreys_quantiles, jeffreys_quantiles, percentiles, seeded_levels
-from pulens.uncertainty.resampling import Resampling
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.contingency import Contingency
-from pulens.metrics._metric import Metric
+from pulens.metrics.parts.metric import Metric
+from pulens.recovery.contingency import Contingency
 from pulens.types import Floats
 
 

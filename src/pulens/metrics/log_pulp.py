@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from pulens.assumptions import Assumptions
-from pulens.hypergeometric import log_p_values_upwards, tails
-from pulens.metrics._metric import Metric
-from pulens.metrics._observed import average_over_points
-from pulens.operating_points import Ties
-from pulens.tally import Tally
+from pulens.counts.hypergeometric import log_p_values_upwards, tails
+from pulens.counts.operating_points import Ties
+from pulens.counts.tally import Tally
+from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.observed import average_over_points
+from pulens.recovery.assumptions import Assumptions
 from pulens.types import Floats
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from pulens.plots.backend import pyplot
 
 if TYPE_CHECKING:
+    from pulens.doors.evaluate import Evaluation
     from pulens.estimate import Curve
-    from pulens.evaluation import Evaluation
 
 MOST_POINTS = 4_000  # more than a figure can show; drawing millions of segments takes minutes
 RECOVERED = {"color": "#1f5fa8", "linewidth": 2.0}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit, ndtri
 
-from pulens.tally import Tally
+from pulens.counts.tally import Tally
 from pulens.types import Floats
 
 

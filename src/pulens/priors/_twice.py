@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from pulens.counts.tally import Tally
 from pulens.priors._estimator import Finding, NoiseFinding
 from pulens.priors.from_scores import find
-from pulens.tally import Tally
 
 
 def untangled(of_unlabelled: float, of_labelled: float) -> tuple[float, float]:

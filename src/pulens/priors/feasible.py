@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaincinv
 
+from pulens.counts.tally import Tally
 from pulens.estimate import Interval
-from pulens.tally import Tally
 from pulens.types import Floats
 
 REGIONS = 20  # score regions tried, cut at quantiles of the labelled scores

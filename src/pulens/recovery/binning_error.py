@@ -12,11 +12,11 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.assumptions import Assumptions
-from pulens.contingency import ROUNDING
-from pulens.precision import in_precision
+from pulens.counts.exactness import in_precision
+from pulens.counts.tally import Tally
+from pulens.recovery.assumptions import Assumptions
+from pulens.recovery.contingency import ROUNDING
 from pulens.recovery.point import Recovery
-from pulens.tally import Tally
 from pulens.types import Floats
 
 
@@ -54,7 +54,7 @@ def precision_recall_errors(tally: Tally, assumptions: Assumptions, *, trapezoid
     noise recall moves both ways, and no bound is given.
 
     >>> tally = Tally.from_arrays(np.array([1, 0, 1, 0]), np.array([0.9, 0.8, 0.3, 0.1])).binned(bits=1)
-    >>> from pulens.assumptions import UNCORRECTED
+    >>> from pulens.recovery.assumptions import UNCORRECTED
     >>> precision_recall_errors(tally, UNCORRECTED).round(4).tolist()
     [0.25, 0.0833]
     """

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pulens.counts.tally import Tally
 from pulens.recovery.bounds import SurrogateBands
-from pulens.tally import Tally
 from pulens.types import Floats, Places
 
 CELLS = 512

@@ -14,11 +14,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from pulens.contingency import Contingency
+from pulens.counts.tally import Tally
 from pulens.errors import AssumptionError
-from pulens.tally import Tally
+from pulens.intervals.kernels.bands import Band, rank_band
+from pulens.recovery.contingency import Contingency
 from pulens.types import Floats
-from pulens.uncertainty.bands import Band, rank_band
 
 Approach = Literal["positives", "negatives", "tighter"]
 MOST_WORK = 1 << 22  # thresholds times numbers of latent positives that are tried one by one

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pulens.contingency import Contingency
+from pulens.recovery.contingency import Contingency
 from pulens.scenario import Scenario
 from pulens.types import Floats
 

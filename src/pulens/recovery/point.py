@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from pulens.assumptions import Assumptions
-from pulens.contingency import Contingency
+from pulens.counts.tally import Tally, Totals
 from pulens.errors import PulensError, listed
 from pulens.recovery._checks import check_numbers, check_shares, check_unlabelled_prior
+from pulens.recovery.assumptions import Assumptions
+from pulens.recovery.contingency import Contingency
 from pulens.scenario import Scenario
-from pulens.tally import Tally, Totals
 from pulens.types import Floats
 
 KINDS = ("labelled", "unlabelled", "negative")

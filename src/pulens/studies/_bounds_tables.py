@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from pulens.bounding import bounds
+from pulens.counts.tally import Tally
+from pulens.doors.bounds import bounds
 from pulens.recovery.bounds import Approach
 from pulens.studies._bounds import COLOURS, PAPER_AREA, save, trained_ranking
 from pulens.studies._study import Workbench
-from pulens.tally import Tally
 from pulens.types import Floats
 
 POSITIVES, NEGATIVES = 2_000, 10_000

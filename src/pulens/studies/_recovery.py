@@ -22,16 +22,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.assumptions import UNCORRECTED, Assumptions
-from pulens.contingency import Contingency
+from pulens.counts.tally import Tally
 from pulens.curves.precision_recall import curve_areas, precision_recall_curve
 from pulens.metrics import find
 from pulens.priors import estimate_prior_and_noise
+from pulens.recovery.assumptions import UNCORRECTED, Assumptions
+from pulens.recovery.contingency import Contingency
 from pulens.scenario import Scenario
 from pulens.studies._recovery_networks import out_of_bag_scores
 from pulens.studies._stored import store_path, unreadable
 from pulens.studies._study import Workbench
-from pulens.tally import Tally
 from pulens.whole_files import write_whole
 
 BETAS = (1.0, 0.95, 0.75)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from pulens.bounding import bounds
+from pulens.counts.tally import Tally
+from pulens.doors.bounds import bounds
 from pulens.studies._bounds import COLOURS, TrueRanking, band_holds, binormal, save
 from pulens.studies._study import Claim, Outcome, Study, Workbench
-from pulens.tally import Tally
 from pulens.types import Floats
 
 # the caption of the figure; the areas themselves are drawn, not printed

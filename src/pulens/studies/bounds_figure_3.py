@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.assumptions import Assumptions
-from pulens.bounding import Bounds, bounds
+from pulens.counts.tally import Tally
 from pulens.curves import roc_curve
+from pulens.doors.bounds import Bounds, bounds
 from pulens.estimate import Curve
 from pulens.plots import draw_curve
 from pulens.recovery import recover
+from pulens.recovery.assumptions import Assumptions
 from pulens.scenario import Scenario
 from pulens.studies._bounds import COLOURS, TrueRanking, binormal, height_at, save
 from pulens.studies._study import Claim, Outcome, Study, Workbench
-from pulens.tally import Tally
 from pulens.types import Floats
 
 # the caption of the figure; which wrong shares it shows is not printed

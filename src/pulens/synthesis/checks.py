@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from pulens.assumptions import check_label_noise
 from pulens.errors import AssumptionError, InputError, PulensError, listed, nearest
 from pulens.keywords import KeywordError
 from pulens.labelling import Mechanism
 from pulens.notice import Notice, Severity
+from pulens.recovery.assumptions import check_label_noise
 from pulens.scenario import Scenario
 from pulens.synthesis.clues import MIXTURE_PARAMETERS
 from pulens.synthesis.construct import Recipe

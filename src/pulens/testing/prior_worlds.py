@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pulens.tally import Tally
+from pulens.counts.tally import Tally
 from pulens.types import Floats
 
 __all__ = ["PRIOR_WORLDS", "PriorWorld"]

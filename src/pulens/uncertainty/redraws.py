@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.tally import Tally, Totals
+from pulens.counts.tally import Tally, Totals
+from pulens.intervals.kernels.resampling import Resampling
 from pulens.types import Floats
-from pulens.uncertainty.resampling import Resampling
 
 Answer = TypeVar("Answer")
 MOST_BLOCKS = 256  # distinct thresholds kept for redraws

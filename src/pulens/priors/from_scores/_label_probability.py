@@ -6,8 +6,8 @@ import numpy as np
 from scipy.optimize import isotonic_regression, minimize
 from scipy.special import expit
 
+from pulens.counts.tally import Tally
 from pulens.priors._cells import Cells, cut, scales
-from pulens.tally import Tally
 from pulens.types import Floats
 
 CELLS, FOLDS = 1000, 5

@@ -16,10 +16,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.tally import Tally
 from pulens.priors._cells import Cells, cut
 from pulens.priors._estimator import Estimator, Finding, Trace
 from pulens.priors.from_scores.roc_slope import roc_slope
-from pulens.tally import Tally
 from pulens.types import Floats
 
 WINDOW = 10

@@ -4,9 +4,9 @@ Without the cap, clean and well separated labels leave the second run no bend to
 
 from __future__ import annotations
 
+from pulens.counts.tally import Tally
 from pulens.priors._estimator import NoiseEstimator, NoiseFinding
 from pulens.priors._twice import run_twice
-from pulens.tally import Tally
 
 
 def alphamax(tally: Tally, *, confidence: float = 0.95) -> NoiseFinding:
