@@ -79,13 +79,7 @@ def implied_prior(
     share = totals.rows / whole.rows
     value = prior.value * (totals.labelled / totals.rows) / (whole.labelled / whole.rows)
     room = (beta * totals.labelled + ceiling * totals.unlabelled) / totals.rows
-    if value > room:
-        raise AssumptionError(
-            f"one label frequency for all segments ({frequency:.3g}, from the class prior {prior.value:.4g} of all "
-            f"rows) implies {value * totals.rows:,.0f} positives here, and {totals.rows:,.0f} rows with "
-            f"{totals.labelled:,.10g} labelled hold fewer: positives of this segment are labelled more often than "
-            "others, or the class prior of all rows is too high. Give this segment a class prior of its own."
-        )
+    _check_room(value, room, frequency, prior, totals)
     known = None if prior.interval is None or prior.interval.width == 0 else prior.interval
     level = confidence if known is None or known.confidence is None else known.confidence
     inside = _limits(totals.labelled, totals.rows, level)
@@ -108,7 +102,8 @@ def implied_prior(
     full = [min(end, 1.0) for end in ends(inside)]
     held = [among(end) for end in ends(_Rate(inside.value, inside.value, inside.value))]
     unlabelled = among(value)
-    over = " over the range of the class prior of all rows" if known is not None and known.confidence is None else ""
+    is_range = known is not None and known.confidence is None
+    over = " over the range of the class prior of all rows" if is_range else ""
     confidence_held = level if known is None else known.confidence
     return ClassPrior(
         value,
@@ -121,6 +116,17 @@ def implied_prior(
         (*prior.notices, *_beyond_limit(tally, among(full[0]), value, label_noise, level)),
         implied=Implied(Interval(min(held), max(held), confidence_held, METHOD), whole.labelled - totals.labelled),
     )
+
+
+def _check_room(value: float, room: float, frequency: float, prior: ClassPrior, totals: Totals) -> None:
+    """Refuse a label frequency that implies more positives than a segment has rows for."""
+    if value > room:
+        raise AssumptionError(
+            f"one label frequency for all segments ({frequency:.3g}, from the class prior {prior.value:.4g} of all "
+            f"rows) implies {value * totals.rows:,.0f} positives here, and {totals.rows:,.0f} rows with "
+            f"{totals.labelled:,.10g} labelled hold fewer: positives of this segment are labelled more often than "
+            "others, or the class prior of all rows is too high. Give this segment a class prior of its own."
+        )
 
 
 def _beyond_limit(tally: Tally, low: float, value: float, label_noise: float, level: float) -> tuple[Notice, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from pulens.benchmark.analyse.cells import Summary
 from pulens.benchmark.methods import DISAMBIGUATION, GENERATIVE, REFERENCE, RISK
@@ -105,20 +107,26 @@ def _gains(found: Runs, curves: Curves) -> list[Claim]:
             gains.setdefault(method, []).append(won)
     means = {method: mean(own) for method, own in gains.items()}
     few = "fewer than three methods with curves from c = 0.1 to 0.5 or more" if len(means) < 3 else ""
+    return [_generative_gain(found, means, few), _late_gain(found, means, few)]
+
+
+def _generative_gain(found: Runs, means: dict[str, float], few: str) -> Claim:
     generative = [value for name, value in means.items() if found.families[name] == GENERATIVE]
     others = [value for name, value in means.items() if found.families[name] != GENERATIVE]
     statement = "Generative methods improve little as labels grow in number"
     if few or not generative or not others:
-        first = claim(statement, None, few or "no runs of generative methods beside others")
-    else:
-        told = f"mean gain {100 * mean(generative):+.1f} points, others {100 * mean(others):+.1f}"
-        first = claim(statement, mean(generative) <= max(0.02, mean(others)), told)
+        return claim(statement, None, few or "no runs of generative methods beside others")
+    told = f"mean gain {100 * mean(generative):+.1f} points, others {100 * mean(others):+.1f}"
+    return claim(statement, mean(generative) <= max(0.02, mean(others)), told)
+
+
+def _late_gain(found: Runs, means: dict[str, float], few: str) -> Claim:
     statement = "LBE-PU gains late, as more labels become available"
     if few or "lbe" not in means:
-        return [first, claim(statement, None, lacking(found, ["lbe"]) or few)]
+        return claim(statement, None, lacking(found, ["lbe"]) or few)
     middle = median(means.values())
     told = f"gain {100 * means['lbe']:+.1f} points from c = 0.1 on, the median method {100 * middle:+.1f}"
-    return [first, claim(statement, means["lbe"] > middle, told)]
+    return claim(statement, means["lbe"] > middle, told)
 
 
 def _unstable(found: Runs, curves: Curves) -> Claim:
@@ -136,6 +144,21 @@ def _unstable(found: Runs, curves: Curves) -> Claim:
     told = ", ".join(f"{found.titles[name]} {100 * mean(spread[name]):.2f}" for name in named)
     told = f"standard deviation over seeds: {told}, the median method {100 * middle:.2f} points"
     return claim(statement, all(mean(spread[name]) > middle for name in named), told)
+
+
+def _draw_panel(found: Runs, mine: Mapping[str, Any], family: str, ax: Any) -> None:
+    """The methods of a family on one data set; invisible where there are none."""
+    ax.grid(alpha=0.25)
+    shown = [method for method in mine if found.families[method] == family]
+    references = [method for method in mine if found.families[method] == REFERENCE and method not in shown]
+    for method in [*shown, *references]:
+        grey = {"color": "0.4", "linestyle": "--" if method in found.told else ":"}
+        look = grey if method in references else {"marker": "o", "markersize": 3}
+        values = [100 * one.mean for one in mine[method].values()]
+        ax.plot(list(mine[method]), values, label=found.titles[method], **look)
+    ax.set_visible(bool(shown))
+    if shown:
+        ax.legend(fontsize="x-small")
 
 
 def draw(found: Runs, curves: Curves, path: Path) -> Path:
@@ -158,17 +181,7 @@ def draw(found: Runs, curves: Curves, path: Path) -> Path:
         mine = {method: own for (method, where), own in sorted(curves.items()) if where == dataset}
         for ax, family in zip(row, families, strict=True):
             ax.set(xscale="log", xlabel="label frequency", title=f"{dataset}: {family}")
-            ax.grid(alpha=0.25)
-            shown = [method for method in mine if found.families[method] == family]
-            references = [method for method in mine if found.families[method] == REFERENCE and method not in shown]
-            for method in [*shown, *references]:
-                grey = {"color": "0.4", "linestyle": "--" if method in found.told else ":"}
-                look = grey if method in references else {"marker": "o", "markersize": 3}
-                values = [100 * one.mean for one in mine[method].values()]
-                ax.plot(list(mine[method]), values, label=found.titles[method], **look)
-            ax.set_visible(bool(shown))
-            if shown:
-                ax.legend(fontsize="x-small")
+            _draw_panel(found, mine, family, ax)
         row[0].set_ylabel("accuracy in percent")
     figure.savefig(path, dpi=150)
     plt.close(figure)

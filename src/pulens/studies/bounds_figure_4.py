@@ -214,16 +214,19 @@ def _slope_table(slopes: dict[str, tuple[float, float, float]]) -> str:
     return "\n".join(lines)
 
 
+def _areas_reached(packed: dict[str, Tally]) -> int:
+    """How many of the four printed areas equation 11 gives, to a tenth of a percent."""
+    return sum(
+        abs(area_by_equation_11(tally, share) - printed) < 0.0005
+        for share, row in PUBLISHED.items()
+        for tally, printed in zip(packed.values(), row, strict=True)
+    )
+
+
 def _claims(
     packed: dict[str, Tally], found: dict[str, Order], slopes: dict[str, tuple[float, float, float]]
 ) -> tuple[Claim, ...]:
-    areas = {share: [area_by_equation_11(tally, share) for tally in packed.values()] for share in PUBLISHED}
-    reached = sum(
-        abs(ours - printed) < 0.0005  # as printed, to a tenth of a percent
-        for share, row in PUBLISHED.items()
-        for ours, printed in zip(areas[share], row, strict=True)
-    )
-    cut = areas[SHARE]
+    reached, cut = _areas_reached(packed), [area_by_equation_11(tally, SHARE) for tally in packed.values()]
     doubts = [impossible_rates(tally, Assumptions(SHARE, 0.0, Scenario.CASE_CONTROL)) for tally in packed.values()]
     most = most_by_equation_11(PUBLISHED[0.0][0] + 0.0005, SHARE)
     line = [straight_line(area, SHARE) for area in PUBLISHED[0.0]]

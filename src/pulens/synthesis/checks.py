@@ -31,17 +31,7 @@ def check_recipe(
     candidate_share: float | None,
 ) -> Recipe:
     check_label_noise(label_noise)
-    if label_frequency is not None and labelled is not None:
-        raise AssumptionError(f"give label_frequency or labelled, not both; got {label_frequency!r} and {labelled!r}.")
-    if labelled is not None and (isinstance(labelled, bool) or int(labelled) != labelled or labelled < 1):
-        raise AssumptionError(f"labelled must be a whole number of at least 1, got {labelled!r}.")
-    if labelled is None:
-        label_frequency = 0.1 if label_frequency is None else label_frequency
-        if not 0 < label_frequency <= 1:
-            raise AssumptionError(
-                f"label_frequency must be above 0 and at most 1, got {label_frequency!r}. It is the share of positives "
-                "that get a label: write 10% as 0.1."
-            )
+    label_frequency = _check_how_many(label_frequency, labelled)
     if unlabelled not in UNLABELLED:
         raise AssumptionError(f"unlabelled must be one of {listed(UNLABELLED)}, got {unlabelled!r}.")
     if scenario is Scenario.SINGLE_SET and unlabelled != "disjoint":
@@ -60,6 +50,23 @@ def check_recipe(
         unlabelled,
         candidate_share,
     )
+
+
+def _check_how_many(label_frequency: float | None, labelled: int | None) -> float | None:
+    """The label frequency, unless a number of rows is given: one of the two."""
+    if label_frequency is not None and labelled is not None:
+        raise AssumptionError(f"give label_frequency or labelled, not both; got {label_frequency!r} and {labelled!r}.")
+    if labelled is not None and (isinstance(labelled, bool) or int(labelled) != labelled or labelled < 1):
+        raise AssumptionError(f"labelled must be a whole number of at least 1, got {labelled!r}.")
+    if labelled is not None:
+        return None
+    label_frequency = 0.1 if label_frequency is None else label_frequency
+    if not 0 < label_frequency <= 1:
+        raise AssumptionError(
+            f"label_frequency must be above 0 and at most 1, got {label_frequency!r}. It is the share of positives "
+            "that get a label: write 10% as 0.1."
+        )
+    return label_frequency
 
 
 def check_rows(X: Any, is_positive: Booleans) -> None:
@@ -89,6 +96,19 @@ def check_share(name: str, value: float, *, lowest_allowed: bool = False) -> Non
     ):
         lowest = "at least 0" if lowest_allowed else "above 0"
         raise AssumptionError(f"{name} must be {lowest} and below 1, got {value!r}. Write 10% as 0.1.")
+
+
+def check_shares(**shares: float) -> None:
+    """Shares of rows that are held out, by the names of their arguments; 0 holds none out."""
+    for name, share in shares.items():
+        check_share(name, share, lowest_allowed=True)
+
+
+def check_priors(**priors: float | None) -> None:
+    """Class priors by the names of their arguments; None leaves the classes as they are."""
+    for name, prior in priors.items():
+        if prior is not None:
+            check_share(name, prior)
 
 
 def check_parameters(name: str, rule: Mechanism, given: dict[str, Any], own: Iterable[str] = ()) -> dict[str, Any]:

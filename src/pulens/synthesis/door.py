@@ -12,10 +12,11 @@ from pulens.labelling import canonical_name, find
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.synthesis.checks import (
     check_parameters,
+    check_priors,
     check_recipe,
     check_rows,
     check_seed,
-    check_share,
+    check_shares,
     nothing_left,
     notices_of,
 )
@@ -101,11 +102,8 @@ def synthesise(
     recipe = check_recipe(
         check_scenario(scenario), rule, label_frequency, labelled, label_noise, unlabelled, candidate_share
     )
-    for share_name, share in (("validation_share", validation_share), ("test_share", test_share)):
-        check_share(share_name, share, lowest_allowed=True)
-    for prior_name, prior in (("class_prior", class_prior), ("test_class_prior", test_class_prior)):
-        if prior is not None:
-            check_share(prior_name, prior)
+    check_shares(validation_share=validation_share, test_share=test_share)
+    check_priors(class_prior=class_prior, test_class_prior=test_class_prior)
     settings = check_parameters(name, rule, parameters, keywords_of(synthesise))
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(6)]
 
@@ -120,7 +118,7 @@ def synthesise(
         if class_prior is not None:
             part = part[thin(is_positive[part], exact(class_prior), prior_rng)]
         parts.append(label_part(X, is_positive, part, recipe, source, label_rng) if part.size else None)
-    made, held = parts
+    made, held = parts[0], parts[1] or (None, None)
     if made is None or made[0].n_labelled == 0 or made[0].n_unlabelled == 0:
         raise AssumptionError(nothing_left(made, recipe, is_positive[train]))
     configuration = {
@@ -139,12 +137,12 @@ def synthesise(
     }
     return Synthesis(
         train=made[0],
-        validation=None if held is None else held[0],
+        validation=held[0],
         test=Rows(X, test) if test_share else None,
-        truth=Truth(made[1], None if held is None else held[1], is_positive[test] if test_share else None),
+        truth=Truth(made[1], held[1], is_positive[test] if test_share else None),
         configuration=configuration,
         seed=seed,
-        notices=tuple(notices_of(recipe, made[0], None if held is None else held[0])),
+        notices=tuple(notices_of(recipe, made[0], held[0])),
     )
 
 

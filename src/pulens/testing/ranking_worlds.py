@@ -55,7 +55,7 @@ class RankingWorld:
         return _truth(self)[1]
 
     def values_at(self, threshold: float) -> dict[str, float]:
-        """True recall, precision and F1 at a threshold."""
+        """True recall, precision (nan where no row scores so high) and F1 at a threshold."""
         if self.levels:
             grid = self._grid()
             here = np.array([grid[int(np.argmin(abs(grid - threshold)))]])
@@ -65,7 +65,7 @@ class RankingWorld:
         called = self.class_prior * hits + (1 - self.class_prior) * alarms
         return {
             "recall": hits,
-            "precision": self.class_prior * hits / called,
+            "precision": self.class_prior * hits / called if called else math.nan,
             "f1": 2 * self.class_prior * hits / (self.class_prior + called),
         }
 

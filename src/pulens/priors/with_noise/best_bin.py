@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pulens.counts.tally import Tally
 from pulens.priors._estimator import NoiseEstimator, NoiseFinding
-from pulens.priors.with_noise._twice import run_twice
+from pulens.priors._twice import run_twice
 
 
 def best_bin(tally: Tally, *, confidence: float = 0.95) -> NoiseFinding:
