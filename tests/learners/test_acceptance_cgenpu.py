@@ -10,7 +10,7 @@ from torch import nn
 
 from pulens.errors import InputError
 from pulens.learners import CGenPU, fit_many, load
-from pulens.learners._loop import gradients_of, leaves_of
+from pulens.learners.stack.loop import gradients_of, leaves_of
 from pulens.risks.conditional import (
     classifier_loss,
     deception,

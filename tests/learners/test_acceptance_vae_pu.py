@@ -9,9 +9,9 @@ from torch import nn
 
 from pulens.errors import InputError
 from pulens.learners import VAEPU, fit_many, load
-from pulens.learners._gaussians import fit_two, log_density, positive_last
-from pulens.learners._loop import gradients_of, leaves_of
-from pulens.learners._output import Outputs
+from pulens.learners.parts.gaussians import fit_two, log_density, positive_last
+from pulens.learners.parts.output import Outputs
+from pulens.learners.stack.loop import gradients_of, leaves_of
 from pulens.learners.vae_pu import AUTOENCODER, CLASSIFIER, DISCRIMINATOR, nearest, phase_ends
 from pulens.risks.correction import corrected
 from pulens.risks.losses import sigmoid

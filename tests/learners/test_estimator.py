@@ -271,8 +271,8 @@ def test_divergence_is_an_error_not_a_model():
 
 @pytest.mark.parametrize("optimiser", ["adam", "adamw", "sgd"])
 def test_optimisers_follow_torch(optimiser):
-    from pulens.learners._network import StackedNetwork
-    from pulens.learners._optimiser import Optimiser, OptimiserSettings
+    from pulens.learners.stack.networks import StackedNetwork
+    from pulens.learners.stack.optimiser import Optimiser, OptimiserSettings
 
     seeds = [1, 2]
     make = lambda: nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))  # noqa: E731

@@ -11,9 +11,9 @@ from torch import nn
 
 from pulens import learners
 from pulens.learners import fit_many
-from pulens.learners._data import Pooled
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Program, Stage
+from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.loop import Program, Stage
+from pulens.learners.stack.rows import Pooled
 from pulens.risks.losses import logistic
 from pulens.risks.means import masked_mean
 

@@ -82,7 +82,7 @@ def _is_finite(value: Any) -> bool:
 
 def _check_value(learner: Any, setting: str, value: Any, place: str) -> None:
     """Refuse what the learner itself would refuse when training begins."""
-    from pulens.learners._checked_settings import check_settings as check_learner
+    from pulens.learners.base.settings import check_settings as check_learner
 
     try:
         check_learner(learner(**{setting: value}))

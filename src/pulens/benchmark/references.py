@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import torch
 
-from pulens.learners._data import Batch, Pooled
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Program, Stage
+from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.loop import Program, Stage
+from pulens.learners.stack.rows import Batch, Pooled
 from pulens.risks.losses import logistic
 from pulens.risks.means import masked_mean
 

@@ -176,7 +176,7 @@ def _fit_stack(
 
     from pulens.benchmark.watch import Enough, JudgedStack, Watch
     from pulens.learners import fit_many
-    from pulens.learners._estimator import find_device
+    from pulens.learners.stack.fitting import find_device
 
     place = find_device(device)
     if place.type == "cuda":
@@ -307,7 +307,7 @@ def _selecting_prior(method: methods.Method, one: PreparedRun, X: NDArray[Any], 
 
 def _estimated_prior(one: PreparedRun, X: NDArray[Any], offset: int = 0) -> float:
     """What ``class_prior="auto"`` makes of a run's rows, nan where that cannot be."""
-    from pulens.learners._prior import estimated_class_prior
+    from pulens.learners.base.prior import estimated_class_prior
 
     order = np.argsort(one.labels != 1, kind="stable")  # labelled rows first, as stacks have them: folds depend on it
     try:

@@ -131,18 +131,19 @@ def _check_folder(out: str, learner_class: Any) -> None:
     from pathlib import Path
 
     from pulens.errors import InputError
-    from pulens.learners import _model_saving, _saving
+    from pulens.learners.saving.folder import check_target, find_safetensors
+    from pulens.learners.saving.models import find_skops
 
     if not out:
         raise InputError("--out must name a folder, got ''.")
-    _saving.check_target(Path(out))
+    check_target(Path(out))
     above = next(folder for folder in Path(out).absolute().parents if folder.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise InputError(f"--out {out!r} cannot be written: {str(above)!r} is not a folder that may be written to.")
     if hasattr(learner_class, "_program"):  # a network
-        _saving._tensors()
+        find_safetensors()
     elif "estimator" in learner_class().get_params():
-        _model_saving._skops()
+        find_skops()
 
 
 def _check_columns(label: str, features: tuple[str, ...], drop: tuple[str, ...]) -> None:

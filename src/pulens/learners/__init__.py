@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any
 from pulens.errors import InputError, MissingDependencyError, listed
 
 if TYPE_CHECKING:
-    from pulens.learners._estimator import fit_many
-    from pulens.learners._saving import load
     from pulens.learners.cgenpu import CGenPU
     from pulens.learners.dist_pu import DistPU
     from pulens.learners.elkan_noto import ElkanNoto
@@ -40,7 +38,9 @@ if TYPE_CHECKING:
     from pulens.learners.pulda import PULDA
     from pulens.learners.pusb import PUSB
     from pulens.learners.robust_pu import RobustPU
+    from pulens.learners.saving.folder import load
     from pulens.learners.self_pu import SelfPU
+    from pulens.learners.stack.fitting import fit_many
     from pulens.learners.upu import UPU
     from pulens.learners.vae_pu import VAEPU
     from pulens.learners.vpu import VPU
@@ -77,7 +77,7 @@ _OTHERS = {
     "PUET": "puet",
     "WeightedElkanNoto": "weighted_elkan_noto",
 }
-_TOOLS = {"fit_many": "_estimator", "load": "_saving"}
+_TOOLS = {"fit_many": "stack.fitting", "load": "saving.folder"}
 _HOMES = {**_TORCH, **_OTHERS, **_TOOLS}
 
 __all__ = [

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pulens.errors import InputError, listed
-from pulens.learners import _players
-from pulens.learners._data import Batch, Drawn
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Builder, Program, Stage, gradients_of
-from pulens.learners._optimiser import Optimiser
-from pulens.learners._output import Outputs
-from pulens.learners._sampling import Generates, check_number, generator_of
+from pulens.learners.parts import players
+from pulens.learners.parts.output import Outputs
+from pulens.learners.parts.sampling import Generates, check_number, generator_of
+from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.loop import Builder, Program, Stage, gradients_of
+from pulens.learners.stack.optimiser import Optimiser
+from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.conditional import classifier_loss, deception, discriminator_loss, ties
 from pulens.risks.losses import sigmoid
 
@@ -39,8 +39,8 @@ class ConditionalProgram(Program):
         hidden = tuple(learner.hidden)
         return {
             "network": backbone,
-            "discriminator": lambda: _players.discriminator(row_shape, hidden),
-            "generator": lambda: _players.generator(learner.latent + len(KINDS), row_shape, hidden),
+            "discriminator": lambda: players.discriminator(row_shape, hidden),
+            "generator": lambda: players.generator(learner.latent + len(KINDS), row_shape, hidden),
         }
 
     def stages(self) -> list[Stage]:

@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from pulens.learners._classifier import Booleans, Floats, check_word
-from pulens.learners._wrapper import (
+from pulens.learners.base.classifier import Booleans, Floats, check_word
+from pulens.learners.base.wrapper import (
     SMALLEST,
     Wrapper,
     case_control_cut,

@@ -14,11 +14,11 @@ from typing import Any
 import torch
 
 from pulens.errors import InputError, PulensError, listed
-from pulens.learners._data import Batch, Drawn, StackedRows
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Program, Stage
-from pulens.learners._natural_break import COSTS, natural_break
-from pulens.learners._views import PictureView, VectorView, Views, usual_views
+from pulens.learners.parts.natural_break import COSTS, natural_break
+from pulens.learners.parts.views import PictureView, VectorView, Views, usual_views
+from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.loop import Program, Stage
+from pulens.learners.stack.rows import Batch, Drawn, StackedRows
 from pulens.risks.alignment import cross_entropy
 from pulens.risks.losses import logistic, sigmoid
 from pulens.risks.trends import TRENDS, adjacent_trend, pairwise_trend

@@ -20,15 +20,15 @@ import torch.nn.functional as F
 from torch import nn
 
 from pulens.errors import InputError
-from pulens.learners._collapse import warn_if_collapsed
-from pulens.learners._contrast import contrast, group_loss, instance_loss, nearest, same_group
-from pulens.learners._data import Batch, Draw, Pooled, StackedRows, _sequence
-from pulens.learners._estimator import PULearner, fit_many
-from pulens.learners._groups import grouped
-from pulens.learners._loop import Builder, Program, Stack, Stage
-from pulens.learners._network import built
-from pulens.learners._streams import Streams
-from pulens.learners._views import Views, usual_views
+from pulens.learners.base.collapse import warn_if_collapsed
+from pulens.learners.parts.contrast import contrast, group_loss, instance_loss, nearest, same_group
+from pulens.learners.parts.groups import grouped
+from pulens.learners.parts.views import Views, usual_views
+from pulens.learners.stack.fitting import PULearner, fit_many
+from pulens.learners.stack.loop import Builder, Program, Stack, Stage
+from pulens.learners.stack.networks import built
+from pulens.learners.stack.rows import Batch, Draw, Pooled, StackedRows, _sequence
+from pulens.learners.stack.streams import Streams
 from pulens.risks.disambiguation import class_balanced, kept_share, label_gradient, layer_slopes, support_slope
 from pulens.sample import LABELLED
 

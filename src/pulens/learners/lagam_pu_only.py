@@ -17,10 +17,10 @@ from typing import Any, ClassVar
 import torch
 
 from pulens.errors import InputError
-from pulens.learners._aside import set_aside
-from pulens.learners._data import StackedRows
-from pulens.learners._estimator import PULearner
 from pulens.learners.lagam import GroupProgram, LaGAM
+from pulens.learners.stack.aside import set_aside
+from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.rows import StackedRows
 
 
 class EstimatedSupportProgram(GroupProgram):

@@ -8,9 +8,9 @@ from typing import Any
 import torch
 
 from pulens.errors import InputError, listed
-from pulens.learners._data import Batch, Pooled, Subsets
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Program, Stage
+from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.loop import Program, Stage
+from pulens.learners.stack.rows import Batch, Pooled, Subsets
 from pulens.risks.alignment import cross_entropy
 from pulens.risks.labelling_bias import balanced_loss, expected_class, propensity_loss
 from pulens.risks.losses import sigmoid

@@ -12,9 +12,9 @@ from typing import Any
 
 import torch
 
-from pulens.learners._data import Batch, Drawn
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Program, Stage
+from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.loop import Program, Stage
+from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.losses import logistic
 from pulens.risks.means import masked_mean
 from pulens.risks.mixture import best_bin_share

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.special import expit
 
 from pulens.errors import AssumptionError
-from pulens.learners._classifier import Floats, check_word
-from pulens.learners._wrapper import (
+from pulens.learners.base.classifier import Floats, check_word
+from pulens.learners.base.wrapper import (
     Wrapper,
     case_control_cut,
     count_rows,

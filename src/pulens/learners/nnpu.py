@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import torch
 
 from pulens.errors import InputError, listed
-from pulens.learners._data import Batch, Pooled
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Program, Stage
+from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.loop import Program, Stage
+from pulens.learners.stack.rows import Batch, Pooled
 from pulens.risks import LOSSES
 from pulens.risks.correction import corrected
 from pulens.risks.means import masked_mean

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from pulens.errors import InputError
-from pulens.learners._wrapper import ByEstimator, count_rows
+from pulens.learners.base.wrapper import ByEstimator, count_rows
 
 
 class OracleClassifier(ByEstimator):

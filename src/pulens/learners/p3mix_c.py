@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pulens.learners._mixup_partners import PartnerLearner, PartnerProgram
+from pulens.learners.parts.mixup_partners import PartnerLearner, PartnerProgram
 
 
 class CorrectingProgram(PartnerProgram):

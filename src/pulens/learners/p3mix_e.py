@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import torch
 
-from pulens.learners._data import Batch
-from pulens.learners._loop import Stage
-from pulens.learners._mixup_partners import PartnerLearner, PartnerProgram, blend
+from pulens.learners.parts.mixup_partners import PartnerLearner, PartnerProgram, blend
+from pulens.learners.stack.loop import Stage
+from pulens.learners.stack.rows import Batch
 from pulens.risks.early_learning import early_learning
 from pulens.risks.losses import sigmoid
 

@@ -9,8 +9,8 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from pulens.errors import AssumptionError
-from pulens.learners._classifier import Booleans, Floats, check_count, check_word
-from pulens.learners._wrapper import (
+from pulens.learners.base.classifier import Booleans, Floats, check_count, check_word
+from pulens.learners.base.wrapper import (
     Wrapper,
     count_rows,
     log_odds_beyond,

@@ -14,13 +14,13 @@ from typing import Any
 import torch
 
 from pulens.errors import InputError, PulensError
-from pulens.learners._data import Batch, Drawn, StackedRows
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Program, Stack, Stage, gradients_of
-from pulens.learners._network import StackedNetwork
-from pulens.learners._optimiser import Optimiser, OptimiserSettings
-from pulens.learners._streams import GOLDEN, Streams, mix
-from pulens.learners._views import Views, usual_views
+from pulens.learners.parts.views import Views, usual_views
+from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.loop import Program, Stack, Stage, gradients_of
+from pulens.learners.stack.networks import StackedNetwork
+from pulens.learners.stack.optimiser import Optimiser, OptimiserSettings
+from pulens.learners.stack.rows import Batch, Drawn, StackedRows
+from pulens.learners.stack.streams import GOLDEN, Streams, mix
 from pulens.risks.alignment import clamp, cross_entropy, entropy
 from pulens.risks.fence import asymmetric, confidence, interval, penalty, weights_of
 from pulens.risks.losses import LOSSES, Loss, sigmoid

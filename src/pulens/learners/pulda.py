@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import torch
 
-from pulens.learners._data import Batch, Drawn
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Stage
 from pulens.learners.dist_pu import MixupProgram, cosine
+from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.loop import Stage
+from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.alignment import clamp, cross_entropy, margin_cost, smooth_distance
 from pulens.risks.losses import sigmoid
 from pulens.risks.means import masked_mean

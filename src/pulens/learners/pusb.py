@@ -12,11 +12,11 @@ from typing import Any
 
 import torch
 
-from pulens.learners._break_even import break_even_threshold, cut_below
-from pulens.learners._data import Batch
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Stage
 from pulens.learners.nnpu import RiskProgram
+from pulens.learners.parts.break_even import break_even_threshold, cut_below
+from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.loop import Stage
+from pulens.learners.stack.rows import Batch
 from pulens.risks.correction import corrected
 from pulens.risks.pu import unbiased
 

@@ -15,13 +15,13 @@ from typing import Any
 import torch
 
 from pulens.errors import InputError, listed
-from pulens.learners._data import Batch, Batches, Draw, Pooled, StackedRows
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Report, Stage, _Watch
-from pulens.learners._network import StackedNetwork
-from pulens.learners._selection import Selection, check_selection
-from pulens.learners._streams import Streams
 from pulens.learners.nnpu import RiskProgram
+from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.loop import Report, Stage, _Watch
+from pulens.learners.stack.networks import StackedNetwork
+from pulens.learners.stack.rows import Batch, Batches, Draw, Pooled, StackedRows
+from pulens.learners.stack.selection import Selection, check_selection
+from pulens.learners.stack.streams import Streams
 from pulens.risks.correction import corrected
 from pulens.risks.losses import logistic
 from pulens.risks.means import masked_mean

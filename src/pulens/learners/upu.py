@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import torch
 
-from pulens.learners._data import Batch
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Stage
 from pulens.learners.nnpu import RiskProgram
+from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.loop import Stage
+from pulens.learners.stack.rows import Batch
 from pulens.risks.pu import unbiased
 
 

@@ -15,14 +15,14 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from pulens.errors import InputError
-from pulens.learners import _players
-from pulens.learners._data import Batch, Drawn
-from pulens.learners._estimator import PULearner
-from pulens.learners._gaussians import fit_two, positive_last
-from pulens.learners._loop import Builder, Program, Stage, gradients_of
-from pulens.learners._optimiser import Optimiser
-from pulens.learners._output import Outputs
-from pulens.learners._sampling import Generates, check_number, generator_of
+from pulens.learners.parts import players
+from pulens.learners.parts.gaussians import fit_two, positive_last
+from pulens.learners.parts.output import Outputs
+from pulens.learners.parts.sampling import Generates, check_number, generator_of
+from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.loop import Builder, Program, Stage, gradients_of
+from pulens.learners.stack.optimiser import Optimiser
+from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.correction import corrected
 from pulens.risks.losses import logistic, sigmoid
 from pulens.risks.mixture_prior import biased_risk, component_odds, mixture_bound, normal_bound
@@ -61,11 +61,11 @@ class HiddenPositivesProgram(Program):
         told = with_observation(row_shape)
         return {
             "network": backbone,
-            "class_encoder": lambda: _players.encoder(row_shape, hidden, 2 * y, slope=SLOPE),
-            "observation_encoder": lambda: _players.encoder(told, hidden, 2 * o, slope=SLOPE),
-            "decoder": lambda: _players.generator(y + o, row_shape, hidden, slope=SLOPE),
+            "class_encoder": lambda: players.encoder(row_shape, hidden, 2 * y, slope=SLOPE),
+            "observation_encoder": lambda: players.encoder(told, hidden, 2 * o, slope=SLOPE),
+            "decoder": lambda: players.generator(y + o, row_shape, hidden, slope=SLOPE),
             "observer": lambda: nn.Linear(o, 1),
-            "discriminator": lambda: _players.discriminator(row_shape, hidden[:1], slope=SLOPE, dropout=DROPOUT),
+            "discriminator": lambda: players.discriminator(row_shape, hidden[:1], slope=SLOPE, dropout=DROPOUT),
         }
 
     def stages(self) -> list[Stage]:
@@ -285,7 +285,7 @@ def phase_ends(phases: Sequence[float], epochs: int) -> list[int]:
 
 def with_observation(row_shape: tuple[int, ...]) -> tuple[int, ...]:
     """The shape of rows that say whether they are labelled: two more numbers, or two more channels."""
-    if _players.is_picture(row_shape):
+    if players.is_picture(row_shape):
         return (row_shape[0] + 2, *row_shape[1:])
     return (math.prod(row_shape) + 2,)
 

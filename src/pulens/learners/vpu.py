@@ -9,9 +9,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from pulens.learners._data import Batch, Drawn
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Program, Stage
+from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.loop import Program, Stage
+from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.losses import logistic, sigmoid
 from pulens.risks.variational import mixup_gap, variational
 

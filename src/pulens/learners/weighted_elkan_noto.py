@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from pulens.errors import AssumptionError
-from pulens.learners._classifier import Floats
-from pulens.learners._wrapper import ByEstimator, count_rows, positive_probability, take
+from pulens.learners.base.classifier import Floats
+from pulens.learners.base.wrapper import ByEstimator, count_rows, positive_probability, take
 from pulens.learners.elkan_noto import ElkanNoto, unlabelled_weights
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 
