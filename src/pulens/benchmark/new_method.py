@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import torch
 
 from pulens.learners.stack.rows import Batch, Pooled
-from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.learner import PULearner
 from pulens.learners.stack.loop import Program, Stage
 from pulens.risks.losses import logistic
 from pulens.risks.means import masked_mean

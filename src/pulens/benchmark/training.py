@@ -176,7 +176,7 @@ def _fit_stack(
 
     from pulens.benchmark.watch import Enough, JudgedStack, Watch
     from pulens.learners import fit_many
-    from pulens.learners.stack.fitting import find_device
+    from pulens.learners.stack.device import find_device
 
     place = find_device(device)
     if place.type == "cuda":

@@ -15,9 +15,9 @@ import torch
 
 from pulens.benchmark.splits import JudgedRows
 from pulens.errors import PulensError
+from pulens.learners.base.proxies import proxy_accuracy
 from pulens.learners.stack.loop import Program, Stage, not_scored
 from pulens.learners.stack.rows import Part, StackedRows
-from pulens.learners.stack.selection import proxy_accuracy
 from pulens.scenario import Scenario
 
 CRITERIA = ("proxy_accuracy", "proxy_auc", "loss", "oracle_accuracy", "oracle_f1")

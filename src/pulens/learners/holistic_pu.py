@@ -16,7 +16,7 @@ import torch
 from pulens.errors import InputError, PulensError, listed
 from pulens.learners.parts.natural_break import COSTS, natural_break
 from pulens.learners.parts.views import PictureView, VectorView, Views, usual_views
-from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.learner import PULearner
 from pulens.learners.stack.loop import Program, Stage
 from pulens.learners.stack.rows import Batch, Drawn, StackedRows
 from pulens.risks.alignment import cross_entropy

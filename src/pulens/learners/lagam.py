@@ -20,17 +20,15 @@ import torch.nn.functional as F
 from torch import nn
 
 from pulens.errors import InputError
-from pulens.learners.base.collapse import warn_if_collapsed
 from pulens.learners.parts.contrast import contrast, group_loss, instance_loss, nearest, same_group
 from pulens.learners.parts.groups import grouped
 from pulens.learners.parts.views import Views, usual_views
-from pulens.learners.stack.fitting import PULearner, fit_many
+from pulens.learners.stack.learner import PULearner
 from pulens.learners.stack.loop import Builder, Program, Stack, Stage
 from pulens.learners.stack.networks import built
 from pulens.learners.stack.rows import Batch, Draw, Pooled, StackedRows, _sequence
 from pulens.learners.stack.streams import Streams
 from pulens.risks.disambiguation import class_balanced, kept_share, label_gradient, layer_slopes, support_slope
-from pulens.sample import LABELLED
 
 STEPS_DOWN = (0.625, 0.75, 0.875)  # epochs 250, 300 and 350 of 400
 PIECE = 4096  # rows times runs projected at once on a CPU
@@ -313,21 +311,7 @@ class LaGAM(PULearner):
 
         ``validation`` is a pair (X, labels) to select the epoch on; keep it apart from the support set.
         """
-        table = self._learn_scale(self._read(X, reset=True))
-        labels = self._codes(y, len(table))
-        tables, start = [table], len(table)
-        pairs: dict[str, Any] = {}
-        for name, pair in (("support", support), ("validation", validation)):
-            if pair is None:
-                continue
-            other = self._scaled(self._read(pair[0], reset=False))
-            codes = self._codes(pair[1], len(other), negatives=True)
-            pairs[name] = [(np.arange(start, start + len(other)), codes)]
-            tables.append(other)
-            start += len(other)
-        fit_many([self], np.concatenate(tables), [labels], rows=[np.arange(len(table))], **pairs)
-        warn_if_collapsed(self, table[labels != LABELLED])
-        return self
+        return self._fit(X, y, support=support, validation=validation)
 
 
 LEARNER = LaGAM

@@ -19,7 +19,7 @@ import torch
 from pulens.errors import InputError
 from pulens.learners.lagam import GroupProgram, LaGAM
 from pulens.learners.stack.aside import set_aside
-from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.learner import PULearner
 from pulens.learners.stack.rows import StackedRows
 
 

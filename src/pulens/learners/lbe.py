@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from pulens.errors import InputError, listed
-from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.learner import PULearner
 from pulens.learners.stack.loop import Program, Stage
 from pulens.learners.stack.rows import Batch, Pooled, Subsets
 from pulens.risks.alignment import cross_entropy

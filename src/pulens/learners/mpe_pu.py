@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.learner import PULearner
 from pulens.learners.stack.loop import Program, Stage
 from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.losses import logistic

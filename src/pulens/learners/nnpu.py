@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 
 from pulens.errors import InputError, listed
-from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.learner import PULearner
 from pulens.learners.stack.loop import Program, Stage
 from pulens.learners.stack.rows import Batch, Pooled
 from pulens.risks import LOSSES

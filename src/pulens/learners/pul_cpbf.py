@@ -15,7 +15,7 @@ import torch
 
 from pulens.errors import InputError, PulensError
 from pulens.learners.parts.views import Views, usual_views
-from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.learner import PULearner
 from pulens.learners.stack.loop import Program, Stack, Stage, gradients_of
 from pulens.learners.stack.networks import StackedNetwork
 from pulens.learners.stack.optimiser import Optimiser, OptimiserSettings

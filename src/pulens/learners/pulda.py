@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from pulens.learners.dist_pu import MixupProgram, cosine
-from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.learner import PULearner
 from pulens.learners.stack.loop import Stage
 from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.alignment import clamp, cross_entropy, margin_cost, smooth_distance

@@ -16,7 +16,7 @@ import torch
 
 from pulens.errors import InputError, listed
 from pulens.learners.nnpu import RiskProgram
-from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.learner import PULearner
 from pulens.learners.stack.loop import Report, Stage, _Watch
 from pulens.learners.stack.networks import StackedNetwork
 from pulens.learners.stack.rows import Batch, Batches, Draw, Pooled, StackedRows

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.learner import PULearner
 from pulens.learners.stack.loop import Program, Stage
 from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.losses import logistic, sigmoid

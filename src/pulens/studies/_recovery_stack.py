@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from pulens.learners.stack.fitting import find_device
+from pulens.learners.stack.device import find_device
 from pulens.learners.stack.loop import Program, Stack, Stage, train
 from pulens.learners.stack.networks import StackedNetwork
 from pulens.learners.stack.optimiser import OptimiserSettings

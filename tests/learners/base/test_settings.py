@@ -12,7 +12,7 @@ from pulens import learners
 from pulens.errors import AssumptionError, InputError
 from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU, RobustPU, SelfPU
 from pulens.learners.base.settings import check_settings
-from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.learner import PULearner
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 LABELS = (np.arange(60) < 20).astype(int)

@@ -1,4 +1,4 @@
-"""What learners without networks share: PU labels in, scikit-learn's manners, scores that PU labels can give."""
+"""What all learners share: PU labels in, scikit-learn's manners, scores that PU labels can give."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
 
 from pulens.errors import AssumptionError, InputError
-from pulens.inputs.columns import LabelCoding
-from pulens.learners.base.known_negatives import refuse_known_negatives
-from pulens.learners.base.prior import check_estimator_name, check_known_prior
-from pulens.sample import LABELLED, NEGATIVE
+from pulens.learners.base.labels import label_codes
+from pulens.learners.base.prior import resolved_prior
+from pulens.learners.base.proxies import proxy_accuracy, proxy_auc
+from pulens.sample import LABELLED
 from pulens.scenario import Scenario, check_scenario
 
 Booleans = NDArray[np.bool_]
@@ -50,12 +48,9 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labelled = self._labelled(y, len(values))
         prior = getattr(self, "class_prior_", None)
         if prior is None:
-            from scipy.stats import rankdata
-
-            excess = rankdata(values)[labelled].sum() - labelled.sum() * (labelled.sum() + 1) / 2
-            return float(excess / labelled.sum() / (~labelled).sum())
+            return proxy_auc(values[labelled], values[~labelled])
         followed = values if getattr(self, "scenario", None) == Scenario.SINGLE_SET else values[~labelled]
-        return float(2 * prior * (values[labelled] > 0).mean() + (followed <= 0).mean() - prior)
+        return float(proxy_accuracy((values[labelled] > 0).mean(), (followed <= 0).mean(), prior))
 
     def decision_function(self, X: Any) -> Floats:
         raise NotImplementedError
@@ -65,21 +60,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _labelled(self, y: Any, rows: int) -> Booleans:
         """Which rows are labelled, both kinds being there."""
-        if y is None:
-            raise InputError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        values = column_or_1d(y.to_numpy() if hasattr(y, "to_numpy") else y, warn=True)
-        if self.positive is None and values.dtype.kind in "fiub":
-            check_classification_targets(values)
-            if not np.isin(values, (LABELLED, 0, NEGATIVE)).all() and np.unique(values).size > 2:
-                raise InputError(
-                    "Only binary classification is supported. The type of the target is multiclass: labels must be 1 "
-                    "(labelled positive) and 0 (unlabelled), or say which value is positive (positive=...)."
-                )
-        if len(values) != rows:
-            raise InputError(f"there are {rows:,} rows but {len(values):,} labels.")
-        codes = LabelCoding(self.positive).encode(values, is_whole=False)
-        refuse_known_negatives(codes, type(self).__name__)
-        labelled: Booleans = codes == LABELLED
+        labelled: Booleans = label_codes(y, rows, positive=self.positive, who=type(self).__name__) == LABELLED
         if not labelled.any() or labelled.all():
             missing = "labelled positive (1)" if not labelled.any() else "unlabelled (0)"
             raise InputError(
@@ -90,18 +71,25 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _resolved_prior(self, X: Any, labelled: Booleans, *, needed: bool) -> float | None:
         """The class prior of the population: given, estimated by name, or none where one can do without."""
-        given, scenario = self.class_prior, check_scenario(self.scenario)
-        if given is None and not needed:
-            return None
-        if isinstance(given, str):
+        scenario = check_scenario(self.scenario)
+
+        def estimate(method: str) -> float:
             from pulens.priors.from_features import estimate_prior_from_features
 
-            method, seed = check_estimator_name(given), int(seed_of(self.random_state).generate_state(1)[0])
+            seed = int(seed_of(self.random_state).generate_state(1)[0])
             found = estimate_prior_from_features(
                 flat(X), labelled.astype(int), method=method, scenario=str(scenario), seed=seed
             )
             return float(np.clip(found.value, 1e-6, 1 - 1e-6))
-        return check_known_prior(given, scenario, float(labelled.mean()))
+
+        return resolved_prior(
+            self.class_prior,
+            scenario,
+            float(labelled.mean()),
+            who=type(self).__name__,
+            needed=needed,
+            estimate=estimate,
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

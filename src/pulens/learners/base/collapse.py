@@ -29,5 +29,5 @@ def warn_if_collapsed(learner: Any, unlabelled: NDArray[np.float32]) -> None:
         "collapsed. Scale the features (standardise=True), lower learning_rate, or take another loss or method; its "
         "scores may still rank rows.",
         CollapseWarning,
-        stacklevel=3,
+        stacklevel=4,  # whoever called fit
     )

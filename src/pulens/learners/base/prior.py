@@ -5,6 +5,7 @@ Estimators are handed out-of-fold scores of a quick classifier.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,29 @@ from pulens.errors import AssumptionError, listed, nearest
 from pulens.scenario import Scenario
 
 MOST_FEATURES = 2000
+
+
+def resolved_prior(
+    given: Any,
+    scenario: Scenario,
+    labelled_share: float,
+    *,
+    who: str,
+    needed: bool,
+    estimate: Callable[[str], float],
+) -> float | None:
+    """The class prior that a learner works with: given, estimated by name, or none where it can do without.
+
+    >>> resolved_prior("auto", Scenario.SINGLE_SET, 0.3, who="NNPU", needed=True, estimate=lambda method: 0.4)
+    0.4
+    """
+    if isinstance(given, str):
+        return estimate(check_estimator_name(given))
+    if given is None:
+        if needed:
+            raise AssumptionError(f"{who} needs class_prior: a number, or 'auto' to estimate it, got None.")
+        return None
+    return check_known_prior(given, scenario, labelled_share)
 
 
 def check_known_prior(given: Any, scenario: Scenario, labelled_share: float) -> float:

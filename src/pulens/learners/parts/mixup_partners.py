@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from pulens.errors import InputError
-from pulens.learners.stack.fitting import PULearner
+from pulens.learners.stack.learner import PULearner
 from pulens.learners.stack.loop import Program, Stack, Stage
 from pulens.learners.stack.networks import Moment, StackedNetwork
 from pulens.learners.stack.rows import Batch, Drawn

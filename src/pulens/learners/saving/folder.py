@@ -172,7 +172,7 @@ def _facts(folder: Path) -> dict[str, Any]:
 
 def _restore_networks(learner: Any, facts: dict[str, Any], folder: Path) -> None:
     """Put the stored weights into an unfitted learner with the stored parameters."""
-    from pulens.learners.stack.fitting import _builder
+    from pulens.learners.stack.modules import builder_of
 
     missing = [name for name in NEEDED if name not in facts["fitted"]]
     if missing:
@@ -186,7 +186,7 @@ def _restore_networks(learner: Any, facts: dict[str, Any], folder: Path) -> None
             setattr(learner, name, tuple(value) if name == "row_shape_" and isinstance(value, list) else value)
     _check_settings(learner, folder)
     _check_numbers(learner, folder)
-    builder = _builder(learner.backbone, learner.row_shape_)
+    builder = builder_of(learner.backbone, learner.row_shape_)
     ours = isinstance(learner.backbone, str)  # others may not be buildable without numbers, nor take a row of zeros
     learner.network_ = _network(builder, folder / WEIGHTS, ours)
     if ours:
