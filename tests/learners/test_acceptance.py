@@ -15,7 +15,7 @@ from pulens.learners.lbe import smallest
 from pulens.learners.mpe_pu import ValueIgnoringProgram
 from pulens.learners.parts.break_even import break_even_threshold, cut_below
 from pulens.learners.pusb import SelectionBiasProgram
-from pulens.learners.stack.loop import Program
+from pulens.learners.stack.program import Program
 from pulens.learners.vpu import VariationalProgram
 from pulens.risks import LOSSES, alignment, labelling_bias, risk_parts, unbiased
 from pulens.risks.correction import corrected, corrected_value

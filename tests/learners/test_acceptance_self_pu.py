@@ -13,9 +13,9 @@ from pulens.errors import InputError
 from pulens.learners import SelfPU, fit_many
 from pulens.learners.parts.direction import slopes_along
 from pulens.learners.self_pu import both_ends, teacher_takes, trusted_per_side
-from pulens.learners.stack.loop import Stack, gradients_of
 from pulens.learners.stack.networks import StackedNetwork
 from pulens.learners.stack.passes import Passes, spread_order
+from pulens.learners.stack.program import Stack, gradients_of
 from pulens.learners.stack.rows import Part, StackedRows
 from pulens.learners.stack.streams import Streams
 from pulens.risks.alignment import entropy

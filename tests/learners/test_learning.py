@@ -12,7 +12,7 @@ from torch import nn
 from pulens import learners
 from pulens.learners import fit_many
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.loop import Program, Stage
+from pulens.learners.stack.program import Program, Stage
 from pulens.learners.stack.rows import Pooled
 from pulens.risks.losses import logistic
 from pulens.risks.means import masked_mean

@@ -19,7 +19,7 @@ import torch
 
 from pulens.learners.stack.rows import Batch, Pooled
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.loop import Program, Stage
+from pulens.learners.stack.program import Program, Stage
 from pulens.risks.losses import logistic
 from pulens.risks.means import masked_mean
 

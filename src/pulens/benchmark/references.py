@@ -8,7 +8,7 @@ from typing import ClassVar
 import torch
 
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.loop import Program, Stage
+from pulens.learners.stack.program import Program, Stage
 from pulens.learners.stack.rows import Batch, Pooled
 from pulens.risks.losses import logistic
 from pulens.risks.means import masked_mean

@@ -174,7 +174,7 @@ def _fit_stack(
     """All runs as one, watched after every epoch."""
     import torch
 
-    from pulens.benchmark.watch import Enough, JudgedStack, Watch
+    from pulens.benchmark.watch import JudgedStack, Watch
     from pulens.learners import fit_many
     from pulens.learners.stack.device import find_device
 
@@ -207,18 +207,15 @@ def _fit_stack(
     held = [_labelled_first(one.validation) for one in prepared]
     processor = time.process_time()
     watch.begin()
-    try:
-        fit_many(
-            stack,
-            on_device,
-            list(labels),
-            rows=[own + offset for own, offset in zip(rows, offsets, strict=True)],
-            validation=[(own + offset, codes) for (own, codes), offset in zip(held, offsets, strict=True)],
-            on_epoch=watch,
-            **extra,
-        )
-    except Enough:
-        watch.finish()
+    fit_many(
+        stack,
+        on_device,
+        list(labels),
+        rows=[own + offset for own, offset in zip(rows, offsets, strict=True)],
+        validation=[(own + offset, codes) for (own, codes), offset in zip(held, offsets, strict=True)],
+        on_epoch=watch,
+        **extra,
+    )
     cost = Cost(watch.seconds(), watch.watching, time.process_time() - processor, *_peak(place.type))
     if not watch.trace:
         raise RuntimeError(f"{method.name} trained no epoch that could be kept.")

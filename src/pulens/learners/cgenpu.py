@@ -16,8 +16,8 @@ from pulens.learners.parts import players
 from pulens.learners.parts.output import Outputs
 from pulens.learners.parts.sampling import Generates, check_number, generator_of
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.loop import Builder, Program, Stage, gradients_of
 from pulens.learners.stack.optimiser import Optimiser
+from pulens.learners.stack.program import Builder, Program, Stage, gradients_of
 from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.conditional import classifier_loss, deception, discriminator_loss, ties
 from pulens.risks.losses import sigmoid

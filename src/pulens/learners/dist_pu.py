@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.loop import Program, Stage
+from pulens.learners.stack.program import Program, Stage
 from pulens.learners.stack.rows import Batch, Pooled
 from pulens.risks.alignment import clamp, cross_entropy, entropy, label_distribution
 from pulens.risks.losses import sigmoid

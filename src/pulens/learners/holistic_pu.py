@@ -17,7 +17,7 @@ from pulens.errors import InputError, PulensError, listed
 from pulens.learners.parts.natural_break import COSTS, natural_break
 from pulens.learners.parts.views import PictureView, VectorView, Views, usual_views
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.loop import Program, Stage
+from pulens.learners.stack.program import Program, Stage
 from pulens.learners.stack.rows import Batch, Drawn, StackedRows
 from pulens.risks.alignment import cross_entropy
 from pulens.risks.losses import logistic, sigmoid

@@ -24,8 +24,8 @@ from pulens.learners.parts.contrast import contrast, group_loss, instance_loss, 
 from pulens.learners.parts.groups import grouped
 from pulens.learners.parts.views import Views, usual_views
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.loop import Builder, Program, Stack, Stage
 from pulens.learners.stack.networks import built
+from pulens.learners.stack.program import Builder, Program, Stack, Stage
 from pulens.learners.stack.rows import Batch, Draw, Pooled, StackedRows, _sequence
 from pulens.learners.stack.streams import Streams
 from pulens.risks.disambiguation import class_balanced, kept_share, label_gradient, layer_slopes, support_slope

@@ -9,7 +9,7 @@ import torch
 
 from pulens.errors import InputError, listed
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.loop import Program, Stage
+from pulens.learners.stack.program import Program, Stage
 from pulens.learners.stack.rows import Batch, Pooled, Subsets
 from pulens.risks.alignment import cross_entropy
 from pulens.risks.labelling_bias import balanced_loss, expected_class, propensity_loss

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.loop import Program, Stage
+from pulens.learners.stack.program import Program, Stage
 from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.losses import logistic
 from pulens.risks.means import masked_mean

@@ -13,7 +13,7 @@ import torch
 
 from pulens.errors import InputError, listed
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.loop import Program, Stage
+from pulens.learners.stack.program import Program, Stage
 from pulens.learners.stack.rows import Batch, Pooled
 from pulens.risks import LOSSES
 from pulens.risks.correction import corrected

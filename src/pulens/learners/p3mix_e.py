@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 
 from pulens.learners.parts.mixup_partners import PartnerLearner, PartnerProgram, blend
-from pulens.learners.stack.loop import Stage
+from pulens.learners.stack.program import Stage
 from pulens.learners.stack.rows import Batch
 from pulens.risks.early_learning import early_learning
 from pulens.risks.losses import sigmoid

@@ -9,7 +9,7 @@ import torch
 
 from pulens.errors import InputError, listed
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.loop import Program, Stage, gradients_of
+from pulens.learners.stack.program import Program, Stage, gradients_of
 from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.adversarial import EPSILON, predictive_game, predictive_game_in_sums
 

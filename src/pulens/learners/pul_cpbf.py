@@ -16,9 +16,9 @@ import torch
 from pulens.errors import InputError, PulensError
 from pulens.learners.parts.views import Views, usual_views
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.loop import Program, Stack, Stage, gradients_of
 from pulens.learners.stack.networks import StackedNetwork
 from pulens.learners.stack.optimiser import Optimiser, OptimiserSettings
+from pulens.learners.stack.program import Program, Stack, Stage, gradients_of
 from pulens.learners.stack.rows import Batch, Drawn, StackedRows
 from pulens.learners.stack.streams import GOLDEN, Streams, mix
 from pulens.risks.alignment import clamp, cross_entropy, entropy

@@ -8,7 +8,7 @@ import torch
 
 from pulens.learners.dist_pu import MixupProgram, cosine
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.loop import Stage
+from pulens.learners.stack.program import Stage
 from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.alignment import clamp, cross_entropy, margin_cost, smooth_distance
 from pulens.risks.losses import sigmoid

@@ -15,7 +15,7 @@ import torch
 from pulens.learners.nnpu import RiskProgram
 from pulens.learners.parts.break_even import break_even_threshold, cut_below
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.loop import Stage
+from pulens.learners.stack.program import Stage
 from pulens.learners.stack.rows import Batch
 from pulens.risks.correction import corrected
 from pulens.risks.pu import unbiased

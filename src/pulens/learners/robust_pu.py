@@ -17,11 +17,12 @@ import torch
 from pulens.errors import InputError, listed
 from pulens.learners.nnpu import RiskProgram
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.loop import Report, Stage, _Watch
 from pulens.learners.stack.networks import StackedNetwork
+from pulens.learners.stack.program import Stage
 from pulens.learners.stack.rows import Batch, Batches, Draw, Pooled, StackedRows
 from pulens.learners.stack.selection import Selection, check_selection
 from pulens.learners.stack.streams import Streams
+from pulens.learners.stack.watching import BestParameters
 from pulens.risks.correction import corrected
 from pulens.risks.losses import logistic
 from pulens.risks.means import masked_mean
@@ -66,12 +67,12 @@ class SelfPacedProgram(RiskProgram):
 
     def begin_stage(self, stage: Stage) -> None:
         if stage.name == "pre-training":
-            self.watch = _Watch(self.stack, None)
-            self.criterion = self._criterion()
+            criterion = self._criterion()
+            self.watch = None if criterion is None else BestParameters(self.stack, criterion)
             self.weights: torch.Tensor | None = None
             self.kept_epoch = [stage.epochs] * self.stack.runs
-        elif self.criterion is not None:
-            self.kept_epoch = self.watch.finish()
+        elif self.watch is not None:
+            self.kept_epoch = self.watch.put_back()
 
     def _criterion(self) -> Selection | None:
         """What picks the epoch of pre-training that the episodes start from."""
@@ -81,8 +82,8 @@ class SelfPacedProgram(RiskProgram):
         return Selection(name, held_out, self.stack.class_priors)
 
     def end_epoch(self, stage: Stage) -> None:
-        if stage.name == "pre-training" and self.criterion is not None:
-            self.watch.see(self.criterion(self), self.epoch_in_stage + 1, Report([]))
+        if stage.name == "pre-training" and self.watch is not None:
+            self.watch.look(self, self.epoch_in_stage + 1)
 
     def begin_epoch(self, stage: Stage, moment_epoch: int) -> None:
         if stage.name != "episodes":

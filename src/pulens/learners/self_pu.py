@@ -13,9 +13,9 @@ from pulens.learners.base.proxies import proxy_accuracy
 from pulens.learners.dist_pu import cosine
 from pulens.learners.parts.direction import slopes_along
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.loop import Program, Stack, Stage, gradients_of
 from pulens.learners.stack.optimiser import Optimiser
 from pulens.learners.stack.passes import Pass, PassBatch, Passes
+from pulens.learners.stack.program import Program, Stack, Stage, gradients_of
 from pulens.learners.stack.rows import Batch, StackedRows
 from pulens.risks.alignment import clamp, cross_entropy, entropy
 from pulens.risks.correction import corrected

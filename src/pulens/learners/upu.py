@@ -8,7 +8,7 @@ import torch
 
 from pulens.learners.nnpu import RiskProgram
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.loop import Stage
+from pulens.learners.stack.program import Stage
 from pulens.learners.stack.rows import Batch
 from pulens.risks.pu import unbiased
 

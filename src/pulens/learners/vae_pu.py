@@ -20,8 +20,8 @@ from pulens.learners.parts.gaussians import fit_two, positive_last
 from pulens.learners.parts.output import Outputs
 from pulens.learners.parts.sampling import Generates, check_number, generator_of
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.loop import Builder, Program, Stage, gradients_of
 from pulens.learners.stack.optimiser import Optimiser
+from pulens.learners.stack.program import Builder, Program, Stage, gradients_of
 from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.correction import corrected
 from pulens.risks.losses import logistic, sigmoid

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.loop import Program, Stage
+from pulens.learners.stack.program import Program, Stage
 from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.losses import logistic, sigmoid
 from pulens.risks.variational import mixup_gap, variational

@@ -17,7 +17,7 @@ from torch import nn
 
 from pulens.learners.nnpu import NonNegativeProgram, RiskProgram
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.loop import Program, Stage
+from pulens.learners.stack.program import Program, Stage
 from pulens.learners.stack.rows import Batch, Pooled
 from pulens.risks import LOSSES
 

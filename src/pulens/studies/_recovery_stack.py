@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from torch import nn
 
 from pulens.learners.stack.device import find_device
-from pulens.learners.stack.loop import Program, Stack, Stage, train
+from pulens.learners.stack.loop import train
 from pulens.learners.stack.networks import StackedNetwork
 from pulens.learners.stack.optimiser import OptimiserSettings
+from pulens.learners.stack.program import Program, Stack, Stage
 from pulens.learners.stack.rows import Batch, Batches, Draw, Part, StackedRows
 from pulens.learners.stack.streams import Streams
 from pulens.risks.losses import logistic

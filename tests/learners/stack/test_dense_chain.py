@@ -8,13 +8,12 @@ from torch import nn
 
 from pulens.learners.stack import streams as chance
 from pulens.learners.stack.dense import chain
-from pulens.learners.stack.dense.chain import joined
 from pulens.learners.stack.dense.layers import dense_layers
 from pulens.learners.stack.dense.threads import each_run
 from pulens.learners.stack.layers import plan
-from pulens.learners.stack.loop import gradients_of
-from pulens.learners.stack.networks import StackedNetwork
+from pulens.learners.stack.networks import StackedNetwork, joined
 from pulens.learners.stack.optimiser import Optimiser, OptimiserSettings
+from pulens.learners.stack.program import gradients_of
 from pulens.learners.stack.streams import GOLDEN, Streams, mix, mix_tensor, signed
 
 CPU = torch.device("cpu")

@@ -12,8 +12,8 @@ from pulens import learners
 from pulens.errors import InputError, PulensError
 from pulens.learners import NNPU, fit_many
 from pulens.learners.stack.dense import chain
-from pulens.learners.stack.loop import gradients_of
 from pulens.learners.stack.networks import StackedNetwork
+from pulens.learners.stack.program import gradients_of
 from pulens.learners.stack.streams import Streams
 
 

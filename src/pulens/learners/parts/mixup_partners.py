@@ -16,8 +16,8 @@ from torch import nn
 
 from pulens.errors import InputError
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.loop import Program, Stack, Stage
 from pulens.learners.stack.networks import Moment, StackedNetwork
+from pulens.learners.stack.program import Program, Stack, Stage
 from pulens.learners.stack.rows import Batch, Drawn
 from pulens.learners.stack.streams import Streams
 from pulens.risks.alignment import clamp, cross_entropy, entropy

@@ -17,9 +17,10 @@ from pulens.learners.base.settings import check_settings
 from pulens.learners.stack.aside import set_aside
 from pulens.learners.stack.device import find_device
 from pulens.learners.stack.division import Division, divide, positives_first
-from pulens.learners.stack.loop import Builder, EpochHook, Program, Report, Stack, train
+from pulens.learners.stack.loop import EpochHook, Report, train
 from pulens.learners.stack.modules import builder_of
 from pulens.learners.stack.networks import CONVOLUTIONS, StackedNetwork, built
+from pulens.learners.stack.program import Builder, Program, Stack
 from pulens.learners.stack.rows import Part, StackedRows
 from pulens.learners.stack.selection import Selection, check_selection
 from pulens.learners.stack.streams import Streams

@@ -18,7 +18,7 @@ from pulens.learners.base.collapse import warn_if_collapsed
 from pulens.learners.base.labels import label_codes
 from pulens.learners.stack.device import find_device
 from pulens.learners.stack.fitting import fit_many
-from pulens.learners.stack.loop import Program
+from pulens.learners.stack.program import Program
 from pulens.sample import LABELLED
 from pulens.scenario import DEFAULT_SCENARIO
 

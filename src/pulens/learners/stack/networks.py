@@ -75,6 +75,42 @@ class StackedNetwork:
         return found
 
     @property
+    def goes_run_by_run(self) -> bool:
+        """Whether passes compute one run after the other, so that runs can be left out."""
+        return self._dense is not None
+
+    def rest(self, runs: Sequence[int]) -> None:
+        """Leave these runs out of training passes, where runs are computed one by one."""
+        if self._dense is not None:
+            self._dense.resting = frozenset(runs)
+
+    def leave_unscored(self, runs: Sequence[int]) -> None:
+        """Give scores of 0 for these runs, where runs are computed one by one."""
+        if self._dense is not None:
+            self._dense.unscored = frozenset(runs)
+
+    @property
+    def leaves(self) -> list[torch.Tensor]:
+        """What a loss may be differentiated by: the parameters, and all of them as one vector where passes read it."""
+        return [*self.parameters.values(), *(() if self._dense is None else (self._dense.leaf,))]
+
+    def gradient(self, found: Sequence[torch.Tensor | None]) -> torch.Tensor:
+        """Derivatives by the :attr:`leaves`, laid out as ``flat`` is."""
+        parts = found[: len(self.parameters)]
+        whole = None if self._dense is None else found[-1]
+        if all(part is None for part in parts):
+            if whole is None:
+                raise RuntimeError("a loss does not reach any parameter of a network.")
+            return whole
+        # a bias that a batch norm would take away takes no part: its gradient is 0
+        known = [
+            torch.zeros_like(leaf) if part is None else part
+            for leaf, part in zip(self.parameters.values(), parts, strict=True)
+        ]
+        # some passes may go through the chain as a whole and others layer by layer
+        return joined(known) if whole is None else whole + joined(known)
+
+    @property
     def has_batch_norm(self) -> bool:
         return any(isinstance(module, nn.modules.batchnorm._BatchNorm) for module in self.template.modules())
 
@@ -153,61 +189,64 @@ class StackedNetwork:
     ) -> torch.Tensor:
         """Layers ``begin`` to ``end`` of the plan; what goes in and comes out is [R, rows, ...]."""
         assert self.steps is not None
-        train = streams is not None
-        is_picture = x.dim() == 5
-        rows = x.shape[1]
-        if is_picture:
-            x = x.transpose(0, 1).reshape(rows, -1, *x.shape[3:])
-            if self.channels_last:
-                x = x.contiguous(memory_format=torch.channels_last)
-        own = self.parameters
+        train, rows = streams is not None, x.shape[1]
+        x = self._pictures_in(x)
         masked = False
         unadded: torch.Tensor | None = None  # the bias that a batch norm would take away again
-        for number, (name, module) in enumerate(self.steps):
-            if number < begin or (end is not None and number >= end):
-                continue
-            if isinstance(module, nn.Linear):
+        for number, (name, module) in list(enumerate(self.steps))[begin:end]:
+            if isinstance(module, nn.Linear | nn.Conv2d | nn.ConvTranspose2d):
                 bias, unadded = self._bias(number, end, train)
-                x = layers.linear(x, own[f"{name}weight"], bias)
-            elif isinstance(module, nn.Conv2d):
-                bias, unadded = self._bias(number, end, train)
-                x = layers.convolution(x, own[f"{name}weight"], bias, module, self.convolution)
-            elif isinstance(module, nn.ConvTranspose2d):
-                bias, unadded = self._bias(number, end, train)
-                x = layers.transposed_convolution(x, own[f"{name}weight"], bias, module)
+                x = self._multiplied(x, name, module, bias)
             elif isinstance(module, nn.Unflatten):
                 x = layers.unflatten(x, tuple(module.unflattened_size))
             elif isinstance(module, nn.Dropout):
                 if train and module.p and not masked:
-                    assert streams is not None
                     mask = self._mask(x, streams, f"{self.name}.{number}", moment, module.p, rows)
                     x = x * mask.to(x.dtype)  # else activations of 16 bits would leave in 32
                 masked = False
             elif train and self._drops_next(number, end):
                 # masks are not negative, so they commute with ReLU; in place a stack's activations are read once less
-                assert streams is not None
                 dropout = self.steps[number + 1][1]
                 assert isinstance(dropout, nn.Dropout)
                 mask = self._mask(x, streams, f"{self.name}.{number + 1}", moment, dropout.p, rows)
                 x = x.mul_(mask).relu_()
                 masked = True
             elif isinstance(module, nn.Flatten):
-                if x.dim() == 4:
-                    x = x.reshape(rows, self.runs, -1).transpose(0, 1)
-                elif x.dim() != 3:
-                    x = x.flatten(2)
+                x = x.reshape(rows, self.runs, -1).transpose(0, 1) if x.dim() == 4 else x.flatten(2)
             elif isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d):
-                mean, variance = self.buffers[f"{name}running_mean"], self.buffers[f"{name}running_var"]
-                if train:
-                    self.buffers[f"{name}num_batches_tracked"] += 1
-                affine = own[f"{name}weight"], own[f"{name}bias"]
-                x = layers.batch_norm(x, module, *affine, mean, variance, train, unadded)
+                x = self._normalised(x, name, module, train, unadded)
                 unadded = None
             else:
                 x = module(x)
         if x.dim() == 4:
             x = x.reshape(rows, self.runs, -1, *x.shape[2:]).transpose(0, 1)
         return x.reshape(self.runs, rows) if end is None and x.numel() == self.runs * rows else x
+
+    def _pictures_in(self, x: torch.Tensor) -> torch.Tensor:
+        """Pictures [R, rows, channels, ...] as layers take them, the channels of all runs side by side; else as is."""
+        if x.dim() != 5:
+            return x
+        x = x.transpose(0, 1).reshape(x.shape[1], -1, *x.shape[3:])
+        return x.contiguous(memory_format=torch.channels_last) if self.channels_last else x
+
+    def _multiplied(self, x: torch.Tensor, name: str, module: nn.Module, bias: torch.Tensor | None) -> torch.Tensor:
+        """Through a dense layer or a convolution."""
+        weight = self.parameters[f"{name}weight"]
+        if isinstance(module, nn.Linear):
+            return layers.linear(x, weight, bias)
+        if isinstance(module, nn.Conv2d):
+            return layers.convolution(x, weight, bias, module, self.convolution)
+        return layers.transposed_convolution(x, weight, bias, module)
+
+    def _normalised(
+        self, x: torch.Tensor, name: str, module: nn.Module, train: bool, unadded: torch.Tensor | None
+    ) -> torch.Tensor:
+        """Through a batch norm, which in training counts its batches."""
+        mean, variance = self.buffers[f"{name}running_mean"], self.buffers[f"{name}running_var"]
+        if train:
+            self.buffers[f"{name}num_batches_tracked"] += 1
+        affine = self.parameters[f"{name}weight"], self.parameters[f"{name}bias"]
+        return layers.batch_norm(x, module, *affine, mean, variance, train, unadded)
 
     def _bias(self, number: int, end: int | None, train: bool) -> tuple[torch.Tensor | None, torch.Tensor | None]:
         """A layer's bias as one to add, or as one to leave out: in training a batch norm takes any constant away."""
@@ -227,8 +266,9 @@ class StackedNetwork:
         return type(before) is nn.Linear and type(here) is nn.ReLU and type(behind) is nn.Dropout and behind.p > 0
 
     def _mask(
-        self, x: torch.Tensor, streams: Streams, purpose: str, moment: Moment, p: float, rows: int
+        self, x: torch.Tensor, streams: Streams | None, purpose: str, moment: Moment, p: float, rows: int
     ) -> torch.Tensor:
+        assert streams is not None
         if x.dim() == 3:
             return self._keep(streams, purpose, moment, tuple(x.shape[1:]), p)
         # pictures: the run axis stands behind the rows
@@ -292,3 +332,17 @@ def built(build: Callable[[], nn.Module], seed: int, name: str = "network") -> n
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed((seed * 0x9E3779B9 + zlib.crc32(name.encode())) % (1 << 63))
         return build()
+
+
+def joined(parts: Sequence[torch.Tensor]) -> torch.Tensor:
+    """Tensors one behind the other as one vector; without a copy where they are the whole of one already."""
+    whole = parts[0]._base
+    if whole is not None and whole.dim() == 1 and whole.numel() == sum(part.numel() for part in parts):
+        place = 0
+        for part in parts:
+            if part._base is not whole or part.storage_offset() != place or not part.is_contiguous():
+                break
+            place += part.numel()
+        else:
+            return whole
+    return torch.cat([part.reshape(-1) for part in parts])

@@ -111,7 +111,7 @@ class Optimiser:
         Only where networks are large enough to compute run by run; a kernel's vectors then never span two runs.
         """
         network = self.network
-        if network.runs == 1 or network._dense is None or self._in_memory or not self._can_fuse:
+        if network.runs == 1 or not network.goes_run_by_run or self._in_memory or not self._can_fuse:
             return False
         assert self.second is not None
         if self._taken_by_run is None:

@@ -23,8 +23,8 @@ from pulens.learners.stack.rows import Draw
 from pulens.learners.stack.streams import Slots, drawing_from
 
 if TYPE_CHECKING:
-    from pulens.learners.stack.loop import Program, Stage
     from pulens.learners.stack.optimiser import Optimiser
+    from pulens.learners.stack.program import Program, Stage
 
 FEWEST = 4  # steps of one kind in an epoch for which recording pays
 SWITCH = "PULENS_CUDA_GRAPHS"

@@ -14,7 +14,7 @@ from pulens.learners.base.proxies import proxy_accuracy, proxy_auc
 from pulens.scenario import Scenario
 
 if TYPE_CHECKING:
-    from pulens.learners.stack.loop import Program
+    from pulens.learners.stack.program import Program
     from pulens.learners.stack.rows import StackedRows
 
 OWN = ("proxy_accuracy", "proxy_auc", "loss", "last", "oracle", "oracle_f1")

@@ -226,20 +226,6 @@ def _place(part: torch.Tensor) -> Place:
     return part.shape, part.stride(), part.storage_offset()
 
 
-def joined(parts: Sequence[torch.Tensor]) -> torch.Tensor:
-    """Tensors one behind the other as one vector; without a copy where they are the whole of one already."""
-    whole = parts[0]._base
-    if whole is not None and whole.dim() == 1 and whole.numel() == sum(part.numel() for part in parts):
-        place = 0
-        for part in parts:
-            if part._base is not whole or part.storage_offset() != place or not part.is_contiguous():
-                break
-            place += part.numel()
-        else:
-            return whole
-    return torch.cat([part.reshape(-1) for part in parts])
-
-
 class _Pass(torch.autograd.Function):  # type: ignore[misc]
     """A pass in training mode as one operation."""
 
