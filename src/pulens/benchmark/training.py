@@ -76,7 +76,7 @@ def failed(run: Run, reason: str, device: str = "auto") -> Row:
     try:
         method = methods.find(run.source or run.method)
     except Exception:  # the method's own file may be what is broken
-        method = methods.Method(run.method, run.method, "other", None)
+        method = methods.Method(None, run.method, name=run.method)
     now = datetime.now(UTC).isoformat()
     row = identity(run, method) | {"status": "failed", "reason": reason, "started": now, "finished": now}
     return row | hardware(device if device != "auto" else "cpu")
@@ -284,13 +284,6 @@ def _training_rows(method: methods.Method, one: PreparedRun) -> tuple[NDArray[An
     return one.rows, one.labels
 
 
-def _takes_prior(method: methods.Method) -> bool:
-    """Whether the plan hands a class prior over."""
-    if method.is_network:
-        return bool(method.learner._program.needs_class_prior)
-    return not method.uses_truth and "class_prior" in method.settings
-
-
 def _selecting_prior(method: methods.Method, one: PreparedRun, X: NDArray[Any], offset: int = 0) -> float | None:
     """The class prior that selects epochs: the true one only where methods are told it; None is the run's own.
 
@@ -299,7 +292,7 @@ def _selecting_prior(method: methods.Method, one: PreparedRun, X: NDArray[Any], 
     """
     if one.run.class_prior == "known":
         return one.class_prior
-    return None if _takes_prior(method) else _estimated_prior(one, X, offset)
+    return None if method.takes_class_prior else _estimated_prior(one, X, offset)
 
 
 def _estimated_prior(one: PreparedRun, X: NDArray[Any], offset: int = 0) -> float:
@@ -322,7 +315,7 @@ def _learner(method: methods.Method, one: PreparedRun, device: str) -> Any:
     """The learner with the plan's settings; ``selection="last"``, since the watch does the selecting."""
     run = one.run
     decided: dict[str, Any] = {"random_state": run.seed, "scenario": run.scenario}
-    if _takes_prior(method):
+    if method.takes_class_prior:
         decided["class_prior"] = one.class_prior if run.class_prior == "known" else "auto"
     if method.is_network:
         decided |= {"backbone": run.backbone, "device": device, "precision": run.precision, "progress": False}

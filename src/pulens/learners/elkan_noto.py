@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from pulens.learners.base.classifier import Booleans, Floats, check_word
+from pulens.learners.base.facts import Learner
 from pulens.learners.base.wrapper import (
     SMALLEST,
     Wrapper,
@@ -174,3 +175,6 @@ class ElkanNoto(Wrapper):
                 left[key] -= 1
                 copies[place] = True
         return copies
+
+
+LEARNER = Learner(ElkanNoto, title="Elkan-Noto")

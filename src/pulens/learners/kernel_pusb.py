@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pulens.errors import AssumptionError
 from pulens.inputs.dense import dense
 from pulens.learners.base.classifier import Booleans, Floats, PUClassifier, check_count, check_word, flat, seed_of
+from pulens.learners.base.facts import RISK, Learner
 from pulens.learners.base.proxies import proxy_auc
 from pulens.learners.parts.break_even import break_even_threshold, cut_below
 from pulens.learners.parts.kernel_features import directions, gaussian_features, squared_distances
@@ -270,4 +271,4 @@ def check_positive(name: str, values: Any) -> Floats:
     return found
 
 
-LEARNER = KernelPUSB
+LEARNER = Learner(KernelPUSB, title="PUSB (kernel)", family=RISK)

@@ -9,6 +9,7 @@ from scipy.special import expit
 
 from pulens.errors import AssumptionError
 from pulens.learners.base.classifier import Floats, check_word
+from pulens.learners.base.facts import REFERENCE, Learner
 from pulens.learners.base.wrapper import (
     Wrapper,
     case_control_cut,
@@ -94,3 +95,6 @@ class NaiveClassifier(Wrapper):
     def _posterior(self, X: Any) -> Floats:
         squashed: Floats = expit(self.decision_function(X))
         return squashed
+
+
+LEARNER = Learner(NaiveClassifier, title="naive (logistic regression)", family=REFERENCE)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pulens.errors import AssumptionError
 from pulens.learners.base.classifier import Booleans, Floats, check_count, check_word
+from pulens.learners.base.facts import Learner
 from pulens.learners.base.wrapper import (
     Wrapper,
     count_rows,
@@ -146,3 +147,6 @@ class PUBagging(Wrapper):
         if check_scenario(self.scenario) is Scenario.SINGLE_SET:
             prior = float(np.clip((prior * rows - n_labelled) / (rows - n_labelled), 0, 1))
         return upper_quantile(scores, prior)
+
+
+LEARNER = Learner(PUBagging, title="PU bagging")

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pulens.errors import AssumptionError
 from pulens.inputs.dense import dense
 from pulens.learners.base.classifier import Floats, PUClassifier, check_count, check_word, flat, seed_of
+from pulens.learners.base.facts import RISK, Learner
 from pulens.learners.forest.growth import Tree, check_forest, grow
 from pulens.learners.forest.impurity import LOSSES, RISKS, TOLERANCE, NodeRisk
 from pulens.learners.forest.node_search import ELEMENTS, Growth, NodeSearch
@@ -246,3 +247,6 @@ class PUET(PUClassifier):
         found = validate_data(self, flat(X), reset=reset, accept_sparse="csr")
         table = np.ascontiguousarray(dense(found, bytes_each=found.dtype.itemsize))
         return table.astype(np.float32) if table.dtype == np.float16 else table
+
+
+LEARNER = Learner(PUET, title="PUET", family=RISK, place=6)

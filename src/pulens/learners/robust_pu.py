@@ -15,6 +15,8 @@ from typing import Any
 import torch
 
 from pulens.errors import InputError, listed
+from pulens.learners.base.facts import DISAMBIGUATION, Learner
+from pulens.learners.base.settings import setting
 from pulens.learners.nnpu import RiskProgram
 from pulens.learners.stack.learner import PULearner
 from pulens.learners.stack.networks import StackedNetwork
@@ -165,11 +167,11 @@ class RobustPU(PULearner):
 
     selection: str = "proxy_auc"  #: among episodes; with few held-out positives steadier than the proxy accuracy
     pretraining_epochs: int = 40  #: the authors have 100 to 400
-    pretraining_learning_rate: float = 3e-4
+    pretraining_learning_rate: float = setting(3e-4, above=0)
     pretraining_weight_decay: float = 1e-4
     pretraining_selection: str = "last"  #: or the criterion that picks the epoch to go on from
-    episodes: int = 10  #: the authors have 100 and stop after 5 without improvement
-    epochs_per_episode: int = 2  #: passes over the rows, with a fresh optimiser
+    episodes: int = setting(10, least=1)  #: the authors have 100 and stop after 5 without improvement
+    epochs_per_episode: int = setting(2, least=1)  #: passes over the rows, with a fresh optimiser
     hardness: str = "logistic"  #: or "sigmoid"
     weights: str = "welsch"  #: how hardness becomes weight: a name of pulens.risks.self_paced.WEIGHTS
     schedule: str = "linear"  #: how thresholds grow: "linear", "convex", "concave", "exponential", "constant"
@@ -178,16 +180,18 @@ class RobustPU(PULearner):
     labelled_most: float = 1.0
     unlabelled_start: float = 0.11
     unlabelled_most: float = 0.3  #: the authors have 1
-    labelled_temperature: float = 1.0
-    unlabelled_temperature: float = 1.3
+    labelled_temperature: float = setting(1.0, above=0)
+    unlabelled_temperature: float = setting(1.3, above=0)
     labelled_weight: float | None = None  #: None: labelled rows stand for all positives; the authors have 1
-    memory: float = 0.0  #: share of a row's old weight that stays from one episode to the next
+    #: share of a row's old weight that stays from one episode to the next
+    memory: float = setting(0.0, least=0, most=1)
     restart: bool = False  #: begin every episode with a fresh network
-    batch_size: int = 256
-    learning_rate: float = 1e-4  #: of the episodes; the authors have 1e-4 or, for a small network, 1e-2
+    batch_size: int = setting(256, least=1)
+    #: of the episodes; the authors have 1e-4 or, for a small network, 1e-2
+    learning_rate: float = setting(1e-4, above=0)
     weight_decay: float = 0.0
 
     _program = SelfPacedProgram
 
 
-LEARNER = RobustPU
+LEARNER = Learner(RobustPU, title="Robust-PU", family=DISAMBIGUATION, place=12)

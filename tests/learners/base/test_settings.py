@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+from network_learners import NETWORKS
 from pulens import learners
 from pulens.errors import AssumptionError, InputError
 from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU, RobustPU, SelfPU
@@ -49,7 +50,7 @@ def test_bad_settings_are_refused_before_training(learner, words):
         learner.set_params(class_prior=0.5, backbone="linear", device="cpu").fit(X, LABELS)
 
 
-@pytest.mark.parametrize("name", sorted(learners._TORCH))
+@pytest.mark.parametrize("name", NETWORKS)
 def test_every_default_is_allowed(name):
     check_settings(clone(learners.find(name)()))
 

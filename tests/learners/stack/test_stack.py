@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from network_learners import SHORT, SHORTEST, short
+from network_learners import NETWORKS, SHORT, SHORTEST, short
 from pulens import learners
 from pulens.errors import InputError, PulensError
 from pulens.learners import NNPU, fit_many
@@ -143,8 +143,9 @@ def test_a_run_that_the_hook_stops_keeps_what_it_has_then(monkeypatch):
 
 
 def test_no_learner_is_forgotten():
-    assert {learner.__name__ for learner in SHORT} == set(learners._TORCH) - {"LaGAM"}  # which needs true labels
-    assert SHORT.keys() == SHORTEST.keys()
+    needy = {learners.find(name) for name in NETWORKS if learners.facts(name).needs_support}
+    assert {learner.__name__ for learner in needy} == {"LaGAM"}  # which has tests of its own
+    assert {*SHORT, *needy} == {*SHORTEST, *needy} == {learners.find(name) for name in NETWORKS}
 
 
 @pytest.mark.filterwarnings("ignore::pulens.errors.CollapseWarning")  # a step or two leave no side

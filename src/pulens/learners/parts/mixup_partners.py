@@ -15,6 +15,7 @@ import torch
 from torch import nn
 
 from pulens.errors import InputError
+from pulens.learners.base.settings import setting
 from pulens.learners.stack.learner import PULearner
 from pulens.learners.stack.networks import Moment, StackedNetwork
 from pulens.learners.stack.program import Program, Stack, Stage
@@ -199,18 +200,21 @@ class PartnerLearner(PULearner):
     """Settings of both variants."""
 
     selection: str = "last"  #: as the authors do; "proxy_accuracy" and others need the class prior
-    certain: float = 0.85  #: gamma: unlabelled rows between 1 - gamma and gamma are mixed with boundary positives
+    #: gamma: unlabelled rows between 1 - gamma and gamma are mixed with boundary positives
+    certain: float = setting(0.85, least=0, most=1)
     heuristic_start: int = 1  #: epochs of plain mixup before that; labelled rows are soon learned by heart
-    pool_size: int = 100  #: k: how many boundary positives there are to choose from
+    pool_size: int = setting(100, least=1)  #: k: how many boundary positives there are to choose from
     mixup: float = 1.0  #: both parameters of the Beta distribution
-    mix_layer: int = -1  #: after which hidden layer rows are mixed, counted from 0; -1 mixes the inputs
+    #: after which hidden layer rows are mixed, counted from 0; -1 mixes the inputs
+    mix_layer: int = setting(-1, least=None)
     labelled_weight: float = 1.0
     unlabelled_weight: float = 1.0
     entropy_weight: float = 0.1
     epochs: int = 10
-    steps_per_epoch: int | None = None  #: None: a pass over the unlabelled rows, but at least the authors' 20 steps
-    batch_size: int = 256  #: labelled rows in a step, and as many unlabelled ones
-    learning_rate: float = 2e-4
+    #: None: a pass over the unlabelled rows, but at least the authors' 20 steps
+    steps_per_epoch: int | None = setting(None, least=1)
+    batch_size: int = setting(256, least=1)  #: labelled rows in a step, and as many unlabelled ones
+    learning_rate: float = setting(2e-4, above=0)
     weight_decay: float = 1e-6
-    halve_every: int = 2  #: epochs after which the learning rate is halved
+    halve_every: int = setting(2, least=1)  #: epochs after which the learning rate is halved
     halvings: int = 5  #: how often it is

@@ -16,8 +16,10 @@ from pulens.inputs.dense import dense
 from pulens.learners.base.classifier import Floats, PUClassifier
 from pulens.learners.base.collapse import warn_if_collapsed
 from pulens.learners.base.labels import label_codes
+from pulens.learners.base.settings import setting
 from pulens.learners.stack.device import find_device
 from pulens.learners.stack.fitting import fit_many
+from pulens.learners.stack.optimiser import KINDS
 from pulens.learners.stack.program import Program
 from pulens.sample import LABELLED
 from pulens.scenario import DEFAULT_SCENARIO
@@ -36,8 +38,9 @@ class PULearner(PUClassifier):
     backbone: Any = "mlp"  #: a name of pulens.backbones, a torch module, or a function (row_shape) -> module
     selection: str = "proxy_accuracy"  #: which epoch is kept: see pulens.learners.stack.selection, or a pulens metric
     validation_fraction: float = 0.1  #: share of either kind of rows held out for the selection
-    patience: int | None = None  #: stop after so many epochs without improvement; None trains all epochs
-    optimiser: str = "adam"  #: "adam" (coupled weight decay), "adamw" or "sgd"
+    #: stop after so many epochs without improvement; None trains all epochs
+    patience: int | None = setting(None, least=1)
+    optimiser: str = setting("adam", among=KINDS)  #: "adam" (coupled weight decay), "adamw" or "sgd"
     device: str = "auto"
     precision: str = "float32"  #: "tf32" or "bfloat16" are faster on GPUs
     compile: bool = False  #: hand the forward pass to torch.compile
