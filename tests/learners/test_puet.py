@@ -12,7 +12,7 @@ from pulens.learners import PUET
 from pulens.learners.forest.growth import grow
 from pulens.learners.forest.impurity import NodeRisk
 from pulens.learners.forest.node_search import Growth, NodeSearch, cut_range
-from pulens.learners.saving.folder import load
+from pulens.learners.saving.loading import load
 from toy_problem import BAYES_ACCURACY, toy
 
 

@@ -144,8 +144,9 @@ def _check_folder(out: str, facts: Any) -> None:
     from pathlib import Path
 
     from pulens.errors import InputError
-    from pulens.learners.saving.folder import check_target, find_safetensors
+    from pulens.learners.saving.folder import check_target
     from pulens.learners.saving.models import find_skops
+    from pulens.learners.saving.networks import find_safetensors
 
     if not out:
         raise InputError("--out must name a folder, got ''.")

@@ -90,7 +90,7 @@ class PULearner(PUClassifier):
 
     def save(self, path: str | Path) -> Path:
         """Write the fitted learner to a folder: weights as safetensors, everything else as JSON, nothing pickled."""
-        from pulens.learners.saving.folder import save
+        from pulens.learners.saving.networks import save
 
         check_is_fitted(self)
         return save(self, Path(path))
