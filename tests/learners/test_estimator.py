@@ -294,7 +294,7 @@ def test_torch_waits_until_a_learner_is_used():
 
 
 def test_without_torch_the_error_names_the_extra():
-    code = "import sys; sys.modules['torch'] = None; import pulens.learners as L; L.ElkanNoto; L.NNPU"
+    code = "import sys; sys.modules['torch'] = None; import pulens.learners as L; L.NNPU"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode != 0
     assert "pip install 'pulens[torch]'" in done.stderr

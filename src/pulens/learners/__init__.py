@@ -78,12 +78,12 @@ def facts(name: str) -> Learner:
     >>> facts("lagam").told
     'true labels of a few rows of both classes'
     """
-    stem = _LEARNERS[name].file if name in _LEARNERS else name
-    if stem not in names():
+    public = next((public for public, said in _LEARNERS.items() if name in (public, said.file)), None)
+    if public is None:
         raise InputError(
             f"there is no learner {name!r}; the learners are {listed(names(), limit=99)}.{nearest(name, names())}"
         )
-    found: Learner = _imported(stem, name).LEARNER
+    found: Learner = _imported(public).LEARNER
     return found
 
 
@@ -92,9 +92,10 @@ def find(name: str) -> Any:
     return facts(name).learner
 
 
-def _imported(home: str, name: str) -> Any:
+def _imported(name: str) -> Any:
+    """The file of a public name."""
     try:
-        return import_module(f"pulens.learners.{home}")
+        return import_module(f"pulens.learners.{_HOMES[name]}")
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise
@@ -104,7 +105,7 @@ def _imported(home: str, name: str) -> Any:
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'pulens.learners' has no attribute {name!r}")
-    found = getattr(_imported(_HOMES[name], name), name)
+    found = getattr(_imported(name), name)
     globals()[name] = found
     return found
 
