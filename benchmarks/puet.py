@@ -16,8 +16,8 @@ import numpy as np
 
 from pulens.benchmark import datasets
 from pulens.learners import PUET
-from pulens.learners._impurity import NodeRisk
-from pulens.learners._node_search import cut_range
+from pulens.learners.forest.impurity import NodeRisk
+from pulens.learners.forest.node_search import cut_range
 from pulens.synthesis import synthesise
 
 # paper 004, table 1: mean test accuracy in per cent, case-control, completely at random, label frequency 0.1

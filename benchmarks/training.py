@@ -171,7 +171,7 @@ def cifar(device: str, found: dict, compiling: bool) -> None:
     X, labels = rows(labelled // part, unlabelled // part, shape)
     whole = "" if device == "cpu" else f", times {part}"
     print(f"\nCIFAR network on {device}, {len(X):,} rows, batch 256, nnPU: seconds per epoch{whole}")
-    from pulens.learners import _loop, _network
+    from pulens.learners.stack import loop, networks
 
     # precision, channels last, compiled, tried kernels, recorded
     kinds = [("float32", False, False, False, False), ("float32", False, False, True, False)]
@@ -183,15 +183,15 @@ def cifar(device: str, found: dict, compiling: bool) -> None:
         kinds += [
             (precision, precision == "bfloat16", False, True, True) for precision in ("float32", "tf32", "bfloat16")
         ]
-    before, plain, fastest = None, _network.StackedNetwork.__init__, _loop._determinism
+    before, plain, fastest = None, networks.StackedNetwork.__init__, loop._determinism
     for precision, channels_last, compiled, tried, recorded in kinds:
 
         def init(self, *given, channels_last=channels_last, **named):
             plain(self, *given, **named)
             self.channels_last = channels_last
 
-        _network.StackedNetwork.__init__ = init
-        _loop._determinism = fastest if tried else lambda wanted: nullcontext()
+        networks.StackedNetwork.__init__ = init
+        loop._determinism = fastest if tried else lambda wanted: nullcontext()
         allowed = torch.backends.cudnn.allow_tf32
         torch.backends.cudnn.allow_tf32 = precision != "float32"
         try:
@@ -211,7 +211,7 @@ def cifar(device: str, found: dict, compiling: bool) -> None:
             continue
         finally:
             torch.backends.cudnn.allow_tf32 = allowed
-            _network.StackedNetwork.__init__, _loop._determinism = plain, fastest
+            networks.StackedNetwork.__init__, loop._determinism = plain, fastest
         spent *= 1 if device == "cpu" else part
         before = before or spent
         words = {"tried kernels": tried, "channels last": channels_last, "compiled": compiled, "recorded": recorded}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pulens import learners
 from pulens.learners import (
     LBE,
     MPEPU,
@@ -22,6 +23,17 @@ from pulens.learners import (
     RobustPU,
     SelfPU,
 )
+
+NETWORKS = tuple(name for name in learners.names() if learners.facts(name).is_network)
+
+
+def quick(learner):
+    """Settings that make any learner short: few epochs, few steps, small batches."""
+    known = learner().get_params()
+    passes = {name: 2 for name in known if name.endswith(("epochs", "episodes")) and isinstance(known[name], int)}
+    sizes = {"batch_size": 16, "steps_per_epoch": 2}
+    return passes | {name: value for name, value in sizes.items() if name in known}
+
 
 SHORT = {
     NNPU: {"epochs": 3, "batch_size": 32},
@@ -80,6 +92,13 @@ SHORTEST = {
     P3MixE: {"epochs": 2, "heuristic_start": 1, "steps_per_epoch": 2, "batch_size": 8},
     SelfPU: {"epochs": 4, "trust_start": 1, "trust_stop": 2, "trust_ramp": 2, "teacher_start": 2},
 }
+
+# a new file is tested the moment it exists; rows above are for learners with more stages than that would show
+for _name in NETWORKS:
+    _facts = learners.facts(_name)
+    if not _facts.needs_support:
+        for _settings in (SHORT, SHORTEST):
+            _settings.setdefault(_facts.learner, quick(_facts.learner))
 
 
 def short(learner, settings=SHORT, **more):

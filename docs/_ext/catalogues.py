@@ -167,12 +167,19 @@ class Learners(Written):
     def lines(self) -> Iterable[str]:
         from pulens import learners
 
-        rows = []
-        for public in learners.__all__:
-            found = getattr(learners, public)
-            if inspect.isclass(found):
-                rows.append((f"{{py:class}}`~pulens.learners.{public}`", first_sentence(found)))
-        yield from table(("class", "in words"), rows)
+        yield from table(
+            ("class", "in words", "in tables", "family", "is told of the truth"),
+            (
+                (
+                    f"{{py:class}}`~pulens.learners.{facts.learner.__name__}`",
+                    first_sentence(facts.learner),
+                    facts.title,
+                    facts.family,
+                    facts.told,
+                )
+                for facts in map(learners.facts, learners.names())
+            ),
+        )
 
 
 class Datasets(Written):

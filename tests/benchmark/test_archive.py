@@ -18,8 +18,8 @@ from pulens.benchmark.protocol import load_protocol
 from pulens.benchmark.splits import JudgedRows, prepare, table_of
 from pulens.benchmark.watch import Watch, area
 from pulens.errors import InputError
-from pulens.learners._dense_chain import DenseChain
-from pulens.learners._selection import proxy_accuracy, proxy_auc
+from pulens.learners.base.proxies import proxy_accuracy, proxy_auc
+from pulens.learners.stack.dense.chain import DenseChain
 
 
 def test_every_planned_run_is_there_once_with_its_key(smoke, undisturbed):

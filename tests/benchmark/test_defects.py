@@ -157,12 +157,12 @@ def test_methods_are_told_the_share_of_positives_in_the_population(scenario):
 
 
 def test_metrics_do_not_change_with_the_batch_size_of_scoring(monkeypatch):
-    from pulens.learners import _network
+    from pulens.learners.stack import networks
 
     run = one_run("nnpu")
     prepared = prepare(run, table_of(run))
     whole = outcome(run, prepared)
-    monkeypatch.setattr(_network, "EVALUATION_ROWS", 7)
+    monkeypatch.setattr(networks, "EVALUATION_ROWS", 7)
     pieces = outcome(run, prepared)
     for name, values in whole.curve.items():
         if name != "seconds":

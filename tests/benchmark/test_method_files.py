@@ -11,6 +11,7 @@ from pulens.benchmark.protocol import load_protocol
 from pulens.benchmark.work import attempt
 from pulens.cli import main
 from pulens.errors import InputError
+from pulens.learners.base.settings import check_settings
 
 MARK = "from pathlib import Path\nPath(__file__).with_name('was_run').write_text('yes')\n"
 FIELDS = """
@@ -47,12 +48,19 @@ class Mine(PUET):
 LEARNER = Mine
 """
 
+DECLARED = (
+    FIELDS.replace("from typing", "from pulens.learners.base.facts import GENERATIVE, Learner\nfrom typing")
+    .replace("from typing", "from pulens.learners.base.settings import setting as limited\nfrom typing", 1)
+    .replace("word: str | None = None", "share: float = limited(0.5, least=0, most=1)")
+    .replace("LEARNER = Mine", 'LEARNER = Learner(Mine, title="Mine (declared)", family=GENERATIVE)')
+)
+
 
 def planned(place):
     return expand(load_protocol("smoke", methods=[str(place), "nnpu"], scenario="case-control"))
 
 
-@pytest.mark.parametrize("text", ["template", FIELDS, PLAIN])
+@pytest.mark.parametrize("text", ["template", FIELDS, PLAIN, DECLARED])
 def test_reading_a_file_plans_the_same_runs_as_running_it(text, tmp_path):
     if text == "template":
         place, _ = write_method("mine", tmp_path)
@@ -67,6 +75,20 @@ def test_reading_a_file_plans_the_same_runs_as_running_it(text, tmp_path):
     for name in ("name", "title", "family", "source", "digest", "is_network", "uses_truth", "needs_support"):
         assert getattr(facts, name) == getattr(true, name)
     assert set(facts.settings) == set(true.settings)
+
+
+def test_limits_that_a_file_declares_are_kept_by_a_plan_that_does_not_run_it(tmp_path):
+    place = tmp_path / "mine.py"
+    place.write_text(DECLARED)
+    with methods.without_running():
+        found = methods.find(str(place))
+        assert (found.title, found.family, found.told) == (
+            "Mine (declared)",
+            "generative",
+            "true labels of a few rows of both classes",
+        )
+        with pytest.raises(InputError, match=r"share must be between 0 and 1, got 1\.5"):
+            check_settings(found.learner(share=1.5))
 
 
 def test_planning_runs_nothing_of_a_file(tmp_path, monkeypatch, capsys):
@@ -85,6 +107,10 @@ def test_planning_runs_nothing_of_a_file(tmp_path, monkeypatch, capsys):
     [
         ("from elsewhere import Mine\nLEARNER = Mine", "neither in the file nor one of pulens"),
         ("LEARNER = make()", "is not the name of a class"),
+        (DECLARED.replace("Learner(Mine,", "Learner(make(),"), "is not the name of a class"),
+        (DECLARED.replace("Learner(Mine,", "Learner(Mine, Mine,"), "takes the class first"),
+        (DECLARED.replace("family=GENERATIVE", "colour=3"), "unexpected keyword argument 'colour'"),
+        (DECLARED.replace("least=0", "least=1 - 1"), "computed, not written"),
         (FIELDS.replace("-1.5", "1 / 3"), "computed, not written"),
         (PLAIN.replace('control"):', 'control", **rest):'), "takes more than it names"),
         (PLAIN.replace("__init__", "__post_init__"), "may change what the settings are"),

@@ -12,7 +12,7 @@ from pulens.benchmark import methods, training, watch
 from pulens.benchmark.plan import expand
 from pulens.benchmark.protocol import load_protocol
 from pulens.benchmark.splits import JudgedRows, prepare, table_of
-from pulens.learners._prior import estimated_class_prior
+from pulens.learners.base.prior import estimated_class_prior
 
 SHORT = {"epochs": 3, "steps_per_epoch": 3, "batch_size": 64}
 WRONG = 0.123  # a class prior that nobody would count

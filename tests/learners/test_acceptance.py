@@ -10,12 +10,12 @@ import pytest
 import torch
 
 from pulens.learners import LBE, VPU, fit_many
-from pulens.learners._break_even import break_even_threshold, cut_below
-from pulens.learners._loop import Program
-from pulens.learners._selection import proxy_auc
+from pulens.learners.base.proxies import proxy_auc
 from pulens.learners.lbe import smallest
 from pulens.learners.mpe_pu import ValueIgnoringProgram
+from pulens.learners.parts.break_even import break_even_threshold, cut_below
 from pulens.learners.pusb import SelectionBiasProgram
+from pulens.learners.stack.program import Program
 from pulens.learners.vpu import VariationalProgram
 from pulens.risks import LOSSES, alignment, labelling_bias, risk_parts, unbiased
 from pulens.risks.correction import corrected, corrected_value
@@ -383,6 +383,6 @@ class TestLBE:
 
 
 def test_proxy_accuracy_is_unbiased_not_bounded():
-    from pulens.learners._selection import proxy_accuracy
+    from pulens.learners.base.proxies import proxy_accuracy
 
     assert proxy_accuracy(0.9, 0.7, 0.4) == pytest.approx(1.02)

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from pulens.learners import PULDA, fit_many
-from pulens.learners._selection import Selection
 from pulens.learners.dist_pu import AlignmentProgram, cosine, rising
 from pulens.learners.pulda import MarginProgram, MovingAverage
+from pulens.learners.stack.selection import Selection
 from pulens.risks import alignment
 from pulens.risks.losses import sigmoid
 from worked_numbers import close, gradient, program_on

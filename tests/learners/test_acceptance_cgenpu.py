@@ -10,7 +10,7 @@ from torch import nn
 
 from pulens.errors import InputError
 from pulens.learners import CGenPU, fit_many, load
-from pulens.learners._loop import gradients_of, leaves_of
+from pulens.learners.stack.program import gradients_of
 from pulens.risks.conditional import (
     classifier_loss,
     deception,
@@ -93,8 +93,8 @@ def test_each_loss_teaches_one_network():
         "discriminator": lambda: program.discriminator_losses(batch, drawn),
     }
     for name, loss in losses.items():
-        others = [leaf for net in (a, d, g) if net.name != name for leaf in leaves_of(net)]
-        own = leaves_of(program.stack.named(name))
+        others = [leaf for net in (a, d, g) if net.name != name for leaf in net.leaves]
+        own = program.stack.named(name).leaves
         slopes = torch.autograd.grad(loss().sum(), own + others, allow_unused=True)
         assert all(slope is None for slope in slopes[len(own) :])
         assert any(slope is not None and slope.any() for slope in slopes[: len(own)])

@@ -8,8 +8,8 @@ import torch
 
 from pulens.errors import InputError, PulensError
 from pulens.learners import HolisticPU, fit_many
-from pulens.learners._natural_break import break_costs, natural_break
 from pulens.learners.holistic_pu import consistency, falling, trend_loss, trust
+from pulens.learners.parts.natural_break import break_costs, natural_break
 from pulens.risks.alignment import cross_entropy
 from pulens.risks.trends import adjacent_trend, pairwise_trend
 

@@ -13,13 +13,13 @@ from torch import nn
 
 from pulens.errors import InputError
 from pulens.learners import LaGAM, LaGAMPUOnly, fit_many, load
-from pulens.learners._aside import set_aside
-from pulens.learners._contrast import contrast, group_loss, instance_loss, nearest, same_group
-from pulens.learners._data import Part, StackedRows
-from pulens.learners._groups import grouped
-from pulens.learners._streams import Streams
 from pulens.learners.lagam import WholeBatches
 from pulens.learners.lagam_pu_only import EstimatedSupportProgram
+from pulens.learners.parts.contrast import contrast, group_loss, instance_loss, nearest, same_group
+from pulens.learners.parts.groups import grouped
+from pulens.learners.stack.aside import set_aside
+from pulens.learners.stack.rows import Part, StackedRows
+from pulens.learners.stack.streams import Streams
 from pulens.risks.disambiguation import class_balanced, kept_share, label_gradient, layer_slopes, support_slope
 from pulens.risks.losses import logistic, sigmoid
 from pulens.scenario import Scenario

@@ -12,12 +12,11 @@ from torch import nn
 from pulens import backbones
 from pulens.errors import InputError
 from pulens.learners import P3MixC, P3MixE
-from pulens.learners._data import Batch, Draw, Part, StackedRows
-from pulens.learners._loop import leaves_of
-from pulens.learners._mixup_partners import LIMIT, between, blend, mixed_forward, mixing_place
-from pulens.learners._network import StackedNetwork
-from pulens.learners._streams import Streams
 from pulens.learners.p3mix_e import teacher_keeps
+from pulens.learners.parts.mixup_partners import LIMIT, between, blend, mixed_forward, mixing_place
+from pulens.learners.stack.networks import StackedNetwork
+from pulens.learners.stack.rows import Batch, Draw, Part, StackedRows
+from pulens.learners.stack.streams import Streams
 from pulens.risks.alignment import clamp, cross_entropy, entropy
 from pulens.risks.early_learning import early_learning
 from pulens.scenario import Scenario
@@ -53,7 +52,7 @@ def program(learner, scores, n_labelled, **changes):
     rows = np.arange(len(scores))
     data = StackedRows(table, [Part(rows[:n_labelled], rows[n_labelled:])], Scenario.CASE_CONTROL)
     networks = [StackedNetwork(Fixed, [0], CPU, name=name) for name in learner._program.network_names]
-    from pulens.learners._loop import Stack
+    from pulens.learners.stack.program import Stack
 
     settings = vars(learner(**changes))
     return learner._program(Stack(data, Streams([0], CPU), networks, torch.tensor([0.5]), settings))
@@ -188,7 +187,7 @@ def test_the_teacher_is_a_mean_of_the_epochs_and_has_no_gradient():
         batch = next(iter(stage.batches.epoch(made.stack.data, made.stack.streams, number)))
         made.begin_epoch(stage, number)
         loss = made.loss(stage, batch).sum()
-        leaves = leaves_of(teacher)
+        leaves = teacher.leaves
         assert torch.autograd.grad(loss, leaves, allow_unused=True) == (None,) * len(leaves)
 
     from pulens.learners import fit_many

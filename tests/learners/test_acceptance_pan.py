@@ -8,9 +8,9 @@ import torch
 
 from pulens.errors import InputError
 from pulens.learners import PAN
-from pulens.learners._loop import gradients_of
-from pulens.learners._network import StackedNetwork
-from pulens.learners._optimiser import Optimiser, OptimiserSettings
+from pulens.learners.stack.networks import StackedNetwork
+from pulens.learners.stack.optimiser import Optimiser, OptimiserSettings
+from pulens.learners.stack.program import gradients_of
 from pulens.risks.adversarial import coupling, predictive_game, predictive_game_in_sums
 from pulens.risks.losses import sigmoid
 

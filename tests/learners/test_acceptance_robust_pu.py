@@ -11,8 +11,8 @@ import torch
 
 from pulens.errors import InputError
 from pulens.learners import RobustPU, fit_many
-from pulens.learners._data import Batch
 from pulens.learners.robust_pu import SelfPacedProgram
+from pulens.learners.stack.rows import Batch
 from pulens.risks.losses import logistic
 from pulens.risks.self_paced import SCHEDULES, WEIGHTS, hardness, threshold, welsch
 

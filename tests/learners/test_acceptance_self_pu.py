@@ -11,13 +11,13 @@ from torch import nn
 
 from pulens.errors import InputError
 from pulens.learners import SelfPU, fit_many
-from pulens.learners._data import Part, StackedRows
-from pulens.learners._direction import slopes_along
-from pulens.learners._loop import Stack, gradients_of
-from pulens.learners._network import StackedNetwork
-from pulens.learners._passes import Passes, spread_order
-from pulens.learners._streams import Streams
+from pulens.learners.parts.direction import slopes_along
 from pulens.learners.self_pu import both_ends, teacher_takes, trusted_per_side
+from pulens.learners.stack.networks import StackedNetwork
+from pulens.learners.stack.passes import Passes, spread_order
+from pulens.learners.stack.program import Stack, gradients_of
+from pulens.learners.stack.rows import Part, StackedRows
+from pulens.learners.stack.streams import Streams
 from pulens.risks.alignment import entropy
 from pulens.risks.correction import corrected
 from pulens.risks.losses import sigmoid

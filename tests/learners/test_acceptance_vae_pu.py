@@ -9,9 +9,9 @@ from torch import nn
 
 from pulens.errors import InputError
 from pulens.learners import VAEPU, fit_many, load
-from pulens.learners._gaussians import fit_two, log_density, positive_last
-from pulens.learners._loop import gradients_of, leaves_of
-from pulens.learners._output import Outputs
+from pulens.learners.parts.gaussians import fit_two, log_density, positive_last
+from pulens.learners.parts.output import Outputs
+from pulens.learners.stack.program import gradients_of
 from pulens.learners.vae_pu import AUTOENCODER, CLASSIFIER, DISCRIMINATOR, nearest, phase_ends
 from pulens.risks.correction import corrected
 from pulens.risks.losses import sigmoid
@@ -145,7 +145,7 @@ def test_the_generator_learns_from_the_judges_and_not_from_the_classifiers_risk(
             parts, gradients_of(program.deception(virtual, pulled=pulled).sum(), parts), strict=True
         ):
             assert all(part.any() for part in network._views(slope, leaves=False).values())
-    parts = [leaf for network in parts for leaf in leaves_of(network)]
+    parts = [leaf for network in parts for leaf in network.leaves]
     slopes = torch.autograd.grad(program.classifier_losses(batch).sum(), parts, allow_unused=True, retain_graph=True)
     assert all(slope is None for slope in slopes)
     assert gradients_of(program.classifier_losses(batch).sum(), [networks[CLASSIFIER]])[0].any()

@@ -271,8 +271,8 @@ def test_divergence_is_an_error_not_a_model():
 
 @pytest.mark.parametrize("optimiser", ["adam", "adamw", "sgd"])
 def test_optimisers_follow_torch(optimiser):
-    from pulens.learners._network import StackedNetwork
-    from pulens.learners._optimiser import Optimiser, OptimiserSettings
+    from pulens.learners.stack.networks import StackedNetwork
+    from pulens.learners.stack.optimiser import Optimiser, OptimiserSettings
 
     seeds = [1, 2]
     make = lambda: nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))  # noqa: E731
@@ -294,12 +294,7 @@ def test_torch_waits_until_a_learner_is_used():
 
 
 def test_without_torch_the_error_names_the_extra():
-    code = (
-        "import sys, importlib.util as u; real = u.find_spec\n"
-        "u.find_spec = lambda name, *a: None if name == 'torch' else real(name, *a)\n"
-        "import pulens.learners as L\n"
-        "L.NNPU"
-    )
+    code = "import sys; sys.modules['torch'] = None; import pulens.learners as L; L.NNPU"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode != 0
     assert "pip install 'pulens[torch]'" in done.stderr

@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 
 from pulens.errors import AssumptionError, InputError
 from pulens.learners import KernelPUSB, load
-from pulens.learners._kernel_features import gaussian_features, squared_distances
+from pulens.learners.parts.kernel_features import gaussian_features, squared_distances
 from toy_problem import BAYES_ACCURACY, toy
 
 MEAN = np.array([1.0, 0.5])

@@ -9,11 +9,12 @@ import pytest
 from sklearn.datasets import load_digits
 from torch import nn
 
+from network_learners import NETWORKS
 from pulens import learners
 from pulens.learners import fit_many
-from pulens.learners._data import Pooled
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Program, Stage
+from pulens.learners.stack.learner import PULearner
+from pulens.learners.stack.program import Program, Stage
+from pulens.learners.stack.rows import Pooled
 from pulens.risks.losses import logistic
 from pulens.risks.means import masked_mean
 
@@ -123,11 +124,8 @@ OPTIONS = {
 }
 
 
-def test_every_learner_that_trains_networks_is_tried():
-    assert set(OPTIONS) == set(learners._TORCH)
-
-
-@pytest.mark.parametrize("name", OPTIONS)
+@pytest.mark.parametrize("name", NETWORKS)
 def test_learns_more_than_taking_unlabelled_for_negative(cases, naive, name):
     """The naive classifier calls every row negative: 0.5."""
-    assert cases.balanced_accuracy(getattr(learners, name), **OPTIONS[name]) > naive + 0.12
+    learner = learners.find(name)
+    assert cases.balanced_accuracy(learner, **OPTIONS.get(learner.__name__, {})) > naive + 0.12

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from pulens.errors import AssumptionError, InputError
 from pulens.learners import PUET
-from pulens.learners._growth import grow
-from pulens.learners._impurity import NodeRisk
-from pulens.learners._node_search import Growth, NodeSearch, cut_range
-from pulens.learners._saving import load
+from pulens.learners.forest.growth import grow
+from pulens.learners.forest.impurity import NodeRisk
+from pulens.learners.forest.node_search import Growth, NodeSearch, cut_range
+from pulens.learners.saving.loading import load
 from toy_problem import BAYES_ACCURACY, toy
 
 

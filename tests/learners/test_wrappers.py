@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from pulens import learners
 from pulens.errors import AssumptionError, InputError
 from pulens.learners import PUET, ElkanNoto, KernelPUSB, NaiveClassifier, OracleClassifier, PUBagging, WeightedElkanNoto
-from pulens.learners._wrapper import (
+from pulens.learners.base.wrapper import (
     case_control_cut,
     log_odds_beyond,
     pooled_frequency,

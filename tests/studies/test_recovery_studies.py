@@ -87,7 +87,7 @@ def witness(features, target, bag, held, first, second, epochs, patience=12):
 
 def test_stacked_networks_are_the_networks_trained_alone():
     torch = pytest.importorskip("torch")
-    from pulens.learners._network import built
+    from pulens.learners.stack.networks import built
     from pulens.studies._recovery_stack import train_stack
 
     features, truth = blobs(80, 1.0)

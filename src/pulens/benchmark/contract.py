@@ -115,6 +115,6 @@ def _made(learner: Any, seed: int, class_prior: float, settings: dict[str, Any])
 
 
 def _area(scores: NDArray[Any], truth: NDArray[np.bool_]) -> float:
-    from pulens.learners._selection import proxy_auc
+    from pulens.learners.base.proxies import proxy_auc
 
     return proxy_auc(scores[truth], scores[~truth])

@@ -27,9 +27,6 @@ def plan_lines(plan: Plan, rates: Path | None = None, archive: Path | None = Non
         + (f" and the references {', '.join(references)}" if references else "")
         + f" {len(runs):,} runs in {len(plan.groups()):,} groups that can be stacked"
     )
-    missing = methods.missing()
-    if "all" in plan.protocol.methods and missing:
-        yield f"not in this version, and not counted: {', '.join(missing)}"
     if archive is not None:
         from pulens.benchmark.archive import read
 

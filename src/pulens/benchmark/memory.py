@@ -82,7 +82,7 @@ def budget_of(device: str, jobs: int = 1) -> tuple[int, bool]:
     """Bytes that one worker may use, and whether it is on the CPU."""
     import torch
 
-    from pulens.learners._estimator import find_device
+    from pulens.learners.stack.device import find_device
 
     place = find_device(device)
     if place.type != "cuda":

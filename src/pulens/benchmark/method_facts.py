@@ -16,6 +16,9 @@ from typing import Any
 
 from pulens.bounded_text import read_bounded
 from pulens.errors import InputError
+from pulens.learners.base import facts as families
+from pulens.learners.base.facts import OTHER, Learner
+from pulens.learners.base.settings import setting
 
 MOST_BYTES = 4 << 20
 MOST_BASES = 20  # classes on top of one another
@@ -27,17 +30,11 @@ class Unreadable(Exception):
     """Why a file's facts cannot be told without running it."""
 
 
-@dataclass(frozen=True)
-class Facts:
-    """A class that stands in for the learner (it has its settings and cannot train), and how tables call it."""
+def read_method(path: Path) -> Learner:
+    """Facts of a method's file, of a class that has its settings and cannot train.
 
-    learner: Any
-    title: str
-    family: str
-
-
-def read_method(path: Path) -> Facts:
-    """Facts of a method's file; an error that says what to do where they cannot be had without running it."""
+    Where they cannot be had without running the file, the error says what to do.
+    """
     text = read_bounded(path, most=MOST_BYTES)
     try:
         module = ast.parse(text, str(path))
@@ -47,10 +44,9 @@ def read_method(path: Path) -> Facts:
         raise InputError(f"{path}{line}: this is not Python: {said}.") from error
     reader = _Reader(module)
     if "LEARNER" not in reader.values:
-        raise InputError(f"{path}: declares no LEARNER; end the file with `LEARNER = YourClass`.")
+        raise InputError(f"{path}: declares no LEARNER; end the file with `LEARNER = Learner(YourClass, title=...)`.")
     try:
-        learner = reader.class_of(reader.values["LEARNER"])
-        return Facts(learner, reader.word("TITLE", path.stem), reader.word("FAMILY", "other"))
+        return reader.facts(path.stem)
     except Unreadable as why:
         raise InputError(
             f"{path}: its settings cannot be read without running it: {why}. If you trust the file, let it run "
@@ -74,7 +70,34 @@ class _Reader:
             elif isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name) and part.value is not None:
                 self.values[part.target.id] = part.value
 
-    def word(self, name: str, otherwise: str) -> str:
+    def facts(self, stem: str) -> Learner:
+        """What ``LEARNER`` declares: ``Learner(...)``, or a class with ``TITLE`` and ``FAMILY`` beside it."""
+        node = self.values["LEARNER"]
+        if not self._is_ours(node, "Learner"):
+            return Learner(self.class_of(node), self._word("TITLE", stem), self._word("FAMILY", OTHER))
+        assert isinstance(node, ast.Call)
+        if len(node.args) != 1:
+            raise Unreadable(f"line {node.lineno}: Learner takes the class first, and the rest by name")
+        said = {str(given.arg): self._said(given.value, str(given.arg)) for given in node.keywords}
+        try:
+            return Learner(self.class_of(node.args[0]), **{"title": stem} | said)
+        except TypeError as error:
+            raise Unreadable(f"line {node.lineno}: {error}") from error
+
+    def _is_ours(self, node: ast.expr, name: str) -> bool:
+        """Whether it is a call of one of this package's functions or classes, imported under any name."""
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            return False
+        module, found = self.imported.get(node.func.id, ("", ""))
+        return module.split(".")[0] == "pulens" and found == name
+
+    def _said(self, node: ast.expr, name: str) -> Any:
+        """A plain value, or one of the families by its name."""
+        if isinstance(node, ast.Name) and self.imported.get(node.id, ("", ""))[0] == families.__name__:
+            return getattr(families, self.imported[node.id][1], None)
+        return _literal(node, name)
+
+    def _word(self, name: str, otherwise: str) -> str:
         if name not in self.values:
             return otherwise
         found = _literal(self.values[name], name)
@@ -123,7 +146,7 @@ class _Reader:
                 if part.value is None:
                     raise Unreadable(f"line {part.lineno}: the setting {name!r} has no default")
                 inside["__annotations__"][name] = said
-                inside[name] = _literal(part.value, name)
+                inside[name] = self._default(part.value, name)
             elif part.value is not None:
                 self._attribute(name, part.value, inside)
         elif isinstance(part, ast.Assign):
@@ -137,6 +160,18 @@ class _Reader:
                 inside["__signature__"] = _signature(part)
         elif not isinstance(part, ast.Expr | ast.Pass | ast.ClassDef):
             raise Unreadable(f"line {part.lineno}: the class holds more than settings and methods")
+
+    def _default(self, node: ast.expr, name: str) -> Any:
+        """A setting's default: a plain value, or ``setting(...)`` of plain values."""
+        if not self._is_ours(node, "setting"):
+            return _literal(node, name)
+        assert isinstance(node, ast.Call)
+        given = [_literal(one, name) for one in node.args]
+        limits = {str(one.arg): _literal(one.value, name) for one in node.keywords}
+        try:
+            return setting(*given, **limits)
+        except TypeError as error:
+            raise Unreadable(f"line {node.lineno}: {error}") from error
 
     def _attribute(self, name: str, value: ast.expr, inside: dict[str, Any]) -> None:
         if name == "_program":

@@ -12,115 +12,66 @@ import hashlib
 import importlib.util
 import inspect
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from pulens import learners
 from pulens.errors import InputError, PulensError, listed, nearest
+from pulens.learners.base.facts import DISAMBIGUATION, GENERATIVE, OTHER, REFERENCE, RISK, Learner
+
+__all__ = [
+    "DISAMBIGUATION",
+    "GENERATIVE",
+    "OTHER",
+    "REFERENCE",
+    "REFERENCES",
+    "RISK",
+    "Method",
+    "everything",
+    "find",
+    "its_own_fault",
+    "names",
+    "plain",
+    "without_running",
+]
 
 _runs_files: ContextVar[bool] = ContextVar("runs_files", default=True)
 GROUP = "pulens.learners"
-RISK, DISAMBIGUATION, GENERATIVE, REFERENCE = (
-    "risk estimators",
-    "disambiguation-guided",
-    "generative",
-    "reference",
-)
-# paper 004, section 3 and Table 1: names as printed there, by our name without underscores
-PAPER = MappingProxyType(
-    {
-        "nnpu": ("nnPU", RISK),
-        "pusb": ("PUSB", RISK),
-        "vpu": ("VPU", RISK),
-        "mpepu": ("MPE-PU", RISK),
-        "lbe": ("LBE-PU", RISK),
-        "puet": ("PUET", RISK),
-        "distpu": ("Dist-PU", RISK),
-        "pulda": ("PULDA", RISK),
-        "selfpu": ("Self-PU", DISAMBIGUATION),
-        "p3mixe": ("P3Mix-E", DISAMBIGUATION),
-        "p3mixc": ("P3Mix-C", DISAMBIGUATION),
-        "robustpu": ("Robust-PU", DISAMBIGUATION),
-        "holisticpu": ("Holistic-PU", DISAMBIGUATION),
-        "lagam": ("LaGAM-PU (true support labels)", DISAMBIGUATION),
-        "pulcpbf": ("PUL-CPBF", DISAMBIGUATION),
-        "vaepu": ("VAE-PU", GENERATIVE),
-        "pan": ("PAN", GENERATIVE),
-        "cgenpu": ("CGenPU", GENERATIVE),
-    }
-)
-REFERENCES = {"pn": "PN", "naive_network": "naive"}  # trained on the truth; unlabelled taken for negative
-EXPECTED = frozenset(PAPER)
-# who trains a forest or wraps a classifier has no network of the benchmark's own
-OTHER_TITLES = {
-    "kernel_pusb": ("PUSB (kernel)", RISK),
-    "lagam_pu_only": ("LaGAM, PU only", DISAMBIGUATION),
-    "upu": ("uPU", RISK),
-    "elkan_noto": ("Elkan-Noto", "other"),
-    "weighted_elkan_noto": ("Elkan-Noto, weighted", "other"),
-    "pu_bagging": ("PU bagging", "other"),
-    "naive": ("naive (logistic regression)", REFERENCE),
-    "oracle": ("PN (logistic regression)", REFERENCE),
-}
+REFERENCES = ("pn", "naive_network")  # trained on the truth; unlabelled taken for negative
 
 
-@dataclass(frozen=True)
-class Method:
-    """A learner with the name, title and family under which tables show it."""
+@dataclass(frozen=True, kw_only=True)
+class Method(Learner):
+    """A learner with the name under which protocols and archives have it."""
 
     name: str
-    title: str
-    family: str
-    learner: Any
     source: str | None = None  # the file it came from, where it is one of the user's
     digest: str | None = None  # of that file: a changed method is another method
 
-    @property
-    def is_network(self) -> bool:
-        """Whether runs of it can be stacked by ``fit_many``."""
-        return hasattr(self.learner, "_program")
-
-    @property
-    def uses_truth(self) -> bool:
-        return bool(getattr(self.learner, "uses_truth", False))
-
-    @property
-    def needs_support(self) -> bool:
-        """Whether it asks for a few rows with true labels of both classes, which PU data do not have."""
-        return bool(getattr(self.learner, "needs_support", False))
-
-    @property
-    def settings(self) -> tuple[str, ...]:
-        if is_dataclass(self.learner):
-            return tuple(field.name for field in fields(self.learner))
-        return tuple(name for name in inspect.signature(self.learner).parameters)
+    @classmethod
+    def of(cls, name: str, facts: Learner, file: Path | None = None) -> Method:
+        """The method that some facts declare, where they do so in a file of the user's."""
+        own = {field.name: getattr(facts, field.name) for field in fields(Learner)}
+        source, digest = (None, None) if file is None else (str(file), _digest(file))
+        return cls(name=name, source=source, digest=digest, **own)
 
 
 def names() -> tuple[str, ...]:
     """Every method by name: the paper's in its order, the references, the rest."""
-    own = {plain(name): name for name in learners.names()}
-    paper = [own[name] for name in PAPER if name in own]
-    rest = [name for key, name in own.items() if key not in PAPER]
-    return (*paper, *REFERENCES, *sorted(rest), *sorted(_installed()))
+    compared = learners.compared()
+    rest = [name for name in learners.names() if name not in compared]
+    return (*compared, *REFERENCES, *sorted(rest), *sorted(_installed()))
 
 
 def everything() -> tuple[str, ...]:
-    """What "all" means: the methods of paper 004 that there are, and the two references."""
-    own = {plain(name): name for name in learners.names()}
-    return (*(own[name] for name in PAPER if name in own), *REFERENCES)
-
-
-def missing() -> tuple[str, ...]:
-    """Methods of paper 004 without a learner here, as the paper names them."""
-    own = {plain(name) for name in learners.names()}
-    return tuple(title for name, (title, _) in PAPER.items() if name not in own)
+    """What "all" means: the methods of paper 004, in its order, and the two references."""
+    return (*learners.compared(), *REFERENCES)
 
 
 def plain(name: str) -> str:
@@ -143,17 +94,17 @@ def find(name: str) -> Method:
     if name in REFERENCES:
         from pulens.benchmark import references
 
-        return Method(name, REFERENCES[name], REFERENCE, references.LEARNERS[name])
+        return Method.of(name, references.LEARNERS[name])
     own = {plain(known): known for known in learners.names()}
     if plain(name) in own:
         known = own[plain(name)]
-        title, family = PAPER.get(plain(name)) or OTHER_TITLES.get(known, (known, "other"))
-        return Method(known, title, family, learners.find(known))
+        return Method.of(known, learners.facts(known))
     installed = _installed()
     if name in installed:
         with its_own_fault(f"the installed method {name!r}"):
-            learner = installed[name].load()
-        return Method(name, getattr(learner, "title", name), getattr(learner, "family", "other"), learner)
+            found = installed[name].load()
+        beside = {"TITLE": getattr(found, "title", None), "FAMILY": getattr(found, "family", None)}
+        return Method.of(name, _facts(found, f"the installed method {name!r}", beside, name))
     raise InputError(
         f"there is no method {name!r}; the methods are {listed(names(), limit=40)}.{nearest(name, names())}"
     )
@@ -177,8 +128,7 @@ def _from_text(place: Path) -> Method:
     from pulens.benchmark.method_facts import read_method
 
     _check_is_file(place)
-    facts = read_method(place)
-    return Method(place.stem, facts.title, facts.family, facts.learner, str(place), _digest(place))
+    return Method.of(place.stem, read_method(place), place)
 
 
 def _check_is_file(place: Path) -> None:
@@ -218,13 +168,20 @@ def _from_file(path: str, changed: int) -> Method:
     sys.modules[specification.name] = module  # dataclasses look their module up
     with its_own_fault(f"the method {path}"):
         specification.loader.exec_module(module)
-    learner = getattr(module, "LEARNER", None)
-    if learner is None:
-        raise InputError(f"{path}: declares no LEARNER; end the file with `LEARNER = YourClass`.")
-    if not inspect.isclass(learner):
-        raise InputError(f"{path}: LEARNER must be a class, got {type(learner).__name__}.")
-    title, family = getattr(module, "TITLE", place.stem), getattr(module, "FAMILY", "other")
-    for name, word in (("TITLE", title), ("FAMILY", family)):
+    if not hasattr(module, "LEARNER"):
+        raise InputError(f"{path}: declares no LEARNER; end the file with `LEARNER = Learner(YourClass, title=...)`.")
+    return Method.of(place.stem, _facts(module.LEARNER, f"{path}: LEARNER", vars(module), place.stem), place)
+
+
+def _facts(declared: Any, what: str, beside: Mapping[str, Any], name: str) -> Learner:
+    """Facts as they are declared; or of a class alone, with a title and a family beside it."""
+    if isinstance(declared, Learner):
+        found = declared
+    else:
+        found = Learner(declared, beside.get("TITLE") or name, beside.get("FAMILY") or OTHER)
+    if not inspect.isclass(found.learner):
+        raise InputError(f"{what} must be a class, got {type(found.learner).__name__}.")
+    for key, word in (("TITLE", found.title), ("FAMILY", found.family)):
         if not isinstance(word, str):
-            raise InputError(f"{path}: {name} must be a word, got {type(word).__name__}.")
-    return Method(place.stem, title, family, learner, path, _digest(place))
+            raise InputError(f"{what.removesuffix(': LEARNER')}: {key} must be a word, got {type(word).__name__}.")
+    return found

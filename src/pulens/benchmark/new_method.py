@@ -17,14 +17,13 @@ from dataclasses import dataclass
 
 import torch
 
-from pulens.learners._data import Batch, Pooled
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Program, Stage
+from pulens.learners.base.facts import Learner
+from pulens.learners.base.settings import setting
+from pulens.learners.stack.learner import PULearner
+from pulens.learners.stack.program import Program, Stage
+from pulens.learners.stack.rows import Batch, Pooled
 from pulens.risks.losses import logistic
 from pulens.risks.means import masked_mean
-
-TITLE = "$title"  # as tables show it
-FAMILY = "other"
 
 
 class ${class_name}Program(Program):
@@ -59,15 +58,15 @@ class $class_name(PULearner):
     """$title, with scikit-learn's manners. Fields are settings: say where each default comes from."""
 
     epochs: int = 40
-    batch_size: int = 256
-    learning_rate: float = 3e-4
-    weight_decay: float = 1e-4
+    batch_size: int = setting(256, least=1)  #: a value outside is refused before anything is trained
+    learning_rate: float = setting(3e-4, above=0)
+    weight_decay: float = setting(1e-4, least=0)
     strength: float = 1.0  #: a setting of your own; read it with self.value("strength")
 
     _program = ${class_name}Program
 
 
-LEARNER = $class_name  # what the benchmark looks for
+LEARNER = Learner($class_name, title="$title")  # what the benchmark looks for; the title is for tables
 '''
 
 TESTS = '''"""What every method must hold to; add what yours promises besides. Run: pytest test_$name.py"""

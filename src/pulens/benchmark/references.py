@@ -7,9 +7,11 @@ from typing import ClassVar
 
 import torch
 
-from pulens.learners._data import Batch, Pooled
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Program, Stage
+from pulens.learners.base.facts import REFERENCE, Learner
+from pulens.learners.base.settings import setting
+from pulens.learners.stack.learner import PULearner
+from pulens.learners.stack.program import Program, Stage
+from pulens.learners.stack.rows import Batch, Pooled
 from pulens.risks.losses import logistic
 from pulens.risks.means import masked_mean
 
@@ -37,8 +39,8 @@ class NaiveNetwork(PULearner):
     """Unlabelled rows taken for negatives, the usual cut at one half: what every PU method must beat."""
 
     epochs: int = 50
-    batch_size: int = 128
-    learning_rate: float = 5e-4
+    batch_size: int = setting(128, least=1)
+    learning_rate: float = setting(5e-4, above=0)
     weight_decay: float = 1e-5
 
     _program = ClassifyingProgram
@@ -56,4 +58,7 @@ class PNNetwork(NaiveNetwork):
     uses_truth: ClassVar[bool] = True
 
 
-LEARNERS = {"pn": PNNetwork, "naive_network": NaiveNetwork}
+LEARNERS = {
+    "pn": Learner(PNNetwork, title="PN", family=REFERENCE),
+    "naive_network": Learner(NaiveNetwork, title="naive", family=REFERENCE),
+}

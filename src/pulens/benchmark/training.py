@@ -77,7 +77,7 @@ def failed(run: Run, reason: str, device: str = "auto") -> RunRow:
     try:
         method = methods.find(run.source or run.method)
     except Exception:  # the method's own file may be what is broken
-        method = methods.Method(run.method, run.method, "other", None)
+        method = methods.Method(None, run.method, name=run.method)
     now = datetime.now(UTC).isoformat()
     row = identity(run, method) | {"status": "failed", "reason": reason, "started": now, "finished": now}
     return RunRow.of(row | hardware(device if device != "auto" else "cpu"))
@@ -175,9 +175,9 @@ def _fit_stack(
     """All runs as one, watched after every epoch."""
     import torch
 
-    from pulens.benchmark.watch import Enough, JudgedStack, Watch
+    from pulens.benchmark.watch import JudgedStack, Watch
     from pulens.learners import fit_many
-    from pulens.learners._estimator import find_device
+    from pulens.learners.stack.device import find_device
 
     place = find_device(device)
     if place.type == "cuda":
@@ -208,18 +208,15 @@ def _fit_stack(
     held = [_labelled_first(one.validation) for one in prepared]
     processor = time.process_time()
     watch.begin()
-    try:
-        fit_many(
-            stack,
-            on_device,
-            list(labels),
-            rows=[own + offset for own, offset in zip(rows, offsets, strict=True)],
-            validation=[(own + offset, codes) for (own, codes), offset in zip(held, offsets, strict=True)],
-            on_epoch=watch,
-            **extra,
-        )
-    except Enough:
-        watch.finish()
+    fit_many(
+        stack,
+        on_device,
+        list(labels),
+        rows=[own + offset for own, offset in zip(rows, offsets, strict=True)],
+        validation=[(own + offset, codes) for (own, codes), offset in zip(held, offsets, strict=True)],
+        on_epoch=watch,
+        **extra,
+    )
     cost = Cost(watch.seconds(), watch.watching, time.process_time() - processor, *_peak(place.type))
     if not watch.trace:
         raise RuntimeError(f"{method.name} trained no epoch that could be kept.")
@@ -288,13 +285,6 @@ def _training_rows(method: methods.Method, one: PreparedRun) -> tuple[NDArray[An
     return one.rows, one.labels
 
 
-def _takes_prior(method: methods.Method) -> bool:
-    """Whether the plan hands a class prior over."""
-    if method.is_network:
-        return bool(method.learner._program.needs_class_prior)
-    return not method.uses_truth and "class_prior" in method.settings
-
-
 def _selecting_prior(method: methods.Method, one: PreparedRun, X: NDArray[Any], offset: int = 0) -> float | None:
     """The class prior that selects epochs: the true one only where methods are told it; None is the run's own.
 
@@ -303,12 +293,12 @@ def _selecting_prior(method: methods.Method, one: PreparedRun, X: NDArray[Any], 
     """
     if one.run.class_prior == "known":
         return one.class_prior
-    return None if _takes_prior(method) else _estimated_prior(one, X, offset)
+    return None if method.takes_class_prior else _estimated_prior(one, X, offset)
 
 
 def _estimated_prior(one: PreparedRun, X: NDArray[Any], offset: int = 0) -> float:
     """What ``class_prior="auto"`` makes of a run's rows, nan where that cannot be."""
-    from pulens.learners._prior import estimated_class_prior
+    from pulens.learners.base.prior import estimated_class_prior
 
     order = np.argsort(one.labels != 1, kind="stable")  # labelled rows first, as stacks have them: folds depend on it
     try:
@@ -326,7 +316,7 @@ def _learner(method: methods.Method, one: PreparedRun, device: str) -> Any:
     """The learner with the plan's settings; ``selection="last"``, since the watch does the selecting."""
     run = one.run
     decided: dict[str, Any] = {"random_state": run.seed, "scenario": run.scenario}
-    if _takes_prior(method):
+    if method.takes_class_prior:
         decided["class_prior"] = one.class_prior if run.class_prior == "known" else "auto"
     if method.is_network:
         decided |= {"backbone": run.backbone, "device": device, "precision": run.precision, "progress": False}

@@ -15,9 +15,10 @@ import torch
 
 from pulens.benchmark.splits import JudgedRows
 from pulens.errors import PulensError
-from pulens.learners._data import Part, StackedRows
-from pulens.learners._loop import Program, Stage, not_scored
-from pulens.learners._selection import proxy_accuracy
+from pulens.learners.base.proxies import proxy_accuracy
+from pulens.learners.stack.program import Program, Stage
+from pulens.learners.stack.rows import Part, StackedRows
+from pulens.learners.stack.watching import Watcher, not_scored
 from pulens.scenario import Scenario
 
 CRITERIA = ("proxy_accuracy", "proxy_auc", "loss", "oracle_accuracy", "oracle_f1")
@@ -32,10 +33,6 @@ class Chosen:
     value: float
     validation: Any  # numpy float32, one per judged row
     test: Any
-
-
-class Enough(Exception):
-    """Every run of the stack has stopped improving."""
 
 
 class JudgedStack:
@@ -84,8 +81,8 @@ def area(scores: torch.Tensor, upper: torch.Tensor, lower: torch.Tensor) -> torc
     return found.masked_fill(broken, torch.nan)
 
 
-class Watch:
-    """The hook that :func:`pulens.learners.fit_many` calls after every epoch.
+class Watch(Watcher):
+    """What :func:`pulens.learners.fit_many` calls after every epoch: it keeps scores, where ``fit`` keeps parameters.
 
     ``class_priors`` are those that PU-only criteria read; None stands for the one that the run itself works with, which
     is known when its training begins.
@@ -102,22 +99,19 @@ class Watch:
         own: str = "last",
         patience: int | None = None,
     ) -> None:
+        super().__init__(len(class_priors), table.device, by=own, patience=None if own == "last" else patience)
         self.table, self.validation, self.test = table, validation, test
-        self.own, self.patience = own, None if own == "last" else patience
         self.class_priors = class_priors
         self.priors = torch.tensor(
             [torch.nan if prior is None else prior for prior in class_priors], dtype=torch.float64, device=table.device
         )
         self.population = validation.labelled | validation.unlabelled if single_set else validation.unlabelled
-        self.runs = len(class_priors)
         self.has_loss = True
         self.kept: dict[str, dict[str, torch.Tensor]] = {}
-        self.epochs: list[int] = []
         self.trace: list[Any] = []
         self.training_seconds: list[float] = []
         self.watching = 0.0
         self.program: Program | None = None
-        self.running = torch.ones(self.runs, dtype=torch.bool, device=table.device)
         self.started = self._now()
 
     def _now(self) -> float:
@@ -133,22 +127,12 @@ class Watch:
         """Training alone so far."""
         return self._now() - self.started - self.watching
 
-    @torch.no_grad()  # type: ignore[untyped-decorator]
     def __call__(self, program: Program, number: int, stage: Stage) -> torch.Tensor | None:
         """Look at an epoch; gives back which runs go on, where a run that stops saves something."""
-        if not stage.selectable:
-            return None
-        before = self._now()
-        if self.program is None:
-            self._take_over(program.stack.class_priors)
-        self.training_seconds.append(before - self.started - self.watching)
-        self.look(program, number)
-        self.program = program
-        self.watching += self._now() - before
-        if self.patience is not None and not bool(self.running.any()):
-            raise Enough
-        on_cpu = self.table.device.type == "cpu"  # on a GPU all runs are one product, and recorded steps would change
-        return self.running if on_cpu and self.patience is not None and not bool(self.running.all()) else None
+        running = super().__call__(program, number, stage)
+        # on a GPU all runs are one product, and recorded steps would change: the stopped ones train on, unseen
+        rests = self.table.device.type == "cpu" or not bool(self.running.any())
+        return running if rests else None
 
     def _take_over(self, at_work: Sequence[float | None]) -> None:
         """Fill in the class priors that runs work with, where nobody said which to select by."""
@@ -156,11 +140,18 @@ class Watch:
             if said is None and own is not None:
                 self.priors[run] = own
 
+    @torch.no_grad()  # type: ignore[untyped-decorator]
     def look(self, program: Program, number: int) -> None:
         """Score the runs that have not stopped; what is said of the others is never read."""
+        before = self._now()
+        if self.program is None:
+            self._take_over(program.stack.class_priors)
+        self.training_seconds.append(before - self.started - self.watching)
         stopped = (~self.running).nonzero().flatten().tolist() if self.table.device.type == "cpu" else ()
         with not_scored(program.stack, stopped):
             self._look(program, number)
+        self.program = program
+        self.watching += self._now() - before
 
     def _look(self, program: Program, number: int) -> None:
         cuts = torch.tensor(
@@ -191,38 +182,23 @@ class Watch:
             self.test.f1(tested),
             area(test, self.test.truth, self.test.real & ~self.test.truth),
         ]
-        self.epochs.append(number)
         self.trace.append(torch.stack([*values.values(), *seen]))
         broken = validation.isnan().any(1) | test.isnan().any(1)
-        for name, value in values.items():
-            if name == "loss" and losses is None:
-                continue
-            better = (-value if name == "loss" else value).masked_fill(broken, torch.nan)
-            self._keep(name, better, number, validation, test)
-        self._keep("last", torch.full_like(recall, number), number, validation, test)
-        if self.patience is not None:
-            self._stop(number)
+        better = {
+            name: (-value if name == "loss" else value).masked_fill(broken, torch.nan)
+            for name, value in values.items()
+            if name != "loss" or losses is not None
+        }
+        self.scores = {"validation": validation, "test": test}
+        self.note(number, better | {"last": torch.full_like(recall, number)})
 
-    def _stop(self, number: int) -> None:
-        """Runs that have waited long enough for a better epoch keep what they have."""
-        waited = number - self.kept[self.own]["epoch"].clamp(min=self.epochs[0])
-        self.running &= waited <= self.patience
-
-    def _keep(self, name: str, value: torch.Tensor, number: int, validation: torch.Tensor, test: torch.Tensor) -> None:
-        if name not in self.kept:
-            self.kept[name] = {
-                "value": value.nan_to_num(-torch.inf),
-                "epoch": torch.where(value.isnan(), -1, number),
-                "validation": validation.clone(),
-                "test": test.clone(),
-            }
-            return
-        kept = self.kept[name]
-        better = (value > kept["value"]) & self.running  # nan is never better, and the first of equals stays
-        for part, new in (("value", value), ("epoch", torch.full_like(kept["epoch"], number))):
-            kept[part] = torch.where(better, new, kept[part])
-        for part, scores in (("validation", validation), ("test", test)):
-            kept[part] = torch.where(better[:, None], scores, kept[part])
+    def keep(self, name: str, better: torch.Tensor) -> None:
+        """The decision values of this epoch."""
+        kept = self.kept.get(name)
+        self.kept[name] = {
+            part: new.clone() if kept is None else torch.where(better[:, None], new, kept[part])
+            for part, new in self.scores.items()
+        }
 
     def _own_losses(self, program: Program, scores: torch.Tensor) -> torch.Tensor | None:
         """The method's own validation loss, where it has one."""
@@ -240,7 +216,7 @@ class Watch:
         """For every run what was seen at every epoch until it stopped."""
         found = torch.stack(self.trace).cpu().numpy()  # [epochs, what, runs]
         columns = (*CRITERIA, *SEEN)
-        ends = self.kept["last"]["epoch"].tolist()
+        ends = self.best["last"].epoch.tolist()
         lengths = [self.epochs.index(end) + 1 for end in ends]
         return [
             {
@@ -251,11 +227,6 @@ class Watch:
             for run, length in enumerate(lengths)
         ]
 
-    def finish(self) -> None:
-        """What the loop does after the last epoch, where patience ended it earlier."""
-        assert self.program is not None
-        self.program.finish()
-
     def found(self, run: int) -> dict[str, Any]:
         """The class prior a run worked with, and what it found besides its parameters."""
         if self.program is None:
@@ -265,19 +236,21 @@ class Watch:
     def choices(self) -> list[dict[str, Chosen]]:
         """For every run and criterion the chosen epoch; a criterion that was never a number chose the last one."""
         host = {name: {part: values.cpu().numpy() for part, values in kept.items()} for name, kept in self.kept.items()}
+        epochs = {name: best.epoch.tolist() for name, best in self.best.items()}
+        values = {name: best.value.tolist() for name, best in self.best.items()}
         found: list[dict[str, Chosen]] = []
         for run in range(self.runs):
             sizes = {"validation": self.validation.sizes[run], "test": self.test.sizes[run]}
 
             def at(name: str, value: float, run: int = run, sizes: dict[str, int] = sizes) -> Chosen:
                 kept = host[name]
-                return Chosen(int(kept["epoch"][run]), value, *(kept[part][run, :size] for part, size in sizes.items()))
+                return Chosen(epochs[name][run], value, *(kept[part][run, :size] for part, size in sizes.items()))
 
             chosen = {"last": at("last", float("nan"))}
             for name in host:
-                value = float(host[name]["value"][run])
+                value = values[name][run]
                 if name != "last":
-                    never = host[name]["epoch"][run] < 0
+                    never = epochs[name][run] < 0
                     chosen[name] = chosen["last"] if never else at(name, -value if name == "loss" else value)
             found.append(chosen)
         return found

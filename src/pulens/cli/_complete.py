@@ -1,4 +1,4 @@
-"""What a shell may offer while a command is typed: files, and the columns of the file already named."""
+"""What a shell may offer while a command is typed: files, columns of the file already named, learners."""
 
 from __future__ import annotations
 
@@ -28,3 +28,10 @@ def complete_column(ctx: click.Context, param: click.Parameter, incomplete: str)
     except (OSError, UnicodeDecodeError, csv.Error):
         return []  # completion must never be the place where an error shows
     return [name for name in names if name.startswith(incomplete)]
+
+
+def complete_learner(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Learners that can be trained, by name."""
+    from pulens.learners import names
+
+    return [name for name in names() if name.startswith(incomplete)]

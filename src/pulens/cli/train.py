@@ -8,13 +8,20 @@ from typing import Any
 
 import click
 
+from pulens.cli._complete import complete_learner
 from pulens.cli._options import TrainingPrior
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
 
 @click.command(name="train")
 @click.argument("file")
-@click.option("--method", default="nnpu", show_default=True, help="Learner: nnpu, vpu, dist_pu, ... (see docs).")
+@click.option(
+    "--method",
+    default="nnpu",
+    show_default=True,
+    shell_complete=complete_learner,
+    help="Learner: nnpu, vpu, dist_pu, ... (see docs).",
+)
 @click.option("--out", required=True, metavar="FOLDER", help="Where the trained learner is written.")
 @click.option("--label", default="label", show_default=True, help="Column of labels.")
 @click.option("--positive", multiple=True, help="Label value that means labelled positive; others are unlabelled.")
@@ -69,10 +76,16 @@ def command(file: str, method: str, out: str, **given: Any) -> None:
     from pulens.inputs.columns import LabelCoding
     from pulens.inputs.features import read_features
 
-    learner_class = learners.find(method)
+    facts = learners.facts(method)
+    learner_class = facts.learner
+    if facts.told != "nothing":
+        raise InputError(
+            f"--method {method!r} must be told {facts.told}, which a table of PU labels does not hold: use it from "
+            "Python."
+        )
     if not hasattr(learner_class, "save"):
         raise InputError(f"{method!r} cannot be saved to a folder; use it from Python.")
-    _check_folder(out, learner_class)  # better now than after an hour of training
+    _check_folder(out, facts)  # better now than after an hour of training
     _check_columns(given["label"], given["features"], given["drop"])
     learner = learner_class(**read_settings(learner_class, given))
     table = read_features(
@@ -125,26 +138,28 @@ def _kept(learner: Any) -> str:
     return f"; kept epoch {learner.best_epoch_}" if hasattr(learner, "best_epoch_") else ""
 
 
-def _check_folder(out: str, learner_class: Any) -> None:
+def _check_folder(out: str, facts: Any) -> None:
     """Refuse now what could not be written once everything is learned."""
     import os
     from pathlib import Path
 
     from pulens.errors import InputError
     from pulens.inputs.addresses import check_name
-    from pulens.learners import _model_saving, _saving
+    from pulens.learners.saving.folder import check_target
+    from pulens.learners.saving.models import find_skops
+    from pulens.learners.saving.networks import find_safetensors
 
     if not out:
         raise InputError("--out must name a folder, got ''.")
     check_name(out)
-    _saving.check_target(Path(out))
+    check_target(Path(out))
     above = next(folder for folder in Path(out).absolute().parents if folder.exists())
     if not above.is_dir() or not os.access(above, os.W_OK):
         raise InputError(f"--out {out!r} cannot be written: {str(above)!r} is not a folder that may be written to.")
-    if hasattr(learner_class, "_program"):  # a network
-        _saving._tensors()
-    elif "estimator" in learner_class().get_params():
-        _model_saving._skops()
+    if facts.is_network:
+        find_safetensors()
+    elif "estimator" in facts.settings:
+        find_skops()
 
 
 def _check_columns(label: str, features: tuple[str, ...], drop: tuple[str, ...]) -> None:

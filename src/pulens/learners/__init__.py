@@ -1,115 +1,56 @@
 """Learners from positive and unlabelled rows, with scikit-learn's manners: ``NNPU(class_prior=0.2).fit(X, labels)``.
 
-One file per method. Nothing heavy is imported until a learner is used; those that train networks need PyTorch
-(``pip install 'pulens[torch]'``).
+One file per method, and the folder is the catalogue: a file's ``LEARNER`` says the class and its facts. Nothing heavy
+is imported until a learner is used; those that train networks need PyTorch (``pip install 'pulens[torch]'``).
 
 >>> from pulens import learners
 >>> "NNPU" in dir(learners)
 True
+>>> learners.facts("nnpu").title
+'nnPU'
 """
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Iterator
 from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pulens.errors import InputError, MissingDependencyError, listed
+from pulens.errors import InputError, MissingDependencyError, listed, nearest
 
 if TYPE_CHECKING:
-    from pulens.learners._estimator import fit_many
-    from pulens.learners._saving import load
-    from pulens.learners.cgenpu import CGenPU
-    from pulens.learners.dist_pu import DistPU
-    from pulens.learners.elkan_noto import ElkanNoto
-    from pulens.learners.holistic_pu import HolisticPU
-    from pulens.learners.kernel_pusb import KernelPUSB
-    from pulens.learners.lagam import LaGAM
-    from pulens.learners.lagam_pu_only import LaGAMPUOnly
-    from pulens.learners.lbe import LBE
-    from pulens.learners.mpe_pu import MPEPU
-    from pulens.learners.naive import NaiveClassifier
-    from pulens.learners.nnpu import NNPU
-    from pulens.learners.oracle import OracleClassifier
-    from pulens.learners.p3mix_c import P3MixC
-    from pulens.learners.p3mix_e import P3MixE
-    from pulens.learners.pan import PAN
-    from pulens.learners.pu_bagging import PUBagging
-    from pulens.learners.puet import PUET
-    from pulens.learners.pul_cpbf import PULCPBF
-    from pulens.learners.pulda import PULDA
-    from pulens.learners.pusb import PUSB
-    from pulens.learners.robust_pu import RobustPU
-    from pulens.learners.self_pu import SelfPU
-    from pulens.learners.upu import UPU
-    from pulens.learners.vae_pu import VAEPU
-    from pulens.learners.vpu import VPU
-    from pulens.learners.weighted_elkan_noto import WeightedElkanNoto
+    from pulens.learners.base.facts import Learner
+    from pulens.learners.saving.loading import load as load
+    from pulens.learners.stack.fitting import fit_many as fit_many
 
-# public name -> file; looked up on first use
-_TORCH = {
-    "CGenPU": "cgenpu",
-    "DistPU": "dist_pu",
-    "HolisticPU": "holistic_pu",
-    "LBE": "lbe",
-    "LaGAM": "lagam",
-    "LaGAMPUOnly": "lagam_pu_only",
-    "MPEPU": "mpe_pu",
-    "NNPU": "nnpu",
-    "P3MixC": "p3mix_c",
-    "P3MixE": "p3mix_e",
-    "PAN": "pan",
-    "PULCPBF": "pul_cpbf",
-    "PULDA": "pulda",
-    "PUSB": "pusb",
-    "RobustPU": "robust_pu",
-    "SelfPU": "self_pu",
-    "UPU": "upu",
-    "VAEPU": "vae_pu",
-    "VPU": "vpu",
-}
-_OTHERS = {
-    "ElkanNoto": "elkan_noto",
-    "KernelPUSB": "kernel_pusb",
-    "NaiveClassifier": "naive",
-    "OracleClassifier": "oracle",
-    "PUBagging": "pu_bagging",
-    "PUET": "puet",
-    "WeightedElkanNoto": "weighted_elkan_noto",
-}
-_TOOLS = {"fit_many": "_estimator", "load": "_saving"}
-_HOMES = {**_TORCH, **_OTHERS, **_TOOLS}
+_TOOLS = {"fit_many": "stack.fitting", "load": "saving.loading"}
+_DECLARATION = re.compile(r"^LEARNER = (Learner\(.*?\))$", re.MULTILINE | re.DOTALL)
 
-__all__ = [
-    "LBE",
-    "MPEPU",
-    "NNPU",
-    "PAN",
-    "PUET",
-    "PULCPBF",
-    "PULDA",
-    "PUSB",
-    "UPU",
-    "VAEPU",
-    "VPU",
-    "CGenPU",
-    "DistPU",
-    "ElkanNoto",
-    "HolisticPU",
-    "KernelPUSB",
-    "LaGAM",
-    "LaGAMPUOnly",
-    "NaiveClassifier",
-    "OracleClassifier",
-    "P3MixC",
-    "P3MixE",
-    "PUBagging",
-    "RobustPU",
-    "SelfPU",
-    "WeightedElkanNoto",
-    "fit_many",
-    "load",
-]
+
+class _Declared(NamedTuple):
+    file: str
+    place: int | None  # in Table 1 of paper 004
+
+
+def _declared() -> Iterator[tuple[str, _Declared]]:
+    """Public names and the files that declare them: read, not imported, since importing takes seconds."""
+    for file in sorted(Path(__file__).parent.glob("[!_]*.py")):
+        said = _DECLARATION.search(file.read_text(encoding="utf-8"))
+        if said is None:
+            continue
+        call = ast.parse(said[1], mode="eval").body
+        assert isinstance(call, ast.Call)
+        place = [ast.literal_eval(given.value) for given in call.keywords if given.arg == "place"]
+        yield ast.unparse(call.args[0]), _Declared(file.stem, *place or (None,))
+
+
+_LEARNERS = dict(_declared())
+_HOMES = {**{public: said.file for public, said in _LEARNERS.items()}, **_TOOLS}
+
+__all__ = sorted(_HOMES)
 
 
 def names() -> tuple[str, ...]:
@@ -118,27 +59,56 @@ def names() -> tuple[str, ...]:
     >>> "nnpu" in names()
     True
     """
-    return tuple(sorted({**_TORCH, **_OTHERS}.values()))
+    return tuple(sorted(said.file for said in _LEARNERS.values()))
+
+
+def compared() -> tuple[str, ...]:
+    """Names of the learners that paper 004 compares, in the order of its Table 1.
+
+    >>> compared()[:3]
+    ('nnpu', 'pusb', 'vpu')
+    """
+    found = [(said.place, said.file) for said in _LEARNERS.values() if said.place is not None]
+    return tuple(file for _, file in sorted(found))
+
+
+def facts(name: str) -> Learner:
+    """What a learner's file says about it, by its public name or its file's.
+
+    >>> facts("lagam").told
+    'true labels of a few rows of both classes'
+    """
+    public = next((public for public, said in _LEARNERS.items() if name in (public, said.file)), None)
+    if public is None:
+        raise InputError(
+            f"there is no learner {name!r}; the learners are {listed(names(), limit=99)}.{nearest(name, names())}"
+        )
+    found: Learner = _imported(public).LEARNER
+    return found
 
 
 def find(name: str) -> Any:
     """The learner's class, by its public name or its file's."""
-    by_file = {file: public for public, file in {**_TORCH, **_OTHERS}.items()}
-    public = by_file.get(name, name)
-    if public not in _TORCH and public not in _OTHERS:
-        raise InputError(f"there is no learner {name!r}; the learners are {listed(names(), limit=30)}.")
-    return __getattr__(public)
+    return facts(name).learner
+
+
+def _imported(name: str) -> Any:
+    """The file of a public name."""
+    try:
+        return import_module(f"pulens.learners.{_HOMES[name]}")
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise MissingDependencyError("PyTorch", purpose=f"{name}: training networks", extra="torch") from None
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'pulens.learners' has no attribute {name!r}")
-    if name in {*_TORCH, "fit_many"} and find_spec("torch") is None:
-        raise MissingDependencyError("PyTorch", purpose=f"{name}: training networks", extra="torch")
-    found = getattr(import_module(f"pulens.learners.{_HOMES[name]}"), name)
+    found = getattr(_imported(name), name)
     globals()[name] = found
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, "names", "find"})
+    return sorted({*__all__, "compared", "facts", "find", "names"})

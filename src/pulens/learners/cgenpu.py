@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from pulens.errors import InputError, listed
-from pulens.learners import _players
-from pulens.learners._data import Batch, Drawn
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Builder, Program, Stage, gradients_of
-from pulens.learners._optimiser import Optimiser
-from pulens.learners._output import Outputs
-from pulens.learners._sampling import Generates, check_number, generator_of
+from pulens.learners.base.facts import GENERATIVE, Learner
+from pulens.learners.base.settings import setting
+from pulens.learners.parts import players
+from pulens.learners.parts.output import Outputs
+from pulens.learners.parts.sampling import Generates, check_number, generator_of
+from pulens.learners.stack.learner import PULearner
+from pulens.learners.stack.optimiser import Optimiser
+from pulens.learners.stack.program import Builder, Program, Stage, gradients_of
+from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.conditional import classifier_loss, deception, discriminator_loss, ties
 from pulens.risks.losses import sigmoid
 
@@ -39,8 +41,8 @@ class ConditionalProgram(Program):
         hidden = tuple(learner.hidden)
         return {
             "network": backbone,
-            "discriminator": lambda: _players.discriminator(row_shape, hidden),
-            "generator": lambda: _players.generator(learner.latent + len(KINDS), row_shape, hidden),
+            "discriminator": lambda: players.discriminator(row_shape, hidden),
+            "generator": lambda: players.generator(learner.latent + len(KINDS), row_shape, hidden),
         }
 
     def stages(self) -> list[Stage]:
@@ -134,14 +136,14 @@ class CGenPU(Generates, PULearner):
 
     selection: str = "last"
     aux_strength: float = 1.0  #: weight of the classifier's terms against the discriminator's
-    latent: int = 32  #: length of the noise vector
+    latent: int = setting(32, least=1)  #: length of the noise vector
     noise: str = "uniform"  #: on [-1, 1], as the authors do, or "normal"
     hidden: tuple[int, ...] = (128, 128, 128)  #: widths of generator and discriminator for vectors; pictures convolve
     output: str = "auto"  #: range of generated rows: "linear", "sigmoid", "tanh", "unit"; "auto" looks at the rows
     epochs: int = 40
-    steps_per_epoch: int = 50
-    batch_size: int = 128  #: labelled rows, unlabelled rows and generated rows of each kind
-    learning_rate: float = 3e-4
+    steps_per_epoch: int = setting(50, least=1)
+    batch_size: int = setting(128, least=1)  #: labelled rows, unlabelled rows and generated rows of each kind
+    learning_rate: float = setting(3e-4, above=0)
     weight_decay: float = 0.0
 
     _program = ConditionalProgram
@@ -167,4 +169,4 @@ class CGenPU(Generates, PULearner):
         return {f"generated {kind}": self.sample(n, kind=kind, random_state=random_state) for kind in KINDS}
 
 
-LEARNER = CGenPU
+LEARNER = Learner(CGenPU, title="CGenPU", family=GENERATIVE, place=18)

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import torch
 
-from pulens.learners._data import Batch, Pooled
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Program, Stage
+from pulens.learners.base.facts import RISK, Learner
+from pulens.learners.base.settings import setting
+from pulens.learners.stack.learner import PULearner
+from pulens.learners.stack.program import Program, Stage
+from pulens.learners.stack.rows import Batch, Pooled
 from pulens.risks.alignment import clamp, cross_entropy, entropy, label_distribution
 from pulens.risks.losses import sigmoid
 from pulens.risks.means import masked_mean
@@ -127,7 +129,7 @@ class DistPU(PULearner):
     """
 
     warm_up_epochs: int = 60
-    warm_up_learning_rate: float = 5e-4
+    warm_up_learning_rate: float = setting(5e-4, above=0)
     warm_up_weight_decay: float = 5e-4  #: the authors' 5e-3 needs a network with batch norm
     warm_up_entropy: float = 0.002  #: mu
     unlabelled_entropy: float = 0.004  #: nu, reached at the end of the second stage
@@ -135,11 +137,11 @@ class DistPU(PULearner):
     mixup_weight: float = 5.0  #: kappa
     mixup: float = 6.0  #: both parameters of the Beta distribution
     epochs: int = 60
-    batch_size: int = 256
-    learning_rate: float = 5e-5
+    batch_size: int = setting(256, least=1)
+    learning_rate: float = setting(5e-5, above=0)
     weight_decay: float = 1e-3
 
     _program = AlignmentProgram
 
 
-LEARNER = DistPU
+LEARNER = Learner(DistPU, title="Dist-PU", family=RISK, place=7)

@@ -6,8 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from pulens.learners._classifier import check_word
-from pulens.learners._wrapper import (
+from pulens.learners.base.classifier import check_word
+from pulens.learners.base.facts import Learner
+from pulens.learners.base.wrapper import (
     SMALLEST,
     Wrapper,
     case_control_cut,
@@ -175,3 +176,6 @@ class ElkanNoto(Wrapper):
                 left[key] -= 1
                 copies[place] = True
         return copies
+
+
+LEARNER = Learner(ElkanNoto, title="Elkan-Noto")

@@ -14,11 +14,13 @@ from typing import Any
 import torch
 
 from pulens.errors import InputError, PulensError, listed
-from pulens.learners._data import Batch, Drawn, StackedRows
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Program, Stage
-from pulens.learners._natural_break import COSTS, natural_break
-from pulens.learners._views import PictureView, VectorView, Views, usual_views
+from pulens.learners.base.facts import DISAMBIGUATION, Learner
+from pulens.learners.base.settings import setting
+from pulens.learners.parts.natural_break import COSTS, natural_break
+from pulens.learners.parts.views import PictureView, VectorView, Views, usual_views
+from pulens.learners.stack.learner import PULearner
+from pulens.learners.stack.program import Program, Stage
+from pulens.learners.stack.rows import Batch, Drawn, StackedRows
 from pulens.risks.alignment import cross_entropy
 from pulens.risks.losses import logistic, sigmoid
 from pulens.risks.trends import TRENDS, adjacent_trend, pairwise_trend
@@ -253,21 +255,23 @@ class HolisticPU(PULearner):
     trend_epochs: int = 15  #: longest first phase
     trend_end: str = "mixup"  #: end where held-out positives, mixed, have the lowest loss (the paper); or "last"
     epochs: int = 25
-    steps_per_epoch: int | None = None  #: None: a pass over the unlabelled rows, but at most the authors' 512 steps
-    batch_size: int = 64  #: rows of either kind
-    learning_rate: float = 5e-3  #: the authors have 0.0005 to 0.002
+    #: None: a pass over the unlabelled rows, but at most the authors' 512 steps
+    steps_per_epoch: int | None = setting(None, least=1)
+    batch_size: int = setting(64, least=1)  #: rows of either kind
+    learning_rate: float = setting(5e-3, above=0)  #: the authors have 0.0005 to 0.002
     weight_decay: float = 5e-4
-    label_smoothing: float = 0.1  #: of labelled rows, in the first phase
-    average_memory: float = 0.6  #: what an epoch leaves of the old average of weights: 0.999 per step of 512
+    label_smoothing: float = setting(0.1, least=0, most=1)  #: of labelled rows, in the first phase
+    #: what an epoch leaves of the old average of weights: 0.999 per step of 512
+    average_memory: float = setting(0.6, least=0, most=1)
     trend: str = "adjacent"  #: the authors' score, or "pairwise", the paper's
     split: str = "squares"  #: the authors' natural break, or "variance", the paper's equation 8
     largest_trend: float = 0.2 / 9  #: trends from here on are left out when the break lies above zero
     confidence: float = 0.9  #: of the weak view, for the strong one to follow it
-    temperature: float = 1.0
+    temperature: float = setting(1.0, above=0)
     views: str = "auto"  #: weak and strong views of pictures, none of vectors; "noise" for vectors, "none"
     mirror: bool = False  #: may pictures be flipped left and right? not digits
 
     _program = TrendProgram
 
 
-LEARNER = HolisticPU
+LEARNER = Learner(HolisticPU, title="Holistic-PU", family=DISAMBIGUATION, place=13)

@@ -13,11 +13,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pulens.errors import AssumptionError
 from pulens.inputs.dense import dense
-from pulens.learners._break_even import break_even_threshold, cut_below
-from pulens.learners._classifier import PUClassifier, check_count, check_word, flat, seed_of
-from pulens.learners._kernel_features import directions, gaussian_features, squared_distances
-from pulens.learners._penalised_ranking import RANKINGS, Rows
-from pulens.learners._selection import proxy_auc
+from pulens.learners.base.classifier import PUClassifier, check_count, check_word, flat, seed_of
+from pulens.learners.base.facts import RISK, Learner
+from pulens.learners.base.proxies import proxy_auc
+from pulens.learners.parts.break_even import break_even_threshold, cut_below
+from pulens.learners.parts.kernel_features import directions, gaussian_features, squared_distances
+from pulens.learners.parts.penalised_ranking import RANKINGS, Rows
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.types import Booleans, Floats
 
@@ -169,7 +170,7 @@ class KernelPUSB(PUClassifier):
 
     def save(self, path: str | Path) -> Path:
         """Write the model to a folder, arrays and JSON, nothing pickled; :func:`pulens.learners.load` reads it."""
-        from pulens.learners._array_saving import save
+        from pulens.learners.saving.arrays import save
 
         check_is_fitted(self)
         return save(self, Path(path))
@@ -180,7 +181,7 @@ class KernelPUSB(PUClassifier):
         return facts, {name: getattr(self, name) for name in arrays}
 
     def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]], folder: Path) -> None:
-        from pulens.learners._restored import check_array, check_number, check_prior, damaged
+        from pulens.learners.saving.checks import check_array, check_number, check_prior, damaged
 
         try:
             check_word("kernel", self.kernel, KERNELS)
@@ -271,4 +272,4 @@ def check_positive(name: str, values: Any) -> Floats:
     return found
 
 
-LEARNER = KernelPUSB
+LEARNER = Learner(KernelPUSB, title="PUSB (kernel)", family=RISK)

@@ -19,17 +19,17 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from pulens.counts.sample import LABELLED
 from pulens.errors import InputError
-from pulens.learners._collapse import warn_if_collapsed
-from pulens.learners._contrast import contrast, group_loss, instance_loss, nearest, same_group
-from pulens.learners._data import Batch, Draw, Pooled, StackedRows, _sequence
-from pulens.learners._estimator import PULearner, fit_many
-from pulens.learners._groups import grouped
-from pulens.learners._loop import Builder, Program, Stack, Stage
-from pulens.learners._network import built
-from pulens.learners._streams import Streams
-from pulens.learners._views import Views, usual_views
+from pulens.learners.base.facts import DISAMBIGUATION, Learner
+from pulens.learners.base.settings import setting
+from pulens.learners.parts.contrast import contrast, group_loss, instance_loss, nearest, same_group
+from pulens.learners.parts.groups import grouped
+from pulens.learners.parts.views import Views, usual_views
+from pulens.learners.stack.learner import PULearner
+from pulens.learners.stack.networks import built
+from pulens.learners.stack.program import Builder, Program, Stack, Stage
+from pulens.learners.stack.rows import Batch, Draw, Pooled, StackedRows, _sequence
+from pulens.learners.stack.streams import Streams
 from pulens.risks.disambiguation import class_balanced, kept_share, label_gradient, layer_slopes, support_slope
 
 STEPS_DOWN = (0.625, 0.75, 0.875)  # epochs 250, 300 and 350 of 400
@@ -278,23 +278,24 @@ class LaGAM(PULearner):
     """
 
     selection: str = "proxy_auc"  #: needs no class prior; the authors keep the last epoch
-    groups: int = 10  #: clusters; about the number of kinds of things (the authors: 5 on CIFAR-10, 100 on CIFAR-100)
+    #: clusters; about the number of kinds of things (the authors: 5 on CIFAR-10, 100 on CIFAR-100)
+    groups: int = setting(10, least=1)
     warm_up_epochs: int = 5  #: labels as given, no groups yet (the authors: 20 of 400)
     epochs: int = 45  #: after the warm-up
     contrast_weight: float = 0.1  #: of both contrastive losses; the authors, who have pictures: 1
-    temperature: float = 0.07  #: of the contrastive losses
-    projection_size: int = 128
-    neighbours: int = 10  #: nearest views that count as of one group
+    temperature: float = setting(0.07, above=0)  #: of the contrastive losses
+    projection_size: int = setting(128, least=1)
+    neighbours: int = setting(10, least=1)  #: nearest views that count as of one group
     neighbours_after: float = 0.125  #: from this share of all epochs on (the authors: 50 of 400)
     mixup: float = 4.0  #: both parameters of the Beta distribution
     mixup_weight: float = 1.0
     meta_rate: float = 1e-3  #: of the virtual step
-    keep: float = 0.95  #: share of the stored label that an update keeps, at first
-    keep_at_end: float = 0.8  #: and in the last epoch
-    support_batch_size: int = 64  #: support rows of either kind in a step
+    keep: float = setting(0.95, least=0, most=1)  #: share of the stored label that an update keeps, at first
+    keep_at_end: float = setting(0.8, least=0, most=1)  #: and in the last epoch
+    support_batch_size: int = setting(64, least=1)  #: support rows of either kind in a step
     mirror: bool = False  #: may pictures be mirrored? Not where left and right mean something, as in digits
-    batch_size: int = 128  #: the authors: 64
-    learning_rate: float = 3e-4  #: the authors: SGD with 1e-3 on a network with batch norm
+    batch_size: int = setting(128, least=1)  #: the authors: 64
+    learning_rate: float = setting(3e-4, above=0)  #: the authors: SGD with 1e-3 on a network with batch norm
     weight_decay: float = 1e-4
     step_down: float = 0.1  #: the learning rate is multiplied by this at 5/8, 6/8 and 7/8 of all epochs
 
@@ -313,21 +314,7 @@ class LaGAM(PULearner):
 
         ``validation`` is a pair (X, labels) to select the epoch on; keep it apart from the support set.
         """
-        table = self._learn_scale(self._read(X, reset=True))
-        labels = self._codes(y, len(table))
-        tables, start = [table], len(table)
-        pairs: dict[str, Any] = {}
-        for name, pair in (("support", support), ("validation", validation)):
-            if pair is None:
-                continue
-            other = self._scaled(self._read(pair[0], reset=False))
-            codes = self._codes(pair[1], len(other), negatives=True)
-            pairs[name] = [(np.arange(start, start + len(other)), codes)]
-            tables.append(other)
-            start += len(other)
-        fit_many([self], np.concatenate(tables), [labels], rows=[np.arange(len(table))], **pairs)
-        warn_if_collapsed(self, table[labels != LABELLED])
-        return self
+        return self._fit(X, y, support=support, validation=validation)
 
 
-LEARNER = LaGAM
+LEARNER = Learner(LaGAM, title="LaGAM-PU (true support labels)", family=DISAMBIGUATION, place=14)

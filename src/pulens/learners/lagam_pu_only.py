@@ -17,10 +17,11 @@ from typing import Any, ClassVar
 import torch
 
 from pulens.errors import InputError
-from pulens.learners._aside import set_aside
-from pulens.learners._data import StackedRows
-from pulens.learners._estimator import PULearner
+from pulens.learners.base.facts import DISAMBIGUATION, Learner
 from pulens.learners.lagam import GroupProgram, LaGAM
+from pulens.learners.stack.aside import set_aside
+from pulens.learners.stack.learner import PULearner
+from pulens.learners.stack.rows import StackedRows
 
 
 class EstimatedSupportProgram(GroupProgram):
@@ -78,4 +79,4 @@ class LaGAMPUOnly(LaGAM):
         return PULearner.fit(self, X, y, validation=validation)
 
 
-LEARNER = LaGAMPUOnly
+LEARNER = Learner(LaGAMPUOnly, title="LaGAM, PU only", family=DISAMBIGUATION)

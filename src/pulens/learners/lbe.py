@@ -8,9 +8,11 @@ from typing import Any
 import torch
 
 from pulens.errors import InputError, listed
-from pulens.learners._data import Batch, Pooled, Subsets
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Program, Stage
+from pulens.learners.base.facts import RISK, Learner
+from pulens.learners.base.settings import setting
+from pulens.learners.stack.learner import PULearner
+from pulens.learners.stack.program import Program, Stage
+from pulens.learners.stack.rows import Batch, Pooled, Subsets
 from pulens.risks.alignment import cross_entropy
 from pulens.risks.labelling_bias import balanced_loss, expected_class, propensity_loss
 from pulens.risks.losses import sigmoid
@@ -137,14 +139,14 @@ class LBE(PULearner):
     selection: str = "last"
     pretraining_steps: int = 100
     epochs: int = 20
-    steps_per_epoch: int = 20
-    subset: float = 0.1
-    keep: float = 0.8
+    steps_per_epoch: int = setting(20, least=1)
+    subset: float = setting(0.1, above=0, most=1)
+    keep: float = setting(0.8, least=0, most=1)
     propensity_start: str = "pre-trained"  #: or "even": every positive equally likely to be labelled when EM starts
-    learning_rate: float = 5e-4
+    learning_rate: float = setting(5e-4, above=0)
     weight_decay: float = 1e-4
 
     _program = LabellingBiasProgram
 
 
-LEARNER = LBE
+LEARNER = Learner(LBE, title="LBE-PU", family=RISK, place=5)

@@ -12,9 +12,11 @@ from typing import Any
 
 import torch
 
-from pulens.learners._data import Batch, Drawn
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Program, Stage
+from pulens.learners.base.facts import RISK, Learner
+from pulens.learners.base.settings import setting
+from pulens.learners.stack.learner import PULearner
+from pulens.learners.stack.program import Program, Stage
+from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.losses import logistic
 from pulens.risks.means import masked_mean
 from pulens.risks.mixture import best_bin_share
@@ -117,11 +119,11 @@ class MPEPU(PULearner):
     bayes_cut: bool = False  #: cut at 1 - alpha instead of 0.5: labelled and kept rows weigh alike in training
     warm_up_epochs: int = 10
     epochs: int = 40
-    batch_size: int = 200
-    learning_rate: float = 3e-4
+    batch_size: int = setting(200, least=1)
+    learning_rate: float = setting(3e-4, above=0)
     weight_decay: float = 5e-4
 
     _program = ValueIgnoringProgram
 
 
-LEARNER = MPEPU
+LEARNER = Learner(MPEPU, title="MPE-PU", family=RISK, place=4)

@@ -8,8 +8,9 @@ import numpy as np
 from scipy.special import expit
 
 from pulens.errors import AssumptionError
-from pulens.learners._classifier import check_word
-from pulens.learners._wrapper import (
+from pulens.learners.base.classifier import check_word
+from pulens.learners.base.facts import REFERENCE, Learner
+from pulens.learners.base.wrapper import (
     Wrapper,
     case_control_cut,
     count_rows,
@@ -95,3 +96,6 @@ class NaiveClassifier(Wrapper):
     def _posterior(self, X: Any) -> Floats:
         squashed: Floats = expit(self.decision_function(X))
         return squashed
+
+
+LEARNER = Learner(NaiveClassifier, title="naive (logistic regression)", family=REFERENCE)

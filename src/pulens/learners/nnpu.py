@@ -12,9 +12,11 @@ from dataclasses import dataclass
 import torch
 
 from pulens.errors import InputError, listed
-from pulens.learners._data import Batch, Pooled
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Program, Stage
+from pulens.learners.base.facts import RISK, Learner
+from pulens.learners.base.settings import setting
+from pulens.learners.stack.learner import PULearner
+from pulens.learners.stack.program import Program, Stage
+from pulens.learners.stack.rows import Batch, Pooled
 from pulens.risks import LOSSES
 from pulens.risks.correction import corrected
 from pulens.risks.means import masked_mean
@@ -75,11 +77,11 @@ class NNPU(PULearner):
     beta: float = 0.0  #: how far below zero the negative part may fall
     gamma: float = 1.0  #: how large the step back is
     epochs: int = 40
-    batch_size: int = 256
-    learning_rate: float = 3e-4
+    batch_size: int = setting(256, least=1)
+    learning_rate: float = setting(3e-4, above=0)
     weight_decay: float = 1e-4
 
     _program = NonNegativeProgram
 
 
-LEARNER = NNPU
+LEARNER = Learner(NNPU, title="nnPU", family=RISK, place=1)

@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from pulens.errors import InputError
-from pulens.learners._wrapper import ByEstimator, count_rows
+from pulens.learners.base.facts import REFERENCE, Learner
+from pulens.learners.base.wrapper import ByEstimator, count_rows
 
 
 class OracleClassifier(ByEstimator):
@@ -46,3 +47,6 @@ class OracleClassifier(ByEstimator):
         is_positive = self._labelled(known, count_rows(X))
         self.estimator_ = self._fresh(X, int(self._random().integers(2**31))).fit(X, is_positive.astype(int))
         return self
+
+
+LEARNER = Learner(OracleClassifier, title="PN (logistic regression)", family=REFERENCE)

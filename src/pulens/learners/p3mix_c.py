@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pulens.learners._mixup_partners import PartnerLearner, PartnerProgram
+from pulens.learners.base.facts import DISAMBIGUATION, Learner
+from pulens.learners.parts.mixup_partners import PartnerLearner, PartnerProgram
 
 
 class CorrectingProgram(PartnerProgram):
@@ -41,4 +42,4 @@ class P3MixC(PartnerLearner):
     _program = CorrectingProgram
 
 
-LEARNER = P3MixC
+LEARNER = Learner(P3MixC, title="P3Mix-C", family=DISAMBIGUATION, place=11)

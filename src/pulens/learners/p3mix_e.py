@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import torch
 
-from pulens.learners._data import Batch
-from pulens.learners._loop import Stage
-from pulens.learners._mixup_partners import PartnerLearner, PartnerProgram, blend
+from pulens.learners.base.facts import DISAMBIGUATION, Learner
+from pulens.learners.base.settings import setting
+from pulens.learners.parts.mixup_partners import PartnerLearner, PartnerProgram, blend
+from pulens.learners.stack.program import Stage
+from pulens.learners.stack.rows import Batch
 from pulens.risks.early_learning import early_learning
 from pulens.risks.losses import sigmoid
 
@@ -61,9 +63,10 @@ class P3MixE(PartnerLearner):
     """
 
     early_learning_weight: float = 1.0
-    teacher_decay: float = 0.997  #: at most this much of itself does the teacher keep after an epoch
+    #: at most this much of itself does the teacher keep after an epoch
+    teacher_decay: float = setting(0.997, least=0, most=1)
 
     _program = EarlyLearningProgram
 
 
-LEARNER = P3MixE
+LEARNER = Learner(P3MixE, title="P3Mix-E", family=DISAMBIGUATION, place=10)

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import torch
 
 from pulens.errors import InputError, listed
-from pulens.learners._data import Batch, Drawn
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Program, Stage, gradients_of
+from pulens.learners.base.facts import GENERATIVE, Learner
+from pulens.learners.base.settings import setting
+from pulens.learners.stack.learner import PULearner
+from pulens.learners.stack.program import Program, Stage, gradients_of
+from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.adversarial import EPSILON, predictive_game, predictive_game_in_sums
 
 OBJECTIVES = ("means", "sums")
@@ -77,13 +79,13 @@ class PAN(PULearner):
     pull: float = 0.1  #: the paper's lambda, how strongly the two networks pull at each other
     objective: str = "means"  #: the paper's; "sums" for the authors' program
     epochs: int = 60
-    batch_size: int = 256  #: unlabelled rows of a step
-    labelled_batch_size: int = 64
-    learning_rate: float = 1e-4
+    batch_size: int = setting(256, least=1)  #: unlabelled rows of a step
+    labelled_batch_size: int = setting(64, least=1)
+    learning_rate: float = setting(1e-4, above=0)
     weight_decay: float = 0.0  #: of the classifier; the authors' 1e-3 can outweigh the pull
     discriminator_weight_decay: float = 0.05
 
     _program = PredictiveAdversarialProgram
 
 
-LEARNER = PAN
+LEARNER = Learner(PAN, title="PAN", family=GENERATIVE, place=17)

@@ -9,8 +9,9 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from pulens.errors import AssumptionError
-from pulens.learners._classifier import check_count, check_word
-from pulens.learners._wrapper import (
+from pulens.learners.base.classifier import check_count, check_word
+from pulens.learners.base.facts import Learner
+from pulens.learners.base.wrapper import (
     Wrapper,
     count_rows,
     log_odds_beyond,
@@ -147,3 +148,6 @@ class PUBagging(Wrapper):
         if check_scenario(self.scenario) is Scenario.SINGLE_SET:
             prior = float(np.clip((prior * rows - n_labelled) / (rows - n_labelled), 0, 1))
         return upper_quantile(scores, prior)
+
+
+LEARNER = Learner(PUBagging, title="PU bagging")

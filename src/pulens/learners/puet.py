@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pulens.errors import AssumptionError
 from pulens.inputs.dense import dense
-from pulens.learners._classifier import PUClassifier, check_count, check_word, flat, seed_of
-from pulens.learners._growth import Tree, check_forest, grow
-from pulens.learners._impurity import LOSSES, RISKS, TOLERANCE, NodeRisk
-from pulens.learners._node_search import ELEMENTS, Growth, NodeSearch
+from pulens.learners.base.classifier import PUClassifier, check_count, check_word, flat, seed_of
+from pulens.learners.base.facts import RISK, Learner
+from pulens.learners.forest.growth import Tree, check_forest, grow
+from pulens.learners.forest.impurity import LOSSES, RISKS, TOLERANCE, NodeRisk
+from pulens.learners.forest.node_search import ELEMENTS, Growth, NodeSearch
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.types import Floats
 
@@ -149,7 +150,7 @@ class PUET(PUClassifier):
 
     def save(self, path: str | Path) -> Path:
         """Write the forest to a folder, arrays and JSON, nothing pickled; :func:`pulens.learners.load` reads it."""
-        from pulens.learners._array_saving import save
+        from pulens.learners.saving.arrays import save
 
         check_is_fitted(self)
         return save(self, Path(path))
@@ -166,7 +167,7 @@ class PUET(PUClassifier):
         return facts, arrays | {"nodes": np.array([tree.feature.size for tree in self.trees_])}
 
     def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]], folder: Path) -> None:
-        from pulens.learners._restored import check_number, check_prior, damaged
+        from pulens.learners.saving.checks import check_number, check_prior, damaged
 
         try:
             self._growth(self.n_features_in_)
@@ -247,3 +248,6 @@ class PUET(PUClassifier):
         found = validate_data(self, flat(X), reset=reset, accept_sparse="csr")
         table = np.ascontiguousarray(dense(found, bytes_each=found.dtype.itemsize))
         return table.astype(np.float32) if table.dtype == np.float16 else table
+
+
+LEARNER = Learner(PUET, title="PUET", family=RISK, place=6)

@@ -14,13 +14,15 @@ from typing import Any
 import torch
 
 from pulens.errors import InputError, PulensError
-from pulens.learners._data import Batch, Drawn, StackedRows
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Program, Stack, Stage, gradients_of
-from pulens.learners._network import StackedNetwork
-from pulens.learners._optimiser import Optimiser, OptimiserSettings
-from pulens.learners._streams import Streams
-from pulens.learners._views import Views, usual_views
+from pulens.learners.base.facts import DISAMBIGUATION, Learner
+from pulens.learners.base.settings import setting
+from pulens.learners.parts.views import Views, usual_views
+from pulens.learners.stack.learner import PULearner
+from pulens.learners.stack.networks import StackedNetwork
+from pulens.learners.stack.optimiser import Optimiser, OptimiserSettings
+from pulens.learners.stack.program import Program, Stack, Stage, gradients_of
+from pulens.learners.stack.rows import Batch, Drawn, StackedRows
+from pulens.learners.stack.streams import Streams
 from pulens.risks.alignment import clamp, cross_entropy, entropy
 from pulens.risks.fence import asymmetric, confidence, interval, penalty, weights_of
 from pulens.risks.losses import LOSSES, Loss, sigmoid
@@ -286,28 +288,29 @@ class PULCPBF(PULearner):
     True
     """
 
-    levels: int = 9  #: k / (levels + 1) for k = 1 .. levels
+    levels: int = setting(9, least=1)  #: k / (levels + 1) for k = 1 .. levels
     fence: str = "separate"  #: a network per level; "shared" trains one and shifts its threshold (logistic loss only)
     loss: str = "logistic"  #: of the fence, or "sigmoid"
     fence_epochs: int = 120  #: passes over the labelled rows, at most
-    fence_patience: int | None = 20  #: stop after so many without a lower risk on held-out PU rows; None never stops
-    fence_learning_rate: float = 3e-4
+    #: stop after so many without a lower risk on held-out PU rows; None never stops
+    fence_patience: int | None = setting(20, least=1)
+    fence_learning_rate: float = setting(3e-4, above=0)
     fence_weight_decay: float = 5e-4
     fence_entropy: float = 0.0  #: weight of the entropy of population rows in the fence's risk
     self_label: float = 0.5  #: share of the network's own call in the target, lambda
     self_label_ramp: float = 0.5  #: share of the epochs in which ``self_label`` grows from 0 to its value
-    temperature: float = 0.5
+    temperature: float = setting(0.5, above=0)
     threshold: float = 0.9
     labelled_weight: float = 0.2  #: of the labelled rows' loss, against the archive's 1
     unlabelled_weight: float = 0.85  #: of the unlabelled rows' loss
     entropy: float = 0.0  #: weight of the entropy of all rows
     mirror: bool = False  #: may pictures be mirrored? Not where left and right mean something, as in digits
     epochs: int = 25
-    batch_size: int = 128  #: labelled, and as many unlabelled rows, in a step
-    learning_rate: float = 3e-4  #: 2e-3 in the authors' archive, for a network with batch norm
+    batch_size: int = setting(128, least=1)  #: labelled, and as many unlabelled rows, in a step
+    learning_rate: float = setting(3e-4, above=0)  #: 2e-3 in the authors' archive, for a network with batch norm
     weight_decay: float = 5e-4
 
     _program = FenceProgram
 
 
-LEARNER = PULCPBF
+LEARNER = Learner(PULCPBF, title="PUL-CPBF", family=DISAMBIGUATION, place=15)

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import torch
 
-from pulens.learners._data import Batch, Drawn
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Stage
+from pulens.learners.base.facts import RISK, Learner
+from pulens.learners.base.settings import setting
 from pulens.learners.dist_pu import MixupProgram, cosine
+from pulens.learners.stack.learner import PULearner
+from pulens.learners.stack.program import Stage
+from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.alignment import clamp, cross_entropy, margin_cost, smooth_distance
 from pulens.risks.losses import sigmoid
 from pulens.risks.means import masked_mean
@@ -123,21 +125,22 @@ class PULDA(PULearner):
     """
 
     warm_up_epochs: int = 60
-    warm_up_learning_rate: float = 1e-4
+    warm_up_learning_rate: float = setting(1e-4, above=0)
     warm_up_weight_decay: float = 5e-4
-    temperature: float = 3.5  #: sharpness of the distance; larger is nearer to Dist-PU's absolute value
+    #: sharpness of the distance; larger is nearer to Dist-PU's absolute value
+    temperature: float = setting(3.5, above=0)
     margin: float = 0.6
-    mean_decay: float = 0.85
+    mean_decay: float = setting(0.85, least=0, most=1)
     margin_decay: float = 0.5
     mixup_weight: float = 4.2
     mixup: float = 11.0
     epochs: int = 60
-    batch_size: int = 128  #: rows of the population in a step
-    labelled_batch_size: int = 16
-    learning_rate: float = 1e-3
+    batch_size: int = setting(128, least=1)  #: rows of the population in a step
+    labelled_batch_size: int = setting(16, least=1)
+    learning_rate: float = setting(1e-3, above=0)
     weight_decay: float = 1e-4
 
     _program = MarginProgram
 
 
-LEARNER = PULDA
+LEARNER = Learner(PULDA, title="PULDA", family=RISK, place=8)

@@ -12,11 +12,13 @@ from typing import Any
 
 import torch
 
-from pulens.learners._break_even import break_even_threshold, cut_below
-from pulens.learners._data import Batch
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Stage
+from pulens.learners.base.facts import RISK, Learner
+from pulens.learners.base.settings import setting
 from pulens.learners.nnpu import RiskProgram
+from pulens.learners.parts.break_even import break_even_threshold, cut_below
+from pulens.learners.stack.learner import PULearner
+from pulens.learners.stack.program import Stage
+from pulens.learners.stack.rows import Batch
 from pulens.risks.correction import corrected
 from pulens.risks.pu import unbiased
 
@@ -63,11 +65,11 @@ class PUSB(PULearner):
     beta: float = 0.0
     gamma: float = 1.0
     epochs: int = 40
-    batch_size: int = 256
-    learning_rate: float = 3e-4
+    batch_size: int = setting(256, least=1)
+    learning_rate: float = setting(3e-4, above=0)
     weight_decay: float = 1e-4
 
     _program = SelectionBiasProgram
 
 
-LEARNER = PUSB
+LEARNER = Learner(PUSB, title="PUSB", family=RISK, place=2)

@@ -15,13 +15,16 @@ from typing import Any
 import torch
 
 from pulens.errors import InputError, listed
-from pulens.learners._data import Batch, Batches, Draw, Pooled, StackedRows
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Report, Stage, _Watch
-from pulens.learners._network import StackedNetwork
-from pulens.learners._selection import Selection, check_selection
-from pulens.learners._streams import Streams
+from pulens.learners.base.facts import DISAMBIGUATION, Learner
+from pulens.learners.base.settings import setting
 from pulens.learners.nnpu import RiskProgram
+from pulens.learners.stack.learner import PULearner
+from pulens.learners.stack.networks import StackedNetwork
+from pulens.learners.stack.program import Stage
+from pulens.learners.stack.rows import Batch, Batches, Draw, Pooled, StackedRows
+from pulens.learners.stack.selection import Selection, check_selection
+from pulens.learners.stack.streams import Streams
+from pulens.learners.stack.watching import BestParameters
 from pulens.risks.correction import corrected
 from pulens.risks.losses import logistic
 from pulens.risks.means import masked_mean
@@ -66,12 +69,12 @@ class SelfPacedProgram(RiskProgram):
 
     def begin_stage(self, stage: Stage) -> None:
         if stage.name == "pre-training":
-            self.watch = _Watch(self.stack, None)
-            self.criterion = self._criterion()
+            criterion = self._criterion()
+            self.watch = None if criterion is None else BestParameters(self.stack, criterion)
             self.weights: torch.Tensor | None = None
             self.kept_epoch = [stage.epochs] * self.stack.runs
-        elif self.criterion is not None:
-            self.kept_epoch = self.watch.finish()
+        elif self.watch is not None:
+            self.kept_epoch = self.watch.put_back()
 
     def _criterion(self) -> Selection | None:
         """What picks the epoch of pre-training that the episodes start from."""
@@ -81,8 +84,8 @@ class SelfPacedProgram(RiskProgram):
         return Selection(name, held_out, self.stack.class_priors)
 
     def end_epoch(self, stage: Stage) -> None:
-        if stage.name == "pre-training" and self.criterion is not None:
-            self.watch.see(self.criterion(self), self.epoch_in_stage + 1, Report([]))
+        if stage.name == "pre-training" and self.watch is not None:
+            self.watch.look(self, self.epoch_in_stage + 1)
 
     def begin_epoch(self, stage: Stage, moment_epoch: int) -> None:
         if stage.name != "episodes":
@@ -164,11 +167,11 @@ class RobustPU(PULearner):
 
     selection: str = "proxy_auc"  #: among episodes; with few held-out positives steadier than the proxy accuracy
     pretraining_epochs: int = 40  #: the authors have 100 to 400
-    pretraining_learning_rate: float = 3e-4
+    pretraining_learning_rate: float = setting(3e-4, above=0)
     pretraining_weight_decay: float = 1e-4
     pretraining_selection: str = "last"  #: or the criterion that picks the epoch to go on from
-    episodes: int = 10  #: the authors have 100 and stop after 5 without improvement
-    epochs_per_episode: int = 2  #: passes over the rows, with a fresh optimiser
+    episodes: int = setting(10, least=1)  #: the authors have 100 and stop after 5 without improvement
+    epochs_per_episode: int = setting(2, least=1)  #: passes over the rows, with a fresh optimiser
     hardness: str = "logistic"  #: or "sigmoid"
     weights: str = "welsch"  #: how hardness becomes weight: a name of pulens.risks.self_paced.WEIGHTS
     schedule: str = "linear"  #: how thresholds grow: "linear", "convex", "concave", "exponential", "constant"
@@ -177,16 +180,18 @@ class RobustPU(PULearner):
     labelled_most: float = 1.0
     unlabelled_start: float = 0.11
     unlabelled_most: float = 0.3  #: the authors have 1
-    labelled_temperature: float = 1.0
-    unlabelled_temperature: float = 1.3
+    labelled_temperature: float = setting(1.0, above=0)
+    unlabelled_temperature: float = setting(1.3, above=0)
     labelled_weight: float | None = None  #: None: labelled rows stand for all positives; the authors have 1
-    memory: float = 0.0  #: share of a row's old weight that stays from one episode to the next
+    #: share of a row's old weight that stays from one episode to the next
+    memory: float = setting(0.0, least=0, most=1)
     restart: bool = False  #: begin every episode with a fresh network
-    batch_size: int = 256
-    learning_rate: float = 1e-4  #: of the episodes; the authors have 1e-4 or, for a small network, 1e-2
+    batch_size: int = setting(256, least=1)
+    #: of the episodes; the authors have 1e-4 or, for a small network, 1e-2
+    learning_rate: float = setting(1e-4, above=0)
     weight_decay: float = 0.0
 
     _program = SelfPacedProgram
 
 
-LEARNER = RobustPU
+LEARNER = Learner(RobustPU, title="Robust-PU", family=DISAMBIGUATION, place=12)

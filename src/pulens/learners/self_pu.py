@@ -9,14 +9,16 @@ from typing import Any
 import torch
 
 from pulens.errors import InputError, listed
-from pulens.learners._data import Batch, StackedRows
-from pulens.learners._direction import slopes_along
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Program, Stack, Stage, gradients_of
-from pulens.learners._optimiser import Optimiser
-from pulens.learners._passes import Pass, PassBatch, Passes
-from pulens.learners._selection import proxy_accuracy
+from pulens.learners.base.facts import DISAMBIGUATION, Learner
+from pulens.learners.base.proxies import proxy_accuracy
+from pulens.learners.base.settings import setting
 from pulens.learners.dist_pu import cosine
+from pulens.learners.parts.direction import slopes_along
+from pulens.learners.stack.learner import PULearner
+from pulens.learners.stack.optimiser import Optimiser
+from pulens.learners.stack.passes import Pass, PassBatch, Passes
+from pulens.learners.stack.program import Program, Stack, Stage, gradients_of
+from pulens.learners.stack.rows import Batch, StackedRows
 from pulens.risks.alignment import clamp, cross_entropy, entropy
 from pulens.risks.correction import corrected
 from pulens.risks.losses import logistic, sigmoid
@@ -274,14 +276,14 @@ class SelfPU(PULearner):
     second_top: float = 0.6  #: the same of the second: they advance at different paces
     trust_start: int = 2  #: first epoch, from 0, after which trusted rows are chosen
     trust_stop: int = 10  #: they are no longer chosen from this epoch on
-    trust_every: int = 2
+    trust_every: int = setting(2, least=1)
     trust_ramp: int = 20  #: epochs in which the share grows to its end
     trusted_target: str = "selected"  #: the paper's; "current" is the authors' code: entropy minimisation
     calibration: str = "entropy"  #: of held-out rows, as the authors' code; "risk": their PU risk; or "none"
     calibration_step: float = 1e-3
     calibration_budget: float = 1 / 16  #: share of a batch that the weights of the cross-entropy may add up to
     teacher_start: int = 10
-    teacher_decay: float = 0.999
+    teacher_decay: float = setting(0.999, least=0, most=1)
     consistency: float = 0.3  #: largest weight of agreeing with one's teacher
     consistency_start: int = 6
     consistency_ramp: int = 80
@@ -289,11 +291,11 @@ class SelfPU(PULearner):
     beta: float = 0.0
     gamma: float = 1.0
     epochs: int = 40
-    batch_size: int = 256
-    learning_rate: float = 5e-4
+    batch_size: int = setting(256, least=1)
+    learning_rate: float = setting(5e-4, above=0)
     weight_decay: float = 5e-4  #: the authors' 5e-3 needs a network with batch norm
 
     _program = SelfProgram
 
 
-LEARNER = SelfPU
+LEARNER = Learner(SelfPU, title="Self-PU", family=DISAMBIGUATION, place=9)

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import torch
 
-from pulens.learners._data import Batch
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Stage
+from pulens.learners.base.facts import RISK, Learner
+from pulens.learners.base.settings import setting
 from pulens.learners.nnpu import RiskProgram
+from pulens.learners.stack.learner import PULearner
+from pulens.learners.stack.program import Stage
+from pulens.learners.stack.rows import Batch
 from pulens.risks.pu import unbiased
 
 
@@ -37,11 +39,11 @@ class UPU(PULearner):
 
     loss: str = "sigmoid"  #: or "logistic"
     epochs: int = 40
-    batch_size: int = 256
-    learning_rate: float = 3e-4
+    batch_size: int = setting(256, least=1)
+    learning_rate: float = setting(3e-4, above=0)
     weight_decay: float = 1e-4
 
     _program = UnbiasedProgram
 
 
-LEARNER = UPU
+LEARNER = Learner(UPU, title="uPU", family=RISK)

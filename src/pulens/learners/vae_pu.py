@@ -15,14 +15,16 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from pulens.errors import InputError
-from pulens.learners import _players
-from pulens.learners._data import Batch, Drawn
-from pulens.learners._estimator import PULearner
-from pulens.learners._gaussians import fit_two, positive_last
-from pulens.learners._loop import Builder, Program, Stage, gradients_of
-from pulens.learners._optimiser import Optimiser
-from pulens.learners._output import Outputs
-from pulens.learners._sampling import Generates, check_number, generator_of
+from pulens.learners.base.facts import GENERATIVE, Learner
+from pulens.learners.base.settings import setting
+from pulens.learners.parts import players
+from pulens.learners.parts.gaussians import fit_two, positive_last
+from pulens.learners.parts.output import Outputs
+from pulens.learners.parts.sampling import Generates, check_number, generator_of
+from pulens.learners.stack.learner import PULearner
+from pulens.learners.stack.optimiser import Optimiser
+from pulens.learners.stack.program import Builder, Program, Stage, gradients_of
+from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.correction import corrected
 from pulens.risks.losses import logistic, sigmoid
 from pulens.risks.mixture_prior import biased_risk, component_odds, mixture_bound, normal_bound
@@ -61,11 +63,11 @@ class HiddenPositivesProgram(Program):
         told = with_observation(row_shape)
         return {
             "network": backbone,
-            "class_encoder": lambda: _players.encoder(row_shape, hidden, 2 * y, slope=SLOPE),
-            "observation_encoder": lambda: _players.encoder(told, hidden, 2 * o, slope=SLOPE),
-            "decoder": lambda: _players.generator(y + o, row_shape, hidden, slope=SLOPE),
+            "class_encoder": lambda: players.encoder(row_shape, hidden, 2 * y, slope=SLOPE),
+            "observation_encoder": lambda: players.encoder(told, hidden, 2 * o, slope=SLOPE),
+            "decoder": lambda: players.generator(y + o, row_shape, hidden, slope=SLOPE),
             "observer": lambda: nn.Linear(o, 1),
-            "discriminator": lambda: _players.discriminator(row_shape, hidden[:1], slope=SLOPE, dropout=DROPOUT),
+            "discriminator": lambda: players.discriminator(row_shape, hidden[:1], slope=SLOPE, dropout=DROPOUT),
         }
 
     def stages(self) -> list[Stage]:
@@ -285,7 +287,7 @@ def phase_ends(phases: Sequence[float], epochs: int) -> list[int]:
 
 def with_observation(row_shape: tuple[int, ...]) -> tuple[int, ...]:
     """The shape of rows that say whether they are labelled: two more numbers, or two more channels."""
-    if _players.is_picture(row_shape):
+    if players.is_picture(row_shape):
         return (row_shape[0] + 2, *row_shape[1:])
     return (math.prod(row_shape) + 2,)
 
@@ -318,8 +320,8 @@ class VAEPU(Generates, PULearner):
     """
 
     selection: str = "last"
-    class_latent: int = 10  #: length of what a row is
-    observation_latent: int = 2  #: length of how it came to be labelled
+    class_latent: int = setting(10, least=1)  #: length of what a row is
+    observation_latent: int = setting(2, least=1)  #: length of how it came to be labelled
     hidden: tuple[int, ...] = (256, 256)  #: widths for vectors; the authors use 500-500; pictures convolve
     adversarial: float = 0.1  #: weight of looking unlabelled; the authors use 0.01 to 3, by data set
     pull: float = 1.0  #: weight of looking positive; the authors use 1 to 10
@@ -327,11 +329,11 @@ class VAEPU(Generates, PULearner):
     phases: tuple[float, ...] = (0.5, 0.625, 0.75, 0.875)  #: shares of the epochs at which phases end
     pretraining_epochs: int = 10  #: reconstruction alone; the authors use 100
     epochs: int = 80  #: the authors use 800
-    steps_per_epoch: int = 25
-    batch_size: int = 256  #: unlabelled rows of a step
-    labelled_batch_size: int = 64
-    vae_learning_rate: float = 3e-4
-    learning_rate: float = 3e-4  #: of the classifier
+    steps_per_epoch: int = setting(25, least=1)
+    batch_size: int = setting(256, least=1)  #: unlabelled rows of a step
+    labelled_batch_size: int = setting(64, least=1)
+    vae_learning_rate: float = setting(3e-4, above=0)
+    learning_rate: float = setting(3e-4, above=0)  #: of the classifier
     weight_decay: float = 1e-5  #: of the classifier
 
     _program = HiddenPositivesProgram
@@ -391,4 +393,4 @@ class VAEPU(Generates, PULearner):
         return {"virtual hidden\npositives": self.sample(n, random_state=random_state)}
 
 
-LEARNER = VAEPU
+LEARNER = Learner(VAEPU, title="VAE-PU", family=GENERATIVE, place=16)

@@ -9,9 +9,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from pulens.learners._data import Batch, Drawn
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Program, Stage
+from pulens.learners.base.facts import RISK, Learner
+from pulens.learners.base.settings import setting
+from pulens.learners.stack.learner import PULearner
+from pulens.learners.stack.program import Program, Stage
+from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.losses import logistic, sigmoid
 from pulens.risks.variational import mixup_gap, variational
 
@@ -100,11 +102,11 @@ class VPU(PULearner):
     mixup: float = 0.3  #: both parameters of the Beta distribution
     detach_target: bool = False  #: the authors let gradients flow through the mixup target
     epochs: int = 50
-    steps_per_epoch: int = 30
-    batch_size: int = 500
-    learning_rate: float = 1e-4  #: the authors use 3e-5 to 6e-4, by data set
+    steps_per_epoch: int = setting(30, least=1)
+    batch_size: int = setting(500, least=1)
+    learning_rate: float = setting(1e-4, above=0)  #: the authors use 3e-5 to 6e-4, by data set
     weight_decay: float = 0.0
-    halve_every: int = 20  #: epochs after which the learning rate is halved and Adam starts anew
+    halve_every: int = setting(20, least=1)  #: epochs after which the learning rate is halved and Adam starts anew
 
     _program = VariationalProgram
 
@@ -114,4 +116,4 @@ class VPU(PULearner):
         return found
 
 
-LEARNER = VPU
+LEARNER = Learner(VPU, title="VPU", family=RISK, place=3)

@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from pulens.errors import AssumptionError
-from pulens.learners._wrapper import ByEstimator, count_rows, positive_probability, take
+from pulens.learners.base.facts import Learner
+from pulens.learners.base.wrapper import ByEstimator, count_rows, positive_probability, take
 from pulens.learners.elkan_noto import ElkanNoto, unlabelled_weights
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.types import Floats
@@ -94,3 +95,6 @@ def fit_weighted(model: Any, X: Any, y: Any, weight: Floats) -> Any:
         raise AssumptionError(
             f"{type(model).__name__} cannot be used here: its fit does not take sample_weight."
         ) from error
+
+
+LEARNER = Learner(WeightedElkanNoto, title="Elkan-Noto, weighted")

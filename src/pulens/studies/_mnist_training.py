@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from pulens.learners._data import Batch, Pooled
-from pulens.learners._estimator import PULearner
-from pulens.learners._loop import Program, Stage
 from pulens.learners.nnpu import NonNegativeProgram, RiskProgram
+from pulens.learners.stack.learner import PULearner
+from pulens.learners.stack.program import Program, Stage
+from pulens.learners.stack.rows import Batch, Pooled
 from pulens.risks import LOSSES
 
 WARM_UP, HIDDEN = 5, 100

@@ -10,12 +10,13 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from pulens.learners._data import Batch, Batches, Draw, Part, StackedRows
-from pulens.learners._estimator import find_device
-from pulens.learners._loop import Program, Stack, Stage, train
-from pulens.learners._network import StackedNetwork
-from pulens.learners._optimiser import OptimiserSettings
-from pulens.learners._streams import Streams
+from pulens.learners.stack.device import find_device
+from pulens.learners.stack.loop import train
+from pulens.learners.stack.networks import StackedNetwork
+from pulens.learners.stack.optimiser import OptimiserSettings
+from pulens.learners.stack.program import Program, Stack, Stage
+from pulens.learners.stack.rows import Batch, Batches, Draw, Part, StackedRows
+from pulens.learners.stack.streams import Streams
 from pulens.risks.losses import logistic
 from pulens.scenario import Scenario
 from pulens.studies._recovery_networks import HIDDEN, PATIENCE

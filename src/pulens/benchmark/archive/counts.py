@@ -80,7 +80,7 @@ METRICS = ("accuracy", "precision", "recall", "f1", "auc", "average_precision", 
 
 
 def _area(scores: NDArray[np.float32], truth: NDArray[np.bool_]) -> float:
-    from pulens.learners._selection import proxy_auc
+    from pulens.learners.base.proxies import proxy_auc
 
     return proxy_auc(scores[truth], scores[~truth])
 

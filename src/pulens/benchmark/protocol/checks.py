@@ -42,7 +42,7 @@ def check_settings(protocol: Protocol, text: Text) -> None:
     """Settings must be for methods and data that there are, and be settings of that method which it is free to have."""
     known_methods, places = methods.names(), ("all", *KINDS, *datasets.names())
     for method, chosen in protocol.settings.items():
-        if method not in known_methods and method not in methods.EXPECTED:
+        if method not in known_methods:
             raise InputError(
                 f"{text.place(('settings', method))}: settings for an unknown method {method!r}."
                 f"{nearest(method, known_methods)}"
@@ -53,8 +53,6 @@ def check_settings(protocol: Protocol, text: Text) -> None:
                     f"{text.place(('settings', method, which))}: settings are for 'all', a kind of data "
                     f"({listed(KINDS)}) or a data set, got {which!r}.{nearest(which, places)}"
                 )
-            if method not in known_methods:
-                continue  # a learner of the paper that this version does not have
             found = methods.find(method)
             allowed = found.settings
             for setting, value in values.items():
@@ -82,7 +80,7 @@ def _is_finite(value: Any) -> bool:
 
 def _check_value(learner: Any, setting: str, value: Any, place: str) -> None:
     """Refuse what the learner itself would refuse when training begins."""
-    from pulens.learners._checked_settings import check_settings as check_learner
+    from pulens.learners.base.settings import check_settings as check_learner
 
     try:
         check_learner(learner(**{setting: value}))

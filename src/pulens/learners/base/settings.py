@@ -1,0 +1,129 @@
+"""Settings of a learner: declared with the range that makes sense, and looked at before anything is trained."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from pulens.errors import InputError, listed
+
+LIMITS = "limits"  # where a field's metadata has them
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Values that a setting may have; None sets no limit."""
+
+    least: float | None = None
+    above: float | None = None
+    most: float | None = None
+    among: tuple[str, ...] | None = None
+
+    def hold(self, value: Any) -> bool:
+        """Whether a value keeps them."""
+        return not (
+            (self.least is not None and value < self.least)
+            or (self.above is not None and value <= self.above)
+            or (self.most is not None and value > self.most)
+        )
+
+    def __str__(self) -> str:
+        if self.most is None:
+            return f"above {self.above:g}" if self.above is not None else f"at least {self.least:g}"
+        if self.above is not None:
+            return f"above {self.above:g} and at most {self.most:g}"
+        return f"between {self.least:g} and {self.most:g}" if self.least is not None else f"at most {self.most:g}"
+
+
+NOT_NEGATIVE, ANYTHING = Limits(least=0), Limits()
+
+
+def setting(
+    default: Any,
+    *,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    among: tuple[str, ...] | None = None,
+) -> Any:
+    """A field of a learner with limits; numbers of this package's learners without any are at least 0.
+
+    >>> from dataclasses import dataclass
+    >>> from pulens.learners import NNPU
+    >>> @dataclass(kw_only=True, eq=False, repr=False)
+    ... class Mine(NNPU):
+    ...     share: float = setting(0.5, least=0, most=1)
+    >>> check_settings(Mine(share=1.5))
+    Traceback (most recent call last):
+    ...
+    pulens.errors.InputError: share must be between 0 and 1, got 1.5.
+    """
+    return field(default=default, metadata={LIMITS: Limits(least, above, most, among)})
+
+
+def limits_of(kind: type, name: str) -> Limits:
+    """The limits of a setting: those that its class declares, or that the one which it builds on does."""
+    ours = False
+    for base in kind.__mro__:
+        declared = base.__dict__.get("__dataclass_fields__", {}).get(name)
+        if declared is None:
+            continue
+        if LIMITS in declared.metadata:
+            found: Limits = declared.metadata[LIMITS]
+            return found
+        ours = ours or base.__module__.startswith("pulens.")
+    # what settings of others may be below zero is theirs to say
+    return NOT_NEGATIVE if ours else ANYTHING
+
+
+def check_settings(learner: Any) -> None:
+    """Refuse values that no training could mean, with the name, the value and what is allowed.
+
+    >>> from pulens.learners import NNPU
+    >>> check_settings(NNPU(batch_size=0))
+    Traceback (most recent call last):
+    ...
+    pulens.errors.InputError: batch_size must be a whole number of at least 1, got 0.
+    """
+    assert is_dataclass(learner)
+    passes = []  # none are declared where a method's stages have a length of their own
+    for one in fields(learner):
+        # a file without postponed annotations declares the class int where ours declare the word
+        kind = one.type.__name__ if isinstance(one.type, type) else str(one.type)
+        value, kinds = getattr(learner, one.name), kind.split(" | ")
+        if value is None and "None" in kinds:
+            continue
+        _check_value(one.name, value, kinds, limits_of(type(learner), one.name))
+        if "int" in kinds and one.name.endswith(("epochs", "episodes")):
+            passes.append(int(value))
+    if passes and sum(passes) < 1:
+        raise InputError("nothing would be trained: epochs must be a whole number of at least 1, got 0.")
+
+
+def _check_value(name: str, value: Any, kinds: list[str], limits: Limits) -> None:
+    if "int" in kinds:
+        _check_whole_number(name, value, limits)
+    elif "float" in kinds:
+        _check_number(name, value, limits)
+    elif "bool" in kinds and not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name} must be True or False, got {value!r}.")
+    elif limits.among is not None and value not in limits.among:
+        raise InputError(f"{name} must be one of {listed(limits.among)}, got {value!r}.")
+
+
+def _check_whole_number(name: str, value: Any, limits: Limits) -> None:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or not limits.hold(value):
+        allowed = "" if limits == ANYTHING else f" {'of ' if limits.most is None else ''}{limits}"
+        raise InputError(f"{name} must be a whole number{allowed}, got {value!r}.")
+
+
+def _check_number(name: str, value: Any, limits: Limits) -> None:
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not number or not math.isfinite(value):
+        raise InputError(f"{name} must be a number, got {value!r}.")
+    if not limits.hold(value):
+        raise InputError(f"{name} must be {limits}, got {value!r}.")

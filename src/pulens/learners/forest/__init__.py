@@ -1,0 +1,1 @@
+"""Trees that are grown on positive and unlabelled rows: the risk of a node, the search for splits, growth."""

@@ -1,0 +1,110 @@
+"""Which rows a run trains on, and which are held out to choose its epoch by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from pulens.counts.sample import LABELLED, NEGATIVE
+from pulens.errors import InputError
+from pulens.learners.stack.rows import Part, StackedRows
+from pulens.scenario import Scenario
+
+Pair = tuple[NDArray[Any], NDArray[Any]]  # rows of the table, and their labels
+
+
+@dataclass(frozen=True)
+class Division:
+    """The rows of every run, those held out with their labels; none are where nothing asks for some."""
+
+    training: list[Part]
+    held_out: list[Pair] | None
+    is_true: bool  # labels of the held-out rows are true classes, which nothing but the selection may read
+
+    def judged(self, table: torch.Tensor, scenario: Scenario) -> StackedRows | None:
+        """The held-out rows as a stack, labelled (or truly positive) ones first."""
+        if self.held_out is None:
+            return None
+        parts = [
+            positives_first(pair, "selection='oracle'") if self.is_true else part_of(*pair) for pair in self.held_out
+        ]
+        return StackedRows(table, parts, scenario)
+
+    @property
+    def truths(self) -> list[NDArray[Any]] | None:
+        """Which of the judged rows are positive, where that is known."""
+        if self.held_out is None or not self.is_true:
+            return None
+        return [np.sort(codes == LABELLED)[::-1] for _, codes in self.held_out]  # positives stand first
+
+
+def divide(
+    learner: Any,
+    count: int,
+    labels: Sequence[Any],
+    rows: Sequence[Any] | None,
+    validation: Sequence[tuple[Any, Any]] | None,
+    seeds: Sequence[int],
+) -> Division:
+    """Hold rows out as the learner's settings ask for, or take the validation rows that are given."""
+    is_true = learner.selection.startswith("oracle")
+    if is_true and validation is None:
+        raise InputError(
+            "selection='oracle' needs validation=(X, true_labels) with 1 and -1: training rows have no true labels."
+        )
+    wanted = learner.selection != "last" or learner._program.needs_held_out_rows(learner)
+    training, held_out = [], []
+    for run, seed in enumerate(seeds):
+        kept: Pair = np.arange(count) if rows is None else np.asarray(rows[run]), np.asarray(labels[run])
+        if validation is not None:
+            held_out.append((np.asarray(validation[run][0]), np.asarray(validation[run][1])))
+        elif wanted:
+            kept, other = _split(*kept, learner.validation_fraction, seed)
+            held_out.append(other)
+        training.append(part_of(*kept))
+    return Division(training, held_out if wanted else None, is_true)
+
+
+def _split(rows: NDArray[Any], codes: NDArray[Any], share: float, seed: int) -> tuple[Pair, Pair]:
+    """Hold out a share of labelled and of unlabelled rows, at least one of each."""
+    if not 0 < share < 1:
+        raise InputError(
+            f"validation_fraction must lie strictly between 0 and 1, got {share!r}. With selection='last' most methods "
+            "hold no rows out."
+        )
+    rng = np.random.default_rng([seed, 20])
+    held = np.zeros(len(rows), bool)
+    for code in (LABELLED, 0):
+        places = np.flatnonzero(codes == code)
+        if len(places) < 2:
+            kind = "labelled" if code else "unlabelled"
+            raise InputError(
+                f"there are too few rows of the class {kind} to hold some out: n_samples={len(places)}, at least 2 are "
+                "needed. "
+                "Give validation=, or selection='last' to train without."
+            )
+        held[rng.permutation(places)[: max(1, round(share * len(places)))]] = True
+    return (rows[~held], codes[~held]), (rows[held], codes[held])
+
+
+def part_of(rows: NDArray[Any], codes: NDArray[Any]) -> Part:
+    labelled, unlabelled = rows[codes == LABELLED], rows[codes == 0]
+    if not len(labelled) or not len(unlabelled):
+        missing = "labelled positive (1)" if not len(labelled) else "unlabelled (0)"
+        raise InputError(
+            f"labels are of one class only: there is no {missing} row among {len(rows):,}; learning needs both."
+        )
+    return Part(labelled, unlabelled)
+
+
+def positives_first(pair: tuple[Any, Any], who: str) -> Part:
+    """Rows with true labels: positives first, negatives behind."""
+    rows, codes = (np.asarray(values) for values in pair)
+    if not np.isin(codes, (LABELLED, NEGATIVE)).all():
+        raise InputError(f"{who} needs rows with true labels: 1 (positive) and -1 (negative).")
+    return Part(rows[codes == LABELLED], rows[codes == NEGATIVE])

@@ -1,0 +1,147 @@
+"""The scikit-learn face of every method that trains networks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from pulens.counts.sample import LABELLED
+from pulens.errors import InputError
+from pulens.inputs.dense import dense
+from pulens.learners.base.classifier import PUClassifier
+from pulens.learners.base.collapse import warn_if_collapsed
+from pulens.learners.base.labels import label_codes
+from pulens.learners.base.settings import setting
+from pulens.learners.stack.device import find_device
+from pulens.learners.stack.fitting import fit_many
+from pulens.learners.stack.optimiser import KINDS
+from pulens.learners.stack.program import Program
+from pulens.scenario import DEFAULT_SCENARIO
+from pulens.types import Floats
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PULearner(PUClassifier):
+    """What all network learners share.
+
+    Labels are 1 for labelled positives and 0 (or null) for unlabelled rows; declare other codings with ``positive``.
+    Predictions are 1 and 0.
+    """
+
+    class_prior: Any = "auto"  #: share of positives in the population; "auto" or an estimator's name estimates it
+    scenario: str = DEFAULT_SCENARIO  #: or "case-control": the labelled rows were collected apart
+    backbone: Any = "mlp"  #: a name of pulens.backbones, a torch module, or a function (row_shape) -> module
+    selection: str = "proxy_accuracy"  #: which epoch is kept: see pulens.learners.stack.selection, or a pulens metric
+    validation_fraction: float = 0.1  #: share of either kind of rows held out for the selection
+    #: stop after so many epochs without improvement; None trains all epochs
+    patience: int | None = setting(None, least=1)
+    optimiser: str = setting("adam", among=KINDS)  #: "adam" (coupled weight decay), "adamw" or "sgd"
+    device: str = "auto"
+    precision: str = "float32"  #: "tf32" or "bfloat16" are faster on GPUs
+    compile: bool = False  #: hand the forward pass to torch.compile
+    deterministic: bool = False  #: only deterministic kernels; matters on GPUs
+    progress: bool = True  #: a progress bar on terminals
+    random_state: Any = None
+    standardise: bool = False  #: scale every feature to mean 0 and deviation 1, as learned from the training rows
+    positive: Any = None  #: label value that means labelled positive; everything else is then unlabelled
+
+    _program: ClassVar[type[Program]]
+
+    def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None) -> Any:
+        """Train on rows with PU labels.
+
+        ``validation`` is a pair (X, labels) to select the epoch on, instead of a held-out share. With
+        ``selection="oracle"`` its labels are true ones, 1 and -1; training never sees any. A classifier that calls
+        every unlabelled row the same comes with a ``pulens.errors.CollapseWarning``.
+        """
+        return self._fit(X, y, validation=validation)
+
+    def _fit(self, X: Any, y: Any, **pairs: tuple[Any, Any] | None) -> Any:
+        """Train on rows, beside pairs (X, labels) that are given to ``fit_many`` by their name."""
+        table = self._learn_scale(self._read(X, reset=True))
+        labels = label_codes(y, len(table), positive=self.positive, who=type(self).__name__)
+        tables, start = [table], len(table)
+        told: dict[str, Any] = {}
+        for name, pair in pairs.items():
+            if pair is None:
+                continue
+            other = self._scaled(self._read(pair[0], reset=False))
+            codes = label_codes(pair[1], len(other), positive=self.positive, who=type(self).__name__, negatives=True)
+            told[name] = [(np.arange(start, start + len(other)), codes)]
+            tables.append(other)
+            start += len(other)
+        whole = np.concatenate(tables) if told else table
+        fit_many([self], whole, [labels], rows=[np.arange(len(table))], **told)
+        warn_if_collapsed(self, table[labels != LABELLED])
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Logits minus the method's cut: positive means predicted positive."""
+        found: Floats = self._logits(X) - self.cut_
+        return found
+
+    def _posterior(self, X: Any) -> Floats:
+        return self._probability(self._logits(X))
+
+    def save(self, path: str | Path) -> Path:
+        """Write the fitted learner to a folder: weights as safetensors, everything else as JSON, nothing pickled."""
+        from pulens.learners.saving.networks import save
+
+        check_is_fitted(self)
+        return save(self, Path(path))
+
+    def _probability(self, logits: NDArray[np.float64]) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = 0.5 + 0.5 * np.tanh(0.5 * (logits - self.cut_))
+        return found
+
+    def _logits(self, X: Any) -> NDArray[np.float64]:
+        check_is_fitted(self)
+        return self._network_logits(self._scaled(self._read(X, reset=False)))
+
+    def _network_logits(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Logits of rows that are scaled already."""
+        table = torch.as_tensor(rows)
+        device = find_device(self.device)
+        network = self.network_.to(device).eval()
+        piece = max(1, (1 << 22) // max(1, int(np.prod(table.shape[1:]))))
+        with torch.no_grad():
+            parts = [network(part.to(device).float()).reshape(-1).cpu() for part in table.split(piece)]
+        self.network_.to("cpu")
+        found: NDArray[np.float64] = torch.cat(parts).double().numpy()
+        return found
+
+    def _read(self, X: Any, *, reset: bool) -> NDArray[np.float32]:
+        """Rows as float32, checked; sparse tables are made dense."""
+        if isinstance(X, torch.Tensor):
+            X = X.detach().cpu().numpy()
+        pictures = getattr(X, "ndim", 2) > 2
+        found = validate_data(
+            self, X, reset=reset, dtype=np.float32, accept_sparse="csr", allow_nd=pictures, ensure_min_samples=1
+        )
+        table: NDArray[np.float32] = np.ascontiguousarray(dense(found, bytes_each=4))
+        if table.ndim == 3:  # grey pictures
+            table = table[:, None]
+        if not reset and table.shape[1:] != tuple(self.row_shape_):
+            raise InputError(f"rows have shape {table.shape[1:]}, but training rows had {tuple(self.row_shape_)}.")
+        if reset:
+            self.row_shape_: Any = tuple(int(size) for size in table.shape[1:])
+        return table
+
+    def _learn_scale(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
+        if self.standardise:
+            deviation = table.std(0, dtype=np.float64)
+            self.mean_ = table.mean(0, dtype=np.float64).tolist()
+            self.deviation_ = np.where(deviation > 0, deviation, 1.0).tolist()
+        return self._scaled(table)
+
+    def _scaled(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
+        if not self.standardise:
+            return table
+        scaled: NDArray[np.float32] = ((table - np.array(self.mean_)) / np.array(self.deviation_)).astype(np.float32)
+        return scaled
