@@ -129,7 +129,7 @@ def test_ctrl_c_inside_duckdb_exits_with_130(raised, monkeypatch, capsys, table)
         with explained("the table"):
             raise RuntimeError("Query interrupted")
 
-    monkeypatch.setattr("pulens.evaluation.evaluate", stopped)
+    monkeypatch.setattr("pulens.doors.evaluate.evaluate", stopped)
     with pytest.raises(SystemExit) as end:
         main(["evaluate", table, *GIVEN])
     assert end.value.code == 130

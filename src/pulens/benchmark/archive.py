@@ -28,8 +28,8 @@ from pulens.benchmark import locks
 from pulens.benchmark.counts import KINDS, METRICS
 from pulens.benchmark.plan import FORMAT, Plan
 from pulens.bounded_text import parse_json, read_bounded
+from pulens.counts.tally import Tally
 from pulens.errors import InputError, listed
-from pulens.tally import Tally
 from pulens.whole_files import whole_file, write_whole
 
 _f4, _f8, _i4, _i8, _s, _b = pa.float32(), pa.float64(), pa.int32(), pa.int64(), pa.string(), pa.bool_()

@@ -11,12 +11,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, MissingDependencyError, cut, listed, nearest, shown
 from pulens.inputs.columns import Columns, find_column
 from pulens.inputs.engines._stopping import stopped_by_ctrl_c
 from pulens.inputs.engines.lazy import LONGEST_REASON, LazyEngine, explained
 from pulens.inputs.files import column_names
-from pulens.precision import LARGEST_WHOLE
 
 MEMORY_LIMIT = "512MB"  # DuckDB sorts and groups beyond it on disk
 PARQUET, DELIMITED = ("parquet", "pq"), {"csv": ",", "tsv": "\t", "tab": "\t"}
