@@ -155,7 +155,7 @@ def find(name: str) -> Method:
             learner = installed[name].load()
         return Method(name, getattr(learner, "title", name), getattr(learner, "family", "other"), learner)
     raise InputError(
-        f"there is no method {name!r}; the methods are {listed(names(), limit=40)}.{nearest(name, names())}"
+        f"there is no learner {name!r}; the learners are {listed(names(), limit=40)}.{nearest(name, names())}"
     )
 
 
@@ -183,7 +183,7 @@ def _from_text(place: Path) -> Method:
 
 def _check_is_file(place: Path) -> None:
     if not place.is_file():
-        raise InputError(f"there is no file {str(place)!r}; `pulens bench new-method` writes one to start from.")
+        raise InputError(f"there is no file {str(place)!r}; `pulens bench new-learner` writes one to start from.")
 
 
 def _digest(place: Path) -> str:

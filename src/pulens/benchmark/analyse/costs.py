@@ -1,4 +1,4 @@
-"""What a run costs beside what it brings: seconds and memory against a metric, and which methods nothing beats."""
+"""What a run costs beside what it brings: seconds and memory against a metric, and which learners nothing beats."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Cost:
     The metric is over all seeds, wherever they ran; seconds and memory are over the ``runs`` on the device.
     """
 
-    method: str
+    learner: str
     dataset: str
     value: float
     seconds: float
@@ -27,31 +27,31 @@ class Cost:
     device: str
     stack_runs: float
     runs: int
-    is_efficient: bool = False  # no other method is at least as good for as little time on the same device
+    is_efficient: bool = False  # no other learner is at least as good for as little time on the same device
 
 
 def costs(rows: Iterable[Mapping[str, Any]], metric: str = "f1") -> list[Cost]:
-    """Every method, data set and device; ``seconds`` is a run's share of its stack's training, scoring left out."""
-    check_metric(metric)
+    """Every learner, data set and device; ``seconds`` is a run's share of its stack's training, scoring left out."""
+    metric = check_metric(metric)
     values: dict[tuple[str, str], list[float]] = {}
     gathered: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
         if is_defined(row[metric]):
-            values.setdefault((row["method"], row["dataset"]), []).append(row[metric])
+            values.setdefault((row["learner"], row["dataset"]), []).append(row[metric])
             if row["seconds"] is not None:
-                gathered.setdefault((row["method"], row["dataset"], device_of(row)), []).append(row)
+                gathered.setdefault((row["learner"], row["dataset"], device_of(row)), []).append(row)
     found = [
         Cost(
-            method,
+            learner,
             dataset,
-            fmean(values[method, dataset]),
+            fmean(values[learner, dataset]),
             fmean(row["seconds"] for row in own),
             _memory(own),
             device,
             fmean(row["stack_runs"] for row in own),
             len(own),
         )
-        for (method, dataset, device), own in sorted(gathered.items())
+        for (learner, dataset, device), own in sorted(gathered.items())
     ]
     return [replace(one, is_efficient=_is_efficient(one, found)) for one in found]
 

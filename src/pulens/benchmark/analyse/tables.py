@@ -1,4 +1,4 @@
-"""Tables to take away: methods by data sets as CSV, LaTeX and plain text, beside the published figures."""
+"""Tables to take away: learners by data sets as CSV, LaTeX and plain text, beside the published figures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 from collections.abc import Callable, Container, Mapping, Sequence
 from statistics import fmean
 
-from pulens.benchmark.analyse.cells import Cells, Summary, datasets_of, methods_of, summarise
+from pulens.benchmark.analyse.cells import Cells, Summary, datasets_of, learners_of, summarise
 from pulens.benchmark.analyse.paired import Paired
 
 SPECIAL = {
@@ -30,9 +30,9 @@ def summaries(cells: Cells) -> dict[tuple[str, str], Summary]:
 
 
 def ordered(cells: Cells) -> list[str]:
-    """Methods by how far they are, on average, above the mean of all methods on the same data set; best first.
+    """Learners by how far they are, on average, above the mean of all learners on the same data set; best first.
 
-    A method that was not tried on the hard data sets must not lead for that.
+    A learner that was not tried on the hard data sets must not lead for that.
 
     >>> ordered({("a", "easy"): {1: 0.9}, ("b", "easy"): {1: 0.95}, ("b", "hard"): {1: 0.6}, ("a", "hard"): {1: 0.5}})
     ['b', 'a']
@@ -42,8 +42,8 @@ def ordered(cells: Cells) -> list[str]:
         dataset: fmean(mean for (_, other), mean in means.items() if other == dataset) for dataset in datasets_of(cells)
     }
     leads = {
-        name: fmean(mean - usual[dataset] for (method, dataset), mean in means.items() if method == name)
-        for name in methods_of(cells)
+        name: fmean(mean - usual[dataset] for (learner, dataset), mean in means.items() if learner == name)
+        for name in learners_of(cells)
     }
     return sorted(leads, key=lambda name: (-leads[name], name))
 
@@ -55,22 +55,22 @@ def as_csv(
     about: Mapping[str, str] | None = None,
     notes: Mapping[tuple[str, str], str] | None = None,
 ) -> str:
-    """One line per method and data set: n, mean, sd, median, interval, and the published mean where there is one.
+    """One line per learner and data set: n, mean, sd, median, interval, and the published mean where there is one.
 
-    ``about`` adds columns with one value each, ``notes`` a last column with a remark on a method and data set.
+    ``about`` adds columns with one value each, ``notes`` a last column with a remark on a learner and data set.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     more = dict(about or {})
-    header = ["method", "dataset", "seeds", "mean", "sd", "median", "low", "high", "published", *more]
+    header = ["learner", "dataset", "seeds", "mean", "sd", "median", "low", "high", "published", *more]
     writer.writerow([*header, *(["note"] if notes is not None else [])])
-    for (method, dataset), one in sorted(summaries(cells).items()):
+    for (learner, dataset), one in sorted(summaries(cells).items()):
         shown = [f"{value:.6f}" for value in (one.mean, one.sd, one.median, *(one.interval if one.n > 1 else ()))]
         shown += [""] * (5 - len(shown))
-        beside = (published or {}).get((method, dataset))
-        last = [notes.get((method, dataset), "")] if notes is not None else []
+        beside = (published or {}).get((learner, dataset))
+        last = [notes.get((learner, dataset), "")] if notes is not None else []
         numbers = [one.n, *shown, "" if beside is None else f"{beside:.4f}"]
-        writer.writerow([method, dataset, *numbers, *more.values(), *last])
+        writer.writerow([learner, dataset, *numbers, *more.values(), *last])
     return text.getvalue()
 
 
@@ -83,22 +83,22 @@ def as_latex(
     aside: Container[str] = (),
     seeds: Mapping[tuple[str, str], int] | None = None,
 ) -> str:
-    """A tabular with the best in bold, the second underlined, and a star where a test calls a method better.
+    """A tabular with the best in bold, the second underlined, and a star where a test calls a learner better.
 
-    ``marks`` (LaTeX) follow titles; methods ``aside`` stand below a rule and are never the best. ``seeds`` are
+    ``marks`` (LaTeX) follow titles; learners ``aside`` stand below a rule and are never the best. ``seeds`` are
     numbers of seeds to show, raised and in brackets, for cells that have others than the rest.
     """
     datasets, table = datasets_of(cells), summaries(cells)
-    starred = {(one.method, one.dataset) for one in tests if one.verdict() == "better"}
+    starred = {(one.learner, one.dataset) for one in tests if one.verdict() == "better"}
     places = {
         dataset: sorted(
-            (name for name in methods_of(cells) if (name, dataset) in table and name not in aside),
+            (name for name in learners_of(cells) if (name, dataset) in table and name not in aside),
             key=_best(table, dataset),
         )
         for dataset in datasets
     }
     lines = [rf"\begin{{tabular}}{{l{'r' * len(datasets)}}}", r"\toprule"]
-    lines += [" & ".join(["Method", *map(escaped, datasets)]) + r" \\", r"\midrule"]
+    lines += [" & ".join(["Learner", *map(escaped, datasets)]) + r" \\", r"\midrule"]
     inside = [name for name in ordered(cells) if name not in aside]
     outside = [name for name in ordered(cells) if name in aside]
     for name in (*inside, *outside):

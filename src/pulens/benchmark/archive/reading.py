@@ -20,8 +20,9 @@ import numpy as np
 import pyarrow as pa
 
 from pulens.benchmark.archive.counts import KINDS
-from pulens.benchmark.archive.files import FACTS, RUNS, check_format, fault, read_columns, read_filled
+from pulens.benchmark.archive.files import FACTS, RUNS, check_format, fault, read_columns
 from pulens.benchmark.archive.row import CIRCUMSTANCES, CURVE, SCALARS, SCHEMA
+from pulens.benchmark.vocabulary import current
 from pulens.errors import InputError, listed
 from pulens.tally import Tally
 
@@ -56,11 +57,11 @@ class Archive:
         found: dict[str, dict[str, Any]] = {}
         for place, path in enumerate(self.files):
             names = list(SCALARS)
-            for number, row in enumerate(read_filled(path, names).to_pylist()):
+            for number, row in enumerate(read_columns(path, names).to_pylist()):
                 old = found.get(row["key"])
                 if old is None or (old["status"] == "failed" and row["status"] == "done"):
                     found[row["key"]] = {**row, "_file": place, "_row": number}
-        order = ("dataset", "mechanism", "label_frequency", "method", "seed", "key")
+        order = ("dataset", "mechanism", "label_frequency", "learner", "seed", "key")
         return tuple(sorted(found.values(), key=lambda row: tuple(row[name] for name in order)))
 
     @property
@@ -91,9 +92,9 @@ class Archive:
     def results(self, selection: str = "own") -> Iterator[dict[str, Any]]:
         """Finished runs with the epoch a criterion chose and the test metrics there.
 
-        ``"own"`` is each method's own criterion; others are ``"proxy_accuracy"``, ``"proxy_auc"``, ``"loss"`` (where a
-        method has one), ``"oracle_accuracy"``, ``"oracle_f1"`` (both use true validation labels) and ``"last"``.
-        Runs without that criterion are left out.
+        ``"own"`` is each learner's own criterion; others are ``"proxy_accuracy"``, ``"proxy_roc_auc"``, ``"loss"``
+        (where a learner has one), ``"oracle_accuracy"``, ``"oracle_f1"`` (both use true validation labels) and
+        ``"last"``. Runs without that criterion are left out.
         """
         for row in self.done:
             choice = self.choice(row["key"], selection)
@@ -102,7 +103,7 @@ class Archive:
 
     def choice(self, key: str, selection: str = "own") -> dict[str, Any] | None:
         """The epoch that a criterion chose for a run and the exact test metrics there, or None."""
-        chosen = self._row(key)["own_selection"] if selection == "own" else selection
+        chosen = self._row(key)["own_selection"] if selection == "own" else current(selection)
         return self._choices[key].get(chosen)
 
     def curve(self, key: str) -> dict[str, Any]:
@@ -137,7 +138,7 @@ class Archive:
 
     def table(self, columns: Sequence[str] | None = None) -> pa.Table:
         """Everything as one Arrow table, a row per file entry, sorted by key."""
-        parts = [read_filled(path, SCHEMA.names if columns is None else columns) for path in self.files]
+        parts = [read_columns(path, SCHEMA.names if columns is None else columns) for path in self.files]
         found = pa.concat_tables(parts) if parts else SCHEMA.empty_table()
         return found.sort_by("key") if "key" in found.column_names else found
 
