@@ -252,7 +252,12 @@ def _lines(rows: list[dict[str, Any]]) -> str:
 
 @command.command(name="report")
 @click.argument("archive", type=click.Path(path_type=Path))
-@click.option("--metric", default="accuracy", show_default=True, help="accuracy, f1, roc_auc, precision, recall, ...")
+@click.option(
+    "--metric",
+    default="accuracy",
+    show_default=True,
+    help="Any metric of the catalogue (`pulens.metrics.names()`): accuracy, matthews_correlation, ...",
+)
 @click.option(
     "--selection",
     default="own",
@@ -283,7 +288,7 @@ def report_command(archive: Path, **given: Any) -> None:
     \b
     Examples:
       pulens bench report results
-      pulens bench report results --metric f1 --selection oracle_f1
+      pulens bench report results --metric matthews_correlation --selection oracle_f1
       pulens bench report results --html leaderboard.html --csv table.csv --latex table.tex
     """
     from pulens.benchmark.leaderboard import board, judged, report_text

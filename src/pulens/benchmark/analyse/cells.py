@@ -8,9 +8,10 @@ from math import inf, isnan, sqrt
 from statistics import fmean, median, stdev
 from typing import Any
 
-from pulens.benchmark.vocabulary import current
-from pulens.errors import InputError, listed, nearest
+from pulens.benchmark.archive.measured import check_metric, sign_of
+from pulens.errors import InputError
 
+#: What every page shows; any other metric of the catalogue is computed on demand.
 METRICS = ("accuracy", "f1", "roc_auc", "precision", "recall", "average_precision")
 CONDITION = ("mechanism", "parameters", "label_frequency", "scenario")
 Cells = Mapping[tuple[str, str], Mapping[int, float]]  # (learner, data set) -> seed -> value
@@ -27,15 +28,11 @@ class Summary:
     interval: tuple[float, float]  # 95%, Student's t over seeds
 
     def __str__(self) -> str:
-        return f"{100 * self.mean:.2f} ± {100 * self.sd:.2f}" if self.n > 1 else f"{100 * self.mean:.2f}"
+        return self.shown()
 
-
-def check_metric(metric: str) -> str:
-    """A metric that the archive holds for every run."""
-    metric = current(metric)
-    if metric not in METRICS:
-        raise InputError(f"metric must be one of {listed(METRICS)}, got {metric!r}.{nearest(metric, METRICS)}")
-    return metric
+    def shown(self, factor: float = 100) -> str:
+        """Mean and deviation, in percent unless another factor is given."""
+        return f"{factor * self.mean:.2f} ± {factor * self.sd:.2f}" if self.n > 1 else f"{factor * self.mean:.2f}"
 
 
 def is_defined(value: float | None) -> bool:
@@ -81,6 +78,13 @@ def under(rows: Iterable[Mapping[str, Any]], alias: str, label_frequency: float)
     """The runs of one labelling condition."""
     wanted = (alias, label_frequency)
     return [row for row in rows if (row["mechanism_alias"] or row["mechanism"], row["label_frequency"]) == wanted]
+
+
+def better_is_higher(cells: Cells, metric: str) -> Cells:
+    """The cells with values of which the higher is the better one: turned around where lower is better."""
+    if sign_of(metric) > 0:
+        return cells
+    return {place: {seed: -value for seed, value in own.items()} for place, own in cells.items()}
 
 
 def summarise(values: Sequence[float], confidence: float = 0.95) -> Summary:

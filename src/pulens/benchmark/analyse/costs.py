@@ -9,7 +9,8 @@ from math import nan
 from statistics import fmean
 from typing import Any
 
-from pulens.benchmark.analyse.cells import check_metric, is_defined
+from pulens.benchmark.analyse.cells import is_defined
+from pulens.benchmark.archive.measured import check_metric, sign_of
 
 
 @dataclass(frozen=True)
@@ -53,17 +54,17 @@ def costs(rows: Iterable[Mapping[str, Any]], metric: str = "f1") -> list[Cost]:
         )
         for (learner, dataset, device), own in sorted(gathered.items())
     ]
-    return [replace(one, is_efficient=_is_efficient(one, found)) for one in found]
+    return [replace(one, is_efficient=_is_efficient(one, found, sign_of(metric))) for one in found]
 
 
-def _is_efficient(one: Cost, all_of_them: Iterable[Cost]) -> bool:
+def _is_efficient(one: Cost, all_of_them: Iterable[Cost], sign: int) -> bool:
     """Beaten by nobody; where there is nobody to beat it, that says nothing."""
     others = [
         other
         for other in all_of_them
         if other is not one and (other.dataset, other.device) == (one.dataset, one.device)
     ]
-    return bool(others) and not any(_beats(other, one) for other in others)
+    return bool(others) and not any(_beats(other, one, sign) for other in others)
 
 
 def device_of(row: Mapping[str, Any]) -> str:
@@ -84,6 +85,6 @@ def devices(known: Iterable[Cost]) -> list[str]:
     return sorted(counted, key=lambda name: (-counted[name], name))
 
 
-def _beats(other: Cost, one: Cost) -> bool:
-    at_least = other.value >= one.value and other.seconds <= one.seconds
-    return at_least and (other.value > one.value or other.seconds < one.seconds)
+def _beats(other: Cost, one: Cost, sign: int) -> bool:
+    gain = sign * (other.value - one.value)
+    return gain >= 0 and other.seconds <= one.seconds and (gain > 0 or other.seconds < one.seconds)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from pulens.benchmark.analyse.cells import Summary, check_metric, is_defined, summarise
+from pulens.benchmark.analyse.cells import Summary, is_defined, summarise
 from pulens.benchmark.analyse.conditions import setting_of
+from pulens.benchmark.archive.measured import check_metric, sign_of
 from pulens.errors import InputError
 
 RANDOM = "S1"  # labels completely at random
@@ -93,7 +94,8 @@ def robustness(rows: Iterable[Mapping[str, Any]], metric: str = "f1") -> list[Ro
         learner, dataset, frequency, alias, parameters, setting = place
         plain = random.get((learner, dataset, frequency, setting))
         if plain:
-            means = fmean(plain), fmean(own), len(own)
+            sign = sign_of(metric)  # what is lost is good: less of an error is more
+            means = sign * fmean(plain), sign * fmean(own), len(own)
             found.append(Robustness(learner, dataset, frequency, alias, *means, parameters, setting))
     if values and not random:
         raise InputError("robustness compares biased labels with random ones (S1), of which the archive has none.")

@@ -7,8 +7,9 @@ import io
 from collections.abc import Callable, Container, Mapping, Sequence
 from statistics import fmean
 
-from pulens.benchmark.analyse.cells import Cells, Summary, datasets_of, learners_of, summarise
+from pulens.benchmark.analyse.cells import Cells, Summary, better_is_higher, datasets_of, learners_of, summarise
 from pulens.benchmark.analyse.paired import Paired
+from pulens.benchmark.archive.measured import is_share, sign_of
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -27,6 +28,11 @@ SPECIAL = {
 def summaries(cells: Cells) -> dict[tuple[str, str], Summary]:
     """Every cell summarised over its seeds."""
     return {place: summarise(list(values.values())) for place, values in cells.items()}
+
+
+def factor_of(metric: str) -> int:
+    """By what values are multiplied where they are shown: shares are shown in percent."""
+    return 100 if is_share(metric) else 1
 
 
 def ordered(cells: Cells) -> list[str]:
@@ -82,25 +88,27 @@ def as_latex(
     marks: Mapping[str, str] | None = None,
     aside: Container[str] = (),
     seeds: Mapping[tuple[str, str], int] | None = None,
+    metric: str = "accuracy",
 ) -> str:
     """A tabular with the best in bold, the second underlined, and a star where a test calls a learner better.
 
     ``marks`` (LaTeX) follow titles; learners ``aside`` stand below a rule and are never the best. ``seeds`` are
     numbers of seeds to show, raised and in brackets, for cells that have others than the rest.
     """
-    datasets, table = datasets_of(cells), summaries(cells)
+    datasets, table, factor = datasets_of(cells), summaries(cells), factor_of(metric)
+    order = ordered(better_is_higher(cells, metric))
     starred = {(one.learner, one.dataset) for one in tests if one.verdict() == "better"}
     places = {
         dataset: sorted(
             (name for name in learners_of(cells) if (name, dataset) in table and name not in aside),
-            key=_best(table, dataset),
+            key=_best(table, dataset, sign_of(metric)),
         )
         for dataset in datasets
     }
     lines = [rf"\begin{{tabular}}{{l{'r' * len(datasets)}}}", r"\toprule"]
     lines += [" & ".join(["Learner", *map(escaped, datasets)]) + r" \\", r"\midrule"]
-    inside = [name for name in ordered(cells) if name not in aside]
-    outside = [name for name in ordered(cells) if name in aside]
+    inside = [name for name in order if name not in aside]
+    outside = [name for name in order if name in aside]
     for name in (*inside, *outside):
         if outside and inside and name == outside[0]:
             lines.append(r"\midrule")
@@ -110,12 +118,12 @@ def as_latex(
             if one is None:
                 found.append("--")
                 continue
-            number = f"{100 * one.mean:.2f}"
+            number = f"{factor * one.mean:.2f}"
             if places[dataset][:1] == [name]:
                 number = rf"\textbf{{{number}}}"
             elif len(places[dataset]) > 2 and places[dataset][1] == name:
                 number = rf"\underline{{{number}}}"
-            spread = rf" $\pm$ {100 * one.sd:.2f}" if one.n > 1 else ""
+            spread = rf" $\pm$ {factor * one.sd:.2f}" if one.n > 1 else ""
             few = (seeds or {}).get((name, dataset))
             raised = "" if few is None else f"$^{{({few})}}$"
             found.append(number + spread + raised + ("*" if (name, dataset) in starred else ""))
@@ -123,8 +131,8 @@ def as_latex(
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
-def _best(table: Mapping[tuple[str, str], Summary], dataset: str) -> Callable[[str], tuple[float, str]]:
-    return lambda name: (-table[name, dataset].mean, name)
+def _best(table: Mapping[tuple[str, str], Summary], dataset: str, sign: int) -> Callable[[str], tuple[float, str]]:
+    return lambda name: (-sign * table[name, dataset].mean, name)
 
 
 def escaped(text: str) -> str:

@@ -11,6 +11,8 @@ from pulens.benchmark.analyse import bayesian, cells, costs, paired, ranks, tabl
 from pulens.benchmark.analyse.cells import Cells
 from pulens.benchmark.analyse.conditions import Condition, choose, conditions_of, newest, selects_with_truth
 from pulens.benchmark.archive import Archive
+from pulens.benchmark.archive.counts import METRICS as STORED
+from pulens.benchmark.archive.measured import check_metric, facts_of_metric, sign_of
 from pulens.benchmark.published import table_1
 from pulens.benchmark.vocabulary import current
 from pulens.errors import InputError, listed, nearest
@@ -91,8 +93,24 @@ class Board:
 
     @property
     def competing(self) -> Cells:
-        """Cells of learners that are not told the truth."""
-        return {place: own for place, own in self.cells.items() if not self.learners[place[0]].uses_truth}
+        """Cells of learners that are not told the truth, as they are compared."""
+        return {place: own for place, own in self.compared.items() if not self.learners[place[0]].uses_truth}
+
+    @property
+    def compared(self) -> Cells:
+        """The cells as tests and ranks read them: higher is better."""
+        return cells.better_is_higher(self.cells, self.metric)
+
+    @property
+    def factor(self) -> int:
+        """By what values are multiplied where they are shown."""
+        return tables.factor_of(self.metric)
+
+    @property
+    def unit(self) -> str:
+        """ " in percent" where the metric is a share, and which end is the better one where that is the lower."""
+        lower = ", lower is better" if sign_of(self.metric) < 0 else ""
+        return (" in percent" if self.factor == 100 else "") + lower
 
     @property
     def verdicts(self) -> dict[tuple[str, str], str]:
@@ -132,7 +150,7 @@ class Board:
         marks = {TRUTH_MARK: r"$^\dagger$", SUPPORT_MARK: r"$^\ddagger$", ORACLE_MARK: r"$^\S$"}
         competing = {name: "".join(marks[one] for one in facts.mark) for name, facts in self.learners.items()}
         words = [
-            f"{self.metric} in percent, mean and standard deviation over seeds; condition {self.condition.name}",
+            f"{self.metric}{self.unit}, mean and standard deviation over seeds; condition {self.condition.name}",
             f"epoch selected by {self.selection_words}",
             f"over {self.seeds} seeds" + ", or as many as a raised number in brackets says" * bool(self.other_seeds),
             f"best in bold, second underlined (learners trained with true classes aside); * better than "
@@ -141,7 +159,9 @@ class Board:
         ]
         titles = {name: facts.title for name, facts in self.learners.items()}
         aside = frozenset(name for name, facts in self.learners.items() if facts.uses_truth)
-        text = tables.as_latex(self.cells, titles, self.tests, marks=competing, aside=aside, seeds=self.other_seeds)
+        text = tables.as_latex(
+            self.cells, titles, self.tests, marks=competing, aside=aside, seeds=self.other_seeds, metric=self.metric
+        )
         return "".join(f"% {line}\n" for line in words) + text
 
     def _notes(self) -> dict[tuple[str, str], str]:
@@ -204,9 +224,9 @@ def board(
     Traceback (most recent call last):
     pulens.errors.InputError: the archive has no finished run yet: there is nothing to report.
     """
-    metric, selection = cells.check_metric(metric), check_selection(selection)
+    metric, selection = check_metric(metric), check_selection(selection)
     chosen = choose(conditions_of(archive.done), condition)
-    mine = [row for row in archive.results(selection) if chosen.holds(row)]
+    mine = [row for row in archive.results(selection, metric) if chosen.holds(row)]
     if not mine:
         raise InputError(f"no run under {chosen.name} has the selection {selection!r}; try 'own' or 'last'.")
     known = {row["learner"] for row in archive.done}
@@ -229,7 +249,8 @@ def from_rows(rows: Sequence[Row], condition: Condition, metric: str, selection:
         if not cells.is_defined(row[metric]):
             place = row["learner"], row["dataset"]
             undefined[place] = undefined.get(place, 0) + 1
-    competing = {place: own for place, own in table.items() if not facts[place[0]].uses_truth}
+    compared = cells.better_is_higher(table, metric)
+    competing = {place: own for place, own in compared.items() if not facts[place[0]].uses_truth}
     if reference is not None and reference not in cells.learners_of(competing):
         reference = None
     notices = []
@@ -238,13 +259,18 @@ def from_rows(rows: Sequence[Row], condition: Condition, metric: str, selection:
             f"{dropped} runs of the same learner, data set and seed with other settings were left out: the newest "
             "count."
         )
-    ordered = tables.ordered(table)
+    ordered = tables.ordered(compared)
     ranking, reason = _ranked(competing)
     if reference is None:
         notices.append("there is no run of the reference learner here: nothing is compared with it.")
     others = [name for name in cells.learners_of(competing) if name != reference]
     wilcoxons = {name: paired.wilcoxon(competing, name, reference) for name in others} if reference else {}
     corrected = dict(zip(wilcoxons, paired.holm([p for _, p in wilcoxons.values()]), strict=True))
+    if facts_of_metric(metric).reads == "ranking" and metric not in STORED:
+        notices.append(
+            f"{metric} was computed from archived counts, whose scores are binned where they are many: in the last "
+            "digits it may differ from that of all scores."
+        )
     seeds = [len(own) for own in table.values()]
     if seeds and min(seeds) < 2:
         notices.append("some cells have a single seed: they have no spread and no test.")

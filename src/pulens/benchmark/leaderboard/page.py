@@ -8,6 +8,7 @@ from typing import Any
 from pulens.benchmark.analyse import tables
 from pulens.benchmark.analyse.conditions import selects_with_truth
 from pulens.benchmark.archive import Archive
+from pulens.benchmark.archive.measured import sign_of
 from pulens.benchmark.leaderboard.board import MARKS, Board
 from pulens.benchmark.leaderboard.judged import Judged
 from pulens.benchmark.leaderboard.page_data import DETAILED, page_data
@@ -74,7 +75,10 @@ def _rows(found: Board) -> list[dict[str, Any]]:
             "title": found.learners[name].marked,
             "family": found.learners[name].family,
             "cells": [
-                ("" if (one := summaries.get((name, d))) is None else str(one), found.other_seeds.get((name, d)))
+                (
+                    "" if (one := summaries.get((name, d))) is None else one.shown(found.factor),
+                    found.other_seeds.get((name, d)),
+                )
                 for d in found.datasets
             ],
         }
@@ -89,9 +93,10 @@ def _sentence(found: Board) -> str:
         return "Only learners that are told the truth have runs here."
     lead = found.learners[competing[0]].marked
     sets = "one data set" if len(found.datasets) == 1 else f"{len(found.datasets)} data sets"
-    words = f"{lead} has the highest mean {found.metric} over {sets}"
+    end, side = ("lowest", "below") if sign_of(found.metric) < 0 else ("highest", "above")
+    words = f"{lead} has the {end} mean {found.metric} over {sets}"
     if any((competing[0], one) not in found.cells for one in found.datasets):
-        words = f"{lead} is furthest above the average {found.metric} of the data sets it was run on"
+        words = f"{lead} is furthest {side} the average {found.metric} of the data sets it was run on"
     ranking = found.ranking
     if ranking is None:
         return f"{words}; there is too little to rank learners by."

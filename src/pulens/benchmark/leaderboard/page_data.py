@@ -14,6 +14,7 @@ from pulens.benchmark.analyse.conditions import Condition, conditions_of, newest
 from pulens.benchmark.analyse.failures import KINDS, score_view
 from pulens.benchmark.analyse.judgement import judge
 from pulens.benchmark.archive import CURVE, Archive
+from pulens.benchmark.archive.measured import is_share, sign_of
 from pulens.benchmark.leaderboard.board import ROPE, Board, facts_of, from_rows, selections_of
 from pulens.benchmark.leaderboard.judged import Judged, gathered, within
 from pulens.errors import InputError
@@ -39,6 +40,7 @@ def page_data(archive: Archive, start: Board, detailed: int = DETAILED, judged: 
     selections = selections_of(archive)
     learners = {name: place for place, name in enumerate(names)}
     places = {name: place for place, name in enumerate(datasets)}
+    metrics = list(dict.fromkeys((*METRICS, start.metric)))
     boards = {}
     for place, condition in enumerate(conditions):
         for selection in selections:
@@ -46,8 +48,8 @@ def page_data(archive: Archive, start: Board, detailed: int = DETAILED, judged: 
             is_usual = selection in ("own", "oracle_f1", start.selection)
             if condition.name != start.condition.name and len(conditions) > 3 and not is_usual:
                 continue
-            rows = [row for row in archive.results(selection) if condition.holds(row)]
-            for metric in METRICS if rows else ():
+            rows = [row for row in archive.results(selection, start.metric) if condition.holds(row)]
+            for metric in metrics if rows else ():
                 found = _board(start, rows, condition, metric, selection)
                 boards[f"{place}|{selection}|{metric}"] = _board_data(found, learners, places)
     runs, of = _runs(archive, start, conditions, learners, places, selections, detailed)
@@ -66,7 +68,9 @@ def page_data(archive: Archive, start: Board, detailed: int = DETAILED, judged: 
             for name in names
         ],
         "datasets": datasets,
-        "metrics": list(METRICS),
+        "metrics": metrics,
+        "plain": [name for name in metrics if not is_share(name)],  # shown as they are, not in percent
+        "lower": [name for name in metrics if sign_of(name) < 0],  # of which less is better
         "selections": selections,
         "conditions": [
             {
@@ -122,7 +126,7 @@ def _board_data(found: Board, learners: Mapping[str, int], datasets: Mapping[str
     for test in found.tests:
         a, b = learners[test.learner], datasets[test.dataset]
         p[a][b], verdict[a][b] = _short(test.corrected), SIGNS[test.verdict()]
-        values = paired.differences(found.cells, test.learner, test.against, test.dataset)
+        values = paired.differences(found.compared, test.learner, test.against, test.dataset)
         if values.size > 1:
             belief = bayesian.on_one_dataset(values, ROPE)
             beliefs[a][b] = [_thousandths(belief.better), _thousandths(belief.equal)]
@@ -155,7 +159,7 @@ def _board_data(found: Board, learners: Mapping[str, int], datasets: Mapping[str
 
 def _lead(found: Board, learner: str) -> float:
     """Median over data sets of the mean difference from the reference."""
-    pairs = [paired.differences(found.cells, learner, str(found.reference), one) for one in found.datasets]
+    pairs = [paired.differences(found.compared, learner, str(found.reference), one) for one in found.datasets]
     return float(np.median([pair.mean() for pair in pairs if pair.size]))
 
 
@@ -238,21 +242,24 @@ def _runs(
         place = next(at for at, one in enumerate(conditions) if one.name == condition.name)
         for row in mine if len(mine) <= room else within(mine, room):
             about = {"c": place, "m": learners[row["learner"]], "d": datasets[row["dataset"]]}
-            found.append(about | run_detail(archive, row, selections, start.selection))
+            found.append(about | run_detail(archive, row, selections, start.selection, start.metric))
     return found, len(archive.done)
 
 
-def run_detail(archive: Archive, row: Row, selections: Sequence[str], selection: str) -> Json:
+def run_detail(archive: Archive, row: Row, selections: Sequence[str], selection: str, metric: str = METRICS[0]) -> Json:
     """One run: metrics at every epoch that some selection chose, a thinned curve, and densities of its scores."""
     key = row["key"]
     chosen = {name: choice for name in selections if (choice := archive.choice(key, name)) is not None}
     epochs = sorted({choice["epoch"] for choice in chosen.values()})
     at = {choice["epoch"]: choice for choice in chosen.values()}
+    if metric not in METRICS:
+        for name, choice in chosen.items():
+            at[choice["epoch"]] = choice | {metric: archive.metric(key, metric, name)}
     found = {
         "key": key,
         "s": row["seed"],
         "epochs": epochs,
-        "values": [[_whole(at[epoch][metric]) for metric in METRICS] for epoch in epochs],
+        "values": [[_whole(at[epoch][name]) for name in dict.fromkeys((*METRICS, metric))] for epoch in epochs],
         "chosen": [epochs.index(chosen[name]["epoch"]) if name in chosen else None for name in selections],
         "own": row["own_selection"],
         "trained": row["epochs"],

@@ -11,6 +11,7 @@ from typing import Any
 from pulens.benchmark.analyse import costs, labels, tables
 from pulens.benchmark.analyse.conditions import by_condition, selects_with_truth, setting_of
 from pulens.benchmark.archive import Archive
+from pulens.benchmark.archive.measured import sign_of
 from pulens.benchmark.leaderboard.board import ROPE, Board
 from pulens.benchmark.leaderboard.judged import Judged
 from pulens.errors import InputError
@@ -41,7 +42,7 @@ def _head(found: Board, archive: Archive) -> list[str]:
         f"condition    {found.condition.name} (labels {found.condition.mechanism}, label frequency), "
         f"{len(found.rows):,} runs, "
         f"{len(found.learners)} learners, {len(found.datasets)} data sets, {found.seeds} seeds",
-        f"metric       {found.metric} of test rows with true labels, in percent",
+        f"metric       {found.metric} of test rows with true labels{_comma(found.unit)}",
         f"selection    of the epoch by {found.selection_words}",
     ]
     if selects_with_truth(found.selection):
@@ -80,7 +81,7 @@ def _cell_texts(found: Board) -> dict[tuple[str, str], str]:
     texts = {}
     for place, one in tables.summaries(found.cells).items():
         few = str(found.other_seeds.get(place, "")).translate(RAISED) + "?" * bool(found.undefined.get(place))
-        texts[place] = f"{one}{few} {SIGNS[verdicts.get(place, 'tie')]}"
+        texts[place] = f"{one.shown(found.factor)}{few} {SIGNS[verdicts.get(place, 'tie')]}"
     return texts
 
 
@@ -95,7 +96,7 @@ def _named(found: Board, name: str) -> str:
 def _mean(found: Board, name: str) -> str:
     """In percent, for learners with a value on every data set: other means would compare different things."""
     means = [fmean(own.values()) for (learner, _), own in found.cells.items() if learner == name]
-    return f"{100 * fmean(means):.2f}" if len(means) == len(found.datasets) else "–"
+    return f"{found.factor * fmean(means):.2f}" if len(means) == len(found.datasets) else "–"
 
 
 def _legend(found: Board) -> list[str]:
@@ -169,7 +170,7 @@ def _comparison(found: Board) -> list[str]:
 
 def _labels(found: Board, archive: Archive) -> list[str]:
     """What few labels and biased labels cost, all else as in the report's condition."""
-    mine = [row for row in archive.results(found.selection) if setting_of(row) == found.condition.setting]
+    mine = [row for row in archive.results(found.selection, found.metric) if setting_of(row) == found.condition.setting]
     rows = [row for own in by_condition(mine).values() for row in own if row["learner"] in found.learners]
     return _with_gap(_label_curves(found, rows), _biased(found, rows))
 
@@ -179,6 +180,8 @@ def _with_gap(first: list[str], second: list[str]) -> list[str]:
 
 
 def _label_curves(found: Board, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    if sign_of(found.metric) < 0:  # a share of the best says nothing where the best is the least
+        return []
     curves = labels.label_curves(rows, found.metric)
     if not curves:
         return []
@@ -216,7 +219,7 @@ def _biased(found: Board, rows: Sequence[Mapping[str, Any]]) -> list[str]:
                 for one in biased
                 if one.learner == name and (one.alias, one.label_frequency, one.parameters or "") == place
             ]
-            lost_at.append(f"{100 * fmean(lost):>{wide}.2f}" if lost else f"{'–':>{wide}}")
+            lost_at.append(f"{found.factor * fmean(lost):>{wide}.2f}" if lost else f"{'–':>{wide}}")
         lines.append(f"{_named(found, name)}{''.join(lost_at)}")
     return lines
 
@@ -303,6 +306,10 @@ def _failed(archive: Archive) -> list[str]:
             f"  {learner} on {dataset}, {len(rows)} {'run' if len(rows) == 1 else 'runs'}: {' '.join(reason.split())}"
         )
     return lines
+
+
+def _comma(words: str) -> str:
+    return f",{words}" if words.startswith(" ") else words
 
 
 def _wrapped(text: str) -> list[str]:

@@ -45,6 +45,8 @@ const page = (() => {
   const mean = (numbers) =>
     numbers.length ? numbers.reduce((total, value) => total + value, 0) / numbers.length : NaN;
 
+  const sign = () => (raw.lower.includes(state.metric) ? -1 : 1);
+
   // A learner's metric: on the data set of the charts, or its mean over those shown, if it has all of them.
   function value(m, metric, condition = state.condition, place = chartPlace()) {
     const board = boardOf(condition, metric);
@@ -82,7 +84,7 @@ const page = (() => {
     if (state.drawn) return [...state.drawn].filter((m) => shown.includes(m));
     const ranked = shown
       .filter((m) => !raw.learners[m].truth && Number.isFinite(value(m, state.metric)))
-      .sort((a, b) => value(b, state.metric) - value(a, state.metric));
+      .sort((a, b) => sign() * (value(b, state.metric) - value(a, state.metric)));
     const first = ranked.slice(0, 4);
     if (raw.reference !== null && ranked.includes(raw.reference) && !first.includes(raw.reference)) first.push(raw.reference);
     return first;
@@ -159,7 +161,7 @@ const page = (() => {
     for (const d of columns) {
       const order = shown
         .filter((m) => !raw.learners[m].truth && board.mean[m][d] !== null)
-        .sort((a, b) => board.mean[b][d] - board.mean[a][d]);
+        .sort((a, b) => sign() * (board.mean[b][d] - board.mean[a][d]));
       order.slice(0, 2).forEach((m, place) => best.set(`${m}|${d}`, place ? "second" : "first"));
     }
     for (const m of shown) {
@@ -306,9 +308,9 @@ const page = (() => {
       });
       first.append(button);
       row.append(first, make("td", there ? String(run.epochs[place]) : "–"), make("td", String(run.trained)));
-      raw.metrics.forEach((_, k) => {
+      raw.metrics.forEach((metric, k) => {
         const whole = there ? run.values[place][k] : null;
-        row.append(make("td", whole === null ? "–" : percent(whole / raw.scale)));
+        row.append(make("td", whole === null ? "–" : percent(whole / raw.scale, metric)));
       });
       row.append(make("td", run.seconds === null ? "–" : String(run.seconds)), make("td", run.key, { className: "words key" }));
       return row;
@@ -345,7 +347,7 @@ const page = (() => {
     const rows = raw.estimated.map(([name, metric], k) => {
       const row = document.createElement("tr");
       const truth = run.values[place][raw.metrics.indexOf(metric)];
-      const shown = truth === null ? "–" : percent(truth / raw.scale);
+      const shown = truth === null ? "–" : percent(truth / raw.scale, metric);
       const [estimate, low, high, held] = run.pu[k];
       const cells =
         run.pu[k].length === 1

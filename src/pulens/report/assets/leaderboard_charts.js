@@ -7,7 +7,9 @@ const leaderboardCharts = (raw, state, ask) => {
   const families = [...new Set(raw.learners.map((learner) => learner.family))];
   const familyColour = (m, palette) => palette.series[families.indexOf(raw.learners[m].family) % 6];
   const drawnStyle = (k, palette) => ({ colour: palette.series[k % 6], dash: dashes[Math.floor(k / 6) % 3] });
-  const percent = (value) => (Number.isFinite(value) ? (100 * value).toFixed(2) : "–");
+  const isShare = (metric) => !raw.plain.includes(metric);
+  const percent = (value, metric = state.metric) =>
+    Number.isFinite(value) ? ((isShare(metric) ? 100 : 1) * value).toFixed(2) : "–";
   const pretty = (name) => ({ f1: "F1", roc_auc: "ROC AUC" })[name] || name.replace(/_/g, " ");
 
   function limits(columns, least = 0.02) {
@@ -175,7 +177,9 @@ const leaderboardCharts = (raw, state, ask) => {
   function overConditions(id, title, x, spots, palette) {
     const lines = ask.drawn().map((m, k) => ({
       name: ask.marked(m),
-      y: hundred(spots.map(([, condition]) => ask.value(m, state.metric, condition))),
+      y: (isShare(state.metric) ? hundred : (values) => values)(
+        spots.map(([, condition]) => ask.value(m, state.metric, condition)),
+      ),
       ...drawnStyle(k, palette),
     }));
     const at = spots.map(([place]) => place);
@@ -185,7 +189,7 @@ const leaderboardCharts = (raw, state, ask) => {
       id,
       title,
       x,
-      y: { label: `${pretty(state.metric)} in percent`, ...limits(lines.map((line) => line.y), 2) },
+      y: { label: `${pretty(state.metric)}${isShare(state.metric) ? " in percent" : ""}`, ...limits(lines.map((line) => line.y), 2) },
       layers: lines.flatMap((line) => {
         const kept = at.map((_, k) => k).filter((k) => Number.isFinite(line.y[k]));
         const [xs, ys] = [kept.map((k) => at[k]), kept.map((k) => line.y[k])];
