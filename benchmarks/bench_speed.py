@@ -59,7 +59,7 @@ def spambase(stack: int | None, precision: str) -> None:
         archive = read(folder)
         used = resource.getrusage(resource.RUSAGE_SELF)
         for method in ("nnpu", "vpu", "pusb", "dist_pu", "pn"):
-            rows = [row for row in archive.results("own") if row["method"] == method]
+            rows = [row for row in archive.results("own") if row["learner"] == method]
             seconds = sum(row["stack_processor_seconds"] / row["stack_runs"] for row in rows)
             accuracy = statistics.mean(row["accuracy"] for row in rows)
             epochs = statistics.mean(row["epochs"] for row in rows)
@@ -106,14 +106,14 @@ def stacked_against_one_at_a_time(given: argparse.Namespace) -> None:
         failed = [f"{row['method']} on {row['dataset']}: {row['reason']}" for row in archive.failed]
         moments = [datetime.fromisoformat(row[name]) for row in archive.done for name in ("started", "finished")]
         together = (max(moments) - min(moments)).total_seconds()
-    done = {(row["method"], row["dataset"]) for row in archive.done}
+    done = {(row["learner"], row["dataset"]) for row in archive.done}
     sample = plan.runs if given.all else [run for run in plan.runs if run.seed == SEEDS[0]]
-    sample = [run for run in sample if (run.method, run.dataset) in done]
+    sample = [run for run in sample if (run.learner, run.dataset) in done]
     train(sample[:1], given.device)  # the first run pays for the device's start
     ways = {"step by step": "0", "recorded": "1"} if given.device.startswith("cuda") else {"": "1"}
     alone = dict.fromkeys(ways, 0.0)
     for run in sample:
-        line = f"  alone {run.method:<16} {run.dataset:<14}"
+        line = f"  alone {run.learner:<16} {run.dataset:<14}"
         for way, switch in ways.items():
             os.environ["PULENS_CUDA_GRAPHS"] = switch
             started = time.perf_counter()

@@ -30,7 +30,7 @@ BASELINES = ("upu", "elkan_noto", "weighted_elkan_noto", "pu_bagging")  # not in
 def gathered(archive, selection):
     found = {}
     for row in archive.results(selection):
-        found.setdefault((row["method"], row["dataset"]), []).append(row)
+        found.setdefault((row["learner"], row["dataset"]), []).append(row)
     return found
 
 

@@ -1,4 +1,4 @@
-"""An archive made of chance instead of training: methods of known skill, so that reports can be tested in no time."""
+"""An archive made of chance instead of training: learners of known skill, so that reports can be tested in no time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pulens.benchmark.archive.counts import binned_counts, exact_metrics
 from pulens.benchmark.splits import JudgedRows
 
 # name: title, family, separation of the classes, seconds; vpu shifts its scores, pan fails on one data set
-METHODS = {
+LEARNERS = {
     "nnpu": ("nnPU", "risk estimators", 2.0, 1.0),
     "vpu": ("VPU", "risk estimators", 2.1, 2.0),
     "dist_pu": ("Dist-PU", "risk estimators", 2.8, 1.5),
@@ -22,19 +22,19 @@ METHODS = {
     "pn": ("PN", "reference", 4.0, 1.0),
 }
 DATASETS = {"spambase": 0.39, "connect4": 0.66, "mnist": 0.49, "newsgroups20": 0.56}
-CRITERIA = ("proxy_accuracy", "proxy_auc", "oracle_accuracy", "oracle_f1")
+CRITERIA = ("proxy_accuracy", "proxy_roc_auc", "oracle_accuracy", "oracle_f1")
 KIND = {"spambase": "table", "connect4": "table", "mnist": "picture", "newsgroups20": "text"}
 
 
 def make(
-    folder, *, methods=METHODS, datasets=DATASETS, seeds=(2, 25, 42), conditions=(("S1", 0.1),), rows=300, epochs=8
+    folder, *, learners=LEARNERS, datasets=DATASETS, seeds=(2, 25, 42), conditions=(("S1", 0.1),), rows=300, epochs=8
 ):
     """Write the archive and read it."""
     store = Store(folder).open()
     for strategy, frequency in conditions:
-        for method in methods:
+        for learner in learners:
             for dataset in datasets:
-                stack = [run(method, dataset, seed, strategy, frequency, rows, epochs) for seed in seeds]
+                stack = [run(learner, dataset, seed, strategy, frequency, rows, epochs) for seed in seeds]
                 failed = [row for row in stack if row["status"] == "failed"]
                 done = [row for row in stack if row["status"] == "done"]
                 for part in (done, *([row] for row in failed)):
@@ -50,32 +50,32 @@ def rewritten(archive, folder, change):
     return read(folder)
 
 
-def skill(method, strategy, frequency):
+def skill(learner, strategy, frequency):
     """Few labels and biased labels cost something; PN needs none."""
-    base = METHODS.get(method, METHODS["nnpu"])[2]
-    if method == "pn":
+    base = LEARNERS.get(learner, LEARNERS["nnpu"])[2]
+    if learner == "pn":
         return base
     return base * (1 - 0.25 * np.exp(-20 * frequency)) - (0.0 if strategy == "S1" else 0.5)
 
 
-def run(method, dataset, seed, strategy, frequency, rows, epochs):
-    facts = (method, dataset, seed, strategy, frequency)
+def run(learner, dataset, seed, strategy, frequency, rows, epochs):
+    facts = (learner, dataset, seed, strategy, frequency)
     key = hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
-    title, family, _, seconds = METHODS.get(method, (method, "other", 2.0, 1.0))
+    title, family, _, seconds = LEARNERS.get(learner, (learner, "other", 2.0, 1.0))
     head = {
         "key": key,
-        "method": method,
+        "learner": learner,
         "title": title,
         "family": family,
-        "uses_truth": method == "pn",
-        "needs_support": method == "lagam",
+        "uses_truth": learner == "pn",
+        "needs_support": learner == "lagam",
         "dataset": dataset,
         "kind": KIND.get(dataset, "table"),
         "backbone": "mlp",
         "scenario": "case-control",
         "unlabelled": "whole-pool",
         "mechanism": "scar" if strategy == "S1" else "sar",
-        "strategy": strategy,
+        "mechanism_alias": strategy,
         "parameters": "{}" if strategy == "S1" else json.dumps({"power": 10}),
         "label_frequency": frequency,
         "seed": seed,
@@ -90,11 +90,11 @@ def run(method, dataset, seed, strategy, frequency, rows, epochs):
         "device_name": "a processor",
         "pulens": "0",
     }
-    if (method, dataset, seed) == ("pan", "spambase", 2):
+    if (learner, dataset, seed) == ("pan", "spambase", 2):
         return head | {"status": "failed", "reason": "out of memory: <b>no</b> bytes left"}
     rng = np.random.default_rng([int(key[:8], 16)])
     prior = DATASETS.get(dataset, 0.4)
-    # the same rows for all methods of a seed, as in real archives
+    # the same rows for all learners of a seed, as in real archives
     truth = np.random.default_rng([seed, len(dataset)]).random(rows) < prior
     half = np.random.default_rng([seed, 1]).random(rows) < 0.5  # two independent samples, as real archives hold
     labelled = truth & half
@@ -103,8 +103,8 @@ def run(method, dataset, seed, strategy, frequency, rows, epochs):
     best = int(rng.integers(2, epochs))
     curve, scores = [], {}
     for epoch in range(1, epochs + 1):
-        gain = skill(method, strategy, frequency) * (1 - 0.5 * abs(epoch - best) / epochs)
-        own = (gain * (truth - 0.5) + noise + (0.4 if method == "vpu" else 0.0)).astype(np.float32)
+        gain = skill(learner, strategy, frequency) * (1 - 0.5 * abs(epoch - best) / epochs)
+        own = (gain * (truth - 0.5) + noise + (0.4 if learner == "vpu" else 0.0)).astype(np.float32)
         scores[epoch] = own
         metrics = exact_metrics(own, truth)
         shake = lambda: float(rng.normal(0, 0.01))  # noqa: E731
@@ -113,13 +113,13 @@ def run(method, dataset, seed, strategy, frequency, rows, epochs):
                 "epoch": epoch,
                 "seconds": epoch * 0.1,
                 "proxy_accuracy": metrics["accuracy"] + shake(),
-                "proxy_auc": metrics["auc"] + shake(),
+                "proxy_roc_auc": metrics["roc_auc"] + shake(),
                 "loss": None,
                 "oracle_accuracy": metrics["accuracy"] + shake(),
                 "oracle_f1": metrics["f1"] + shake(),
                 "test_accuracy": metrics["accuracy"],
                 "test_f1": metrics["f1"],
-                "test_auc": metrics["auc"],
+                "test_roc_auc": metrics["roc_auc"],
             }
         )
     chosen = {name: 1 + int(np.argmax([point[name] for point in curve])) for name in CRITERIA} | {"last": epochs}

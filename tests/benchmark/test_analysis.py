@@ -10,20 +10,20 @@ from pulens.benchmark.analyse import bayesian, cells, costs, failures, labels, p
 from pulens.errors import InputError
 
 
-def row(method, dataset, seed, value, *, strategy="S1", frequency=0.1, seconds=1.0, **more):
+def row(learner, dataset, seed, value, *, strategy="S1", frequency=0.1, seconds=1.0, **more):
     metrics = dict.fromkeys(cells.METRICS, value)
-    condition = {"strategy": strategy, "mechanism": "scar", "label_frequency": frequency, "parameters": "{}"}
+    condition = {"mechanism_alias": strategy, "mechanism": "scar", "label_frequency": frequency, "parameters": "{}"}
     cost = {"seconds": seconds, "stack_runs": 2, "stack_peak_memory": 2000, "device": "cpu", "device_name": None}
-    return {"method": method, "dataset": dataset, "seed": seed, "scenario": "case-control"} | (
+    return {"learner": learner, "dataset": dataset, "seed": seed, "scenario": "case-control"} | (
         metrics | condition | cost | more
     )
 
 
 def table(values):
-    """{method: [[seeds of data set 0], [of data set 1], ...]} as cells."""
+    """{learner: [[seeds of data set 0], [of data set 1], ...]} as cells."""
     return {
-        (method, f"d{place}"): dict(enumerate(seeds))
-        for method, own in values.items()
+        (learner, f"d{place}"): dict(enumerate(seeds))
+        for learner, own in values.items()
         for place, seeds in enumerate(own)
     }
 
@@ -122,9 +122,11 @@ def test_friedman_with_ties_is_scipys():
     assert ranks.friedman(np.full((3, 4), 2.5)) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize(("methods", "q"), [(2, 1.960), (3, 2.343), (5, 2.728), (10, 3.164)])
-def test_critical_differences_use_demsars_table(methods, q):
-    assert ranks.critical_difference(methods, 6) == pytest.approx(q * np.sqrt(methods * (methods + 1) / 36), rel=1e-3)
+@pytest.mark.parametrize(("learners", "q"), [(2, 1.960), (3, 2.343), (5, 2.728), (10, 3.164)])
+def test_critical_differences_use_demsars_table(learners, q):
+    assert ranks.critical_difference(learners, 6) == pytest.approx(
+        q * np.sqrt(learners * (learners + 1) / 36), rel=1e-3
+    )
 
 
 def test_ranking_leaves_holes_out_and_groups_neighbours():
@@ -133,13 +135,13 @@ def test_ranking_leaves_holes_out_and_groups_neighbours():
     }
     found = table(values) | {("rare", "d0"): {0: 0.99}}
     ranking = ranks.rank(found)
-    assert ranking.methods == ("a", "b", "c")
+    assert ranking.learners == ("a", "b", "c")
     assert ranking.ranks == (1.0, 2.0, 3.0)
     assert len(ranking.datasets) == 6
     assert ranking.p_value < 0.01
     assert ranking.groups == (("a", "b"), ("b", "c"))  # differences of 1 are below 1.35, of 2 are not
     assert "critical difference 1.35 over 6 data sets" in str(ranking)
-    with pytest.raises(InputError, match="at least 3 methods"):
+    with pytest.raises(InputError, match="at least 3 learners"):
         ranks.rank(table({"a": [[0.5], [0.5]], "b": [[0.6], [0.6]]}))
 
 
@@ -181,12 +183,12 @@ def test_label_curves_say_how_many_labels_are_enough():
     assert curve.frequencies == (0.01, 0.1, 0.5)
     assert curve.enough() == 0.1
     (loss,) = labels.robustness(rows, "accuracy")
-    assert (loss.strategy, loss.loss) == ("S3", pytest.approx(0.78))
+    assert (loss.alias, loss.loss) == ("S3", pytest.approx(0.78))
 
 
 def test_a_method_is_efficient_if_none_is_as_good_in_less_time():
     rows = [row("slow", "x", 1, 0.9, seconds=9.0), row("quick", "x", 1, 0.8), row("bad", "x", 1, 0.7, seconds=2.0)]
-    found = {one.method: one for one in costs.costs(rows)}
+    found = {one.learner: one for one in costs.costs(rows)}
     assert {name for name, one in found.items() if one.is_efficient} == {"slow", "quick"}
     assert found["slow"].memory == 1000
 

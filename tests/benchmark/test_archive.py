@@ -27,7 +27,7 @@ def test_every_planned_run_is_there_once_with_its_key(smoke, undisturbed):
     by_key = {run.key: run for run in smoke.runs}
     for row in undisturbed.runs:
         run = by_key[row["key"]]
-        assert (row["method"], row["seed"], row["label_frequency"]) == (run.method, run.seed, run.label_frequency)
+        assert (row["learner"], row["seed"], row["label_frequency"]) == (run.learner, run.seed, run.label_frequency)
         assert json.loads(row["settings"]) == dict(run.settings)
         assert row["seconds"] > 0
         assert row["stack_peak_memory"] > 0
@@ -49,7 +49,7 @@ def test_tallies_give_back_the_metrics_at_the_decision(undisturbed):
 def test_one_line_of_duckdb_reads_it(undisturbed):
     duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed: pip install 'pulens[data]'")
     found = duckdb.sql(
-        f"SELECT method, count(*) AS runs FROM '{undisturbed.folder}/runs/*.parquet' GROUP BY method ORDER BY method"
+        f"SELECT learner, count(*) AS runs FROM '{undisturbed.folder}/runs/*.parquet' GROUP BY learner ORDER BY learner"
     ).fetchall()
     assert found == [("elkan_noto", 4), ("naive_network", 4), ("nnpu", 4), ("pn", 4), ("vpu", 4)]
 
@@ -57,7 +57,7 @@ def test_one_line_of_duckdb_reads_it(undisturbed):
 @pytest.mark.parametrize("name", ["nnpu", "vpu"])
 def test_the_watch_chooses_what_plain_loops_choose(name, monkeypatch):
     """The slow witness: scores of every epoch on the host, criteria by numpy and scikit-learn, first best epoch."""
-    plan = expand(load_protocol("smoke", methods=[name]))
+    plan = expand(load_protocol("smoke", learners=[name]))
     prepared = [prepare(run, table_of(run)) for run in plan.runs]
     seen = []
     real = Watch.see
@@ -70,19 +70,19 @@ def test_the_watch_chooses_what_plain_loops_choose(name, monkeypatch):
     outcomes, _, _ = training._fit_stack(methods.find(name), prepared, table_of(plan.runs[0]), "cpu")
     for run, (one, outcome) in enumerate(zip(prepared, outcomes, strict=True)):
         held, tested = one.validation, one.test
-        values = {"proxy_accuracy": [], "proxy_auc": [], "oracle_accuracy": [], "oracle_f1": [], "loss": []}
+        values = {"proxy_accuracy": [], "proxy_roc_auc": [], "oracle_accuracy": [], "oracle_f1": [], "loss": []}
         for _, validation, test, losses in seen:
             v = validation[run, : held.rows.size]
             recall, negative = (v[held.labelled] > 0).mean(), (v[held.unlabelled] <= 0).mean()
             values["proxy_accuracy"].append(proxy_accuracy(recall, negative, one.class_prior))
-            values["proxy_auc"].append(proxy_auc(v[held.labelled], v[held.unlabelled]))
+            values["proxy_roc_auc"].append(proxy_auc(v[held.labelled], v[held.unlabelled]))
             values["oracle_accuracy"].append(((v > 0) == held.truth).mean())
             values["oracle_f1"].append(f1_score(held.truth, v > 0, zero_division=0))
             values["loss"].append(np.nan if losses is None else -float(losses[run]))
             t = test[run, : tested.rows.size]
             place = len(values["loss"]) - 1
             assert outcome.curve["test_accuracy"][place] == pytest.approx(((t > 0) == tested.truth).mean())
-            assert outcome.curve["test_auc"][place] == pytest.approx(roc_auc_score(tested.truth, t))
+            assert outcome.curve["test_roc_auc"][place] == pytest.approx(roc_auc_score(tested.truth, t))
             assert outcome.curve["test_f1"][place] == pytest.approx(f1_score(tested.truth, t > 0, zero_division=0))
         for criterion, history in values.items():
             if criterion not in outcome.choices:
@@ -97,7 +97,7 @@ def test_the_watch_chooses_what_plain_loops_choose(name, monkeypatch):
 
 
 def test_patience_stops_a_run_without_touching_the_others(monkeypatch):
-    plan = expand(load_protocol("smoke", methods=["nnpu"]))
+    plan = expand(load_protocol("smoke", learners=["nnpu"]))
     trained, scored = Counter(), Counter()
     for name, counts in (("forward", trained), ("own", scored)):
         real = getattr(DenseChain, name)
@@ -132,7 +132,7 @@ def test_patience_stops_a_run_without_touching_the_others(monkeypatch):
 
 
 def test_a_run_of_a_stack_gives_what_it_gives_alone():
-    plan = expand(load_protocol("smoke", methods=["nnpu"]))
+    plan = expand(load_protocol("smoke", learners=["nnpu"]))
     together = {row.key: row for stack in stacks(plan.runs, lambda group: 9) for row in training.train(stack, "cpu")}
     for run in plan.runs[:2]:
         alone = training.train([run], "cpu")[0]
@@ -164,7 +164,7 @@ def test_exact_metrics_are_those_of_scikit_learn():
     assert found["precision"] == pytest.approx(precision_score(truth, called))
     assert found["recall"] == pytest.approx(recall_score(truth, called))
     assert found["f1"] == pytest.approx(f1_score(truth, called))
-    assert found["auc"] == pytest.approx(roc_auc_score(truth, scores))
+    assert found["roc_auc"] == pytest.approx(roc_auc_score(truth, scores))
     assert found["average_precision"] == pytest.approx(average_precision_score(truth, scores))
 
 

@@ -220,7 +220,7 @@ def test_what_a_killed_runner_left_is_swept_at_once_however_young(tmp_path):
     alive = Store(folder).open()
     assert leftovers(folder) == []
     alive.close()
-    assert json.loads((folder / "archive.json").read_text()) == {"pulens_benchmark": 1}
+    assert json.loads((folder / "archive.json").read_text()) == {"pulens_benchmark": 2}
 
 
 def test_a_place_where_no_archive_can_be_is_said(tmp_path, capsys):
@@ -235,7 +235,7 @@ def test_a_place_where_no_archive_can_be_is_said(tmp_path, capsys):
 def test_a_full_disk_while_running_is_a_sentence_and_the_next_run_goes_on(smoke, tmp_path, capsys):
     resource = pytest.importorskip("resource", reason="a limit on files stands in for a full disk")
     folder, limits = tmp_path / "archive", resource.getrlimit(resource.RLIMIT_FSIZE)
-    words = ["bench", "run", "smoke", "--methods", "elkan_noto", "--seeds", "1", "--archive", str(folder)]
+    words = ["bench", "run", "smoke", "--learners", "elkan_noto", "--seeds", "1", "--archive", str(folder)]
     resource.setrlimit(resource.RLIMIT_FSIZE, (3000, limits[1]))  # the protocol fits, a result does not
     try:
         with pytest.raises(SystemExit) as end:

@@ -27,14 +27,14 @@ SHORT = {
 }
 
 
-def one_run(method: str, **changes):
-    run = expand(load_protocol("smoke", methods=[method])).runs[0]
+def one_run(learner: str, **changes):
+    run = expand(load_protocol("smoke", learners=[learner])).runs[0]
     short = {name: value for name, value in SHORT.items() if name in run.settings}
     return replace(run, settings={**run.settings, **short}, **changes)
 
 
 def outcome(run, prepared, table=None):
-    method = methods.find(run.method)
+    method = methods.find(run.learner)
     fit = training._fit_stack if method.is_network else training._fit_one_by_one
     return fit(method, [prepared], table_of(run) if table is None else table, "cpu")[0][0]
 
@@ -72,7 +72,7 @@ def lied_to(prepared):
 def assert_same_scores(run, one, other):
     table = table_of(run)
     first, second = outcome(run, one), outcome(run, other, replace(table, y=~table.y))
-    for selection in ("last", "proxy_accuracy", "proxy_auc"):
+    for selection in ("last", "proxy_accuracy", "proxy_roc_auc"):
         for part in ("validation", "test"):
             np.testing.assert_array_equal(
                 *(getattr(found.choices[selection], part) for found in (first, second)), err_msg=f"{selection}, {part}"
@@ -230,7 +230,7 @@ def test_seconds_are_those_of_the_whole_training(name):
 
 
 def test_a_run_without_a_labelled_validation_row_fails_with_its_reason(tmp_path):
-    plan = expand(load_protocol("smoke", methods=["nnpu"], seeds=[1]))
+    plan = expand(load_protocol("smoke", learners=["nnpu"], seeds=[1]))
     bad = replace(plan.runs[0], validation_share=0.02)
     good = plan.runs[1]
     summary = run_plan(replace(plan, runs=(bad, good)), tmp_path / "archive")
@@ -260,7 +260,7 @@ def test_failed_runs_end_with_an_exit_code(tmp_path, capsys):
         "    _program = Program\n"
         "LEARNER = Broken\n"
     )
-    words = ["bench", "run", "smoke", "--archive", str(tmp_path / "archive"), "--methods", f"{broken},naive_network"]
+    words = ["bench", "run", "smoke", "--archive", str(tmp_path / "archive"), "--learners", f"{broken},naive_network"]
     with pytest.raises(SystemExit) as ended:
         main(words)
     assert ended.value.code == 1
@@ -268,19 +268,19 @@ def test_failed_runs_end_with_an_exit_code(tmp_path, capsys):
     assert "4 of 8 runs done, 4 failed" in shown.out
     assert "ZeroDivisionError: nothing works" in shown.err
     archive = read(tmp_path / "archive")
-    assert {row["method"] for row in archive.failed} == {"broken"}
-    assert {row["method"] for row in archive.done} == {"naive_network"}
+    assert {row["learner"] for row in archive.failed} == {"broken"}
+    assert {row["learner"] for row in archive.done} == {"naive_network"}
     broken.write_text(
         broken.read_text().replace("raise ZeroDivisionError('nothing works')", "return super().loss(stage, batch)")
     )
-    main(words)  # a changed file is another method: its runs are not the failed ones
+    main(words)  # a changed file is another learner: its runs are not the failed ones
     assert "8 of 8 runs done" in capsys.readouterr().out
 
 
 def test_failed_runs_are_tried_again_when_asked(tmp_path, monkeypatch):
     from pulens.benchmark import work
 
-    plan = expand(load_protocol("smoke", methods=["naive_network"]))
+    plan = expand(load_protocol("smoke", learners=["naive_network"]))
     real = work.train
 
     def poor(stack, device, cache):

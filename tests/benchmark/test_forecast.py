@@ -19,14 +19,14 @@ LONG = {"epochs": 40, "batch_size": 256}
 
 
 def rate(**changes):
-    facts = {"method": "nnpu", "dataset": "spambase", "kind": "table", "device": "cpu", "seconds": 8.0}
+    facts = {"learner": "nnpu", "dataset": "spambase", "kind": "table", "device": "cpu", "seconds": 8.0}
     facts |= {"memory": 1e6, "runs": 3, "stack": 3.0, "rows": 4601, "settings": LONG}
     return Rate(**(facts | changes))
 
 
-def runs(settings=None, *, rows=None, method="nnpu", dataset="spambase"):
-    protocol = load_protocol("conventional", methods=[method], datasets=[dataset], seeds=[1, 2])
-    chosen = {method: {"all": settings or {}}}
+def runs(settings=None, *, rows=None, learner="nnpu", dataset="spambase"):
+    protocol = load_protocol("conventional", learners=[learner], datasets=[dataset], seeds=[1, 2])
+    chosen = {learner: {"all": settings or {}}}
     return expand(protocol.model_copy(update={"rows": rows, "settings": chosen})).runs
 
 
@@ -52,16 +52,16 @@ def test_fewer_rows_and_epochs_take_less(settings, rows, factor):
 
 
 def test_epochs_of_so_many_steps_do_not_depend_on_rows():
-    measured = rate(method="vpu", settings={"epochs": 50, "steps_per_epoch": 30, "batch_size": 500})
-    assert forecast(runs(method="vpu"), [measured], "cpu").measured == 2
-    assert forecast(runs(rows=600, method="vpu"), [measured], "cpu").seconds == pytest.approx(16)
-    few = forecast(runs({"steps_per_epoch": 3}, method="vpu"), [measured], "cpu")
+    measured = rate(learner="vpu", settings={"epochs": 50, "steps_per_epoch": 30, "batch_size": 500})
+    assert forecast(runs(learner="vpu"), [measured], "cpu").measured == 2
+    assert forecast(runs(rows=600, learner="vpu"), [measured], "cpu").seconds == pytest.approx(16)
+    few = forecast(runs({"steps_per_epoch": 3}, learner="vpu"), [measured], "cpu")
     assert few.seconds == pytest.approx(1.6)
 
 
 def test_every_stage_counts():
-    measured = rate(method="dist_pu", settings={"warm_up_epochs": 60, "epochs": 60, "batch_size": 256})
-    assert forecast(runs({"epochs": 20, "warm_up_epochs": 10}, method="dist_pu"), [measured], "cpu").seconds == 4.0
+    measured = rate(learner="dist_pu", settings={"warm_up_epochs": 60, "epochs": 60, "batch_size": 256})
+    assert forecast(runs({"epochs": 20, "warm_up_epochs": 10}, learner="dist_pu"), [measured], "cpu").seconds == 4.0
 
 
 def test_the_rate_of_runs_as_long_is_taken_where_there_is_one():
@@ -80,13 +80,13 @@ def test_files_that_do_not_say_what_was_measured_scale_by_rows_and_say_so(tmp_pa
     path.write_text(json.dumps({"source": "old", "rates": [old]}))
     found = forecast(runs({"epochs": 4}, rows=460), load_rates(path)[1], "cpu")
     assert found.seconds == pytest.approx(16 * 460 / 4601)
-    protocol = load_protocol("conventional", methods=["nnpu"], datasets=["spambase"])
+    protocol = load_protocol("conventional", learners=["nnpu"], datasets=["spambase"])
     text = "\n".join(plan_lines(expand(protocol), path))
     assert "rates that do not say with which epochs they were measured: other settings are not accounted for" in text
 
 
 def test_archives_remember_rows_and_lengths(tmp_path, undisturbed):
-    rates = {one.method: one for one in measured_rates(undisturbed)}
+    rates = {one.learner: one for one in measured_rates(undisturbed)}
     assert rates["nnpu"].rows == 400
     assert rates["nnpu"].settings == {"epochs": 3, "batch_size": 64}
     assert rates["vpu"].settings == {"epochs": 3, "batch_size": 64, "steps_per_epoch": 3}
@@ -100,7 +100,7 @@ def test_archives_remember_rows_and_lengths(tmp_path, undisturbed):
 
 
 def test_runs_of_several_lengths_are_several_rates(undisturbed):
-    row = next(row for row in undisturbed.done if row["method"] == "nnpu")
+    row = next(row for row in undisturbed.done if row["learner"] == "nnpu")
     longer = {**json.loads(row["settings"]), "epochs": 40}
     rows = [row, {**row, "settings": json.dumps(longer)}, {**row, "rows_used": None}]
     found = measured_rates(SimpleNamespace(done=rows))
@@ -110,24 +110,24 @@ def test_runs_of_several_lengths_are_several_rates(undisturbed):
 def test_the_shipped_rates_know_what_they_were_measured_with():
     _, rates = load_rates()
     assert all(one.rows and one.settings is not None for one in rates)
-    plan = expand(load_protocol("conventional", methods=["nnpu", "dist_pu", "lbe", "puet"], datasets=["spambase"]))
+    plan = expand(load_protocol("conventional", learners=["nnpu", "dist_pu", "lbe", "puet"], datasets=["spambase"]))
     found = forecast(plan.runs, rates, "cpu")
     assert (found.adjusted, found.unknown, found.unrecorded) == (0, 0, False)
 
 
 def test_hours_of_methods_that_use_no_gpu_stand_beside_those_of_the_gpu(capsys):
-    main(["bench", "plan", "conventional", "--datasets", "spambase", "--methods", "nnpu,puet"])
+    main(["bench", "plan", "conventional", "--datasets", "spambase", "--learners", "nnpu,puet"])
     lines = capsys.readouterr().out.splitlines()
     gpu = next(place for place, line in enumerate(lines) if line.startswith("NVIDIA"))
     assert "never measured" not in lines[gpu]
     assert lines[gpu + 1].startswith("  and on one CPU core: ")
     assert lines[gpu + 1].endswith("for 10 runs of puet, which use no GPU")
-    main(["bench", "plan", "conventional", "--datasets", "spambase", "--methods", "nnpu"])
+    main(["bench", "plan", "conventional", "--datasets", "spambase", "--learners", "nnpu"])
     assert "use no GPU" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("method", ["nnpu", "lbe", "puet"])
-def test_memory_is_that_of_the_rows_used(method):
-    whole, part = runs(method=method)[0], runs(method=method, rows=500)[0]
+@pytest.mark.parametrize("learner", ["nnpu", "lbe", "puet"])
+def test_memory_is_that_of_the_rows_used(learner):
+    whole, part = runs(learner=learner)[0], runs(learner=learner, rows=500)[0]
     assert run_bytes(part) < run_bytes(whole)
     assert run_bytes(replace(part, rows=10**6)) == run_bytes(whole)

@@ -6,13 +6,15 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import shutil
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
-from pulens.benchmark.archive import read
+from pulens.benchmark.archive import Store, read
 from pulens.benchmark.plan import expand
 from pulens.benchmark.protocol import load_protocol
 from pulens.benchmark.run import Options, run_plan
@@ -51,6 +53,35 @@ def test_the_summary_says_what_it_said(folder, tmp_path):
     texts = [path.read_text(encoding="utf-8") for path in (tmp_path / "s.csv", OLD / "summary.csv")]
     mine, stored = (list(csv.reader(text.splitlines())) for text in texts)
     assert mine[1:] == stored[1:]  # columns may have other names, never other values
+
+
+def test_every_value_of_a_file_is_read_under_its_name_of_today(folder):
+    names = {"method": "learner", "strategy": "mechanism_alias", "auc": "roc_auc"}
+    names |= {"proxy_auc": "proxy_roc_auc", "test_auc": "test_roc_auc"}
+
+    def renamed(value):
+        if isinstance(value, dict):
+            return {names.get(name, name): renamed(inner) for name, inner in value.items()}
+        if isinstance(value, list):
+            return [renamed(inner) for inner in value]
+        return names.get(value, value) if value == "proxy_auc" else value
+
+    files = sorted((folder / "runs").glob("*.parquet"))
+    stored = [row for path in files for row in pq.read_table(path).to_pylist()]
+    found = read(folder).table().to_pylist()
+    assert len(found) == 13
+    assert repr(found) == repr(sorted(renamed(stored), key=lambda row: row["key"]))  # as text: nan is not nan
+
+
+def test_an_archive_says_the_newer_format_once_it_holds_a_file_of_it(folder):
+    assert json.loads((folder / "archive.json").read_text()) == {"pulens_benchmark": 1}
+    store = Store(folder).open()
+    assert json.loads((folder / "archive.json").read_text()) == {"pulens_benchmark": 1}
+    again = read(folder).table().to_pylist()[0] | {"key": "f" * 20, "seed": 99}
+    store.add([again])
+    store.close()
+    assert json.loads((folder / "archive.json").read_text()) == {"pulens_benchmark": 2}
+    assert len(read(folder)) == 14
 
 
 def test_finished_runs_are_not_done_again_and_the_rest_is(folder):

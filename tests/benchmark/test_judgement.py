@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pulens.benchmark.analyse.judgement import coverage, epoch_regret, judge, method_regret
+from pulens.benchmark.analyse.judgement import coverage, epoch_regret, judge, learner_regret
 from pulens.benchmark.rates import forecast, measured_rates, rates_text
 from pulens.errors import InputError
 
@@ -44,17 +44,17 @@ def test_the_best_epoch_costs_nothing_and_others_cost_something(undisturbed):
     for row in found.values():
         assert 0 <= row["regret"] <= row["worst"]
     assert found["oracle_accuracy"]["uses_truth"]
-    assert not found["proxy_auc"]["uses_truth"]
+    assert not found["proxy_roc_auc"]["uses_truth"]
     assert found["loss"]["runs"] == 4  # VPU alone has a loss of its own
 
 
 def test_choosing_a_method_by_the_truth_costs_nothing(undisturbed):
     judged = judge(undisturbed, metrics=("accuracy",), redraws=200)
     perfect = [{**row, "estimate": row["truth"]} for row in judged]
-    ways = {row["way"]: row for row in method_regret(undisturbed, perfect)}
+    ways = {row["way"]: row for row in learner_regret(undisturbed, perfect)}
     assert ways["test accuracy (known prior)"]["regret"] == 0
     assert ways["test accuracy (known prior)"]["rank_correlation"] == pytest.approx(1)
-    assert ways["validation proxy_auc"]["choices"] == 4
+    assert ways["validation proxy_roc_auc"]["choices"] == 4
 
 
 def test_unknown_words_are_refused(undisturbed):
@@ -69,6 +69,6 @@ def test_rates_of_an_archive_forecast_its_own_plan(smoke, undisturbed):
     found = forecast(smoke.runs, rates, "cpu")
     assert (found.measured, found.unknown) == (20, 0)
     assert found.seconds == pytest.approx(sum(rate.seconds * rate.runs for rate in rates))
-    without = forecast(smoke.runs, [rate for rate in rates if rate.method != "vpu"], "cpu")
-    assert (without.unknown, without.unknown_methods) == (4, ("vpu",))
+    without = forecast(smoke.runs, [rate for rate in rates if rate.learner != "vpu"], "cpu")
+    assert (without.unknown, without.unknown_learners) == (4, ("vpu",))
     assert '"source": "here"' in rates_text(undisturbed, "here")

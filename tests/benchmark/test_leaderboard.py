@@ -16,7 +16,7 @@ from pulens.benchmark.analyse import paired
 from pulens.benchmark.archive import Store, read
 from pulens.benchmark.leaderboard import judged, page, page_data
 from pulens.errors import InputError
-from synthetic_archive import DATASETS, METHODS, make
+from synthetic_archive import DATASETS, LEARNERS, make
 
 SCRIPT = "<script>alert(1)</script>"
 
@@ -29,19 +29,19 @@ def archive(tmp_path_factory):
 @pytest.fixture(scope="module")
 def several(tmp_path_factory):
     """Labels at random at two frequencies, and biased ones."""
-    few = {name: METHODS[name] for name in ("nnpu", "dist_pu", "self_pu", "pn")}
+    few = {name: LEARNERS[name] for name in ("nnpu", "dist_pu", "self_pu", "pn")}
     conditions = (("S1", 0.05), ("S1", 0.1), ("S2", 0.05))
-    return make(tmp_path_factory.mktemp("several") / "a", methods=few, conditions=conditions, seeds=(1, 2), epochs=4)
+    return make(tmp_path_factory.mktemp("several") / "a", learners=few, conditions=conditions, seeds=(1, 2), epochs=4)
 
 
 def test_the_table_is_the_mean_over_seeds_of_the_epochs_that_the_selection_chose(archive):
-    for selection, metric in (("own", "accuracy"), ("oracle_f1", "f1"), ("last", "auc")):
+    for selection, metric in (("own", "accuracy"), ("oracle_f1", "f1"), ("last", "roc_auc")):
         found = leaderboard.board(archive, selection=selection, metric=metric)
         text = leaderboard.report_text(found, archive)
         values = [
             archive.choice(row["key"], selection)[metric]
             for row in archive.done
-            if (row["method"], row["dataset"]) == ("vpu", "mnist")
+            if (row["learner"], row["dataset"]) == ("vpu", "mnist")
         ]
         assert len(values) == 3
         assert f"{100 * fmean(values):.2f} ± {100 * stdev(values):.2f}" in text
@@ -49,14 +49,14 @@ def test_the_table_is_the_mean_over_seeds_of_the_epochs_that_the_selection_chose
 
 def test_methods_that_are_told_the_truth_are_marked_and_do_not_compete(archive):
     found = leaderboard.board(archive)
-    assert found.methods["pn"].marked == "PN †"
-    assert found.methods["lagam"].needs_support
+    assert found.learners["pn"].marked == "PN †"
+    assert found.learners["lagam"].needs_support
     assert found.order[-1] == "pn"  # the highest accuracy, below all others
-    assert "pn" not in found.ranking.methods
-    assert "pn" not in {one.method for one in (*found.tests, *found.records)}
-    assert not any(one.is_efficient for one in found.costs() if one.method == "pn")
+    assert "pn" not in found.ranking.learners
+    assert "pn" not in {one.learner for one in (*found.tests, *found.records)}
+    assert not any(one.is_efficient for one in found.costs() if one.learner == "pn")
     rows = list(csv.DictReader(io.StringIO(found.csv())))
-    assert {row["note"] for row in rows if row["method"] == "pn"} == {"trained with true classes"}
+    assert {row["note"] for row in rows if row["learner"] == "pn"} == {"trained with true classes"}
     latex = found.latex().splitlines()
     line = next(line for line in latex if line.startswith("PN"))
     assert r"PN$^\dagger$" in line
@@ -78,7 +78,7 @@ def test_oracle_selection_is_said_everywhere(archive):
 def test_marks_in_the_text_are_the_corrected_tests(archive):
     found = leaderboard.board(archive)
     text = leaderboard.report_text(found, archive)
-    verdicts = {(one.method, one.dataset): one.verdict() for one in paired.against_reference(found.competing)}
+    verdicts = {(one.learner, one.dataset): one.verdict() for one in paired.against_reference(found.competing)}
     assert {"better", "worse"} <= set(verdicts.values())
     line = next(line for line in text.splitlines() if line.startswith("PAN"))
     signs = re.findall(r"± \d+\.\d+[⁰¹²³]* ([+\- ])", line + " ")
@@ -99,7 +99,7 @@ def test_conditions_have_names_and_are_never_mixed(several):
     assert names == ["S1 0.05", "S1 0.1", "S2 0.05"]
     assert leaderboard.board(several).condition.name == "S1 0.1"  # Table 1's
     assert leaderboard.board(several, condition="s2").condition.name == "S2 0.05"
-    assert {row["strategy"] for row in leaderboard.board(several, condition="S2:0.05").rows} == {"S2"}
+    assert {row["mechanism_alias"] for row in leaderboard.board(several, condition="S2:0.05").rows} == {"S2"}
     with pytest.raises(InputError, match=r"names several conditions; they are S1 0.05, S1 0.1, S2 0.05"):
         leaderboard.board(several, condition="S1")
     with pytest.raises(InputError, match="names no condition"):
@@ -114,17 +114,17 @@ def test_wrong_words_are_named_with_the_nearest_right_one(archive):
         leaderboard.board(archive, selection="oracle_f2")
     with pytest.raises(InputError, match="Did you mean 'accuracy'"):
         leaderboard.board(archive, metric="acuracy")
-    with pytest.raises(InputError, match="has no run here; methods are 'dist_pu'"):
+    with pytest.raises(InputError, match="has no run here; learners are 'dist_pu'"):
         leaderboard.board(archive, reference="upu")
 
 
 def test_an_archive_without_the_reference_is_reported_without_comparisons(tmp_path):
-    few = {name: METHODS[name] for name in ("vpu", "dist_pu")}
-    found = make(tmp_path / "a", methods=few, datasets={"mnist": 0.5}, seeds=(1,), epochs=3)
+    few = {name: LEARNERS[name] for name in ("vpu", "dist_pu")}
+    found = make(tmp_path / "a", learners=few, datasets={"mnist": 0.5}, seeds=(1,), epochs=3)
     board = leaderboard.board(found)
     assert board.reference is None
     assert board.tests == ()
-    assert "ranks need at least 3 methods" in board.no_ranking_because
+    assert "ranks need at least 3 learners" in board.no_ranking_because
     text = leaderboard.report_text(board, found)
     assert "nothing is compared" in text
     assert "single seed" in text
@@ -132,23 +132,23 @@ def test_an_archive_without_the_reference_is_reported_without_comparisons(tmp_pa
 
 
 def test_runs_of_changed_settings_count_once_and_are_mentioned(tmp_path):
-    few = {name: METHODS[name] for name in ("nnpu", "vpu", "dist_pu")}
-    found = make(tmp_path / "a", methods=few, datasets={"mnist": 0.5, "imdb": 0.5}, seeds=(1, 2), epochs=3)
-    row = next(row for row in found.done if row["method"] == "vpu")
+    few = {name: LEARNERS[name] for name in ("nnpu", "vpu", "dist_pu")}
+    found = make(tmp_path / "a", learners=few, datasets={"mnist": 0.5, "imdb": 0.5}, seeds=(1, 2), epochs=3)
+    row = next(row for row in found.done if row["learner"] == "vpu")
     again = {**next(one for one in found.table().to_pylist() if one["key"] == row["key"])}
     again |= {"key": "f" * 16, "settings": '{"changed": 1}', "finished": "2027-01-01T00:00:00"}
     again["choices"] = [{**choice, "accuracy": 0.123} for choice in again["choices"]]
     Store(tmp_path / "a").open().add([again])
     board = leaderboard.board(read(tmp_path / "a"))
     assert any("other settings" in text for text in board.notices)
-    assert board.cells[row["method"], row["dataset"]][row["seed"]] == 0.123  # the newest
+    assert board.cells[row["learner"], row["dataset"]][row["seed"]] == 0.123  # the newest
 
 
 def test_a_metric_with_nothing_to_divide_by_is_left_out_and_marked(tmp_path):
-    few = {name: METHODS[name] for name in ("nnpu", "vpu")}
-    found = make(tmp_path / "a", methods=few, datasets={"mnist": 0.5}, seeds=(1, 2, 3), epochs=3)
+    few = {name: LEARNERS[name] for name in ("nnpu", "vpu")}
+    found = make(tmp_path / "a", learners=few, datasets={"mnist": 0.5}, seeds=(1, 2, 3), epochs=3)
     path = next(path for path in found.files if path.name.startswith("vpu"))
-    stack = [row for row in found.table().to_pylist() if row["method"] == "vpu"]
+    stack = [row for row in found.table().to_pylist() if row["learner"] == "vpu"]
     path.unlink()
     stack[0]["choices"] = [{**choice, "precision": float("nan")} for choice in stack[0]["choices"]]
     Store(tmp_path / "a").open().add(stack)
@@ -163,7 +163,7 @@ def test_a_metric_with_nothing_to_divide_by_is_left_out_and_marked(tmp_path):
 def test_judgement_takes_whole_seeds_so_that_methods_stay_comparable(archive):
     condition = leaderboard.board(archive).condition
     found = judged.judge_within(archive, condition, most=14, redraws=50)
-    assert (found.sampled, found.runs) == (12, 71)  # one seed of two data sets, six methods
+    assert (found.sampled, found.runs) == (12, 71)  # one seed of two data sets, six learners
     assert {row["prior"] for row in found.coverage} == {"known", "estimated"}
     text = leaderboard.report_text(leaderboard.board(archive), archive, found)
     assert "(71 runs; the prior estimated on 12 of them" in text
@@ -172,20 +172,20 @@ def test_judgement_takes_whole_seeds_so_that_methods_stay_comparable(archive):
 
 
 def test_the_pages_data_say_what_the_board_says(archive):
-    board = leaderboard.board(archive, metric="f1", selection="proxy_auc")
+    board = leaderboard.board(archive, metric="f1", selection="proxy_roc_auc")
     data = page_data.page_data(archive, leaderboard.board(archive))
-    held = data["boards"]["0|proxy_auc|f1"]
-    names = [one["name"] for one in data["methods"]]
-    for (method, dataset), own in board.cells.items():
-        a, b = names.index(method), data["datasets"].index(dataset)
+    held = data["boards"]["0|proxy_roc_auc|f1"]
+    names = [one["name"] for one in data["learners"]]
+    for (learner, dataset), own in board.cells.items():
+        a, b = names.index(learner), data["datasets"].index(dataset)
         assert held["mean"][a][b] / data["scale"] == pytest.approx(fmean(own.values()), abs=1e-5)
         assert held["n"][a][b] == len(own)
     for test in board.tests:
-        a, b = names.index(test.method), data["datasets"].index(test.dataset)
+        a, b = names.index(test.learner), data["datasets"].index(test.dataset)
         assert held["p"][a][b] == pytest.approx(test.corrected, rel=0.01)
         assert held["verdict"][a][b] == {"better": 1, "tie": 0, "worse": -1}[test.verdict()]
-    ranks = dict(zip(board.ranking.methods, board.ranking.ranks, strict=True))
-    assert {names[m]: r for m, r in zip(held["ranking"]["methods"], held["ranking"]["ranks"], strict=True)} == (
+    ranks = dict(zip(board.ranking.learners, board.ranking.ranks, strict=True))
+    assert {names[m]: r for m, r in zip(held["ranking"]["learners"], held["ranking"]["ranks"], strict=True)} == (
         pytest.approx(ranks, abs=1e-4)
     )
     over = {names[m]: pair for m, pair in enumerate(held["over"]) if pair}
@@ -195,19 +195,19 @@ def test_the_pages_data_say_what_the_board_says(archive):
 
 
 def test_wilcoxon_marks_need_enough_data_sets_and_point_the_right_way(tmp_path):
-    few = {name: METHODS[name] for name in ("nnpu", "dist_pu", "pan")}
+    few = {name: LEARNERS[name] for name in ("nnpu", "dist_pu", "pan")}
     made = make(
-        tmp_path / "a", methods=few, datasets={f"d{k}": 0.5 for k in range(9)}, seeds=(1, 2), epochs=3, rows=200
+        tmp_path / "a", learners=few, datasets={f"d{k}": 0.5 for k in range(9)}, seeds=(1, 2), epochs=3, rows=200
     )
     data = page_data.page_data(made, leaderboard.board(made))
-    names = [one["name"] for one in data["methods"]]
+    names = [one["name"] for one in data["learners"]]
     found = {name: data["boards"]["0|own|accuracy"]["wilcoxon"][names.index(name)] for name in ("dist_pu", "pan")}
     assert found["dist_pu"] == [9, 0.00391, 0.00781, 1]  # all nine agree: 2 / 2^9, twice that after Holm
     assert found["pan"] == [9, 0.00391, 0.00781, -1]
 
 
 def test_details_of_runs_are_thinned_but_keep_every_chosen_epoch(tmp_path):
-    found = make(tmp_path / "a", methods={"nnpu": 1, "vpu": 1}, datasets=DATASETS, seeds=(1, 2), epochs=60)
+    found = make(tmp_path / "a", learners={"nnpu": 1, "vpu": 1}, datasets=DATASETS, seeds=(1, 2), epochs=60)
     board = leaderboard.board(found)
     data = page_data.page_data(found, board)
     assert len(data["runs"]) == 16
@@ -229,15 +229,15 @@ def test_details_of_runs_are_thinned_but_keep_every_chosen_epoch(tmp_path):
 
 
 def test_text_of_others_is_escaped(tmp_path):
-    found = make(tmp_path / "a", methods={"nnpu": 1, "vpu": 1}, datasets={"mnist": 0.5, "imdb": 0.5}, seeds=(1, 2))
-    mine, other = [row for row in found.table().to_pylist() if (row["method"], row["dataset"]) == ("vpu", "mnist")]
+    found = make(tmp_path / "a", learners={"nnpu": 1, "vpu": 1}, datasets={"mnist": 0.5, "imdb": 0.5}, seeds=(1, 2))
+    mine, other = [row for row in found.table().to_pylist() if (row["learner"], row["dataset"]) == ("vpu", "mnist")]
     store = Store(tmp_path / "a").open()
-    store.add([mine | {"key": "a" * 16, "method": "mine", "title": SCRIPT, "family": SCRIPT, "notices": [SCRIPT]}])
-    store.add([other | {"key": "b" * 16, "method": "lost", "title": SCRIPT, "status": "failed", "reason": SCRIPT}])
+    store.add([mine | {"key": "a" * 16, "learner": "mine", "title": SCRIPT, "family": SCRIPT, "notices": [SCRIPT]}])
+    store.add([other | {"key": "b" * 16, "learner": "lost", "title": SCRIPT, "status": "failed", "reason": SCRIPT}])
     again = read(tmp_path / "a")
     rendered = page.leaderboard_page(again, leaderboard.board(again), title=SCRIPT)
     assert SCRIPT not in rendered
-    assert rendered.count("&lt;script&gt;alert(1)") >= 4  # title, family, failed method, reason
+    assert rendered.count("&lt;script&gt;alert(1)") >= 4  # title, family, failed learner, reason
 
 
 def test_the_page_allows_nothing_from_outside(archive):

@@ -12,20 +12,20 @@ import pytest
 
 from pulens.benchmark import leaderboard
 from pulens.benchmark.analyse import costs, labels
-from pulens.benchmark.analyse.judgement import epoch_regret, judge, method_regret
+from pulens.benchmark.analyse.judgement import epoch_regret, judge, learner_regret
 from pulens.benchmark.leaderboard import judged, page, page_data
 from pulens.benchmark.plan import expand
 from pulens.benchmark.protocol import load_protocol
-from synthetic_archive import METHODS, make, rewritten
+from synthetic_archive import LEARNERS, make, rewritten
 
-FEW = {name: METHODS[name] for name in ("nnpu", "vpu", "dist_pu", "pn")}
+FEW = {name: LEARNERS[name] for name in ("nnpu", "vpu", "dist_pu", "pn")}
 ORACLE = "true validation labels"
 
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory):
     folder = tmp_path_factory.mktemp("plain") / "archive"
-    return make(folder, methods=FEW, datasets={"spambase": 0.4, "mnist": 0.5}, seeds=(1, 2, 3), epochs=6, rows=200)
+    return make(folder, learners=FEW, datasets={"spambase": 0.4, "mnist": 0.5}, seeds=(1, 2, 3), epochs=6, rows=200)
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def oracle(plain, tmp_path_factory):
     """nnPU selects its epochs with the truth on one of two data sets, PN on both."""
 
     def change(row):
-        told = row["method"] == "pn" or (row["method"], row["dataset"]) == ("nnpu", "mnist")
+        told = row["learner"] == "pn" or (row["learner"], row["dataset"]) == ("nnpu", "mnist")
         return row | {"own_selection": "oracle_accuracy"} if told else row
 
     return rewritten(plain, tmp_path_factory.mktemp("oracle") / "archive", change)
@@ -44,7 +44,7 @@ def policies(plain, tmp_path_factory):
     """Every run of nnPU once more, its class prior estimated and its metrics worse."""
 
     def change(row):
-        if row["method"] != "nnpu":
+        if row["learner"] != "nnpu":
             return None
         choices = [{**choice, "accuracy": choice["accuracy"] - 0.3} for choice in row["choices"]]
         return row | {"key": row["key"][::-1], "prior_policy": "estimated", "choices": choices}
@@ -55,19 +55,19 @@ def policies(plain, tmp_path_factory):
 
 
 def test_a_protocol_can_make_a_methods_own_criterion_an_oracle():
-    protocol = load_protocol("smoke", methods=["nnpu"], settings={"nnpu": {"all": {"selection": "oracle"}}})
+    protocol = load_protocol("smoke", learners=["nnpu"], settings={"nnpu": {"all": {"selection": "oracle"}}})
     assert {run.own_selection for run in expand(protocol).runs} == {"oracle_accuracy"}
 
 
 def test_methods_whose_own_criterion_reads_the_truth_are_marked_in_every_table(plain, oracle):
     found = leaderboard.board(oracle)
-    assert (found.methods["nnpu"].marked, found.methods["pn"].marked) == ("nnPU §", "PN †§")
-    assert found.methods["vpu"].mark == ""
+    assert (found.learners["nnpu"].marked, found.learners["pn"].marked) == ("nnPU §", "PN †§")
+    assert found.learners["vpu"].mark == ""
     text = leaderboard.report_text(found, oracle)
     assert "those marked § read TRUE validation labels" in text.split("\n\n")[0]
     assert f"§ its own criterion selects the epoch with {ORACLE}" in text
     assert not re.search(r"^nnPU  ", text, re.MULTILINE), "unmarked"
-    notes = {(row["method"], row["dataset"]): row["note"] for row in csv.DictReader(io.StringIO(found.csv()))}
+    notes = {(row["learner"], row["dataset"]): row["note"] for row in csv.DictReader(io.StringIO(found.csv()))}
     assert ORACLE in notes["nnpu", "mnist"]
     assert notes["nnpu", "spambase"] == notes["vpu", "mnist"] == ""
     latex = found.latex()
@@ -78,11 +78,11 @@ def test_methods_whose_own_criterion_reads_the_truth_are_marked_in_every_table(p
     assert "<td>nnPU §</td>" in rendered
     assert "own criterion, from PU labels. Metrics" not in rendered
     boards = page_data.page_data(oracle, found)
-    names = [one["name"] for one in boards["methods"]]
+    names = [one["name"] for one in boards["learners"]]
     assert [names[m] for m in boards["boards"]["0|own|f1"]["oracle"]] == ["nnpu", "pn"]
     assert boards["boards"]["0|last|f1"]["oracle"] == []
-    other = leaderboard.board(oracle, selection="proxy_auc")
-    assert other.methods["nnpu"].marked == "nnPU"
+    other = leaderboard.board(oracle, selection="proxy_roc_auc")
+    assert other.learners["nnpu"].marked == "nnPU"
     assert "§" not in leaderboard.report_text(leaderboard.board(plain), plain)
 
 
@@ -109,25 +109,25 @@ def test_runs_whose_own_criterion_reads_the_truth_are_no_evidence_for_own(plain,
 
 
 def test_methods_are_chosen_within_one_whole_condition(plain, policies):
-    told = {row["way"]: row["choices"] for row in method_regret(policies, judge(policies, metrics=("accuracy",)))}
-    assert set(told.values()) == {6}, "two data sets, three seeds; a method alone under its policy is no choice"
-    same = {row["way"]: row for row in method_regret(plain, [])}
-    assert {row["way"]: row for row in method_regret(policies, [])} == same
+    told = {row["way"]: row["choices"] for row in learner_regret(policies, judge(policies, metrics=("accuracy",)))}
+    assert set(told.values()) == {6}, "two data sets, three seeds; a learner alone under its policy is no choice"
+    same = {row["way"]: row for row in learner_regret(plain, [])}
+    assert {row["way"]: row for row in learner_regret(policies, [])} == same
 
 
 def test_a_method_twice_is_no_choice_of_method(plain, tmp_path):
-    alone = rewritten(plain, tmp_path / "a", lambda row: row if row["method"] == "nnpu" else None)
+    alone = rewritten(plain, tmp_path / "a", lambda row: row if row["learner"] == "nnpu" else None)
     again = rewritten(alone, tmp_path / "a", lambda row: row | {"key": row["key"][::-1], "settings": '{"changed": 1}'})
     assert len(again.done) == 12
-    assert method_regret(again, judge(again, metrics=("accuracy",), redraws=50)) == []
+    assert learner_regret(again, judge(again, metrics=("accuracy",), redraws=50)) == []
 
 
 def test_a_criterion_is_judged_by_the_epoch_that_it_chose(plain, tmp_path):
     def change(row):
         """The criterion points the right way at its own epochs; at the last ones the truth is upside down."""
-        if row["method"] == "pn":
+        if row["learner"] == "pn":
             return None
-        good = {"nnpu": 0.9, "vpu": 0.8, "dist_pu": 0.7}[row["method"]]
+        good = {"nnpu": 0.9, "vpu": 0.8, "dist_pu": 0.7}[row["learner"]]
         truth = {"proxy_accuracy": good, "last": 1 - good}
         choices = [
             choice | {"value": good, "accuracy": truth[choice["selection"]]}
@@ -136,7 +136,7 @@ def test_a_criterion_is_judged_by_the_epoch_that_it_chose(plain, tmp_path):
         ]
         return row | {"own_selection": "last", "choices": choices}
 
-    found = {row["way"]: row for row in method_regret(rewritten(plain, tmp_path / "a", change), [])}
+    found = {row["way"]: row for row in learner_regret(rewritten(plain, tmp_path / "a", change), [])}
     assert found["validation proxy_accuracy"]["regret"] == 0
     assert found["validation proxy_accuracy"]["rank_correlation"] == pytest.approx(1)
 
@@ -146,22 +146,22 @@ def test_the_report_judges_the_runs_of_its_own_condition(policies):
     assert (first.name, second.name) == ("S1 0.1 prior estimated", "S1 0.1 prior known")
     found = judged.judge_within(policies, second, most=6, redraws=50)
     assert (found.runs, found.sampled) == (18, 6)
-    assert {row["choices"] for row in found.methods} == {6}
-    assert {row["choices"] for row in found.sampled_methods} == {2}
-    assert {row["way"] for row in found.methods} > {"validation proxy_auc", "test f1 (known prior)"}
-    assert "test f1 (estimated prior)" in {row["way"] for row in found.sampled_methods}
+    assert {row["choices"] for row in found.learners} == {6}
+    assert {row["choices"] for row in found.sampled_learners} == {2}
+    assert {row["way"] for row in found.learners} > {"validation proxy_roc_auc", "test f1 (known prior)"}
+    assert "test f1 (estimated prior)" in {row["way"] for row in found.sampled_learners}
     assert {(row["prior"], row["runs"]) for row in found.coverage} == {("known", 18), ("estimated", 6)}
     assert {row["runs"] for row in found.epochs} == {24}
     text = leaderboard.report_text(leaderboard.board(policies, condition=second.name), policies, found)
     assert "18 runs; the prior estimated on 6 of them" in text
     alone = judged.judge_within(policies, first, redraws=50)
-    assert alone.methods == alone.sampled_methods == ()
+    assert alone.learners == alone.sampled_learners == ()
 
 
 def test_curves_over_labels_keep_the_rest_of_the_condition(tmp_path):
-    few = {name: METHODS[name] for name in ("nnpu", "dist_pu")}
+    few = {name: LEARNERS[name] for name in ("nnpu", "dist_pu")}
     conditions = (("S1", 0.05), ("S1", 0.1), ("S2", 0.1))
-    made = make(tmp_path / "a", methods=few, datasets={"mnist": 0.5}, seeds=(1, 2), epochs=3, conditions=conditions)
+    made = make(tmp_path / "a", learners=few, datasets={"mnist": 0.5}, seeds=(1, 2), epochs=3, conditions=conditions)
     before = leaderboard.report_text(leaderboard.board(made), made)
 
     def worse(row):
@@ -183,12 +183,14 @@ def test_curves_over_labels_keep_the_rest_of_the_condition(tmp_path):
 
 
 def test_parameters_of_a_strategy_have_columns_of_their_own(tmp_path):
-    few = {name: METHODS[name] for name in ("nnpu", "dist_pu")}
+    few = {name: LEARNERS[name] for name in ("nnpu", "dist_pu")}
     conditions = (("S1", 0.1), ("S3", 0.1))
-    made = make(tmp_path / "a", methods=few, datasets={"mnist": 0.5}, seeds=(1, 2), epochs=3, conditions=conditions)
+    made = make(tmp_path / "a", learners=few, datasets={"mnist": 0.5}, seeds=(1, 2), epochs=3, conditions=conditions)
 
     def change(row):
-        return row | {"key": row["key"][::-1], "parameters": '{"offset": 2}'} if row["strategy"] == "S3" else None
+        return (
+            row | {"key": row["key"][::-1], "parameters": '{"offset": 2}'} if row["mechanism_alias"] == "S3" else None
+        )
 
     both = rewritten(made, tmp_path / "a", change)
     text = leaderboard.report_text(leaderboard.board(both, condition="S1 0.1"), both)
@@ -219,21 +221,22 @@ def test_shares_make_conditions_of_their_own(plain, tmp_path):
 
 
 def cost_rows():
-    about = {"strategy": "S1", "stack_runs": 2, "stack_peak_memory": 2000, "device": "cuda"}
+    about = {"mechanism_alias": "S1", "stack_runs": 2, "stack_peak_memory": 2000, "device": "cuda"}
     measured = [
         ("quick", 0.8, [(1.0, "large"), (50.0, "small"), (50.0, "small")]),
         ("slow", 0.9, [(2.0, "large"), (90.0, "small")]),
         ("here", 0.7, [(40.0, "small")]),
     ]
     return [
-        about | {"method": method, "dataset": "x", "seed": seed, "f1": value, "seconds": seconds, "device_name": place}
-        for method, value, runs in measured
+        about
+        | {"learner": learner, "dataset": "x", "seed": seed, "f1": value, "seconds": seconds, "device_name": place}
+        for learner, value, runs in measured
         for seed, (seconds, place) in enumerate(runs)
     ]
 
 
 def test_costs_are_compared_on_one_device_only():
-    found = {(one.method, one.device): one for one in costs.costs(cost_rows())}
+    found = {(one.learner, one.device): one for one in costs.costs(cost_rows())}
     assert found["quick", "large"].seconds == 1.0
     assert (found["quick", "small"].seconds, found["quick", "small"].runs) == (50.0, 2)
     assert {place for place, one in found.items() if one.is_efficient} == {
@@ -244,13 +247,13 @@ def test_costs_are_compared_on_one_device_only():
         ("here", "small"),
     }
     assert costs.devices(found.values()) == ["small", "large"]
-    alone = costs.costs([row for row in cost_rows() if row["method"] == "here"])
+    alone = costs.costs([row for row in cost_rows() if row["learner"] == "here"])
     assert not alone[0].is_efficient, "there is nobody to beat"
 
 
 def test_costs_stand_under_the_name_of_their_device(plain, tmp_path):
     def change(row):
-        elsewhere = row["method"] == "vpu" or (row["method"], row["seed"]) == ("nnpu", 1)
+        elsewhere = row["learner"] == "vpu" or (row["learner"], row["seed"]) == ("nnpu", 1)
         return row | {"device_name": "a large one", "seconds": 0.001} if elsewhere else row
 
     both = rewritten(plain, tmp_path / "a", change)
@@ -269,7 +272,7 @@ def test_costs_stand_under_the_name_of_their_device(plain, tmp_path):
 
 def test_cells_say_where_they_have_other_numbers_of_seeds(plain, tmp_path):
     def change(row):
-        return None if (row["method"], row["dataset"], row["seed"]) == ("vpu", "mnist", 3) else row
+        return None if (row["learner"], row["dataset"], row["seed"]) == ("vpu", "mnist", 3) else row
 
     fewer = rewritten(plain, tmp_path / "a", change)
     found = leaderboard.board(fewer)
@@ -314,7 +317,7 @@ def test_every_run_of_the_page_has_what_its_pu_labels_say(policies):
 
 def test_a_reason_stands_where_a_run_has_no_answer(plain, tmp_path):
     def change(row):
-        if (row["method"], row["dataset"], row["seed"]) != ("vpu", "mnist", 1):
+        if (row["learner"], row["dataset"], row["seed"]) != ("vpu", "mnist", 1):
             return row
         # all scores below the decision: nothing is called positive
         tallies = [

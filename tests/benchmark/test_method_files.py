@@ -96,7 +96,7 @@ def test_planning_runs_nothing_of_a_file(tmp_path, monkeypatch, capsys):
     place, _ = write_method("mine", tmp_path)
     place.write_text(place.read_text() + MARK)
     main(["bench", "plan", "smoke", "--methods", "mine.py,nnpu"])
-    assert "2 methods" in capsys.readouterr().out
+    assert "2 learners" in capsys.readouterr().out
     assert not (tmp_path / "was_run").exists()
     main(["bench", "plan", "smoke", "--methods", "mine.py,nnpu", "--run-methods"])
     assert (tmp_path / "was_run").exists()

@@ -18,7 +18,7 @@ from pulens.errors import InputError
 
 GOOD = """\
 name: mine
-methods: [nnpu]
+learners: [nnpu]
 datasets: [digits]
 seeds: [1]
 conditions:
@@ -124,7 +124,7 @@ def test_what_comes_from_an_extended_protocol_is_said_to(key, value):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"methods": ["nnpu", "vppu"]}, "there is no method 'vppu'"),
+        ({"learners": ["nnpu", "vppu"]}, "there is no learner 'vppu'"),
         ({"datasets": ["digit"]}, "there is no data set 'digit'"),
         ({"seeds": [3, 3]}, "3 stands there twice"),
     ],
@@ -176,7 +176,7 @@ def test_shipped_protocols_expand(name):
 
 
 def test_the_full_protocol_is_the_study_of_paper_004():
-    """18 methods x 8 data sets x 20 conditions, each with ten seeds."""
+    """18 learners x 8 data sets x 20 conditions, each with ten seeds."""
     plan = expand(load_protocol("full", seeds=[2]))
     competing = [name for name in methods.everything() if name not in methods.REFERENCES]
     assert [methods.find(name).place for name in competing] == list(range(1, 19))
@@ -187,7 +187,7 @@ def test_the_full_protocol_is_the_study_of_paper_004():
 def test_protocols_share_the_runs_they_have_in_common():
     names = ("conventional", "label-frequency", "selection-bias", "full")
     conventional, frequency, bias, full = ({run.key for run in expand(load_protocol(name)).runs} for name in names)
-    assert conventional < frequency < full  # with every method's own settings
+    assert conventional < frequency < full  # with every learner's own settings
     assert frequency | bias == full
 
 
@@ -201,8 +201,8 @@ def test_a_protocol_can_extend_a_shipped_one():
 
 
 def test_a_data_set_can_have_a_precision_of_its_own():
-    plan = expand(load_protocol("conventional", methods=["nnpu", "puet"], datasets=["cifar10", "spambase"]))
-    found = {(run.method, run.dataset): run.precision for run in plan.runs}
+    plan = expand(load_protocol("conventional", learners=["nnpu", "puet"], datasets=["cifar10", "spambase"]))
+    found = {(run.learner, run.dataset): run.precision for run in plan.runs}
     assert found == {
         ("nnpu", "cifar10"): "bfloat16",
         ("puet", "cifar10"): "float32",
@@ -242,7 +242,7 @@ def test_published_protocols_say_case_control_and_others_take_rows_for_one_sampl
 
 def test_keys_stay_what_they_were():
     """Archives of earlier versions are found by these: a change of this key throws them away."""
-    run = expand(load_protocol("conventional", methods=["elkan_noto"], datasets=["spambase"])).runs[0]
+    run = expand(load_protocol("conventional", learners=["elkan_noto"], datasets=["spambase"])).runs[0]
     assert run.key == "ac1c09273c757290cd88"
 
 
@@ -280,7 +280,7 @@ def test_more_special_settings_win():
 
 
 def test_stacks_hold_runs_that_can_be_trained_as_one():
-    plan = expand(load_protocol("selection-bias", methods=["nnpu"], datasets=["cifar10", "mnist"]))
+    plan = expand(load_protocol("selection-bias", learners=["nnpu"], datasets=["cifar10", "mnist"]))
     made = stacks(plan.runs, lambda group: 7)
     assert sorted(run.key for stack in made for run in stack) == sorted(run.key for run in plan.runs)
     assert max(map(len, made)) <= 7

@@ -18,14 +18,14 @@ SHORT = {"epochs": 3, "steps_per_epoch": 3, "batch_size": 64}
 WRONG = 0.123  # a class prior that nobody would count
 
 
-def one_run(method: str, **changes):
-    run = expand(load_protocol("smoke", methods=[method])).runs[0]
+def one_run(learner: str, **changes):
+    run = expand(load_protocol("smoke", learners=[learner])).runs[0]
     short = {name: value for name, value in SHORT.items() if name in run.settings}
     return replace(run, settings={**run.settings, **short}, **changes)
 
 
 def outcome(run, prepared):
-    method = methods.find(run.method)
+    method = methods.find(run.learner)
     fit = training._fit_stack if method.is_network else training._fit_one_by_one
     return fit(method, [prepared], table_of(run), "cpu")[0][0]
 
@@ -78,7 +78,7 @@ def test_an_estimated_class_prior_selects_the_epochs_too(name):
     assert abs(prior - one.class_prior) > 1e-4
     assert found.facts["selecting_class_prior"] == pytest.approx(prior)
     assert chosen.value == pytest.approx(proxy_by_hand(one, chosen.validation, prior), abs=1e-9)
-    for selection in ("proxy_accuracy", "proxy_auc", "last"):
+    for selection in ("proxy_accuracy", "proxy_roc_auc", "last"):
         assert found.choices[selection].epoch == lied.choices[selection].epoch
         np.testing.assert_array_equal(found.choices[selection].test, lied.choices[selection].test)
     assert found.curve["proxy_accuracy"] == lied.curve["proxy_accuracy"]

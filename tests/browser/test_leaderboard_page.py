@@ -20,8 +20,8 @@ TITLE = "<img src=x onerror=alert(1)> mine"
 def archive(tmp_path_factory):
     folder = tmp_path_factory.mktemp("leaderboard") / "archive"
     made = make(folder, conditions=(("S1", 0.05), ("S1", 0.1), ("S2", 0.05)), seeds=(2, 25, 42), epochs=12)
-    mine = [row for row in made.table().to_pylist() if row["method"] == "nnpu" and row["dataset"] == "mnist"]
-    Store(folder).open().add([{**row, "method": "mine", "title": TITLE, "key": row["key"][::-1]} for row in mine])
+    mine = [row for row in made.table().to_pylist() if row["learner"] == "nnpu" and row["dataset"] == "mnist"]
+    Store(folder).open().add([{**row, "learner": "mine", "title": TITLE, "key": row["key"][::-1]} for row in mine])
     return read(folder)
 
 
@@ -42,14 +42,14 @@ def column(opened, place):
     return opened.page.locator(f"#board tbody tr td:nth-child({place})").all_text_contents()
 
 
-def methods(opened):
-    return opened.page.locator("#board tbody tr").evaluate_all("rows => rows.map((row) => row.dataset.method)")
+def learners(opened):
+    return opened.page.locator("#board tbody tr").evaluate_all("rows => rows.map((row) => row.dataset.learner)")
 
 
 def test_sorts_by_any_column_and_keeps_the_truth_apart(open_page, archive, report):
     opened = open_page(report)
     board = leaderboard.board(archive)
-    assert methods(opened)[-1] == "pn"  # told the truth: below all, though best
+    assert learners(opened)[-1] == "pn"  # told the truth: below all, though best
     head = opened.page.locator("#board thead th")
     names = [text.strip() for text in head.all_text_contents()]
     assert names[2:] == list(board.datasets)
@@ -58,11 +58,11 @@ def test_sorts_by_any_column_and_keeps_the_truth_apart(open_page, archive, repor
     assert head.nth(place).get_attribute("aria-sort") == "descending"
     values = {m: sum(own.values()) / len(own) for (m, d), own in board.cells.items() if d == "mnist"}
     expected = sorted((m for m in values if m != "pn"), key=lambda m: -round(values[m], 5))
-    shown = [m for m in methods(opened) if m != "pn"]
+    shown = [m for m in learners(opened) if m != "pn"]
     assert [round(values[m], 5) for m in shown] == [round(values[m], 5) for m in expected]
     head.nth(place).locator("button").click()
     assert head.nth(place).get_attribute("aria-sort") == "ascending"
-    assert [round(values[m], 5) for m in methods(opened)[:-1]] == sorted(round(values[m], 5) for m in expected)
+    assert [round(values[m], 5) for m in learners(opened)[:-1]] == sorted(round(values[m], 5) for m in expected)
     opened.keep("leaderboard-light")
 
 
@@ -70,9 +70,9 @@ def test_filters_by_family_data_set_name_selection_and_metric(open_page, archive
     opened = open_page(report)
     page = opened.page
     page.locator("[data-family='generative']").click()
-    assert "pan" not in methods(opened)
+    assert "pan" not in learners(opened)
     page.locator("#find").fill("dist")
-    assert methods(opened) == ["dist_pu"]
+    assert learners(opened) == ["dist_pu"]
     page.locator("#find").fill("")
     before = len(page.locator("#board thead th").all())
     page.locator("[data-dataset='0']").click()
@@ -81,7 +81,7 @@ def test_filters_by_family_data_set_name_selection_and_metric(open_page, archive
     page.locator("#metric").select_option("f1")
     page.locator("#selection").select_option("oracle_f1")
     assert page.locator("#oracle-warning").is_visible()
-    cell = page.locator("#board tr[data-method='vpu'] button.cell").first
+    cell = page.locator("#board tr[data-learner='vpu'] button.cell").first
     board = leaderboard.board(archive, metric="f1", selection="oracle_f1")
     own = board.cells["vpu", "connect4"].values()
     assert cell.text_content().startswith(f"{100 * sum(own) / len(own):.2f}")
@@ -96,8 +96,8 @@ def test_significance_can_be_changed_and_switched_off(open_page, archive, report
     signs = opened.page.locator("#board .sign")
     board = leaderboard.board(archive)
     assert signs.count() == sum(one.verdict() != "tie" for one in board.tests) > 0
-    worse = opened.page.locator("#board tr[data-method='pan'] .sign.worse").count()
-    assert worse == sum(one.verdict() == "worse" for one in board.tests if one.method == "pan")
+    worse = opened.page.locator("#board tr[data-learner='pan'] .sign.worse").count()
+    assert worse == sum(one.verdict() == "worse" for one in board.tests if one.learner == "pan")
     opened.page.locator("[data-test='none']").click()
     assert signs.count() == 0
     opened.page.locator("[data-test='wilcoxon']").click()
@@ -108,13 +108,13 @@ def test_significance_can_be_changed_and_switched_off(open_page, archive, report
 def test_marks_truth_support_and_published_figures(open_page, report):
     opened = open_page(report)
     page = opened.page
-    assert "true classes" in page.locator("#board tr[data-method='pn'] .badge").text_content()
-    assert page.locator("#board tr[data-method='lagam'] .badge").count() == 1
-    assert page.locator("#compared tr[data-method='lagam'] .badge").count() == 1
-    assert page.locator("#compared tr[data-method='pn']").count() == 0
+    assert "true classes" in page.locator("#board tr[data-learner='pn'] .badge").text_content()
+    assert page.locator("#board tr[data-learner='lagam'] .badge").count() == 1
+    assert page.locator("#compared tr[data-learner='lagam'] .badge").count() == 1
+    assert page.locator("#compared tr[data-learner='pn']").count() == 0
     assert page.locator(".published").count() == 0
     page.locator("[data-also='published']").click()
-    assert "published 85.71" in page.locator("#board tr[data-method='dist_pu']").text_content()
+    assert "published 85.71" in page.locator("#board tr[data-learner='dist_pu']").text_content()
     page.locator("#metric").select_option("f1")
     assert page.locator(".published").count() == 0
 
@@ -123,14 +123,14 @@ def test_a_cell_opens_its_runs_with_curves_and_scores(open_page, archive, report
     opened = open_page(report)
     page = opened.page
     assert page.locator("#runs").is_hidden()
-    page.locator("#board tr[data-method='vpu'] button.cell").nth(1).click()
+    page.locator("#board tr[data-learner='vpu'] button.cell").nth(1).click()
     assert page.locator("#h-runs").text_content() == "VPU on mnist"
     assert page.locator("#seeds tbody tr").count() == 3
     page.locator("#seeds button.cell", has_text="25").click()
     opened.settle()
     key = page.evaluate("page.state.run.key")
     row = next(row for row in archive.done if row["key"] == key)
-    assert (row["method"], row["dataset"], row["seed"], row["label_frequency"]) == ("vpu", "mnist", 25, 0.1)
+    assert (row["learner"], row["dataset"], row["seed"], row["label_frequency"]) == ("vpu", "mnist", 25, 0.1)
     assert page.locator("#chart-learning svg path").count() >= 3
     assert "seed 25" in page.locator("#chart-density svg title").text_content()
     assert "Called positive" in page.locator("#run-words").text_content()
@@ -172,9 +172,9 @@ def test_charts_follow_what_is_chosen(open_page, archive, report):
 def test_names_are_text_and_fit_a_phone_in_the_dark(open_page, report):
     opened = open_page(report, viewport={"width": 375, "height": 740}, color_scheme="dark")
     page = opened.page
-    assert page.locator("#board tr[data-method='mine'] bdi").text_content() == TITLE
+    assert page.locator("#board tr[data-learner='mine'] bdi").text_content() == TITLE
     assert page.locator("img").count() == 0
-    page.locator("#board tr[data-method='mine'] button.cell").first.click()
+    page.locator("#board tr[data-learner='mine'] button.cell").first.click()
     opened.settle()
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
     opened.keep("leaderboard-phone-dark")
@@ -204,7 +204,7 @@ def test_paper_shows_every_column_and_repeats_headings(open_page, report):
     heads = opened.page.locator("#board thead th").evaluate_all(
         "all => all.map((one) => [getComputedStyle(one, '::before').content, one.querySelector('button').offsetWidth])"
     )
-    assert [content for content, _ in heads][:2] == ['"method"', '"mean"']
+    assert [content for content, _ in heads][:2] == ['"learner"', '"mean"']
     assert {width for _, width in heads} == {0}, "a page's second heading row is drawn without its buttons"
 
 
@@ -215,10 +215,12 @@ def test_charts_have_something_to_draw_where_no_method_has_every_data_set(open_p
         "connect4": {"vpu", "dist_pu", "pan", "self_pu"},
     }
     store = Store(tmp_path / "archive").open()
-    rows = [row for row in archive.table().to_pylist() if row["strategy"] == "S1" and row["label_frequency"] == 0.1]
+    rows = [
+        row for row in archive.table().to_pylist() if row["mechanism_alias"] == "S1" and row["label_frequency"] == 0.1
+    ]
     for dataset, names in there.items():
         for name in names:
-            own = [row for row in rows if (row["dataset"], row["method"], row["status"]) == (dataset, name, "done")]
+            own = [row for row in rows if (row["dataset"], row["learner"], row["status"]) == (dataset, name, "done")]
             store.add(own)
     few = read(tmp_path / "archive")
     path = tmp_path / "few.html"
@@ -226,7 +228,7 @@ def test_charts_have_something_to_draw_where_no_method_has_every_data_set(open_p
     opened = open_page(path)
     opened.settle()
     note = opened.page.locator("#datasets-note")
-    assert "fewer than three in four" in note.text_content(), "four of five methods have connect4, fewer the others"
+    assert "fewer than three in four" in note.text_content(), "four of five learners have connect4, fewer the others"
     assert "–" not in column(opened, 2)[:4], "means are over what is shown"
     for name in ("spambase", "mnist"):
         opened.page.locator("[data-dataset]", has_text=name).click()
@@ -237,28 +239,28 @@ def test_charts_have_something_to_draw_where_no_method_has_every_data_set(open_p
     assert set(column(opened, 2)) == {"–"}, "nobody has a mean over all three"
     for chart in ("radar", "tradeoff"):
         text = opened.page.locator(f"#chart-{chart} .canvas").text_content()
-        assert "Choose methods to draw" not in text
+        assert "Choose learners to draw" not in text
         assert "No costs were kept" not in text
     assert "connect4" in opened.page.locator("#chart-radar .canvas").inner_html()
 
 
 @pytest.fixture(scope="module")
 def uneven(archive, tmp_path_factory):
-    """A method with an oracle of its own and one seed less; two devices; two prior policies."""
+    """A learner with an oracle of its own and one seed less; two devices; two prior policies."""
     folder = tmp_path_factory.mktemp("uneven") / "archive"
 
     def change(row):
         if row["status"] != "done" or row["dataset"] not in ("mnist", "spambase"):
             return None
-        if (row["method"], row["dataset"], row["seed"]) == ("self_pu", "mnist", 2):
+        if (row["learner"], row["dataset"], row["seed"]) == ("self_pu", "mnist", 2):
             return None
-        changed = {"own_selection": "oracle_accuracy"} if row["method"] == "self_pu" else {}
-        if row["method"] == "pan" or row["seed"] == 2:
+        changed = {"own_selection": "oracle_accuracy"} if row["learner"] == "self_pu" else {}
+        if row["learner"] == "pan" or row["seed"] == 2:
             changed |= {"device_name": "a large device", "seconds": 0.01}
         return row | changed
 
     def other(row):
-        if (row["method"], row["dataset"]) == ("nnpu", "mnist"):
+        if (row["learner"], row["dataset"]) == ("nnpu", "mnist"):
             return row | {"key": row["key"][::-1], "prior_policy": "estimated"}
         return None
 
@@ -274,9 +276,9 @@ def uneven_report(uneven, tmp_path_factory):
 def test_oracles_of_their_own_and_missing_seeds_are_shown(open_page, uneven_report):
     page = open_page(uneven_report).page
     assert "but those marked § read TRUE" in page.locator(".source").text_content()
-    badge = page.locator("#board tr[data-method='self_pu'] .badge")
+    badge = page.locator("#board tr[data-learner='self_pu'] .badge")
     assert badge.all_text_contents() == ["§ true validation labels"]
-    assert page.locator("#compared tr[data-method='self_pu'] .badge").count() == 1
+    assert page.locator("#compared tr[data-learner='self_pu'] .badge").count() == 1
     assert page.locator("#board .badge", has_text="§").count() == 1
     counts = page.locator("#board sup.count")
     assert counts.all_text_contents() == ["2", "2"]  # Self-PU on mnist, and PAN, whose run failed
@@ -290,7 +292,7 @@ def test_oracles_of_their_own_and_missing_seeds_are_shown(open_page, uneven_repo
 def test_a_run_tells_what_evaluation_without_negatives_would_have_said(open_page, uneven, uneven_report):
     opened = open_page(uneven_report)
     page = opened.page
-    page.locator("#board tr[data-method='dist_pu'] button.cell").first.click()
+    page.locator("#board tr[data-learner='dist_pu'] button.cell").first.click()
     page.locator("#seeds button.cell", has_text="25").click()
     opened.settle()
     key = page.evaluate("page.state.run.key")
@@ -307,7 +309,7 @@ def test_a_run_tells_what_evaluation_without_negatives_would_have_said(open_page
         assert float(truth) == pytest.approx(100 * told["truth"], abs=0.011)
         assert held == ("yes" if told["held"] else "no")
     note = page.locator("#estimates-note")
-    assert f"epoch {uneven.choice(key)['epoch']} (the method's own criterion" in note.text_content()
+    assert f"epoch {uneven.choice(key)['epoch']} (the learner's own criterion" in note.text_content()
     assert "biased" not in note.text_content()
     opened.keep("leaderboard-run")
 
@@ -329,12 +331,12 @@ def test_names_in_the_chart_of_costs_do_not_cover_one_another(open_page, uneven_
     opened = open_page(uneven_report, viewport={"width": width, "height": 800})
     page = opened.page
     page.evaluate(
-        """() => { // twenty methods, most of them as good as one another
+        """() => { // twenty learners, most of them as good as one another
           const { raw } = page;
-          const first = raw.methods.length;
+          const first = raw.learners.length;
           const grids = ["mean", "sd", "n", "p", "verdict", "belief"];
           for (let k = 0; k < 14; k++) {
-            raw.methods.push({ ...raw.methods[0], name: `more${k}`, title: `Method ${k}`, marked: `Method ${k}` });
+            raw.learners.push({ ...raw.learners[0], name: `more${k}`, title: `Learner ${k}`, marked: `Learner ${k}` });
             for (const own of Object.values(raw.boards)) {
               for (const name of grids)
                 own[name].push(raw.datasets.map(() => (name === "mean" ? 90000 + 20 * k : null)));
@@ -351,14 +353,14 @@ def test_names_in_the_chart_of_costs_do_not_cover_one_another(open_page, uneven_
     names = page.locator("#chart-tradeoff svg text.name")
     told = names.all_text_contents()
     numbered = [part for part in page.locator("#numbered").text_content().split(", ") if part]
-    assert sum(text.startswith("Method") for text in [*told, *(part.split(" ", 1)[1] for part in numbered)]) == 14
+    assert sum(text.startswith("Learner") for text in [*told, *(part.split(" ", 1)[1] for part in numbered)]) == 14
     assert {part.split(" ")[0] for part in numbered} >= {text for text in told if text.isdigit()}
     assert boxes_meet([one.bounding_box() for one in names.all()]) == []
     opened.keep(f"leaderboard-costs-{width}")
     told = page.evaluate(
-        "['A very long name of a method ‡§', 'A method of a very long name', 'PN †'].map((one) => chart.cut(one, 20))"
+        "['A very long name of a learner ‡§', 'A learner of a very long name', 'PN †'].map((one) => chart.cut(one, 20))"
     )
-    assert told == ["A very long name… ‡§", "A method of a very …", "PN †"]
+    assert told == ["A very long name… ‡§", "A learner of a very …", "PN †"]
 
 
 def test_costs_are_of_one_device_at_a_time(open_page, uneven, uneven_report):

@@ -9,14 +9,14 @@ import pytest
 pytest.importorskip("pyarrow", reason="the archive is Parquet: pip install 'pulens[bench]'")
 
 from pulens.cli import main
-from synthetic_archive import METHODS, make
+from synthetic_archive import LEARNERS, make
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("report") / "archive"
-    few = {name: METHODS[name] for name in ("nnpu", "vpu", "dist_pu", "pan", "pn")}
-    make(place, methods=few, datasets={"spambase": 0.4, "mnist": 0.5}, seeds=(1, 2), epochs=4)
+    few = {name: LEARNERS[name] for name in ("nnpu", "vpu", "dist_pu", "pan", "pn")}
+    make(place, learners=few, datasets={"spambase": 0.4, "mnist": 0.5}, seeds=(1, 2), epochs=4)
     return place
 
 
@@ -49,7 +49,7 @@ def test_writes_the_page_and_the_tables(folder, tmp_path, capsys):
 def test_standard_output_carries_one_table_alone(folder, capsys):
     main(["bench", "report", str(folder), "--csv", "-", "--judge", "0"])
     out = capsys.readouterr().out
-    assert out.startswith("method,dataset,seeds,mean")
+    assert out.startswith("learner,dataset,seeds,mean")
     assert "critical difference" not in out
 
 

@@ -12,7 +12,7 @@ from pulens.benchmark.archive.summary import packed, read_summary, summary_text
 from pulens.benchmark.datasets import DataUnavailableError
 from pulens.errors import InputError
 from pulens.studies import Workbench, _bench, bench_figure_5, bench_figure_6, bench_table_1
-from synthetic_archive import METHODS, make
+from synthetic_archive import LEARNERS, make
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +28,8 @@ def conditions(tmp_path_factory):
     """Random and biased labels, few and many: in these runs bias always costs half a unit of separation."""
     folder = tmp_path_factory.mktemp("conditions") / "archive"
     given = [(s, c) for s in ("S1", "S2") for c in (0.05, 0.5)] + [("S1", 0.1)]
-    few = {**{name: METHODS[name] for name in ("nnpu", "vpu", "dist_pu")}, "pusb": 1}
-    make(folder, methods=few, datasets={"cifar10": 0.4}, seeds=(1, 2, 3), conditions=given, rows=400, epochs=4)
+    few = {**{name: LEARNERS[name] for name in ("nnpu", "vpu", "dist_pu")}, "pusb": 1}
+    make(folder, learners=few, datasets={"cifar10": 0.4}, seeds=(1, 2, 3), conditions=given, rows=400, epochs=4)
     return folder
 
 

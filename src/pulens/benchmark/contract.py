@@ -1,4 +1,4 @@
-"""What every method of a benchmark must hold to, as functions for the tests of yours.
+"""What every learner of a benchmark must hold to, as functions for the tests of yours.
 
 >>> from pulens.learners import NNPU
 >>> check_learner(NNPU, backbone="linear", epochs=30, learning_rate=0.05)
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pulens.errors import CollapseWarning
 
 SEPARATION = 3.0  # distance of the toy's classes, in deviations
-ENOUGH = 0.9  # AUC that any method must reach on it
+ENOUGH = 0.9  # AUC that any learner must reach on it
 CLOSE = 1e-3  # of logits that were computed alone and in a stack
 
 
@@ -46,7 +46,7 @@ def toy(seed: int = 0, labelled: int = 120, unlabelled: int = 900, class_prior: 
 
 
 def check_learner(learner: Any, **settings: Any) -> None:
-    """All checks; ``settings`` are those with which the method should learn the toy."""
+    """All checks; ``settings`` are those with which the learner should learn the toy."""
     check_learns(learner, **settings)
     check_repeats(learner, **settings)
     if hasattr(learner, "_program"):
@@ -100,7 +100,7 @@ def check_stack(learner: Any, **settings: Any) -> None:
 
 def _fitted(learner: Any, data: Toy, seed: int, settings: dict[str, Any]) -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CollapseWarning)  # what a method must learn is for the checks to say
+        warnings.simplefilter("ignore", CollapseWarning)  # what a learner must learn is for the checks to say
         return _made(learner, seed, data.class_prior, settings).fit(data.X, data.labels)
 
 

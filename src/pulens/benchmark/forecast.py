@@ -14,7 +14,7 @@ from pulens.benchmark.rates import CPU, Forecast, conditions, forecast, load_rat
 def plan_lines(plan: Plan, rates: Path | None = None, archive: Path | None = None) -> Iterator[str]:
     """Lines for the terminal."""
     runs = plan.runs
-    used, sets, seeds = ({getattr(run, name) for run in runs} for name in ("method", "dataset", "seed"))
+    used, sets, seeds = ({getattr(run, name) for run in runs} for name in ("learner", "dataset", "seed"))
     references = [name for name in methods.REFERENCES if name in used]
     competing = len(used) - len(references)
     evaluations = competing * len(sets) * conditions(plan)
@@ -22,7 +22,7 @@ def plan_lines(plan: Plan, rates: Path | None = None, archive: Path | None = Non
         f" ({plan.protocol.source})" if plan.protocol.source else ""
     )
     yield (
-        f"{competing} methods x {len(sets)} data sets x {conditions(plan)} conditions = {evaluations:,} evaluations; "
+        f"{competing} learners x {len(sets)} data sets x {conditions(plan)} conditions = {evaluations:,} evaluations; "
         f"with {len(seeds)} seeds"
         + (f" and the references {', '.join(references)}" if references else "")
         + f" {len(runs):,} runs in {len(plan.groups()):,} groups that can be stacked"
@@ -48,13 +48,13 @@ def plan_lines(plan: Plan, rates: Path | None = None, archive: Path | None = Non
             yield f"{device}: {_cost(found)}"
             if device != CPU and on_cpu:
                 besides = forecast(on_cpu, known, CPU)
-                who = ", ".join(sorted({run.method for run in on_cpu}))
+                who = ", ".join(sorted({run.learner for run in on_cpu}))
                 yield f"  and on one CPU core: {_cost(besides)} for {len(on_cpu):,} runs of {who}, which use no GPU"
     yield f"rates: {source}"
     largest = max(runs, key=run_bytes, default=None)
     if largest is not None:
         need = f"{run_bytes(largest) / 2**20:,.0f} MB"
-        yield f"memory: up to {need} per run of a stack ({largest.method} on {largest.dataset})"
+        yield f"memory: up to {need} per run of a stack ({largest.learner} on {largest.dataset})"
 
 
 def _cost(found: Forecast) -> str:
@@ -67,7 +67,7 @@ def _cost(found: Forecast) -> str:
     if found.unrecorded:
         notes.append("rates that do not say with which epochs they were measured: other settings are not accounted for")
     if found.unknown:
-        notes.append(f"without {found.unknown:,} runs of {', '.join(found.unknown_methods)}: never measured")
+        notes.append(f"without {found.unknown:,} runs of {', '.join(found.unknown_learners)}: never measured")
     return _duration(found.seconds) + (f" ({'; '.join(notes)})" if notes else "")
 
 

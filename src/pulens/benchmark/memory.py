@@ -26,7 +26,7 @@ ROW_BYTES = 96  # per row and run: places, masks, orders, pseudo-labels, kept sc
 MOST, MOST_ON_CPU = 512, 10
 CPU_BUDGET = 2 << 30
 SPARE = 0.8  # of the free memory
-WHOLE_TABLE = 8192  # rows at once where a method takes the whole table as one batch
+WHOLE_TABLE = 8192  # rows at once where a learner takes the whole table as one batch
 
 
 def run_bytes(run: Run) -> int:

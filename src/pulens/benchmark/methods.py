@@ -106,7 +106,7 @@ def find(name: str) -> Method:
         beside = {"TITLE": getattr(found, "title", None), "FAMILY": getattr(found, "family", None)}
         return Method.of(name, _facts(found, f"the installed method {name!r}", beside, name))
     raise InputError(
-        f"there is no method {name!r}; the methods are {listed(names(), limit=40)}.{nearest(name, names())}"
+        f"there is no learner {name!r}; the learners are {listed(names(), limit=40)}.{nearest(name, names())}"
     )
 
 
@@ -133,7 +133,7 @@ def _from_text(place: Path) -> Method:
 
 def _check_is_file(place: Path) -> None:
     if not place.is_file():
-        raise InputError(f"there is no file {str(place)!r}; `pulens bench new-method` writes one to start from.")
+        raise InputError(f"there is no file {str(place)!r}; `pulens bench new-learner` writes one to start from.")
 
 
 def _digest(place: Path) -> str:

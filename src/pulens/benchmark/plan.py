@@ -21,12 +21,12 @@ from pulens import labelling
 from pulens.benchmark import datasets, methods
 from pulens.benchmark.protocol import Protocol
 from pulens.benchmark.protocol.checks import DECIDED
+from pulens.benchmark.vocabulary import current, older
 from pulens.errors import InputError, listed
 
 KEY_FORMAT = 1  # part of every key: archives of any format have the same keys for the same runs
 MOST_RUNS = 1_000_000
-SELECTIONS = ("proxy_accuracy", "proxy_auc", "loss", "oracle_accuracy", "oracle_f1", "last")
-ALIASES = {"oracle": "oracle_accuracy"}
+SELECTIONS = ("proxy_accuracy", "proxy_roc_auc", "loss", "oracle_accuracy", "oracle_f1", "last")
 NETWORKS = {"mnist": "lenet", "fashion_mnist": "lenet", "cifar10": "cifar_cnn", "adni": "mri_cnn"}
 WITH_BATCH_NORM = ("cifar_cnn", "mri_cnn")  # their stacks must hold runs of equal numbers of rows
 
@@ -35,7 +35,7 @@ WITH_BATCH_NORM = ("cifar_cnn", "mri_cnn")  # their stacks must hold runs of equ
 class Run:
     """One training: everything that decides its result, and nothing else."""
 
-    method: str
+    learner: str
     dataset: str
     backbone: str
     scenario: str
@@ -53,13 +53,16 @@ class Run:
     parameters: Mapping[str, float] = field(default_factory=dict)
     dataset_options: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
-    source: str | None = None  # the file of a method of the user's own
+    source: str | None = None  # the file of a learner of the user's own
     digest: str | None = None
 
     @cached_property
     def key(self) -> str:
         """The same for the same run, on any machine and in any protocol."""
         facts = {name: value for name, value in self.to_dict().items() if name not in ("source", "dataset_options")}
+        facts[older("learner")] = facts.pop("learner")
+        if "selection" in facts["settings"]:
+            facts["settings"]["selection"] = older(facts["settings"]["selection"])
         if self.data_options:
             facts["dataset_options"] = self.data_options
         if self.class_prior == "estimated":  # once it selected epochs with the true one: those are other results
@@ -75,7 +78,7 @@ class Run:
             facts.pop(name)
         if self.backbone in WITH_BATCH_NORM:
             facts |= {"mechanism": self.mechanism, "label_frequency": self.label_frequency}
-        return (self.method, self.dataset, json.dumps(facts, sort_keys=True))
+        return (self.learner, self.dataset, json.dumps(facts, sort_keys=True))
 
     @property
     def data_options(self) -> dict[str, Any]:
@@ -90,18 +93,16 @@ class Run:
 
     @property
     def own_selection(self) -> str:
-        """The criterion by which the method itself keeps an epoch."""
-        chosen = str(self.settings.get("selection", "last"))
-        return ALIASES.get(chosen, chosen)
+        """The criterion by which the learner itself keeps an epoch."""
+        return current(str(self.settings.get("selection", "last")))
 
     def to_dict(self) -> dict[str, Any]:
         facts = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return facts | {name: dict(facts[name]) for name in ("parameters", "dataset_options", "settings")}
 
     def __str__(self) -> str:
-        return (
-            f"{self.method} on {self.dataset}, {self.alias}, label frequency {self.label_frequency:g}, seed {self.seed}"
-        )
+        labels = f"{self.alias}, label frequency {self.label_frequency:g}"
+        return f"{self.learner} on {self.dataset}, {labels}, seed {self.seed}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,21 +120,21 @@ class Plan:
 
 
 def expand(protocol: Protocol) -> Plan:
-    """Every method on every data set under every condition with every seed; what two conditions share counts once."""
+    """Every learner on every data set under every condition with every seed; what two conditions share counts once."""
     _check_number(protocol)
     runs: dict[str, Run] = {}
-    for name in chosen_methods(protocol):
-        method = methods.find(name)
+    for name in chosen_learners(protocol):
+        entry = methods.find(name)
         for dataset in protocol.datasets:
-            settings = resolved_settings(method, protocol, dataset)
+            settings = resolved_settings(entry, protocol, dataset)
             for condition in protocol.conditions:
                 for mechanism in condition.mechanisms:
                     for frequency in condition.label_frequencies:
                         for seed in protocol.seeds:
                             run = Run(
-                                method=method.name,
+                                learner=entry.name,
                                 dataset=dataset,
-                                backbone=_backbone(method, protocol, dataset),
+                                backbone=_backbone(entry, protocol, dataset),
                                 scenario=protocol.scenario,
                                 unlabelled=protocol.unlabelled if protocol.scenario == "case-control" else "disjoint",
                                 mechanism=mechanism,
@@ -143,14 +144,14 @@ def expand(protocol: Protocol) -> Plan:
                                 validation_share=protocol.validation_share,
                                 test_share=protocol.test_share,
                                 standardise=_standardise(protocol, dataset),
-                                precision=_precision(method, protocol, dataset),
+                                precision=_precision(entry, protocol, dataset),
                                 tally_bins=protocol.tally_bins,
                                 rows=protocol.rows,
                                 parameters=condition.parameters,
                                 dataset_options=protocol.dataset_options.get(dataset, {}),
                                 settings=settings,
-                                source=method.source,
-                                digest=method.digest,
+                                source=entry.source,
+                                digest=entry.digest,
                             )
                             runs.setdefault(run.key, run)
     return Plan(protocol, tuple(runs.values()))
@@ -159,38 +160,38 @@ def expand(protocol: Protocol) -> Plan:
 def _check_number(protocol: Protocol) -> None:
     """A few long lists multiply to more runs than anybody could mean."""
     conditions = sum(len(one.mechanisms) * len(one.label_frequencies) for one in protocol.conditions)
-    runs = len(chosen_methods(protocol)) * len(protocol.datasets) * conditions * len(protocol.seeds)
+    runs = len(chosen_learners(protocol)) * len(protocol.datasets) * conditions * len(protocol.seeds)
     if runs > MOST_RUNS:
         raise InputError(
             f"the protocol {protocol.name!r} asks for {runs:,} runs, and {MOST_RUNS:,} is the most that one plan may "
-            "have: give fewer seeds, conditions, data sets or methods, or several protocols."
+            "have: give fewer seeds, conditions, data sets or learners, or several protocols."
         )
 
 
-def chosen_methods(protocol: Protocol) -> tuple[str, ...]:
-    """Names of methods with "all" written out, each once."""
+def chosen_learners(protocol: Protocol) -> tuple[str, ...]:
+    """Names of learners with "all" written out, each once."""
     found: dict[str, None] = {}
-    for name in protocol.methods:
+    for name in protocol.learners:
         for one in methods.everything() if name == "all" else (name,):
             found[one] = None
     return tuple(found)
 
 
-def resolved_settings(method: methods.Method, protocol: Protocol, dataset: str) -> dict[str, Any]:
+def resolved_settings(entry: methods.Method, protocol: Protocol, dataset: str) -> dict[str, Any]:
     """Every setting that matters with its value, so that a changed default is another run."""
-    given = protocol.settings_of(method.name, dataset)
-    with methods.its_own_fault(f"the method {method.name!r}"):
-        defaults = _defaults(method.learner)
+    given = protocol.settings_of(entry.name, dataset)
+    with methods.its_own_fault(f"the learner {entry.name!r}"):
+        defaults = _defaults(entry.learner)
     settings = {name: value for name, value in {**defaults, **given}.items() if name not in DECIDED}
-    selection = ALIASES.get(settings.get("selection", "last"), settings.get("selection", "last"))
-    if method.is_network and selection not in SELECTIONS:
+    selection = current(settings.get("selection", "last"))
+    if entry.is_network and selection not in SELECTIONS:
         raise InputError(
-            f"{method.name}: the benchmark selects epochs by one of {listed(SELECTIONS)}, got {selection!r}."
+            f"{entry.name}: the benchmark selects epochs by one of {listed(SELECTIONS)}, got {selection!r}."
         )
     for name, value in settings.items():
         if not _is_plain(value):
             raise InputError(
-                f"{method.name}: the setting {name!r} must be a plain value or a list of them, got {value!r}."
+                f"{entry.name}: the setting {name!r} must be a plain value or a list of them, got {value!r}."
             )
     return {name: list(value) if isinstance(value, tuple) else value for name, value in sorted(settings.items())}
 
@@ -209,8 +210,8 @@ def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, str | bool | int | float)
 
 
-def _backbone(method: methods.Method, protocol: Protocol, dataset: str) -> str:
-    if not method.is_network:
+def _backbone(entry: methods.Method, protocol: Protocol, dataset: str) -> str:
+    if not entry.is_network:
         return "none"
     chosen = protocol.backbones.get(dataset) or NETWORKS.get(dataset)
     if chosen is None and datasets.find(dataset).kind == "picture":
@@ -220,8 +221,8 @@ def _backbone(method: methods.Method, protocol: Protocol, dataset: str) -> str:
     return chosen or "mlp"
 
 
-def _precision(method: methods.Method, protocol: Protocol, dataset: str) -> str:
-    return protocol.precisions.get(dataset, protocol.precision) if method.is_network else "float32"
+def _precision(entry: methods.Method, protocol: Protocol, dataset: str) -> str:
+    return protocol.precisions.get(dataset, protocol.precision) if entry.is_network else "float32"
 
 
 def _standardise(protocol: Protocol, dataset: str) -> bool:

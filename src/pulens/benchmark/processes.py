@@ -113,7 +113,7 @@ def main(folder: str, device: str) -> None:
     from pulens.benchmark.archive import Store
 
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # whatever a method prints must not look like an answer
+    os.dup2(2, 1)  # whatever a learner prints must not look like an answer
     store = Store(folder).open()
     incoming: SimpleQueue[str] = SimpleQueue()
 

@@ -25,7 +25,7 @@ class Published:
 
 @cache
 def table_1() -> dict[tuple[str, str], Published]:
-    """Paper 004, Table 1 (conventional setting), by method (see :func:`pulens.benchmark.methods.plain`) and data set.
+    """Paper 004, Table 1 (conventional setting), by learner (see :func:`pulens.benchmark.methods.plain`) and data set.
 
     >>> table_1()["nnpu", "spambase"]
     Published(accuracy=81.66, sd=2.73)
@@ -33,6 +33,6 @@ def table_1() -> dict[tuple[str, str], Published]:
     text = (resources.files("pulens.benchmark") / "published_table_1.csv").read_text(encoding="utf-8")
     found = {}
     for row in csv.DictReader(text.splitlines()):
-        name = plain(row["method"])
+        name = plain(row["learner"])
         found[TITLES.get(name, name), row["dataset"]] = Published(float(row["accuracy"]), float(row["sd"]))
     return found

@@ -16,6 +16,7 @@ from pulens.benchmark import datasets
 from pulens.benchmark.archive import Archive
 from pulens.benchmark.plan import Plan, Run
 from pulens.benchmark.schedule import lengths, rows_of, work
+from pulens.benchmark.vocabulary import with_current_names
 from pulens.bounded_text import parse_json, read_bounded
 from pulens.errors import InputError
 
@@ -27,7 +28,7 @@ CPU = "cpu"  # the device of rates that were measured on one core
 class Rate:
     """Seconds of training per run of a stack, with the watching, and where that was seen."""
 
-    method: str
+    learner: str
     dataset: str
     kind: str
     device: str
@@ -39,7 +40,7 @@ class Rate:
     settings: Mapping[str, Any] | None = None  # those that say how long training is; None: not recorded
 
     def seconds_for(self, run: Run) -> float:
-        """Seconds of a run of this method: by the rows it passes through, or by rows alone where that is not known."""
+        """Seconds of a run of this learner: by the rows it passes through, or by rows alone where that is not known."""
         rows, own = self.rows or datasets.find(self.dataset).rows, rows_of(run)
         if self.settings is None:
             return self.seconds * own / rows
@@ -60,7 +61,7 @@ class Forecast:
     adjusted: int  # runs of other rows or epochs than were measured on this data set
     scaled: int  # runs whose rate was taken over from other data sets of the kind
     unknown: int
-    unknown_methods: tuple[str, ...]
+    unknown_learners: tuple[str, ...]
     device: str
     unrecorded: bool = False  # some rates do not say which settings they were measured with
 
@@ -86,7 +87,7 @@ def shares(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 
 def measured_rates(archive: Archive) -> list[Rate]:
-    """Rates of an archive: the median over the stacks of each method and data set.
+    """Rates of an archive: the median over the stacks of each learner and data set.
 
     A GPU is shared by the stacks that run on it together, so a stack's seconds count by its part of the device.
     """
@@ -96,9 +97,9 @@ def measured_rates(archive: Archive) -> list[Rate]:
         device = row["device_name"] if str(row["device"]).startswith("cuda") else CPU
         used = row["rows_used"] or datasets.find(row["dataset"]).rows
         long = json.dumps(lengths(json.loads(row["settings"])), sort_keys=True)
-        cells.setdefault((row["method"], row["dataset"], row["kind"], device, used, long), []).append(row)
+        cells.setdefault((row["learner"], row["dataset"], row["kind"], device, used, long), []).append(row)
     found = []
-    for (method, dataset, kind, device, used, long), rows in sorted(cells.items()):
+    for (learner, dataset, kind, device, used, long), rows in sorted(cells.items()):
         whole = [
             parts.get(row["started"], 1.0)
             * (row["stack_seconds"] + (row["stack_watching_seconds"] or 0))
@@ -109,7 +110,7 @@ def measured_rates(archive: Archive) -> list[Rate]:
         sizes = [row["stack_runs"] for row in rows]
         found.append(
             Rate(
-                method,
+                learner,
                 dataset,
                 kind,
                 device,
@@ -140,7 +141,10 @@ def load_rates(path: Path | None = None) -> tuple[str, list[Rate]]:
     )
     try:
         stored = parse_json(text, str(path or FILE))
-        return str(stored["source"]), [_checked(Rate(**rate)) for rate in stored["rates"]]
+        return str(stored["source"]), [
+            _checked(Rate(**with_current_names(rate, Rate.__dataclass_fields__, str(path or FILE))))
+            for rate in stored["rates"]
+        ]
     except InputError:
         raise
     except (ValueError, KeyError, TypeError) as error:
@@ -162,25 +166,25 @@ def forecast(runs: Sequence[Run], rates: Sequence[Rate], device: str) -> Forecas
     kinds: dict[tuple[str, str], list[Rate]] = {}
     for rate in rates:
         if rate.device == device:
-            own.setdefault((rate.method, rate.dataset), []).append(rate)
-            kinds.setdefault((rate.method, rate.kind), []).append(rate)
+            own.setdefault((rate.learner, rate.dataset), []).append(rate)
+            kinds.setdefault((rate.learner, rate.kind), []).append(rate)
     alike: dict[tuple[str, str, int | None, str], list[Run]] = {}
     for run in runs:
         long = json.dumps(lengths(run.settings), sort_keys=True)
-        alike.setdefault((run.method, run.dataset, run.rows, long), []).append(run)
+        alike.setdefault((run.learner, run.dataset, run.rows, long), []).append(run)
     seconds, counted, unrecorded = 0.0, [0, 0, 0, 0], False
     unknown: set[str] = set()
-    for (method, dataset, _, _), same in alike.items():
-        run, here = same[0], own.get((method, dataset), [])
+    for (learner, dataset, _, _), same in alike.items():
+        run, here = same[0], own.get((learner, dataset), [])
         fitting = [rate for rate in here if rate.is_of(run)]
-        used = fitting or here or kinds.get((method, datasets.find(dataset).kind), [])
+        used = fitting or here or kinds.get((learner, datasets.find(dataset).kind), [])
         place = 0 if fitting else 1 if here else 2 if used else 3
         counted[place] += len(same)
         if used:
             seconds += len(same) * median(rate.seconds_for(run) for rate in used)
             unrecorded |= any(rate.settings is None for rate in used)
         else:
-            unknown.add(method)
+            unknown.add(learner)
     measured, adjusted, scaled, without = counted
     return Forecast(seconds, measured, adjusted, scaled, without, tuple(sorted(unknown)), device, unrecorded)
 

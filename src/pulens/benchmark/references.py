@@ -1,4 +1,4 @@
-"""The two references of every table, on the same networks as the methods: PN, told the truth, and the naive one."""
+"""The two references of every table, on the same networks as the learners: PN, told the truth, and the naive one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ClassifyingProgram(Program):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NaiveNetwork(PULearner):
-    """Unlabelled rows taken for negatives, the usual cut at one half: what every PU method must beat."""
+    """Unlabelled rows taken for negatives, the usual cut at one half: what every PU learner must beat."""
 
     epochs: int = 50
     batch_size: int = setting(128, least=1)
@@ -50,7 +50,7 @@ class NaiveNetwork(PULearner):
 class PNNetwork(NaiveNetwork):
     """Trained on true classes: "labelled" rows are the positives of the training pool, "unlabelled" its negatives.
 
-    Settings of paper 004's release. ``uses_truth`` marks it, so that no table shows it as a PU method.
+    Settings of paper 004's release. ``uses_truth`` marks it, so that no table shows it as a PU learner.
     """
 
     selection: str = "oracle"  #: it is told the truth anyway

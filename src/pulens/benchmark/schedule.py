@@ -29,7 +29,7 @@ def lengths(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def work(settings: Mapping[str, Any], rows: int) -> float:
-    """Rows that training passes through, up to a factor that is the method's own.
+    """Rows that training passes through, up to a factor that is the learner's own.
 
     A pass over all rows for every epoch, or as many batches as an epoch is said to have; a tree reads every row.
 
@@ -39,7 +39,7 @@ def work(settings: Mapping[str, Any], rows: int) -> float:
     15000.0
     """
     given = lengths(settings)
-    batch = min(given.get("batch_size", rows), rows)  # methods without batches take the whole table at every step
+    batch = min(given.get("batch_size", rows), rows)  # learners without batches take the whole table at every step
     epoch = given["steps_per_epoch"] * batch if "steps_per_epoch" in given else rows
     passes = sum(given.get(name, 0) for name in EPOCHS)
     passes += given.get("episodes", 0) * given.get("epochs_per_episode", 0)

@@ -1,6 +1,6 @@
 """From a run's facts to rows: the table, the split, PU labels for training, validation and test; the truth apart.
 
-The split and the chance behind labels depend on the seed alone: all methods see the same rows, and with more labels
+The split and the chance behind labels depend on the seed alone: all learners see the same rows, and with more labels
 the labelled rows of fewer labels are still labelled.
 """
 
@@ -71,9 +71,9 @@ class PreparedRun:
     notices: tuple[str, ...] = ()
 
     def support(self) -> tuple[Places, NDArray[np.int8]]:
-        """Training rows with true labels for methods that ask for some: at most 500, at most a twentieth of them.
+        """Training rows with true labels for learners that ask for some: at most 500, at most a twentieth of them.
 
-        Both classes in their proportion, but at least two rows of each; such a method does not train on them besides.
+        Both classes in their proportion, but at least two rows of each; such a learner does not train on them besides.
         """
         rng = np.random.default_rng([self.run.seed, 500])
         wanted = min(SUPPORT_ROWS, self.pool.size // 20)
@@ -190,7 +190,7 @@ def _looks(run: Run, table: Table, pool: Places) -> Any:
 
 
 def _log_odds(run: Run, table: Table, pool: Places, cache: Path | None) -> NDArray[np.float64]:
-    """The auxiliary posterior of biased labels; kept on disk, since every method of the plan needs it again."""
+    """The auxiliary posterior of biased labels; kept on disk, since every learner of the plan needs it again."""
     facts: list[Any] = [run.dataset, run.rows, run.seed, run.test_share, run.validation_share, run.standardise]
     if run.data_options:
         facts.append(run.data_options)

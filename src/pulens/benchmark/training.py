@@ -54,7 +54,7 @@ class Cost:
 def train(runs: Sequence[Run], device: str = "auto", store: Path | None = None) -> list[RunRow]:
     """Prepare, train and judge the runs of a stack; one row of the archive for each."""
     started = datetime.now(UTC)
-    method = methods.find(runs[0].source or runs[0].method)
+    method = methods.find(runs[0].source or runs[0].learner)
     table = table_of(runs[0])
     prepared = [prepare(run, table, store) for run in runs]
     fit = _fit_stack if method.is_network else _fit_one_by_one
@@ -75,9 +75,9 @@ def train(runs: Sequence[Run], device: str = "auto", store: Path | None = None) 
 def failed(run: Run, reason: str, device: str = "auto") -> RunRow:
     """The row of a run that could not be done."""
     try:
-        method = methods.find(run.source or run.method)
+        method = methods.find(run.source or run.learner)
     except Exception:  # the method's own file may be what is broken
-        method = methods.Method(None, run.method, name=run.method)
+        method = methods.Method(None, run.learner, name=run.learner)
     now = datetime.now(UTC).isoformat()
     row = identity(run, method) | {"status": "failed", "reason": reason, "started": now, "finished": now}
     return RunRow.of(row | hardware(device if device != "auto" else "cpu"))
@@ -88,7 +88,7 @@ def identity(run: Run, method: methods.Method) -> Row:
 
     return {
         "key": run.key,
-        "method": run.method,
+        "learner": run.learner,
         "title": method.title,
         "family": method.family,
         "uses_truth": method.uses_truth,
@@ -99,7 +99,7 @@ def identity(run: Run, method: methods.Method) -> Row:
         "scenario": run.scenario,
         "unlabelled": run.unlabelled,
         "mechanism": run.mechanism,
-        "strategy": run.alias,
+        "mechanism_alias": run.alias,
         "parameters": json.dumps(dict(run.parameters), sort_keys=True),
         "label_frequency": run.label_frequency,
         "seed": run.seed,

@@ -21,8 +21,8 @@ from pulens.learners.stack.rows import Part, StackedRows
 from pulens.learners.stack.watching import Watcher, not_scored
 from pulens.scenario import Scenario
 
-CRITERIA = ("proxy_accuracy", "proxy_auc", "loss", "oracle_accuracy", "oracle_f1")
-SEEN = ("test_accuracy", "test_f1", "test_auc")
+CRITERIA = ("proxy_accuracy", "proxy_roc_auc", "loss", "oracle_accuracy", "oracle_f1")
+SEEN = ("test_accuracy", "test_f1", "test_roc_auc")
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class Watch(Watcher):
         negative = (~called & self.population).sum(1).double() / self.population.sum(1)
         values = {
             "proxy_accuracy": proxy_accuracy(recall, negative, self.priors),
-            "proxy_auc": area(validation, held.labelled, held.unlabelled),
+            "proxy_roc_auc": area(validation, held.labelled, held.unlabelled),
             "loss": torch.full_like(recall, torch.nan) if losses is None else losses,
             "oracle_accuracy": held.accuracy(called),
             "oracle_f1": held.f1(called),

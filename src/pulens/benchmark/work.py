@@ -34,7 +34,7 @@ def attempt(stack: Sequence[Run], device: str, cache: Path | None) -> list[RunRo
     """Rows of a stack, or why there are none."""
     try:
         return train(stack, device, cache)
-    except (Exception, SystemExit) as error:  # whatever a method does wrong must not end the others
+    except (Exception, SystemExit) as error:  # whatever a learner does wrong must not end the others
         reason = _reason(error)
     gc.collect()
     _free()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ def command() -> None:
       pulens bench plan full
       pulens bench run smoke --archive results
       pulens bench run conventional --archive results --datasets spambase --device cuda
-      pulens bench new-method mine
+      pulens bench new-learner mine
     """
 
 
@@ -50,13 +51,13 @@ def _plan(protocol: str, given: dict[str, Any]) -> Any:
     from pulens.benchmark.plan import expand
     from pulens.benchmark.protocol import load_protocol
 
-    chosen = _several(given["methods"])
+    chosen = _several(given["learners"])
     seeds = _several(given["seeds"])
     if not all(seed.isdigit() for seed in seeds):
         raise InputError(f"--seeds must be whole numbers such as 2,25,42, got {given['seeds']!r}.")
     loaded = load_protocol(
         protocol,
-        methods=chosen or None,
+        learners=chosen or None,
         datasets=_several(given["datasets"]) or None,
         seeds=[int(seed) for seed in seeds] or None,
         precision=given.get("precision"),
@@ -69,7 +70,12 @@ def _plan(protocol: str, given: dict[str, Any]) -> Any:
 def _choosing(function: Any) -> Any:
     """Options that narrow or change what a protocol says."""
     for option in (
-        click.option("--methods", help="Only these, separated by commas; a .py file is a method of yours."),
+        click.option(
+            "--learners",
+            "--methods",
+            "learners",
+            help="Only these, separated by commas; a .py file is a learner of yours. (--methods: the older spelling.)",
+        ),
         click.option("--datasets", help="Only these, separated by commas; may be others than the protocol's."),
         click.option("--seeds", help="Only these, separated by commas."),
         click.option("--precision", type=click.Choice(["float32", "tf32", "bfloat16"]), help="Of networks."),
@@ -119,7 +125,7 @@ def run_command(protocol: str, archive: Path, **given: Any) -> None:
             one = rows[0]
             more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
             click.echo(
-                f"failed: {one['method']} on {one['dataset']}, {one['strategy']}, label frequency "
+                f"failed: {one['learner']} on {one['dataset']}, {one['mechanism_alias']}, label frequency "
                 f"{one['label_frequency']:g}, seed {one['seed']}{more}: {reason}",
                 err=True,
             )
@@ -134,13 +140,19 @@ def run_command(protocol: str, archive: Path, **given: Any) -> None:
 @click.option("--rates", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Other rates than shipped.")
 @click.option("--archive", type=click.Path(path_type=Path), help="Say also what of it is done there.")
 @click.option("--list", "list_runs", is_flag=True, help="Print every run with its key.")
-@click.option("--run-methods", is_flag=True, help="Run files of methods that cannot be read without running them.")
+@click.option(
+    "--run-learners",
+    "--run-methods",
+    "run_learners",
+    is_flag=True,
+    help="Run files of learners that cannot be read without running them.",
+)
 def plan_command(
-    protocol: str, rates: Path | None, archive: Path | None, list_runs: bool, run_methods: bool, **given: Any
+    protocol: str, rates: Path | None, archive: Path | None, list_runs: bool, run_learners: bool, **given: Any
 ) -> None:
     """Say what a protocol would run, and how much time and memory that takes.
 
-    Nothing of a method's file is run: its settings are read from the text.
+    Nothing of a learner's file is run: its settings are read from the text.
 
     PROTOCOL is conventional, label-frequency, selection-bias, full, smoke or a YAML file of yours.
     """
@@ -149,7 +161,7 @@ def plan_command(
     from pulens.benchmark.forecast import plan_lines
     from pulens.benchmark.methods import without_running
 
-    with nullcontext() if run_methods else without_running():
+    with nullcontext() if run_learners else without_running():
         plan = _plan(protocol, given)
     if list_runs:
         for run in plan.runs:
@@ -171,22 +183,27 @@ def rates_command(archive: Path, out: str, source: str | None) -> None:
     write_text(out, rates_text(_opened(archive), source or archive.resolve().name))
 
 
-@command.command(name="new-method")
+@command.command(name="new-learner")
 @click.argument("name")
 @click.option("--folder", type=click.Path(path_type=Path, file_okay=False), default=Path("."), help="Where to write.")
-def new_method_command(name: str, folder: Path) -> None:
-    """Write a commented file for a method of your own, and the tests that every method must pass.
+def new_learner_command(name: str, folder: Path) -> None:
+    """Write a commented file for a learner of your own, and the tests that every learner must pass.
 
     \b
     Example:
-      pulens bench new-method mine
+      pulens bench new-learner mine
       pytest test_mine.py
-      pulens bench run conventional --methods nnpu,mine.py --datasets spambase --archive results
+      pulens bench run conventional --learners nnpu,mine.py --datasets spambase --archive results
     """
     from pulens.benchmark.new_method import write_method
 
-    method, tests = write_method(name, folder)
-    click.echo(f"Wrote {method} and {tests}. Try: pulens bench run smoke --methods nnpu,{method} --archive results")
+    learner, tests = write_method(name, folder)
+    click.echo(f"Wrote {learner} and {tests}. Try: pulens bench run smoke --learners nnpu,{learner} --archive results")
+
+
+_older_name = copy(new_learner_command)  # scripts say new-method
+_older_name.hidden = True
+command.add_command(_older_name, "new-method")
 
 
 @command.command(name="judge")
@@ -195,7 +212,7 @@ def new_method_command(name: str, folder: Path) -> None:
 @click.option("--json", "json_path", metavar="FILE", help="Every judgement as JSON; - for standard output.")
 def judge_command(archive: Path, prior: str, json_path: str | None) -> None:
     """How good would evaluation without negatives have been? Estimates and intervals of every run beside the truth."""
-    from pulens.benchmark.analyse.judgement import coverage, epoch_regret, judge, method_regret
+    from pulens.benchmark.analyse.judgement import coverage, epoch_regret, judge, learner_regret
     from pulens.cli._write import to_json, write_text
 
     runs = _opened(archive)
@@ -205,7 +222,7 @@ def judge_command(archive: Path, prior: str, json_path: str | None) -> None:
     tables = {
         "95% intervals from PU labels of the test rows": coverage(judged),
         "choosing the epoch (loss of test accuracy against the best epoch)": epoch_regret(runs),
-        "choosing the method (loss of test accuracy against the best method)": method_regret(runs, judged),
+        "choosing the learner (loss of test accuracy against the best learner)": learner_regret(runs, judged),
     }
     if json_path is not None:
         plain = {title: _without_nan(rows) for title, rows in tables.items()}
@@ -235,15 +252,20 @@ def _lines(rows: list[dict[str, Any]]) -> str:
 
 @command.command(name="report")
 @click.argument("archive", type=click.Path(path_type=Path))
-@click.option("--metric", default="accuracy", show_default=True, help="accuracy, f1, auc, precision, recall, ...")
+@click.option(
+    "--metric",
+    default="accuracy",
+    show_default=True,
+    help="Any metric of the catalogue (`pulens.metrics.names()`): accuracy, matthews_correlation, ...",
+)
 @click.option(
     "--selection",
     default="own",
     show_default=True,
-    help="Of the epoch: own (each method's), proxy_accuracy, proxy_auc, loss, last, oracle_accuracy or oracle_f1; "
+    help="Of the epoch: own (each learner's), proxy_accuracy, proxy_roc_auc, loss, last, oracle_accuracy or oracle_f1; "
     "the oracles read true labels.",
 )
-@click.option("--reference", default="nnpu", show_default=True, help="The method that others are compared with.")
+@click.option("--reference", default="nnpu", show_default=True, help="The learner that others are compared with.")
 @click.option("--condition", help="Strategy and label frequency, such as 'S1 0.1'. Default: Table 1's, or most runs'.")
 @click.option("--html", "html_path", metavar="PATH", help="Write the leaderboard as one self-contained page.")
 @click.option("--csv", "csv_path", metavar="PATH", help="Write the table as CSV; - for standard output.")
@@ -261,12 +283,12 @@ def _lines(rows: list[dict[str, Any]]) -> str:
 )
 @click.option("--quiet", "-q", is_flag=True, help="Show nothing but errors; for scripts that only want files.")
 def report_command(archive: Path, **given: Any) -> None:
-    """Say which methods of an archive are better, how surely, at what cost, and how PU-only evaluation fared.
+    """Say which learners of an archive are better, how surely, at what cost, and how PU-only evaluation fared.
 
     \b
     Examples:
       pulens bench report results
-      pulens bench report results --metric f1 --selection oracle_f1
+      pulens bench report results --metric matthews_correlation --selection oracle_f1
       pulens bench report results --html leaderboard.html --csv table.csv --latex table.tex
     """
     from pulens.benchmark.leaderboard import board, judged, report_text

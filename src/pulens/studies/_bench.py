@@ -42,27 +42,27 @@ class Runs:
         values: dict[Place, list[float]] = {}
         groups: dict[tuple[str, float], list[Row]] = {}
         for row in self.oracle if oracle else self.own:
-            groups.setdefault((row["strategy"] or row["mechanism"], row["label_frequency"]), []).append(row)
+            groups.setdefault((row["mechanism_alias"] or row["mechanism"], row["label_frequency"]), []).append(row)
         for (strategy, frequency), rows in groups.items():
             for row in newest(rows)[0]:
                 if is_defined(row[metric]):
-                    place = plain(row["method"]), row["dataset"], strategy, frequency
+                    place = plain(row["learner"]), row["dataset"], strategy, frequency
                     values.setdefault(place, []).append(float(row[metric]))
         return {place: summarise(own) for place, own in values.items()}
 
     @property
     def families(self) -> dict[str, str]:
-        return {plain(row["method"]): row["family"] for row in self.own}
+        return {plain(row["learner"]): row["family"] for row in self.own}
 
     @property
     def titles(self) -> dict[str, str]:
         """Names for tables, which say who read true labels of support rows."""
-        return {plain(row["method"]): row["title"] + _support(row) for row in self.own}
+        return {plain(row["learner"]): row["title"] + _support(row) for row in self.own}
 
     @property
     def told(self) -> frozenset[str]:
         """Methods that are trained with true classes."""
-        return frozenset(plain(row["method"]) for row in self.own if row["uses_truth"])
+        return frozenset(plain(row["learner"]) for row in self.own if row["uses_truth"])
 
 
 def _support(row: Mapping[str, Any]) -> str:
@@ -136,7 +136,7 @@ def verdicts(found: Runs, claims: Sequence[Claim]) -> tuple[Claim, ...]:
 
 def lacking(runs: Runs, methods: Sequence[str] = (), dataset: str | None = None) -> str:
     """Which of the methods and data a claim speaks of have no run; empty if all have."""
-    there = {(plain(row["method"]), row["dataset"]) for row in runs.own}
+    there = {(plain(row["learner"]), row["dataset"]) for row in runs.own}
     known_methods, known_data = {method for method, _ in there}, {data for _, data in there}
     gone = [name for name in methods if name not in known_methods]
     gone += [dataset] if dataset is not None and dataset not in known_data else []

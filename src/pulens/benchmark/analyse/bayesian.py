@@ -1,4 +1,4 @@
-"""Bayesian comparison: how likely one method is better, practically equal, or worse.
+"""Bayesian comparison: how likely one learner is better, practically equal, or worse.
 
 Differences within a region of practical equivalence (the rope, one point of accuracy by default) count as equal
 (Benavoli, Corani, Demšar and Zaffalon 2017).
@@ -82,16 +82,16 @@ def over_datasets(
 
 @lru_cache(maxsize=8)
 def _weights(strengths: tuple[float, ...], seed: int, draws: int) -> np.ndarray:
-    """The same draws for every pair of methods: their answers differ by what the methods do, not by luck."""
+    """The same draws for every pair of learners: their answers differ by what the learners do, not by luck."""
     return np.random.default_rng(seed).dirichlet(strengths, draws)
 
 
-def compare(cells: Cells, method: str, against: str, rope: float = 0.01, seed: int = 0) -> Belief:
-    """One method against another over the data sets that both have."""
-    pairs = [differences(cells, method, against, one) for one in datasets_of(cells)]
+def compare(cells: Cells, learner: str, against: str, rope: float = 0.01, seed: int = 0) -> Belief:
+    """One learner against another over the data sets that both have."""
+    pairs = [differences(cells, learner, against, one) for one in datasets_of(cells)]
     means = np.array([pair.mean() for pair in pairs if pair.size])
     if means.size < 2:
-        raise InputError(f"{method} and {against} have {means.size} data sets in common; at least 2 are needed.")
+        raise InputError(f"{learner} and {against} have {means.size} data sets in common; at least 2 are needed.")
     return over_datasets(means, rope, seed=seed)
 
 

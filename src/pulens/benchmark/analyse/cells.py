@@ -1,4 +1,4 @@
-"""Runs put into cells: one value per seed for every method and data set."""
+"""Runs put into cells: one value per seed for every learner and data set."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from math import inf, isnan, sqrt
 from statistics import fmean, median, stdev
 from typing import Any
 
-from pulens.errors import InputError, listed, nearest
+from pulens.benchmark.archive.measured import check_metric, sign_of
+from pulens.errors import InputError
 
-METRICS = ("accuracy", "f1", "auc", "precision", "recall", "average_precision")
+#: What every page shows; any other metric of the catalogue is computed on demand.
+METRICS = ("accuracy", "f1", "roc_auc", "precision", "recall", "average_precision")
 CONDITION = ("mechanism", "parameters", "label_frequency", "scenario")
-Cells = Mapping[tuple[str, str], Mapping[int, float]]  # (method, data set) -> seed -> value
+Cells = Mapping[tuple[str, str], Mapping[int, float]]  # (learner, data set) -> seed -> value
 
 
 @dataclass(frozen=True)
@@ -26,14 +28,11 @@ class Summary:
     interval: tuple[float, float]  # 95%, Student's t over seeds
 
     def __str__(self) -> str:
-        return f"{100 * self.mean:.2f} ± {100 * self.sd:.2f}" if self.n > 1 else f"{100 * self.mean:.2f}"
+        return self.shown()
 
-
-def check_metric(metric: str) -> str:
-    """A metric that the archive holds for every run."""
-    if metric not in METRICS:
-        raise InputError(f"metric must be one of {listed(METRICS)}, got {metric!r}.{nearest(metric, METRICS)}")
-    return metric
+    def shown(self, factor: float = 100) -> str:
+        """Mean and deviation, in percent unless another factor is given."""
+        return f"{factor * self.mean:.2f} ± {factor * self.sd:.2f}" if self.n > 1 else f"{factor * self.mean:.2f}"
 
 
 def is_defined(value: float | None) -> bool:
@@ -46,17 +45,17 @@ def is_defined(value: float | None) -> bool:
 
 
 def cells_of(rows: Iterable[Mapping[str, Any]], metric: str = "accuracy") -> dict[tuple[str, str], dict[int, float]]:
-    """Values by method, data set and seed, of runs under one labelling condition.
+    """Values by learner, data set and seed, of runs under one labelling condition.
 
-    >>> rows = [{"method": "nnpu", "dataset": "digits", "seed": seed, "accuracy": seed / 8} for seed in (5, 6)]
+    >>> rows = [{"learner": "nnpu", "dataset": "digits", "seed": seed, "accuracy": seed / 8} for seed in (5, 6)]
     >>> cells_of(rows)
     {('nnpu', 'digits'): {5: 0.625, 6: 0.75}}
     """
-    check_metric(metric)
+    metric = check_metric(metric)
     found: dict[tuple[str, str], dict[int, float]] = {}
     seen: dict[tuple[str, str, int], tuple[Any, ...]] = {}
     for row in rows:
-        place = row["method"], row["dataset"], row["seed"]
+        place = row["learner"], row["dataset"], row["seed"]
         condition = tuple(row.get(name) for name in CONDITION)
         if place in seen:
             different = "another labelling condition" if seen[place] != condition else "other settings"
@@ -71,14 +70,21 @@ def cells_of(rows: Iterable[Mapping[str, Any]], metric: str = "accuracy") -> dic
 
 
 def conditions(rows: Iterable[Mapping[str, Any]]) -> list[tuple[str, float]]:
-    """Labelling strategies and label frequencies that occur, in order."""
-    return sorted({(row["strategy"] or row["mechanism"], row["label_frequency"]) for row in rows})
+    """Labelling mechanisms (by their alias) and label frequencies that occur, in order."""
+    return sorted({(row["mechanism_alias"] or row["mechanism"], row["label_frequency"]) for row in rows})
 
 
-def under(rows: Iterable[Mapping[str, Any]], strategy: str, label_frequency: float) -> list[Mapping[str, Any]]:
+def under(rows: Iterable[Mapping[str, Any]], alias: str, label_frequency: float) -> list[Mapping[str, Any]]:
     """The runs of one labelling condition."""
-    wanted = (strategy, label_frequency)
-    return [row for row in rows if (row["strategy"] or row["mechanism"], row["label_frequency"]) == wanted]
+    wanted = (alias, label_frequency)
+    return [row for row in rows if (row["mechanism_alias"] or row["mechanism"], row["label_frequency"]) == wanted]
+
+
+def better_is_higher(cells: Cells, metric: str) -> Cells:
+    """The cells with values of which the higher is the better one: turned around where lower is better."""
+    if sign_of(metric) > 0:
+        return cells
+    return {place: {seed: -value for seed, value in own.items()} for place, own in cells.items()}
 
 
 def summarise(values: Sequence[float], confidence: float = 0.95) -> Summary:
@@ -97,8 +103,8 @@ def summarise(values: Sequence[float], confidence: float = 0.95) -> Summary:
     return Summary(n, mean, sd, median(values), (mean - half, mean + half))
 
 
-def methods_of(cells: Cells) -> list[str]:
-    return sorted({method for method, _ in cells})
+def learners_of(cells: Cells) -> list[str]:
+    return sorted({learner for learner, _ in cells})
 
 
 def datasets_of(cells: Cells) -> list[str]:
@@ -106,20 +112,22 @@ def datasets_of(cells: Cells) -> list[str]:
 
 
 def complete(cells: Cells) -> tuple[list[str], list[str]]:
-    """A large table without holes: ranks compare methods on the same data sets only.
+    """A large table without holes: ranks compare learners on the same data sets only.
 
-    Whatever misses the largest share of its cells, a method or a data set, goes first, until nothing is missing.
+    Whatever misses the largest share of its cells, a learner or a data set, goes first, until nothing is missing.
 
     >>> complete({("a", "x"): {1: 0.5}, ("a", "y"): {1: 0.5}, ("a", "z"): {1: 0.5}, ("b", "x"): {1: 0.4}})
     (['a'], ['x', 'y', 'z'])
     """
-    methods, datasets = methods_of(cells), datasets_of(cells)
+    learners, datasets = learners_of(cells), datasets_of(cells)
     while True:
         lacking = {
-            ("method", name): sum((name, one) not in cells for one in datasets) / len(datasets) for name in methods
+            ("learner", name): sum((name, one) not in cells for one in datasets) / len(datasets) for name in learners
         }
-        lacking |= {("set", one): sum((name, one) not in cells for name in methods) / len(methods) for one in datasets}
+        lacking |= {
+            ("set", one): sum((name, one) not in cells for name in learners) / len(learners) for one in datasets
+        }
         worst = max(lacking, key=lambda place: (lacking[place], place))
         if not lacking[worst]:
-            return methods, datasets
-        (methods if worst[0] == "method" else datasets).remove(worst[1])
+            return learners, datasets
+        (learners if worst[0] == "learner" else datasets).remove(worst[1])

@@ -1,4 +1,4 @@
-"""What a run costs beside what it brings: seconds and memory against a metric, and which methods nothing beats."""
+"""What a run costs beside what it brings: seconds and memory against a metric, and which learners nothing beats."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from math import nan
 from statistics import fmean
 from typing import Any
 
-from pulens.benchmark.analyse.cells import check_metric, is_defined
+from pulens.benchmark.analyse.cells import is_defined
+from pulens.benchmark.archive.measured import check_metric, sign_of
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Cost:
     The metric is over all seeds, wherever they ran; seconds and memory are over the ``runs`` on the device.
     """
 
-    method: str
+    learner: str
     dataset: str
     value: float
     seconds: float
@@ -27,43 +28,43 @@ class Cost:
     device: str
     stack_runs: float
     runs: int
-    is_efficient: bool = False  # no other method is at least as good for as little time on the same device
+    is_efficient: bool = False  # no other learner is at least as good for as little time on the same device
 
 
 def costs(rows: Iterable[Mapping[str, Any]], metric: str = "f1") -> list[Cost]:
-    """Every method, data set and device; ``seconds`` is a run's share of its stack's training, scoring left out."""
-    check_metric(metric)
+    """Every learner, data set and device; ``seconds`` is a run's share of its stack's training, scoring left out."""
+    metric = check_metric(metric)
     values: dict[tuple[str, str], list[float]] = {}
     gathered: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
         if is_defined(row[metric]):
-            values.setdefault((row["method"], row["dataset"]), []).append(row[metric])
+            values.setdefault((row["learner"], row["dataset"]), []).append(row[metric])
             if row["seconds"] is not None:
-                gathered.setdefault((row["method"], row["dataset"], device_of(row)), []).append(row)
+                gathered.setdefault((row["learner"], row["dataset"], device_of(row)), []).append(row)
     found = [
         Cost(
-            method,
+            learner,
             dataset,
-            fmean(values[method, dataset]),
+            fmean(values[learner, dataset]),
             fmean(row["seconds"] for row in own),
             _memory(own),
             device,
             fmean(row["stack_runs"] for row in own),
             len(own),
         )
-        for (method, dataset, device), own in sorted(gathered.items())
+        for (learner, dataset, device), own in sorted(gathered.items())
     ]
-    return [replace(one, is_efficient=_is_efficient(one, found)) for one in found]
+    return [replace(one, is_efficient=_is_efficient(one, found, sign_of(metric))) for one in found]
 
 
-def _is_efficient(one: Cost, all_of_them: Iterable[Cost]) -> bool:
+def _is_efficient(one: Cost, all_of_them: Iterable[Cost], sign: int) -> bool:
     """Beaten by nobody; where there is nobody to beat it, that says nothing."""
     others = [
         other
         for other in all_of_them
         if other is not one and (other.dataset, other.device) == (one.dataset, one.device)
     ]
-    return bool(others) and not any(_beats(other, one) for other in others)
+    return bool(others) and not any(_beats(other, one, sign) for other in others)
 
 
 def device_of(row: Mapping[str, Any]) -> str:
@@ -84,6 +85,6 @@ def devices(known: Iterable[Cost]) -> list[str]:
     return sorted(counted, key=lambda name: (-counted[name], name))
 
 
-def _beats(other: Cost, one: Cost) -> bool:
-    at_least = other.value >= one.value and other.seconds <= one.seconds
-    return at_least and (other.value > one.value or other.seconds < one.seconds)
+def _beats(other: Cost, one: Cost, sign: int) -> bool:
+    gain = sign * (other.value - one.value)
+    return gain >= 0 and other.seconds <= one.seconds and (gain > 0 or other.seconds < one.seconds)

@@ -22,26 +22,19 @@ from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import estimate
 from pulens.scenario import check_scenario
 
-# metrics of the package by their names in the archive's choices
-TRUTH = {
-    "roc_auc": "auc",
-    "accuracy": "accuracy",
-    "precision": "precision",
-    "recall": "recall",
-    "f1": "f1",
-    "average_precision": "average_precision",
-}
+# metrics whose truth the archive's choices hold
+TRUTH = ("roc_auc", "accuracy", "precision", "recall", "f1", "average_precision")
 QUICK = ("roc_auc", "accuracy", "precision", "recall", "f1")  # closed forms and draws of two numbers: no redrawn tally
 PRIORS = ("known", "estimated")
-SELECTIONS = ("proxy_accuracy", "proxy_auc", "loss", "last", "own")
+SELECTIONS = ("proxy_accuracy", "proxy_roc_auc", "loss", "last", "own")
 Row = dict[str, Any]
 ABOUT = (
     "key",
-    "method",
+    "learner",
     "title",
     "dataset",
     "kind",
-    "strategy",
+    "mechanism_alias",
     "label_frequency",
     "seed",
     "uses_truth",
@@ -87,7 +80,7 @@ def judge(
         doubts = Doubts(evidence, resampling)
         for name in metrics:
             answer = estimate(name, METRICS[name], evidence, threshold=0.0, doubts=doubts)
-            found.append({**about, "metric": name, **_beside(answer, chosen[TRUTH[name]], evidence)})
+            found.append({**about, "metric": name, **_beside(answer, chosen[name], evidence)})
     return found
 
 
@@ -117,7 +110,7 @@ def _beside(answer: Any, truth: float, evidence: Evidence) -> Row:
     }
 
 
-def coverage(judged: Sequence[Row], by: Sequence[str] = ("prior", "strategy", "metric")) -> list[Row]:
+def coverage(judged: Sequence[Row], by: Sequence[str] = ("prior", "mechanism_alias", "metric")) -> list[Row]:
     """How often intervals held, how wide they were and how far estimates were off, for every combination of ``by``."""
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in judged:
@@ -147,7 +140,7 @@ def epoch_regret(
     ``runs``. Runs with a single epoch have nothing to choose and are left out; so are, of ``own``, runs whose own
     criterion reads true labels. ``rows`` limits it to some runs of ``archive.done``.
     """
-    exact = {"test_accuracy": "accuracy", "test_f1": "f1", "test_auc": "auc"}
+    exact = {"test_accuracy": "accuracy", "test_f1": "f1", "test_roc_auc": "roc_auc"}
     if metric not in exact:
         raise InputError(f"metric must be one of {listed(exact)}, got {metric!r}.")
     lost: dict[str, list[float]] = {}
@@ -175,22 +168,22 @@ def epoch_regret(
     ]
 
 
-def method_regret(
+def learner_regret(
     archive: Archive,
     judged: Sequence[Row],
     metric: str = "accuracy",
     *,
     rows: Iterable[Mapping[str, Any]] | None = None,
 ) -> list[Row]:
-    """What choosing the method by PU labels cost, by each way of choosing.
+    """What choosing the learner by PU labels cost, by each way of choosing.
 
-    A choice is among the methods of one data set, seed and whole condition (strategy and its parameters, label
+    A choice is among the learners of one data set, seed and whole condition (mechanism and its parameters, label
     frequency, scenario, unlabelled rows, prior policy, shares): at least two of them. Ways: the criterion's value on
-    validation rows (``validation proxy_accuracy``, ``validation proxy_auc``), beside the truth at the epoch that this
-    criterion chose; and the recovered metrics of the test rows (``test roc_auc``, ...) as ``judged`` holds them, beside
-    the truth at the epoch of the method's own criterion. ``regret`` is the mean loss of the true metric against the
-    best method, ``rank_correlation`` Spearman's between the order by that way and the true one. Methods that are told
-    the truth, in training or by their own criterion, do not compete. ``rows`` limits it to some runs of
+    validation rows (``validation proxy_accuracy``, ``validation proxy_roc_auc``), beside the truth at the epoch that
+    this criterion chose; and the recovered metrics of the test rows (``test roc_auc``, ...) as ``judged`` holds them,
+    beside the truth at the epoch of the learner's own criterion. ``regret`` is the mean loss of the true metric against
+    the best learner, ``rank_correlation`` Spearman's between the order by that way and the true one. Learners that are
+    told the truth, in training or by their own criterion, do not compete. ``rows`` limits it to some runs of
     ``archive.done``.
     """
     places: dict[tuple[Any, ...], list[str]] = {}
@@ -199,9 +192,9 @@ def method_regret(
             if not row["uses_truth"] and not selects_with_truth(row["own_selection"]):
                 places.setdefault((condition, row["dataset"], row["seed"]), []).append(row["key"])
     keys = {key for group in places.values() for key in group}
-    truth = {name: _truth(archive, keys, name, metric) for name in ("own", "proxy_accuracy", "proxy_auc")}
+    truth = {name: _truth(archive, keys, name, metric) for name in ("own", "proxy_accuracy", "proxy_roc_auc")}
     found = []
-    for name in ("proxy_accuracy", "proxy_auc"):
+    for name in ("proxy_accuracy", "proxy_roc_auc"):
         values = {key: chosen["value"] for key in keys if (chosen := archive.choice(key, name)) is not None}
         found.append(_regret_of(f"validation {name}", values, truth[name], places))
     said: dict[str, dict[str, float]] = {}
@@ -214,9 +207,8 @@ def method_regret(
 
 def _truth(archive: Archive, keys: Iterable[str], selection: str, metric: str) -> dict[str, float]:
     """The true metric of the test rows at the epoch that a selection chose, of runs that have both."""
-    name = TRUTH.get(metric, metric)
     chosen = {key: archive.choice(key, selection) for key in keys}
-    return {key: one[name] for key, one in chosen.items() if one is not None and not math.isnan(one[name])}
+    return {key: one[metric] for key, one in chosen.items() if one is not None and not math.isnan(one[metric])}
 
 
 def _regret_of(

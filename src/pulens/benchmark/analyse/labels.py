@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from pulens.benchmark.analyse.cells import Summary, check_metric, is_defined, summarise
+from pulens.benchmark.analyse.cells import Summary, is_defined, summarise
 from pulens.benchmark.analyse.conditions import setting_of
+from pulens.benchmark.archive.measured import check_metric, sign_of
 from pulens.errors import InputError
 
 RANDOM = "S1"  # labels completely at random
@@ -16,9 +17,9 @@ RANDOM = "S1"  # labels completely at random
 
 @dataclass(frozen=True)
 class LabelCurve:
-    """A method on one data set, over label frequencies; all else about the condition is the same."""
+    """A learner on one data set, over label frequencies; all else about the condition is the same."""
 
-    method: str
+    learner: str
     dataset: str
     frequencies: tuple[float, ...]
     summaries: tuple[Summary, ...]
@@ -36,16 +37,16 @@ class LabelCurve:
 
 
 def label_curves(rows: Iterable[Mapping[str, Any]], metric: str = "accuracy") -> list[LabelCurve]:
-    """Curves of every method, data set and setting with labels at random at two or more label frequencies."""
-    check_metric(metric)
+    """Curves of every learner, data set and setting with labels at random at two or more label frequencies."""
+    metric = check_metric(metric)
     values: dict[tuple[str, str, tuple[Any, ...]], dict[float, list[float]]] = {}
     for row in rows:
-        if row["strategy"] == RANDOM and is_defined(row[metric]):
-            own = values.setdefault((row["method"], row["dataset"], setting_of(row)), {})
+        if row["mechanism_alias"] == RANDOM and is_defined(row[metric]):
+            own = values.setdefault((row["learner"], row["dataset"], setting_of(row)), {})
             own.setdefault(row["label_frequency"], []).append(float(row[metric]))
     return [
-        LabelCurve(method, dataset, tuple(sorted(own)), tuple(summarise(own[c]) for c in sorted(own)), setting)
-        for (method, dataset, setting), own in sorted(values.items(), key=_in_order)
+        LabelCurve(learner, dataset, tuple(sorted(own)), tuple(summarise(own[c]) for c in sorted(own)), setting)
+        for (learner, dataset, setting), own in sorted(values.items(), key=_in_order)
         if len(own) > 1
     ]
 
@@ -57,16 +58,16 @@ def _in_order(item: tuple[tuple[Any, ...], Any]) -> tuple[Any, ...]:
 
 @dataclass(frozen=True)
 class Robustness:
-    """What a method loses when labels are biased, beside random labels of the same number."""
+    """What a learner loses when labels are biased, beside random labels of the same number."""
 
-    method: str
+    learner: str
     dataset: str
     label_frequency: float
-    strategy: str
+    alias: str  # of the labelling mechanism
     random: float
     biased: float
     n: int
-    parameters: str | None = None  # of the strategy
+    parameters: str | None = None  # of the mechanism
     setting: tuple[Any, ...] = ()  # :data:`pulens.benchmark.analyse.conditions.SETTING`
 
     @property
@@ -75,26 +76,27 @@ class Robustness:
 
 
 def robustness(rows: Iterable[Mapping[str, Any]], metric: str = "f1") -> list[Robustness]:
-    """Means over seeds under every biased strategy beside :data:`RANDOM` at the same label frequency and setting."""
-    check_metric(metric)
+    """Means over seeds under every biased mechanism beside :data:`RANDOM` at the same label frequency and setting."""
+    metric = check_metric(metric)
     values: dict[tuple[str, str, float, str, str | None, tuple[Any, ...]], list[float]] = {}
     random: dict[tuple[str, str, float, tuple[Any, ...]], list[float]] = {}
     for row in rows:
         if is_defined(row[metric]):
-            about, strategy = (row["method"], row["dataset"], row["label_frequency"]), row["strategy"]
+            about, alias = (row["learner"], row["dataset"], row["label_frequency"]), row["mechanism_alias"]
             setting = setting_of(row)
-            if strategy == RANDOM:
+            if alias == RANDOM:
                 random.setdefault((*about, setting), []).append(float(row[metric]))
                 continue
-            place = (*about, strategy or row["mechanism"], row["parameters"], setting)
+            place = (*about, alias or row["mechanism"], row["parameters"], setting)
             values.setdefault(place, []).append(float(row[metric]))
     found = []
     for place, own in sorted(values.items(), key=_in_order):
-        method, dataset, frequency, strategy, parameters, setting = place
-        plain = random.get((method, dataset, frequency, setting))
+        learner, dataset, frequency, alias, parameters, setting = place
+        plain = random.get((learner, dataset, frequency, setting))
         if plain:
-            means = fmean(plain), fmean(own), len(own)
-            found.append(Robustness(method, dataset, frequency, strategy, *means, parameters, setting))
+            sign = sign_of(metric)  # what is lost is good: less of an error is more
+            means = sign * fmean(plain), sign * fmean(own), len(own)
+            found.append(Robustness(learner, dataset, frequency, alias, *means, parameters, setting))
     if values and not random:
         raise InputError("robustness compares biased labels with random ones (S1), of which the archive has none.")
     return found

@@ -1,4 +1,4 @@
-"""Is one method better than another? Tests on the differences of runs with the same seed."""
+"""Is one learner better than another? Tests on the differences of runs with the same seed."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from math import nan, sqrt
 import numpy as np
 from scipy import special, stats
 
-from pulens.benchmark.analyse.cells import Cells, datasets_of, methods_of
+from pulens.benchmark.analyse.cells import Cells, datasets_of, learners_of
 from pulens.errors import InputError, listed
 
 
 @dataclass(frozen=True)
 class Paired:
-    """A method against another on one data set."""
+    """A learner against another on one data set."""
 
-    method: str
+    learner: str
     against: str
     dataset: str
     n: int  # seeds that both have
-    difference: float  # mean over seeds, method minus the other
+    difference: float  # mean over seeds, learner minus the other
     p_value: float  # two-sided, before correction
-    corrected: float  # after Holm's correction over the methods compared on this data set
+    corrected: float  # after Holm's correction over the learners compared on this data set
 
     def verdict(self, level: float = 0.05) -> str:
         """ "better", "worse" or "tie"."""
@@ -49,9 +49,9 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return found.tolist()
 
 
-def differences(cells: Cells, method: str, against: str, dataset: str) -> np.ndarray:
-    """Method minus the other, one number per seed that both have, in the order of seeds."""
-    mine, theirs = cells.get((method, dataset), {}), cells.get((against, dataset), {})
+def differences(cells: Cells, learner: str, against: str, dataset: str) -> np.ndarray:
+    """Learner minus the other, one number per seed that both have, in the order of seeds."""
+    mine, theirs = cells.get((learner, dataset), {}), cells.get((against, dataset), {})
     return np.array([mine[seed] - theirs[seed] for seed in sorted(mine.keys() & theirs.keys())])
 
 
@@ -71,15 +71,17 @@ def t_test(differences: np.ndarray) -> float:
 
 
 def against_reference(cells: Cells, reference: str = "nnpu") -> list[Paired]:
-    """Every method against one, data set by data set, as Table D.6 of paper 004 does with nnPU.
+    """Every learner against one, data set by data set, as Table D.6 of paper 004 does with nnPU.
 
-    The correction is Holm's over the methods on the same data set (section D.2.2).
+    The correction is Holm's over the learners on the same data set (section D.2.2).
     """
-    if reference not in methods_of(cells):
-        raise InputError(f"there is no run of {reference!r} to compare with; methods are {listed(methods_of(cells))}.")
+    if reference not in learners_of(cells):
+        raise InputError(
+            f"there is no run of {reference!r} to compare with; learners are {listed(learners_of(cells))}."
+        )
     found = []
     for dataset in datasets_of(cells):
-        others = [name for name in methods_of(cells) if name != reference and (name, dataset) in cells]
+        others = [name for name in learners_of(cells) if name != reference and (name, dataset) in cells]
         pairs = [differences(cells, name, reference, dataset) for name in others]
         p_values = [t_test(pair) for pair in pairs]
         for name, pair, p, corrected in zip(others, pairs, p_values, holm(p_values), strict=True):
@@ -90,17 +92,17 @@ def against_reference(cells: Cells, reference: str = "nnpu") -> list[Paired]:
 
 @dataclass(frozen=True)
 class Record:
-    """How often a method won, tied and lost against the others, over all data sets."""
+    """How often a learner won, tied and lost against the others, over all data sets."""
 
-    method: str
+    learner: str
     wins: int
     ties: int
     losses: int
 
 
 def win_tie_loss(cells: Cells, level: float = 0.05) -> list[Record]:
-    """Every pair of methods on every data set, Holm-corrected over the pairs of a data set; best record first."""
-    names = methods_of(cells)
+    """Every pair of learners on every data set, Holm-corrected over the pairs of a data set; best record first."""
+    names = learners_of(cells)
     counts = {name: [0, 0, 0] for name in names}
     for dataset in datasets_of(cells):
         there = [name for name in names if (name, dataset) in cells]
@@ -114,10 +116,10 @@ def win_tie_loss(cells: Cells, level: float = 0.05) -> list[Record]:
             counts[ahead][places[0]] += 1
             counts[behind][places[1]] += 1
     records = [Record(name, *counts[name]) for name in names]
-    return sorted(records, key=lambda one: (one.losses - one.wins, -one.wins, one.method))
+    return sorted(records, key=lambda one: (one.losses - one.wins, -one.wins, one.learner))
 
 
-def wilcoxon(cells: Cells, method: str, against: str) -> tuple[int, float]:
+def wilcoxon(cells: Cells, learner: str, against: str) -> tuple[int, float]:
     """Signed-rank test over data sets of the mean differences over seeds: number of data sets and two-sided p-value.
 
     The right unit for "better in general": seeds of one data set are not independent data sets (Demšar 2006).
@@ -125,7 +127,7 @@ def wilcoxon(cells: Cells, method: str, against: str) -> tuple[int, float]:
     means = [  # rounded as ranks are: in the last digits equal differences are not equal, and ties would be lost
         round(float(pair.mean()), 12)
         for one in datasets_of(cells)
-        if (pair := differences(cells, method, against, one)).size
+        if (pair := differences(cells, learner, against, one)).size
     ]
     if len(means) < 2 or not any(means):
         return len(means), nan if len(means) < 2 else 1.0

@@ -1,4 +1,4 @@
-"""Tables to take away: methods by data sets as CSV, LaTeX and plain text, beside the published figures."""
+"""Tables to take away: learners by data sets as CSV, LaTeX and plain text, beside the published figures."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import io
 from collections.abc import Callable, Container, Mapping, Sequence
 from statistics import fmean
 
-from pulens.benchmark.analyse.cells import Cells, Summary, datasets_of, methods_of, summarise
+from pulens.benchmark.analyse.cells import Cells, Summary, better_is_higher, datasets_of, learners_of, summarise
 from pulens.benchmark.analyse.paired import Paired
+from pulens.benchmark.archive.measured import is_share, sign_of
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -29,10 +30,15 @@ def summaries(cells: Cells) -> dict[tuple[str, str], Summary]:
     return {place: summarise(list(values.values())) for place, values in cells.items()}
 
 
-def ordered(cells: Cells) -> list[str]:
-    """Methods by how far they are, on average, above the mean of all methods on the same data set; best first.
+def factor_of(metric: str) -> int:
+    """By what values are multiplied where they are shown: shares are shown in percent."""
+    return 100 if is_share(metric) else 1
 
-    A method that was not tried on the hard data sets must not lead for that.
+
+def ordered(cells: Cells) -> list[str]:
+    """Learners by how far they are, on average, above the mean of all learners on the same data set; best first.
+
+    A learner that was not tried on the hard data sets must not lead for that.
 
     >>> ordered({("a", "easy"): {1: 0.9}, ("b", "easy"): {1: 0.95}, ("b", "hard"): {1: 0.6}, ("a", "hard"): {1: 0.5}})
     ['b', 'a']
@@ -42,8 +48,8 @@ def ordered(cells: Cells) -> list[str]:
         dataset: fmean(mean for (_, other), mean in means.items() if other == dataset) for dataset in datasets_of(cells)
     }
     leads = {
-        name: fmean(mean - usual[dataset] for (method, dataset), mean in means.items() if method == name)
-        for name in methods_of(cells)
+        name: fmean(mean - usual[dataset] for (learner, dataset), mean in means.items() if learner == name)
+        for name in learners_of(cells)
     }
     return sorted(leads, key=lambda name: (-leads[name], name))
 
@@ -55,22 +61,22 @@ def as_csv(
     about: Mapping[str, str] | None = None,
     notes: Mapping[tuple[str, str], str] | None = None,
 ) -> str:
-    """One line per method and data set: n, mean, sd, median, interval, and the published mean where there is one.
+    """One line per learner and data set: n, mean, sd, median, interval, and the published mean where there is one.
 
-    ``about`` adds columns with one value each, ``notes`` a last column with a remark on a method and data set.
+    ``about`` adds columns with one value each, ``notes`` a last column with a remark on a learner and data set.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     more = dict(about or {})
-    header = ["method", "dataset", "seeds", "mean", "sd", "median", "low", "high", "published", *more]
+    header = ["learner", "dataset", "seeds", "mean", "sd", "median", "low", "high", "published", *more]
     writer.writerow([*header, *(["note"] if notes is not None else [])])
-    for (method, dataset), one in sorted(summaries(cells).items()):
+    for (learner, dataset), one in sorted(summaries(cells).items()):
         shown = [f"{value:.6f}" for value in (one.mean, one.sd, one.median, *(one.interval if one.n > 1 else ()))]
         shown += [""] * (5 - len(shown))
-        beside = (published or {}).get((method, dataset))
-        last = [notes.get((method, dataset), "")] if notes is not None else []
+        beside = (published or {}).get((learner, dataset))
+        last = [notes.get((learner, dataset), "")] if notes is not None else []
         numbers = [one.n, *shown, "" if beside is None else f"{beside:.4f}"]
-        writer.writerow([method, dataset, *numbers, *more.values(), *last])
+        writer.writerow([learner, dataset, *numbers, *more.values(), *last])
     return text.getvalue()
 
 
@@ -82,25 +88,27 @@ def as_latex(
     marks: Mapping[str, str] | None = None,
     aside: Container[str] = (),
     seeds: Mapping[tuple[str, str], int] | None = None,
+    metric: str = "accuracy",
 ) -> str:
-    """A tabular with the best in bold, the second underlined, and a star where a test calls a method better.
+    """A tabular with the best in bold, the second underlined, and a star where a test calls a learner better.
 
-    ``marks`` (LaTeX) follow titles; methods ``aside`` stand below a rule and are never the best. ``seeds`` are
+    ``marks`` (LaTeX) follow titles; learners ``aside`` stand below a rule and are never the best. ``seeds`` are
     numbers of seeds to show, raised and in brackets, for cells that have others than the rest.
     """
-    datasets, table = datasets_of(cells), summaries(cells)
-    starred = {(one.method, one.dataset) for one in tests if one.verdict() == "better"}
+    datasets, table, factor = datasets_of(cells), summaries(cells), factor_of(metric)
+    order = ordered(better_is_higher(cells, metric))
+    starred = {(one.learner, one.dataset) for one in tests if one.verdict() == "better"}
     places = {
         dataset: sorted(
-            (name for name in methods_of(cells) if (name, dataset) in table and name not in aside),
-            key=_best(table, dataset),
+            (name for name in learners_of(cells) if (name, dataset) in table and name not in aside),
+            key=_best(table, dataset, sign_of(metric)),
         )
         for dataset in datasets
     }
     lines = [rf"\begin{{tabular}}{{l{'r' * len(datasets)}}}", r"\toprule"]
-    lines += [" & ".join(["Method", *map(escaped, datasets)]) + r" \\", r"\midrule"]
-    inside = [name for name in ordered(cells) if name not in aside]
-    outside = [name for name in ordered(cells) if name in aside]
+    lines += [" & ".join(["Learner", *map(escaped, datasets)]) + r" \\", r"\midrule"]
+    inside = [name for name in order if name not in aside]
+    outside = [name for name in order if name in aside]
     for name in (*inside, *outside):
         if outside and inside and name == outside[0]:
             lines.append(r"\midrule")
@@ -110,12 +118,12 @@ def as_latex(
             if one is None:
                 found.append("--")
                 continue
-            number = f"{100 * one.mean:.2f}"
+            number = f"{factor * one.mean:.2f}"
             if places[dataset][:1] == [name]:
                 number = rf"\textbf{{{number}}}"
             elif len(places[dataset]) > 2 and places[dataset][1] == name:
                 number = rf"\underline{{{number}}}"
-            spread = rf" $\pm$ {100 * one.sd:.2f}" if one.n > 1 else ""
+            spread = rf" $\pm$ {factor * one.sd:.2f}" if one.n > 1 else ""
             few = (seeds or {}).get((name, dataset))
             raised = "" if few is None else f"$^{{({few})}}$"
             found.append(number + spread + raised + ("*" if (name, dataset) in starred else ""))
@@ -123,8 +131,8 @@ def as_latex(
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
-def _best(table: Mapping[tuple[str, str], Summary], dataset: str) -> Callable[[str], tuple[float, str]]:
-    return lambda name: (-table[name, dataset].mean, name)
+def _best(table: Mapping[tuple[str, str], Summary], dataset: str, sign: int) -> Callable[[str], tuple[float, str]]:
+    return lambda name: (-sign * table[name, dataset].mean, name)
 
 
 def escaped(text: str) -> str:

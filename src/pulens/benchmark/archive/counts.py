@@ -58,7 +58,7 @@ def exact_metrics(scores: NDArray[np.float32], truth: NDArray[np.bool_]) -> dict
     """Metrics against the truth, from all scores at once; nan where there is nothing to divide by.
 
     >>> found = exact_metrics(np.array([1.0, 2.0, -1.0, -2.0], np.float32), np.array([True, False, True, False]))
-    >>> found["accuracy"], found["f1"], found["auc"]
+    >>> found["accuracy"], found["f1"], found["roc_auc"]
     (0.5, 0.5, 0.5)
     """
     called = scores >= 0
@@ -70,13 +70,13 @@ def exact_metrics(scores: NDArray[np.float32], truth: NDArray[np.bool_]) -> dict
         "precision": both / int(called.sum()) if called.any() else float("nan"),
         "recall": both / positives if positives else float("nan"),
         "f1": 2 * both / (int(called.sum()) + positives) if positives or called.any() else float("nan"),
-        "auc": _area(scores, truth) if positives and negatives else float("nan"),
+        "roc_auc": _area(scores, truth) if positives and negatives else float("nan"),
         "average_precision": _average_precision(scores, truth) if positives else float("nan"),
         "predicted_positive_rate": float(called.mean()),
     }
 
 
-METRICS = ("accuracy", "precision", "recall", "f1", "auc", "average_precision", "predicted_positive_rate")
+METRICS = ("accuracy", "precision", "recall", "f1", "roc_auc", "average_precision", "predicted_positive_rate")
 
 
 def _area(scores: NDArray[np.float32], truth: NDArray[np.bool_]) -> float:

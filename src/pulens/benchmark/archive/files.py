@@ -10,12 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from pulens.benchmark.archive.format_1 import is_format_1, read_format_1
 from pulens.benchmark.archive.row import FORMAT, NEEDED, NEEDED_WHEN_DONE, SCHEMA
 from pulens.bounded_text import parse_json, read_bounded
 from pulens.errors import InputError, listed
 
 RUNS, FACTS = "runs", "archive.json"
-SUPPORTED_BEFORE = frozenset({"lagam"})  # who read true support labels in archives older than the column
+READ = (1, FORMAT)  # formats that can be read; files of several may lie in one archive
 
 
 def fault(path: Path) -> str | None:
@@ -50,21 +51,14 @@ def fault(path: Path) -> str | None:
 
 
 def read_columns(path: Path, columns: Sequence[str]) -> pa.Table:
-    """Columns of one file as they stand there."""
+    """Columns of one file, of whatever format it is."""
+    if is_format_1(pq.read_schema(path).names):
+        return read_format_1(path, columns)
     return pq.read_table(path, columns=list(columns), schema=SCHEMA)
 
 
-def read_filled(path: Path, columns: Sequence[str]) -> pa.Table:
-    """Columns of one file; what an older version did not write is filled in."""
-    table = read_columns(path, columns)
-    if "needs_support" in columns and table["needs_support"].null_count:
-        methods = read_columns(path, ["method"])["method"].to_pylist()
-        known = pa.array([name in SUPPORTED_BEFORE for name in methods], pa.bool_())
-        table = table.set_column(table.column_names.index("needs_support"), "needs_support", known)
-    return table
-
-
-def check_format(folder: Path) -> None:
+def check_format(folder: Path) -> int:
+    """The format that an archive says it has; an error where this version cannot read it."""
     try:
         found = parse_json(read_bounded(folder / FACTS), str(folder / FACTS))["pulens_benchmark"]
     except (ValueError, KeyError, TypeError, IndexError) as error:
@@ -72,5 +66,8 @@ def check_format(folder: Path) -> None:
             f"{folder / FACTS} is not the description of an archive: {error}. If {folder} is one of this version of "
             "pulens, remove that file: `pulens bench run` writes it anew."
         ) from error
-    if found != FORMAT:
-        raise InputError(f"{folder} has format {found!r}; this version of pulens reads and writes format {FORMAT}.")
+    if found not in READ:
+        raise InputError(
+            f"{folder} has format {found!r}; this version of pulens reads formats {listed(READ)} and writes {FORMAT}."
+        )
+    return int(found)

@@ -20,10 +20,16 @@ import numpy as np
 import pyarrow as pa
 
 from pulens.benchmark.archive.counts import KINDS
-from pulens.benchmark.archive.files import FACTS, RUNS, check_format, fault, read_columns, read_filled
+from pulens.benchmark.archive.files import FACTS, RUNS, check_format, fault, read_columns
+from pulens.benchmark.archive.measured import check_metric, true_value
 from pulens.benchmark.archive.row import CIRCUMSTANCES, CURVE, SCALARS, SCHEMA
+from pulens.benchmark.vocabulary import current
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, listed
+
+
+class NoTallyError(InputError):
+    """Scores that are not finite cannot be counted."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +62,11 @@ class Archive:
         found: dict[str, dict[str, Any]] = {}
         for place, path in enumerate(self.files):
             names = list(SCALARS)
-            for number, row in enumerate(read_filled(path, names).to_pylist()):
+            for number, row in enumerate(read_columns(path, names).to_pylist()):
                 old = found.get(row["key"])
                 if old is None or (old["status"] == "failed" and row["status"] == "done"):
                     found[row["key"]] = {**row, "_file": place, "_row": number}
-        order = ("dataset", "mechanism", "label_frequency", "method", "seed", "key")
+        order = ("dataset", "mechanism", "label_frequency", "learner", "seed", "key")
         return tuple(sorted(found.values(), key=lambda row: tuple(row[name] for name in order)))
 
     @property
@@ -88,21 +94,42 @@ class Archive:
                     found[key] = {choice["selection"]: choice for choice in choices or ()}
         return found
 
-    def results(self, selection: str = "own") -> Iterator[dict[str, Any]]:
-        """Finished runs with the epoch a criterion chose and the test metrics there.
+    def results(self, selection: str = "own", metric: str | None = None) -> Iterator[dict[str, Any]]:
+        """Finished runs with the epoch a criterion chose and the test metrics there; of others than are stored, one.
 
-        ``"own"`` is each method's own criterion; others are ``"proxy_accuracy"``, ``"proxy_auc"``, ``"loss"`` (where a
-        method has one), ``"oracle_accuracy"``, ``"oracle_f1"`` (both use true validation labels) and ``"last"``.
-        Runs without that criterion are left out.
+        ``"own"`` is each learner's own criterion; others are ``"proxy_accuracy"``, ``"proxy_roc_auc"``, ``"loss"``
+        (where a learner has one), ``"oracle_accuracy"``, ``"oracle_f1"`` (both use true validation labels) and
+        ``"last"``. Runs without that criterion are left out.
         """
         for row in self.done:
             choice = self.choice(row["key"], selection)
             if choice is not None:
-                yield {**{name: value for name, value in row.items() if name[0] != "_"}, **choice}
+                own = {name: value for name, value in row.items() if name[0] != "_"} | choice
+                if metric is not None and check_metric(metric) not in choice:
+                    own[check_metric(metric)] = self.metric(row["key"], metric, selection)
+                yield own
+
+    def metric(self, key: str, name: str, selection: str = "own") -> float:
+        """Any metric of the catalogue, of a run's test rows with their true classes at the epoch a criterion chose.
+
+        Stored ones were computed before scores were binned. Others come from the archived tally, and are nan where
+        there is none since some scores were not finite.
+        """
+        word, chosen = check_metric(name), self.choice(key, selection)
+        if chosen is not None and chosen.get(word) is not None:
+            return float(chosen[word])
+        measured: dict[tuple[str, str, int | None], float] = self.__dict__.setdefault("_measured", {})
+        place = key, word, None if chosen is None else chosen["epoch"]
+        if place not in measured:  # several criteria choose one epoch
+            try:
+                measured[place] = true_value(word, self.tally(key, "test", selection, truth=True))
+            except NoTallyError:
+                measured[place] = float("nan")
+        return measured[place]
 
     def choice(self, key: str, selection: str = "own") -> dict[str, Any] | None:
         """The epoch that a criterion chose for a run and the exact test metrics there, or None."""
-        chosen = self._row(key)["own_selection"] if selection == "own" else selection
+        chosen = self._row(key)["own_selection"] if selection == "own" else current(selection)
         return self._choices[key].get(chosen)
 
     def curve(self, key: str) -> dict[str, Any]:
@@ -133,11 +160,13 @@ class Archive:
                 integers = {kind: np.asarray(stored[kind], np.int64) for kind in KINDS}
                 bounds = {name: np.asarray(stored[name], np.float32).astype(float) for name in ("lowest", "highest")}
                 return bounds | integers
-        raise InputError(f"run {key} keeps no tally of the {part} rows at epoch {epoch}: some scores were not finite.")
+        raise NoTallyError(
+            f"run {key} keeps no tally of the {part} rows at epoch {epoch}: some scores were not finite."
+        )
 
     def table(self, columns: Sequence[str] | None = None) -> pa.Table:
         """Everything as one Arrow table, a row per file entry, sorted by key."""
-        parts = [read_filled(path, SCHEMA.names if columns is None else columns) for path in self.files]
+        parts = [read_columns(path, SCHEMA.names if columns is None else columns) for path in self.files]
         found = pa.concat_tables(parts) if parts else SCHEMA.empty_table()
         return found.sort_by("key") if "key" in found.column_names else found
 

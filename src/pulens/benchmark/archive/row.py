@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from pulens.errors import InputError, listed, nearest
 
-FORMAT = 1
+FORMAT = 2
 Int32 = Annotated[int, pa.int32()]
 Float32 = Annotated[float, pa.float32()]
 PLAIN = {str: pa.string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64()}
@@ -42,6 +42,10 @@ class Checked:
             raise InputError(f"{what} needs {listed(lacking)}, got {listed(values, limit=8)}.")
         return cls(**{name: _nested(cls, name, value) for name, value in values.items()})
 
+    def __getitem__(self, name: str) -> Any:
+        """``row["status"]``, as tests that `pulens bench new-method` once wrote for people's learners say."""
+        return getattr(self, name)
+
     def to_dict(self) -> dict[str, Any]:
         """The fields by name, rows within rows as dictionaries."""
         return {name: _plain(getattr(self, name)) for name in fields_of(type(self))}
@@ -58,7 +62,7 @@ class ChoiceRow(Checked):
     precision: float | None = None
     recall: float | None = None
     f1: float | None = None
-    auc: float | None = None
+    roc_auc: float | None = None
     average_precision: float | None = None
     predicted_positive_rate: float | None = None
 
@@ -70,13 +74,13 @@ class CurveRow(Checked):
     epoch: Int32
     seconds: Float32 | None = None
     proxy_accuracy: Float32 | None = None
-    proxy_auc: Float32 | None = None
+    proxy_roc_auc: Float32 | None = None
     loss: Float32 | None = None
     oracle_accuracy: Float32 | None = None
     oracle_f1: Float32 | None = None
     test_accuracy: Float32 | None = None
     test_f1: Float32 | None = None
-    test_auc: Float32 | None = None
+    test_roc_auc: Float32 | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -98,7 +102,7 @@ class RunRow(Checked):
     """A run of the archive: what was planned, what came of it, and under which circumstances."""
 
     key: str
-    method: str
+    learner: str
     title: str | None = field(default=None, metadata={OF_FINISHED: True})
     family: str | None = field(default=None, metadata={OF_FINISHED: True})
     uses_truth: bool | None = None
@@ -109,7 +113,7 @@ class RunRow(Checked):
     scenario: str | None = None
     unlabelled: str | None = None
     mechanism: str
-    strategy: str | None = None
+    mechanism_alias: str | None = None
     parameters: str | None = None
     label_frequency: float
     seed: int

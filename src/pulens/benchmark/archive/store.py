@@ -60,6 +60,11 @@ class Store:
         self._sweep()
         return self
 
+    def _say_format(self) -> None:
+        """An archive of an older format that gets a file of this one says so, or older versions would misread it."""
+        if check_format(self.folder) != FORMAT:
+            write_whole(self.folder / FACTS, json.dumps({"pulens_benchmark": FORMAT}))
+
     def close(self) -> None:
         """Say that nobody writes here any more; the end of the process says the same."""
         if self._presence is not None:
@@ -118,8 +123,9 @@ class Store:
         stack = [RunRow.of(row) for row in rows]
         keys = sorted(row.key for row in stack)
         digest = hashlib.sha256("".join(keys).encode()).hexdigest()[:12]
-        path = self.folder / RUNS / f"{stack[0].method}-{stack[0].dataset}-{digest}.parquet"
+        path = self.folder / RUNS / f"{stack[0].learner}-{stack[0].dataset}-{digest}.parquet"
         table = pa.Table.from_pylist([row.to_dict() for row in stack], SCHEMA)
+        self._say_format()
         with whole_file(path) as temporary:
             pq.write_table(table, temporary, compression="zstd", compression_level=9, write_statistics=False)
         self._seen.pop(path.name, None)

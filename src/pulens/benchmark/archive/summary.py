@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from pulens.benchmark.analyse.cells import METRICS, is_defined
-from pulens.benchmark.archive.files import SUPPORTED_BEFORE
+from pulens.benchmark.archive.format_1 import SUPPORTED_BEFORE
 from pulens.benchmark.archive.reading import Archive
+from pulens.benchmark.vocabulary import current
 from pulens.errors import InputError
 
-WORDS = ("method", "title", "family", "dataset", "kind", "scenario", "unlabelled", "mechanism", "strategy")
+WORDS = ("learner", "title", "family", "dataset", "kind", "scenario", "unlabelled", "mechanism", "mechanism_alias")
 FURTHER = ("parameters", "prior_policy", "finished", "device", "device_name", "selection")
 NUMBERS = ("label_frequency", "seconds", *METRICS)
 WHOLE = ("seed", "epoch", "rows_used", "stack_runs", "stack_peak_memory", "uses_truth", "needs_support")
@@ -53,7 +54,8 @@ def read_summary(path: str | Path | Any) -> list[dict[str, Any]]:
     if content[:2] == b"\x1f\x8b":
         content = gzip.decompress(content)
     reader = csv.DictReader(io.StringIO(content.decode()))
-    if tuple(reader.fieldnames or ()) not in (COLUMNS, COLUMNS[:-1]):  # older ones lack needs_support
+    reader.fieldnames = [current(name) for name in reader.fieldnames or ()]  # summaries of format 1 have older names
+    if tuple(reader.fieldnames) not in (COLUMNS, COLUMNS[:-1]):  # the oldest lack needs_support
         raise InputError(f"{path} is not a summary of an archive as this version of pulens writes it.")
     return [_typed(row) for row in reader]
 
@@ -63,5 +65,5 @@ def _typed(row: Mapping[str, str]) -> dict[str, Any]:
     found |= {name: float(row[name]) if row[name] else None for name in NUMBERS}
     found |= {name: int(row[name]) if row.get(name) else None for name in WHOLE}
     if found["needs_support"] is None:
-        found["needs_support"] = found["method"] in SUPPORTED_BEFORE
+        found["needs_support"] = found["learner"] in SUPPORTED_BEFORE
     return found | {name: bool(found[name]) for name in ("uses_truth", "needs_support")}

@@ -1,4 +1,4 @@
-"""Everything said about the methods of an archive under one condition, for one metric and one way to select epochs."""
+"""Everything said about the learners of an archive under one condition, for one metric and one way to select epochs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from pulens.benchmark.analyse import bayesian, cells, costs, paired, ranks, tabl
 from pulens.benchmark.analyse.cells import Cells
 from pulens.benchmark.analyse.conditions import Condition, choose, conditions_of, newest, selects_with_truth
 from pulens.benchmark.archive import Archive
+from pulens.benchmark.archive.counts import METRICS as STORED
+from pulens.benchmark.archive.measured import check_metric, facts_of_metric, sign_of
 from pulens.benchmark.published import table_1
+from pulens.benchmark.vocabulary import current
 from pulens.errors import InputError, listed, nearest
 
-SELECTIONS = ("own", "proxy_accuracy", "proxy_auc", "loss", "last", "oracle_accuracy", "oracle_f1")
+SELECTIONS = ("own", "proxy_accuracy", "proxy_roc_auc", "loss", "last", "oracle_accuracy", "oracle_f1")
 TRUTH_MARK, SUPPORT_MARK, ORACLE_MARK = "†", "‡", "§"
 MARKS = {
     TRUTH_MARK: "trained with true classes: a ceiling, no competitor",
@@ -25,28 +28,28 @@ ROPE = 0.01
 Row = Mapping[str, Any]
 
 
-def selection_words(selection: str, methods: Iterable[MethodFacts] = ()) -> str:
-    """What a selection reads, in words; "own" is what the methods' own criteria read.
+def selection_words(selection: str, learners: Iterable[ShownLearner] = ()) -> str:
+    """What a selection reads, in words; "own" is what the learners' own criteria read.
 
-    >>> selection_words("proxy_auc")
-    'proxy_auc: from PU labels of validation rows'
+    >>> selection_words("proxy_roc_auc")
+    'proxy_roc_auc: from PU labels of validation rows'
     """
     if selects_with_truth(selection):
         return f"{selection}: ORACLE, reads TRUE validation labels"
     if selection == "own":
-        told = [one.selected_with_truth for one in methods]
+        told = [one.selected_with_truth for one in learners]
         if told and all(told):
-            return "own: each method's own criterion, ORACLE: all of them read TRUE validation labels"
+            return "own: each learner's own criterion, ORACLE: all of them read TRUE validation labels"
         aside = f", but those marked {ORACLE_MARK} read TRUE validation labels" if any(told) else ""
-        return f"own: each method's own criterion, from PU labels{aside}"
+        return f"own: each learner's own criterion, from PU labels{aside}"
     if selection == "last":
         return "last: the last epoch, nothing is read"
     return f"{selection}: from PU labels of validation rows"
 
 
 @dataclass(frozen=True)
-class MethodFacts:
-    """A method as tables show it."""
+class ShownLearner:
+    """A learner as tables show it."""
 
     name: str
     title: str
@@ -67,14 +70,14 @@ class MethodFacts:
 
 @dataclass(frozen=True)
 class Board:
-    """A table of methods by data sets and what can be concluded from it."""
+    """A table of learners by data sets and what can be concluded from it."""
 
     condition: Condition
     metric: str
     selection: str
     reference: str | None  # compared with; None where it has no run
-    methods: Mapping[str, MethodFacts]
-    order: tuple[str, ...]  # best mean first, methods that are told the truth last
+    learners: Mapping[str, ShownLearner]
+    order: tuple[str, ...]  # best mean first, learners that are told the truth last
     datasets: tuple[str, ...]
     rows: tuple[Row, ...]
     cells: Cells
@@ -90,12 +93,28 @@ class Board:
 
     @property
     def competing(self) -> Cells:
-        """Cells of methods that are not told the truth."""
-        return {place: own for place, own in self.cells.items() if not self.methods[place[0]].uses_truth}
+        """Cells of learners that are not told the truth, as they are compared."""
+        return {place: own for place, own in self.compared.items() if not self.learners[place[0]].uses_truth}
+
+    @property
+    def compared(self) -> Cells:
+        """The cells as tests and ranks read them: higher is better."""
+        return cells.better_is_higher(self.cells, self.metric)
+
+    @property
+    def factor(self) -> int:
+        """By what values are multiplied where they are shown."""
+        return tables.factor_of(self.metric)
+
+    @property
+    def unit(self) -> str:
+        """ " in percent" where the metric is a share, and which end is the better one where that is the lower."""
+        lower = ", lower is better" if sign_of(self.metric) < 0 else ""
+        return (" in percent" if self.factor == 100 else "") + lower
 
     @property
     def verdicts(self) -> dict[tuple[str, str], str]:
-        return {(one.method, one.dataset): one.verdict() for one in self.tests}
+        return {(one.learner, one.dataset): one.verdict() for one in self.tests}
 
     @cached_property
     def seeds(self) -> int:
@@ -109,15 +128,15 @@ class Board:
 
     @property
     def selection_words(self) -> str:
-        return selection_words(self.selection, self.methods.values())
+        return selection_words(self.selection, self.learners.values())
 
     @property
     def marks(self) -> dict[str, str]:
         """The marks that occur and what they mean."""
-        return {mark: text for mark, text in MARKS.items() if any(mark in one.mark for one in self.methods.values())}
+        return {mark: text for mark, text in MARKS.items() if any(mark in one.mark for one in self.learners.values())}
 
     def costs(self) -> list[costs.Cost]:
-        """Costs beside the metric; methods that are told the truth beat nobody."""
+        """Costs beside the metric; learners that are told the truth beat nobody."""
         told = [row for row in self.rows if row["uses_truth"]]
         competing = [row for row in self.rows if not row["uses_truth"]]
         aside = [replace(one, is_efficient=False) for one in costs.costs(told, self.metric)]
@@ -129,26 +148,28 @@ class Board:
 
     def latex(self) -> str:
         marks = {TRUTH_MARK: r"$^\dagger$", SUPPORT_MARK: r"$^\ddagger$", ORACLE_MARK: r"$^\S$"}
-        competing = {name: "".join(marks[one] for one in facts.mark) for name, facts in self.methods.items()}
+        competing = {name: "".join(marks[one] for one in facts.mark) for name, facts in self.learners.items()}
         words = [
-            f"{self.metric} in percent, mean and standard deviation over seeds; condition {self.condition.name}",
+            f"{self.metric}{self.unit}, mean and standard deviation over seeds; condition {self.condition.name}",
             f"epoch selected by {self.selection_words}",
             f"over {self.seeds} seeds" + ", or as many as a raised number in brackets says" * bool(self.other_seeds),
-            f"best in bold, second underlined (methods trained with true classes aside); * better than "
+            f"best in bold, second underlined (learners trained with true classes aside); * better than "
             f"{self.reference} by a paired t-test, Holm-corrected",
             *(f"{marks[mark]}: {text}" for mark, text in self.marks.items()),
         ]
-        titles = {name: facts.title for name, facts in self.methods.items()}
-        aside = frozenset(name for name, facts in self.methods.items() if facts.uses_truth)
-        text = tables.as_latex(self.cells, titles, self.tests, marks=competing, aside=aside, seeds=self.other_seeds)
+        titles = {name: facts.title for name, facts in self.learners.items()}
+        aside = frozenset(name for name, facts in self.learners.items() if facts.uses_truth)
+        text = tables.as_latex(
+            self.cells, titles, self.tests, marks=competing, aside=aside, seeds=self.other_seeds, metric=self.metric
+        )
         return "".join(f"% {line}\n" for line in words) + text
 
     def _notes(self) -> dict[tuple[str, str], str]:
-        """What each cell was told of the truth; a method's own criterion may differ between data sets."""
-        oracle = {(row["method"], row["dataset"]) for row in self.rows if read_truth(row, self.selection)}
+        """What each cell was told of the truth; a learner's own criterion may differ between data sets."""
+        oracle = {(row["learner"], row["dataset"]) for row in self.rows if read_truth(row, self.selection)}
         found = {}
         for name, dataset in self.cells:
-            facts = self.methods[name]
+            facts = self.learners[name]
             told = ["trained with true classes"] * facts.uses_truth
             told += ["true support labels"] * facts.needs_support
             told += ["epoch selected with true validation labels"] * ((name, dataset) in oracle)
@@ -161,23 +182,24 @@ def read_truth(row: Row, selection: str) -> bool:
     return selects_with_truth((row["own_selection"] or "last") if selection == "own" else selection)
 
 
-def facts_of(rows: Iterable[Row], selection: str | None = None) -> dict[str, MethodFacts]:
-    """Facts of every method that occurs; with the selection "own", also whose own criterion reads the truth.
+def facts_of(rows: Iterable[Row], selection: str | None = None) -> dict[str, ShownLearner]:
+    """Facts of every learner that occurs; with the selection "own", also whose own criterion reads the truth.
 
-    One run that is told the truth marks its method.
+    One run that is told the truth marks its learner.
     """
-    found: dict[str, MethodFacts] = {}
+    found: dict[str, ShownLearner] = {}
     for row in rows:
-        name, told = row["method"], selection == "own" and read_truth(row, "own")
+        name, told = row["learner"], selection == "own" and read_truth(row, "own")
         if name not in found:
             title, family = row["title"] or name, row["family"] or "other"
-            found[name] = MethodFacts(name, title, family, row["uses_truth"], row["needs_support"], told)
+            found[name] = ShownLearner(name, title, family, row["uses_truth"], row["needs_support"], told)
         elif told and not found[name].selected_with_truth:
             found[name] = replace(found[name], selected_with_truth=True)
     return found
 
 
 def check_selection(selection: str) -> str:
+    selection = current(selection)
     if selection not in SELECTIONS:
         raise InputError(
             f"selection must be one of {listed(SELECTIONS)}, got {selection!r}.{nearest(selection, SELECTIONS)}"
@@ -202,17 +224,16 @@ def board(
     Traceback (most recent call last):
     pulens.errors.InputError: the archive has no finished run yet: there is nothing to report.
     """
-    cells.check_metric(metric)
-    check_selection(selection)
+    metric, selection = check_metric(metric), check_selection(selection)
     chosen = choose(conditions_of(archive.done), condition)
-    mine = [row for row in archive.results(selection) if chosen.holds(row)]
+    mine = [row for row in archive.results(selection, metric) if chosen.holds(row)]
     if not mine:
         raise InputError(f"no run under {chosen.name} has the selection {selection!r}; try 'own' or 'last'.")
-    known = {row["method"] for row in archive.done}
+    known = {row["learner"] for row in archive.done}
     if reference not in known:
         if reference != "nnpu":
             raise InputError(
-                f"--reference {reference!r} has no run here; methods are {listed(sorted(known), limit=40)}."
+                f"--reference {reference!r} has no run here; learners are {listed(sorted(known), limit=40)}."
             )
         reference = ""
     return from_rows(mine, chosen, metric, selection, reference or None)
@@ -226,23 +247,30 @@ def from_rows(rows: Sequence[Row], condition: Condition, metric: str, selection:
     undefined: dict[tuple[str, str], int] = {}
     for row in kept:
         if not cells.is_defined(row[metric]):
-            place = row["method"], row["dataset"]
+            place = row["learner"], row["dataset"]
             undefined[place] = undefined.get(place, 0) + 1
-    competing = {place: own for place, own in table.items() if not facts[place[0]].uses_truth}
-    if reference is not None and reference not in cells.methods_of(competing):
+    compared = cells.better_is_higher(table, metric)
+    competing = {place: own for place, own in compared.items() if not facts[place[0]].uses_truth}
+    if reference is not None and reference not in cells.learners_of(competing):
         reference = None
     notices = []
     if dropped:
         notices.append(
-            f"{dropped} runs of the same method, data set and seed with other settings were left out: the newest count."
+            f"{dropped} runs of the same learner, data set and seed with other settings were left out: the newest "
+            "count."
         )
-    ordered = tables.ordered(table)
+    ordered = tables.ordered(compared)
     ranking, reason = _ranked(competing)
     if reference is None:
-        notices.append("there is no run of the reference method here: nothing is compared with it.")
-    others = [name for name in cells.methods_of(competing) if name != reference]
+        notices.append("there is no run of the reference learner here: nothing is compared with it.")
+    others = [name for name in cells.learners_of(competing) if name != reference]
     wilcoxons = {name: paired.wilcoxon(competing, name, reference) for name in others} if reference else {}
     corrected = dict(zip(wilcoxons, paired.holm([p for _, p in wilcoxons.values()]), strict=True))
+    if facts_of_metric(metric).reads == "ranking" and metric not in STORED:
+        notices.append(
+            f"{metric} was computed from archived counts, whose scores are binned where they are many: in the last "
+            "digits it may differ from that of all scores."
+        )
     seeds = [len(own) for own in table.values()]
     if seeds and min(seeds) < 2:
         notices.append("some cells have a single seed: they have no spread and no test.")
@@ -286,7 +314,7 @@ def _beliefs(table: Cells, others: Sequence[str], reference: str | None) -> dict
 
 
 def published_beside(places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], float]:
-    """Accuracies of paper 004's Table 1 for methods and data sets that it has, as shares.
+    """Accuracies of paper 004's Table 1 for learners and data sets that it has, as shares.
 
     >>> published_beside([("dist_pu", "spambase"), ("dist_pu", "digits")])
     {('dist_pu', 'spambase'): 0.8571}

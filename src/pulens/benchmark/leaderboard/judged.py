@@ -20,8 +20,8 @@ class Judged:
 
     coverage: tuple[Row, ...]  # of intervals, by prior and metric
     epochs: tuple[Row, ...]  # what each criterion's choice of epoch cost
-    methods: tuple[Row, ...]  # what each way to choose a method cost, on the runs with the known prior
-    sampled_methods: tuple[Row, ...]  # the same on the runs whose class prior was estimated too, where they are fewer
+    learners: tuple[Row, ...]  # what each way to choose a learner cost, on the runs with the known prior
+    sampled_learners: tuple[Row, ...]  # the same on the runs whose class prior was estimated too, where they are fewer
     runs: int  # with the class prior known
     sampled: int  # of them, with the class prior estimated as well
     by_run: Mapping[str, tuple[Row, ...]]  # key -> judgements with the known prior; also of runs told the truth
@@ -32,7 +32,7 @@ def judge_within(archive: Archive, condition: Condition, most: int | None = 300,
     """Judge all runs of a condition with the class prior known, and at most so many with an estimated one.
 
     Estimating the class prior is what takes time: there at most :data:`FEWER` redraws are made, and runs are taken
-    whole seeds at a time, so that methods stay comparable; ``None`` takes all.
+    whole seeds at a time, so that learners stay comparable; ``None`` takes all.
     """
     mine = newest(row for row in archive.done if condition.holds(row))[0]
     competing = [row for row in mine if not row["uses_truth"]]
@@ -47,8 +47,8 @@ def judge_within(archive: Archive, condition: Condition, most: int | None = 300,
     return Judged(
         tuple(judgement.coverage(told + estimated, by=("prior", "metric"))),
         tuple(judgement.epoch_regret(archive, rows=mine)),
-        tuple(judgement.method_regret(archive, whole, rows=mine)),
-        tuple(judgement.method_regret(archive, both, rows=sample)) if is_part else (),
+        tuple(judgement.learner_regret(archive, whole, rows=mine)),
+        tuple(judgement.learner_regret(archive, both, rows=sample)) if is_part else (),
         len(competing),
         len(sample),
         gathered(known),
@@ -67,7 +67,7 @@ def gathered(judged: Sequence[Row]) -> dict[str, tuple[Row, ...]]:
 def within(rows: Sequence[Row], most: int) -> list[Row]:
     """Runs of whole (data set, seed) groups, seeds in turn over the data sets, until there are enough.
 
-    >>> rows = [{"dataset": d, "seed": s, "method": m} for d in "xy" for s in (1, 2) for m in "ab"]
+    >>> rows = [{"dataset": d, "seed": s, "learner": m} for d in "xy" for s in (1, 2) for m in "ab"]
     >>> [(row["dataset"], row["seed"]) for row in within(rows, 4)]
     [('x', 1), ('x', 1), ('y', 1), ('y', 1)]
     """

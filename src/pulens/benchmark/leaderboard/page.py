@@ -8,6 +8,7 @@ from typing import Any
 from pulens.benchmark.analyse import tables
 from pulens.benchmark.analyse.conditions import selects_with_truth
 from pulens.benchmark.archive import Archive
+from pulens.benchmark.archive.measured import sign_of
 from pulens.benchmark.leaderboard.board import MARKS, Board
 from pulens.benchmark.leaderboard.judged import Judged
 from pulens.benchmark.leaderboard.page_data import DETAILED, page_data
@@ -43,7 +44,7 @@ def leaderboard_page(
         done=len(archive.done),
         failed=_failed(archive),
         failures=len(archive.failed),
-        families=list(dict.fromkeys(one["family"] for one in data["methods"])),
+        families=list(dict.fromkeys(one["family"] for one in data["learners"])),
         data_about=data,
         marks=MARKS,
         judged=judged,
@@ -54,7 +55,7 @@ def leaderboard_page(
 
 def _has_frequencies(data: Mapping[str, Any]) -> bool:
     """Whether labels at random occur with several label frequencies, all else being the same."""
-    places = [(one["setting"], one["parameters"]) for one in data["conditions"] if one["strategy"] == "S1"]
+    places = [(one["setting"], one["parameters"]) for one in data["conditions"] if one["alias"] == "S1"]
     return len(places) > len(set(places))
 
 
@@ -62,8 +63,8 @@ def _has_bias(data: Mapping[str, Any]) -> bool:
     """Whether some label frequency occurs with random and with biased labels, all else being the same."""
     seen: dict[tuple[int, float], set[str]] = {}
     for one in data["conditions"]:
-        seen.setdefault((one["setting"], one["frequency"]), set()).add(one["strategy"])
-    return any("S1" in strategies and len(strategies) > 1 for strategies in seen.values())
+        seen.setdefault((one["setting"], one["frequency"]), set()).add(one["alias"])
+    return any("S1" in aliases and len(aliases) > 1 for aliases in seen.values())
 
 
 def _rows(found: Board) -> list[dict[str, Any]]:
@@ -71,10 +72,13 @@ def _rows(found: Board) -> list[dict[str, Any]]:
     summaries = tables.summaries(found.cells)
     return [
         {
-            "title": found.methods[name].marked,
-            "family": found.methods[name].family,
+            "title": found.learners[name].marked,
+            "family": found.learners[name].family,
             "cells": [
-                ("" if (one := summaries.get((name, d))) is None else str(one), found.other_seeds.get((name, d)))
+                (
+                    "" if (one := summaries.get((name, d))) is None else one.shown(found.factor),
+                    found.other_seeds.get((name, d)),
+                )
                 for d in found.datasets
             ],
         }
@@ -84,36 +88,42 @@ def _rows(found: Board) -> list[dict[str, Any]]:
 
 def _sentence(found: Board) -> str:
     """Who leads and whether that means anything."""
-    competing = [name for name in found.order if not found.methods[name].uses_truth]
+    competing = [name for name in found.order if not found.learners[name].uses_truth]
     if not competing:
-        return "Only methods that are told the truth have runs here."
-    lead = found.methods[competing[0]].marked
+        return "Only learners that are told the truth have runs here."
+    lead = found.learners[competing[0]].marked
     sets = "one data set" if len(found.datasets) == 1 else f"{len(found.datasets)} data sets"
-    words = f"{lead} has the highest mean {found.metric} over {sets}"
+    end, side = ("lowest", "below") if sign_of(found.metric) < 0 else ("highest", "above")
+    words = f"{lead} has the {end} mean {found.metric} over {sets}"
     if any((competing[0], one) not in found.cells for one in found.datasets):
-        words = f"{lead} is furthest above the average {found.metric} of the data sets it was run on"
+        words = f"{lead} is furthest {side} the average {found.metric} of the data sets it was run on"
     ranking = found.ranking
     if ranking is None:
-        return f"{words}; there is too little to rank methods by."
-    best = ranking.methods[0]
+        return f"{words}; there is too little to rank learners by."
+    best = ranking.learners[0]
     together = next((group for group in ranking.groups if best in group), (best,))
     if best != competing[0]:
-        words += f", {found.methods[best].marked} the best mean rank"
+        words += f", {found.learners[best].marked} the best mean rank"
     if len(together) == 1:
         return f"{words}; its rank stands clear of all others."
     equal = "one other" if len(together) == 2 else f"{len(together) - 1} others"
-    return (
-        f"{words}; by rank {found.methods[best].marked} cannot be told apart from {equal} of {len(competing)} methods."
-    )
+    of = f"{equal} of {len(competing)} learners"
+    return f"{words}; by rank {found.learners[best].marked} cannot be told apart from {of}."
 
 
 def _failed(archive: Archive) -> list[dict[str, Any]]:
-    """Failed runs gathered by method, data set and reason."""
+    """Failed runs gathered by learner, data set and reason."""
     gathered: dict[tuple[str, str, str], list[int]] = {}
     for row in archive.failed:
-        place = row["title"] or row["method"], row["dataset"], " ".join((row["reason"] or "no reason given").split())
+        place = row["title"] or row["learner"], row["dataset"], " ".join((row["reason"] or "no reason given").split())
         gathered.setdefault(place, []).append(row["seed"])
     return [
-        {"method": method, "dataset": dataset, "reason": reason[:400], "seeds": sorted(set(seeds)), "runs": len(seeds)}
-        for (method, dataset, reason), seeds in sorted(gathered.items())
+        {
+            "learner": learner,
+            "dataset": dataset,
+            "reason": reason[:400],
+            "seeds": sorted(set(seeds)),
+            "runs": len(seeds),
+        }
+        for (learner, dataset, reason), seeds in sorted(gathered.items())
     ]

@@ -12,8 +12,9 @@ from pulens.benchmark.analyse import bayesian, costs, paired, tables
 from pulens.benchmark.analyse.cells import METRICS, is_defined
 from pulens.benchmark.analyse.conditions import Condition, conditions_of, newest
 from pulens.benchmark.analyse.failures import KINDS, score_view
-from pulens.benchmark.analyse.judgement import TRUTH, judge
+from pulens.benchmark.analyse.judgement import judge
 from pulens.benchmark.archive import CURVE, Archive
+from pulens.benchmark.archive.measured import is_share, sign_of
 from pulens.benchmark.leaderboard.board import ROPE, Board, facts_of, from_rows, selections_of
 from pulens.benchmark.leaderboard.judged import Judged, gathered, within
 from pulens.errors import InputError
@@ -37,8 +38,9 @@ def page_data(archive: Archive, start: Board, detailed: int = DETAILED, judged: 
     datasets = sorted({row["dataset"] for row in archive.done})
     conditions = conditions_of(archive.done)
     selections = selections_of(archive)
-    methods = {name: place for place, name in enumerate(names)}
+    learners = {name: place for place, name in enumerate(names)}
     places = {name: place for place, name in enumerate(datasets)}
+    metrics = list(dict.fromkeys((*METRICS, start.metric)))
     boards = {}
     for place, condition in enumerate(conditions):
         for selection in selections:
@@ -46,15 +48,15 @@ def page_data(archive: Archive, start: Board, detailed: int = DETAILED, judged: 
             is_usual = selection in ("own", "oracle_f1", start.selection)
             if condition.name != start.condition.name and len(conditions) > 3 and not is_usual:
                 continue
-            rows = [row for row in archive.results(selection) if condition.holds(row)]
-            for metric in METRICS if rows else ():
+            rows = [row for row in archive.results(selection, start.metric) if condition.holds(row)]
+            for metric in metrics if rows else ():
                 found = _board(start, rows, condition, metric, selection)
-                boards[f"{place}|{selection}|{metric}"] = _board_data(found, methods, places)
-    runs, of = _runs(archive, start, conditions, methods, places, selections, detailed)
+                boards[f"{place}|{selection}|{metric}"] = _board_data(found, learners, places)
+    runs, of = _runs(archive, start, conditions, learners, places, selections, detailed)
     reasons = _without_negatives(archive, runs, judged)
     settings = list(dict.fromkeys(one.setting for one in conditions))
     return {
-        "methods": [
+        "learners": [
             {
                 "name": name,
                 "title": facts[name].title,
@@ -66,12 +68,14 @@ def page_data(archive: Archive, start: Board, detailed: int = DETAILED, judged: 
             for name in names
         ],
         "datasets": datasets,
-        "metrics": list(METRICS),
+        "metrics": metrics,
+        "plain": [name for name in metrics if not is_share(name)],  # shown as they are, not in percent
+        "lower": [name for name in metrics if sign_of(name) < 0],  # of which less is better
         "selections": selections,
         "conditions": [
             {
                 "name": one.name,
-                "strategy": one.strategy,
+                "alias": one.alias,
                 "parameters": one.further[0],
                 "frequency": one.label_frequency,
                 "setting": settings.index(one.setting),
@@ -84,17 +88,17 @@ def page_data(archive: Archive, start: Board, detailed: int = DETAILED, judged: 
             "selection": start.selection,
             "metric": start.metric,
         },
-        "reference": None if start.reference is None else methods[start.reference],
+        "reference": None if start.reference is None else learners[start.reference],
         "rope": ROPE,
         "scale": SCALE,
         "kinds": list(KINDS),
         "boards": boards,
-        "costs": [_costs(archive, one, methods, places) for one in conditions],
+        "costs": [_costs(archive, one, learners, places) for one in conditions],
         "published": [
-            [methods[method], places[dataset], _whole(value)]
-            for (method, dataset), value in _published(archive).items()
+            [learners[learner], places[dataset], _whole(value)]
+            for (learner, dataset), value in _published(archive).items()
         ],
-        "estimated": [[name, TRUTH[name]] for name in WITHOUT_NEGATIVES] if judged is not None else [],
+        "estimated": [[name, name] for name in WITHOUT_NEGATIVES] if judged is not None else [],
         "estimates": ESTIMATES,
         "reasons": reasons,
         "runs": runs,
@@ -108,64 +112,64 @@ def _board(start: Board, rows: Sequence[Row], condition: Condition, metric: str,
     return from_rows(rows, condition, metric, selection, start.reference)
 
 
-def _board_data(found: Board, methods: Mapping[str, int], datasets: Mapping[str, int]) -> Json:
-    """One table and its tests, as arrays over methods and data sets; null where there is nothing."""
+def _board_data(found: Board, learners: Mapping[str, int], datasets: Mapping[str, int]) -> Json:
+    """One table and its tests, as arrays over learners and data sets; null where there is nothing."""
 
     def grid() -> list[list[Any]]:
-        return [[None] * len(datasets) for _ in methods]
+        return [[None] * len(datasets) for _ in learners]
 
     mean, sd, n, p, verdict, beliefs = (grid() for _ in range(6))
-    for (method, dataset), one in tables.summaries(found.cells).items():
-        a, b = methods[method], datasets[dataset]
+    for (learner, dataset), one in tables.summaries(found.cells).items():
+        a, b = learners[learner], datasets[dataset]
         mean[a][b], n[a][b] = _whole(one.mean), one.n
         sd[a][b] = _whole(one.sd) if one.n > 1 else None
     for test in found.tests:
-        a, b = methods[test.method], datasets[test.dataset]
+        a, b = learners[test.learner], datasets[test.dataset]
         p[a][b], verdict[a][b] = _short(test.corrected), SIGNS[test.verdict()]
-        values = paired.differences(found.cells, test.method, test.against, test.dataset)
+        values = paired.differences(found.compared, test.learner, test.against, test.dataset)
         if values.size > 1:
             belief = bayesian.on_one_dataset(values, ROPE)
             beliefs[a][b] = [_thousandths(belief.better), _thousandths(belief.equal)]
-    over: list[Any] = [None] * len(methods)
+    over: list[Any] = [None] * len(learners)
     for name, belief in found.beliefs.items():
-        over[methods[name]] = [_thousandths(belief.better), _thousandths(belief.equal)]
-    wilcoxon: list[Any] = [None] * len(methods)
+        over[learners[name]] = [_thousandths(belief.better), _thousandths(belief.equal)]
+    wilcoxon: list[Any] = [None] * len(learners)
     for name, (sets, raw, corrected) in found.wilcoxon.items():
         sign = int(np.sign(_lead(found, name))) if corrected < LEVEL else 0
-        wilcoxon[methods[name]] = [sets, _short(raw), _short(corrected), sign]
-    records: list[Any] = [None] * len(methods)
+        wilcoxon[learners[name]] = [sets, _short(raw), _short(corrected), sign]
+    records: list[Any] = [None] * len(learners)
     for record in found.records:
-        records[methods[record.method]] = [record.wins, record.ties, record.losses]
+        records[learners[record.learner]] = [record.wins, record.ties, record.losses]
     return {
         "seeds": found.seeds,
-        "oracle": [methods[name] for name, facts in found.methods.items() if facts.selected_with_truth],
+        "oracle": [learners[name] for name, facts in found.learners.items() if facts.selected_with_truth],
         "mean": mean,
         "sd": sd,
         "n": n,
-        "undefined": [[methods[a], datasets[b], count] for (a, b), count in found.undefined.items()],
+        "undefined": [[learners[a], datasets[b], count] for (a, b), count in found.undefined.items()],
         "p": p,
         "verdict": verdict,
         "belief": beliefs,
         "over": over,
         "wilcoxon": wilcoxon,
         "records": records,
-        "ranking": _ranking(found, methods),
+        "ranking": _ranking(found, learners),
     }
 
 
-def _lead(found: Board, method: str) -> float:
+def _lead(found: Board, learner: str) -> float:
     """Median over data sets of the mean difference from the reference."""
-    pairs = [paired.differences(found.cells, method, str(found.reference), one) for one in found.datasets]
+    pairs = [paired.differences(found.compared, learner, str(found.reference), one) for one in found.datasets]
     return float(np.median([pair.mean() for pair in pairs if pair.size]))
 
 
-def _ranking(found: Board, methods: Mapping[str, int]) -> Json:
+def _ranking(found: Board, learners: Mapping[str, int]) -> Json:
     if found.ranking is None:
         return {"why": found.no_ranking_because}
     ranking = found.ranking
-    place = {name: at for at, name in enumerate(ranking.methods)}
+    place = {name: at for at, name in enumerate(ranking.learners)}
     return {
-        "methods": [methods[name] for name in ranking.methods],
+        "learners": [learners[name] for name in ranking.learners],
         "ranks": [round(value, 4) for value in ranking.ranks],
         "difference": round(ranking.critical_difference, 4),
         "groups": [[place[group[0]], place[group[-1]]] for group in ranking.groups],
@@ -175,14 +179,14 @@ def _ranking(found: Board, methods: Mapping[str, int]) -> Json:
     }
 
 
-def _costs(archive: Archive, condition: Condition, methods: Mapping[str, int], datasets: Mapping[str, int]) -> Json:
-    """Mean seconds and MiB of a run by method, data set and device; the device with most runs comes first."""
+def _costs(archive: Archive, condition: Condition, learners: Mapping[str, int], datasets: Mapping[str, int]) -> Json:
+    """Mean seconds and MiB of a run by learner, data set and device; the device with most runs comes first."""
     rows = newest(row for row in archive.results("own") if condition.holds(row))[0]
     known = costs.costs(rows, "accuracy")  # every run has one
     devices = costs.devices(known)
     cells = []
     for one in known:
-        place = methods[one.method], datasets[one.dataset], devices.index(one.device)
+        place = learners[one.learner], datasets[one.dataset], devices.index(one.device)
         cells.append([*place, _short(one.seconds), _short(one.memory / 2**20)])
     return {"cells": cells, "devices": devices}
 
@@ -215,14 +219,14 @@ def _said(row: Row, reasons: dict[str, int]) -> list[int]:
 def _published(archive: Archive) -> dict[tuple[str, str], float]:
     from pulens.benchmark.leaderboard.board import published_beside
 
-    return published_beside({(row["method"], row["dataset"]) for row in archive.done})
+    return published_beside(sorted({(row["learner"], row["dataset"]) for row in archive.done}))
 
 
 def _runs(
     archive: Archive,
     start: Board,
     conditions: Sequence[Condition],
-    methods: Mapping[str, int],
+    learners: Mapping[str, int],
     datasets: Mapping[str, int],
     selections: Sequence[str],
     most: int,
@@ -237,22 +241,25 @@ def _runs(
             break
         place = next(at for at, one in enumerate(conditions) if one.name == condition.name)
         for row in mine if len(mine) <= room else within(mine, room):
-            about = {"c": place, "m": methods[row["method"]], "d": datasets[row["dataset"]]}
-            found.append(about | run_detail(archive, row, selections, start.selection))
+            about = {"c": place, "m": learners[row["learner"]], "d": datasets[row["dataset"]]}
+            found.append(about | run_detail(archive, row, selections, start.selection, start.metric))
     return found, len(archive.done)
 
 
-def run_detail(archive: Archive, row: Row, selections: Sequence[str], selection: str) -> Json:
+def run_detail(archive: Archive, row: Row, selections: Sequence[str], selection: str, metric: str = METRICS[0]) -> Json:
     """One run: metrics at every epoch that some selection chose, a thinned curve, and densities of its scores."""
     key = row["key"]
     chosen = {name: choice for name in selections if (choice := archive.choice(key, name)) is not None}
     epochs = sorted({choice["epoch"] for choice in chosen.values()})
     at = {choice["epoch"]: choice for choice in chosen.values()}
+    if metric not in METRICS:
+        for name, choice in chosen.items():
+            at[choice["epoch"]] = choice | {metric: archive.metric(key, metric, name)}
     found = {
         "key": key,
         "s": row["seed"],
         "epochs": epochs,
-        "values": [[_whole(at[epoch][metric]) for metric in METRICS] for epoch in epochs],
+        "values": [[_whole(at[epoch][name]) for name in dict.fromkeys((*METRICS, metric))] for epoch in epochs],
         "chosen": [epochs.index(chosen[name]["epoch"]) if name in chosen else None for name in selections],
         "own": row["own_selection"],
         "trained": row["epochs"],

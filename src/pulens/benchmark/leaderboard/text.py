@@ -11,6 +11,7 @@ from typing import Any
 from pulens.benchmark.analyse import costs, labels, tables
 from pulens.benchmark.analyse.conditions import by_condition, selects_with_truth, setting_of
 from pulens.benchmark.archive import Archive
+from pulens.benchmark.archive.measured import sign_of
 from pulens.benchmark.leaderboard.board import ROPE, Board
 from pulens.benchmark.leaderboard.judged import Judged
 from pulens.errors import InputError
@@ -38,9 +39,10 @@ def report_text(found: Board, archive: Archive, judged: Judged | None = None) ->
 def _head(found: Board, archive: Archive) -> list[str]:
     lines = [
         f"archive      {archive.folder}: {len(archive.done):,} runs done, {len(archive.failed):,} failed",
-        f"condition    {found.condition.name} (strategy and label frequency), {len(found.rows):,} runs, "
-        f"{len(found.methods)} methods, {len(found.datasets)} data sets, {found.seeds} seeds",
-        f"metric       {found.metric} of test rows with true labels, in percent",
+        f"condition    {found.condition.name} (labels {found.condition.mechanism}, label frequency), "
+        f"{len(found.rows):,} runs, "
+        f"{len(found.learners)} learners, {len(found.datasets)} data sets, {found.seeds} seeds",
+        f"metric       {found.metric} of test rows with true labels{_comma(found.unit)}",
         f"selection    of the epoch by {found.selection_words}",
     ]
     if selects_with_truth(found.selection):
@@ -51,7 +53,7 @@ def _head(found: Board, archive: Archive) -> list[str]:
 def _table(found: Board) -> list[str]:
     """Blocks of data sets beside each other as the width allows; published figures under ours."""
     texts = _cell_texts(found)
-    names = max(12, *(len(one.marked) for one in found.methods.values())) + 2
+    names = max(12, *(len(one.marked) for one in found.learners.values())) + 2
     wide = max(15, *(len(one) + 2 for one in found.datasets), *(len(text) + 1 for text in texts.values()))
     per_block = max(1, (WIDTH - names) // wide)
     lines = [
@@ -64,7 +66,7 @@ def _table(found: Board) -> list[str]:
         for name in found.order:
             shown = [f"{texts.get((name, dataset), '–'):>{wide}}" for dataset in block]
             mean = f"{_mean(found, name):>9}" if is_last else ""
-            lines.append(f"{found.methods[name].marked:<{names}}" + "".join(shown) + mean)
+            lines.append(f"{found.learners[name].marked:<{names}}" + "".join(shown) + mean)
             beside = [found.published.get((name, dataset)) for dataset in block]
             if any(value is not None for value in beside):
                 figures = "".join(f"{'' if v is None else f'{100 * v:.2f}  ':>{wide}}" for v in beside)
@@ -79,22 +81,22 @@ def _cell_texts(found: Board) -> dict[tuple[str, str], str]:
     texts = {}
     for place, one in tables.summaries(found.cells).items():
         few = str(found.other_seeds.get(place, "")).translate(RAISED) + "?" * bool(found.undefined.get(place))
-        texts[place] = f"{one}{few} {SIGNS[verdicts.get(place, 'tie')]}"
+        texts[place] = f"{one.shown(found.factor)}{few} {SIGNS[verdicts.get(place, 'tie')]}"
     return texts
 
 
 def _named(found: Board, name: str) -> str:
-    """A method's title with its marks, in a column of its own."""
-    facts = found.methods[name]
+    """A learner's title with its marks, in a column of its own."""
+    facts = found.learners[name]
     room = 33 - (len(facts.mark) + 1 if facts.mark else 0)
     title = facts.title if len(facts.title) <= room else f"{facts.title[: room - 1]}…"
     return f"{f'{title} {facts.mark}'.strip():<34}"
 
 
 def _mean(found: Board, name: str) -> str:
-    """In percent, for methods with a value on every data set: other means would compare different things."""
-    means = [fmean(own.values()) for (method, _), own in found.cells.items() if method == name]
-    return f"{100 * fmean(means):.2f}" if len(means) == len(found.datasets) else "–"
+    """In percent, for learners with a value on every data set: other means would compare different things."""
+    means = [fmean(own.values()) for (learner, _), own in found.cells.items() if learner == name]
+    return f"{found.factor * fmean(means):.2f}" if len(means) == len(found.datasets) else "–"
 
 
 def _legend(found: Board) -> list[str]:
@@ -102,7 +104,7 @@ def _legend(found: Board) -> list[str]:
     if found.reference:
         lines.append(
             f"+ and -: better and worse than {found.reference} on that data set (two-sided paired t-test over seeds, "
-            "Holm-corrected over methods, level 0.05)"
+            "Holm-corrected over learners, level 0.05)"
         )
     lines += [f"{mark} {text}" for mark, text in found.marks.items()]
     if found.other_seeds:
@@ -116,13 +118,13 @@ def _legend(found: Board) -> list[str]:
 
 
 def _ranks(found: Board) -> list[str]:
-    records = {one.method: one for one in found.records}
-    lines = ["mean rank over data sets; win/tie/loss against every other method, data set by data set (t-test, Holm)"]
-    order: Sequence[str] = [one.method for one in found.records]
+    records = {one.learner: one for one in found.records}
+    lines = ["mean rank over data sets; win/tie/loss against every other learner, data set by data set (t-test, Holm)"]
+    order: Sequence[str] = [one.learner for one in found.records]
     ranks: Mapping[str, float] = {}
     if found.ranking is not None:
-        ranks = dict(zip(found.ranking.methods, found.ranking.ranks, strict=True))
-        order = [*found.ranking.methods, *(name for name in order if name not in ranks)]
+        ranks = dict(zip(found.ranking.learners, found.ranking.ranks, strict=True))
+        order = [*found.ranking.learners, *(name for name in order if name not in ranks)]
     for name in order:
         one, rank = records[name], ranks.get(name)
         shown = "    –" if rank is None else f"{rank:5.2f}"
@@ -137,10 +139,10 @@ def _ranks(found: Board) -> list[str]:
     left = [name for name in order if name not in ranks]
     if left:
         lines.append(
-            f"not ranked, since data sets are missing: {', '.join(found.methods[name].marked for name in left)}"
+            f"not ranked, since data sets are missing: {', '.join(found.learners[name].marked for name in left)}"
         )
     for group in ranking.groups:
-        lines += _wrapped(f"not told apart: {', '.join(found.methods[name].marked for name in group)}")
+        lines += _wrapped(f"not told apart: {', '.join(found.learners[name].marked for name in group)}")
     if len(ranking.datasets) < 5:
         lines.append(f"with {len(ranking.datasets)} data sets ranks can tell hardly anything apart.")
     return lines
@@ -168,8 +170,8 @@ def _comparison(found: Board) -> list[str]:
 
 def _labels(found: Board, archive: Archive) -> list[str]:
     """What few labels and biased labels cost, all else as in the report's condition."""
-    mine = [row for row in archive.results(found.selection) if setting_of(row) == found.condition.setting]
-    rows = [row for own in by_condition(mine).values() for row in own if row["method"] in found.methods]
+    mine = [row for row in archive.results(found.selection, found.metric) if setting_of(row) == found.condition.setting]
+    rows = [row for own in by_condition(mine).values() for row in own if row["learner"] in found.learners]
     return _with_gap(_label_curves(found, rows), _biased(found, rows))
 
 
@@ -178,12 +180,14 @@ def _with_gap(first: list[str], second: list[str]) -> list[str]:
 
 
 def _label_curves(found: Board, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    if sign_of(found.metric) < 0:  # a share of the best says nothing where the best is the least
+        return []
     curves = labels.label_curves(rows, found.metric)
     if not curves:
         return []
     lines = ["lowest label frequency from which on 95% of the best mean is kept (labels at random)"]
     sets = sorted({one.dataset for one in curves})
-    enough = {(one.method, one.dataset): one.enough() for one in curves}
+    enough = {(one.learner, one.dataset): one.enough() for one in curves}
     lines.append(f"{'':<34}" + "".join(f"{one:>15}" for one in sets))
     for name in found.order:
         shown = [enough.get((name, one)) for one in sets]
@@ -200,9 +204,9 @@ def _biased(found: Board, rows: Sequence[Mapping[str, Any]]) -> list[str]:
         return []
     if not biased:
         return []
-    places = sorted({(one.strategy, one.label_frequency, one.parameters or "") for one in biased})
-    # parameters are written only where a strategy occurs with several
-    several = {strategy for strategy, _, _ in places if len({p for s, _, p in places if s == strategy}) > 1}
+    places = sorted({(one.alias, one.label_frequency, one.parameters or "") for one in biased})
+    # parameters are written only where a mechanism occurs with several
+    several = {alias for alias, _, _ in places if len({p for s, _, p in places if s == alias}) > 1}
     heads = [f"{s} {c:g}{f' {p}' if s in several else ''}" for s, c, p in places]
     wide = max(10, *(len(head) + 2 for head in heads))
     lines = [f"points of {found.metric} lost by biased labels, mean over data sets"]
@@ -213,9 +217,9 @@ def _biased(found: Board, rows: Sequence[Mapping[str, Any]]) -> list[str]:
             lost = [
                 one.loss
                 for one in biased
-                if one.method == name and (one.strategy, one.label_frequency, one.parameters or "") == place
+                if one.learner == name and (one.alias, one.label_frequency, one.parameters or "") == place
             ]
-            lost_at.append(f"{100 * fmean(lost):>{wide}.2f}" if lost else f"{'–':>{wide}}")
+            lost_at.append(f"{found.factor * fmean(lost):>{wide}.2f}" if lost else f"{'–':>{wide}}")
         lines.append(f"{_named(found, name)}{''.join(lost_at)}")
     return lines
 
@@ -235,8 +239,8 @@ def _costs(found: Board) -> list[str]:
         sets = len({one.dataset for one in there})
         head = f"on {device}"
         lines.append(f"{head:<34}{'seconds':>10}{'MiB':>9}{'runs a stack':>14}{'sets':>6}  best for the time on")
-        for name in sorted({one.method for one in there}, key=lambda name: _typical(there, name)):
-            mine = [one for one in there if one.method == name]
+        for name in sorted({one.learner for one in there}, key=lambda name: _typical(there, name)):
+            mine = [one for one in there if one.learner == name]
             where = ", ".join(one.dataset for one in mine if one.is_efficient)
             memory = fmean(one.memory for one in mine) / 2**20
             lines.append(
@@ -244,13 +248,15 @@ def _costs(found: Board) -> list[str]:
                 f"{'–' if math.isnan(memory) else f'{memory:.0f}':>9}{fmean(one.stack_runs for one in mine):>14.1f}"
                 f"{len(mine):>6}  {where}".rstrip()
             )
-        if any(len({one.dataset for one in there if one.method == name}) < sets for name in {o.method for o in there}):
+        if any(
+            len({one.dataset for one in there if one.learner == name}) < sets for name in {o.learner for o in there}
+        ):
             lines.append("means are over the data sets measured there (sets): compare those over the same ones only")
     return lines
 
 
 def _typical(known: Iterable[Any], name: str) -> float:
-    return fmean(one.seconds for one in known if one.method == name)
+    return fmean(one.seconds for one in known if one.learner == name)
 
 
 def _judged(judged: Judged | None) -> list[str]:
@@ -275,9 +281,9 @@ def _judged(judged: Judged | None) -> list[str]:
             lines.append(
                 f"{name:<34}{100 * row['regret']:>8.2f}{100 * row['worst']:>8.2f}{row['best']:>13.0%}{row['runs']:>7}"
             )
-    heading = "which criterion picks the best method: points of accuracy lost, rank correlation with the truth"
-    lines += _choosing(heading, judged.methods)
-    return lines + _choosing("the same, on the runs whose class prior was estimated too", judged.sampled_methods)
+    heading = "which criterion picks the best learner: points of accuracy lost, rank correlation with the truth"
+    lines += _choosing(heading, judged.learners)
+    return lines + _choosing("the same, on the runs whose class prior was estimated too", judged.sampled_learners)
 
 
 def _choosing(heading: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -293,13 +299,17 @@ def _failed(archive: Archive) -> list[str]:
         return []
     reasons: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for row in archive.failed:
-        reasons.setdefault((row["method"], row["dataset"], row["reason"] or "no reason given"), []).append(row)
+        reasons.setdefault((row["learner"], row["dataset"], row["reason"] or "no reason given"), []).append(row)
     lines = [f"failed runs: {len(archive.failed)}"]
-    for (method, dataset, reason), rows in sorted(reasons.items()):
+    for (learner, dataset, reason), rows in sorted(reasons.items()):
         lines += _wrapped(
-            f"  {method} on {dataset}, {len(rows)} {'run' if len(rows) == 1 else 'runs'}: {' '.join(reason.split())}"
+            f"  {learner} on {dataset}, {len(rows)} {'run' if len(rows) == 1 else 'runs'}: {' '.join(reason.split())}"
         )
     return lines
+
+
+def _comma(words: str) -> str:
+    return f",{words}" if words.startswith(" ") else words
 
 
 def _wrapped(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a protocol's keys must be together: settings that methods have, parts that hold rows, networks that can read."""
+"""What a protocol's keys must be together: settings learners have, parts that hold rows, networks that can read."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pulens import labelling
 from pulens.benchmark import datasets, methods
 from pulens.benchmark.protocol.text import Text
+from pulens.benchmark.vocabulary import older
 from pulens.errors import InputError, PulensError, listed, nearest
 
 if TYPE_CHECKING:
@@ -39,29 +40,29 @@ _A_NUMBER_TO_PEOPLE = re.compile(r"[+-]?\d+[eE][+-]?\d+")
 
 
 def check_settings(protocol: Protocol, text: Text) -> None:
-    """Settings must be for methods and data that there are, and be settings of that method which it is free to have."""
-    known_methods, places = methods.names(), ("all", *KINDS, *datasets.names())
-    for method, chosen in protocol.settings.items():
-        if method not in known_methods:
+    """Settings must be for learners and data that there are, and be settings which that learner is free to have."""
+    known_learners, places = methods.names(), ("all", *KINDS, *datasets.names())
+    for learner, chosen in protocol.settings.items():
+        if learner not in known_learners:
             raise InputError(
-                f"{text.place(('settings', method))}: settings for an unknown method {method!r}."
-                f"{nearest(method, known_methods)}"
+                f"{text.place(('settings', learner))}: settings for an unknown learner {learner!r}."
+                f"{nearest(learner, known_learners)}"
             )
         for which, values in chosen.items():
             if which not in places:
                 raise InputError(
-                    f"{text.place(('settings', method, which))}: settings are for 'all', a kind of data "
+                    f"{text.place(('settings', learner, which))}: settings are for 'all', a kind of data "
                     f"({listed(KINDS)}) or a data set, got {which!r}.{nearest(which, places)}"
                 )
-            found = methods.find(method)
+            found = methods.find(learner)
             allowed = found.settings
             for setting, value in values.items():
-                place = text.place(("settings", method, which, setting))
+                place = text.place(("settings", learner, which, setting))
                 if setting in DECIDED:
                     raise InputError(f"{place}: {setting} is no setting to choose here: {DECIDED[setting]}.")
                 if setting not in allowed:
                     free = [name for name in allowed if name not in DECIDED]
-                    raise InputError(f"{place}: {method} has no setting {setting!r}.{nearest(setting, free)}")
+                    raise InputError(f"{place}: {learner} has no setting {setting!r}.{nearest(setting, free)}")
                 if not _is_finite(value):
                     raise InputError(f"{place}: {setting} must be a finite number, got {value!r}.")
                 if isinstance(value, str) and _A_NUMBER_TO_PEOPLE.fullmatch(value):
@@ -83,7 +84,7 @@ def _check_value(learner: Any, setting: str, value: Any, place: str) -> None:
     from pulens.learners.base.settings import check_settings as check_learner
 
     try:
-        check_learner(learner(**{setting: value}))
+        check_learner(learner(**{setting: older(value) if setting == "selection" else value}))
     except InputError as error:
         raise InputError(f"{place}: {error}") from error
 
@@ -113,12 +114,12 @@ def check_combinations(protocol: Protocol, text: Text) -> None:
                         f"has no parameter {parameter!r}.{nearest(parameter, allowed)}"
                     )
             _try_mechanism(mechanism, condition.parameters, text.place(("conditions", number, "parameters")))
-    for method in protocol.methods:
-        if method != "all":
+    for learner in protocol.learners:
+        if learner != "all":
             try:
-                methods.find(method)
+                methods.find(learner)
             except PulensError as error:
-                raise InputError(f"{text.place(('methods',))}: {error}") from error
+                raise InputError(f"{text.place(('learners',))}: {error}") from error
     _check_options(protocol, text)
     _check_backbones(protocol, text)
 

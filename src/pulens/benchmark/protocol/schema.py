@@ -1,4 +1,4 @@
-"""Protocols: which methods, data sets, conditions and seeds a benchmark covers. YAML in, checked and typed out.
+"""Protocols: which learners, data sets, conditions and seeds a benchmark covers. YAML in, checked and typed out.
 
 >>> protocol = load_protocol("smoke")
 >>> protocol.seeds
@@ -28,6 +28,7 @@ from pulens import backbones, labelling
 from pulens.benchmark import datasets
 from pulens.benchmark.protocol.checks import check_combinations, check_settings
 from pulens.benchmark.protocol.text import Text, read_text
+from pulens.benchmark.vocabulary import with_current_names
 from pulens.bounded_text import read_bounded
 from pulens.errors import InputError, listed, nearest
 from pulens.scenario import DEFAULT_SCENARIO
@@ -107,7 +108,7 @@ class Protocol(_Strict):
     name: Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]*$")]
     title: str = ""
     source: str = ""
-    methods: Annotated[tuple[str, ...], Several, Field(min_length=1)] = ("all",)
+    learners: Annotated[tuple[str, ...], Several, Field(min_length=1)] = ("all",)
     datasets: Annotated[tuple[DatasetName, ...], Several, Field(min_length=1), Distinct]
     conditions: Annotated[tuple[Condition, ...], Field(min_length=1)]
     seeds: Annotated[tuple[Annotated[Whole, Field(ge=0, lt=2**63)], ...], Several, Field(min_length=1), Distinct]
@@ -125,9 +126,9 @@ class Protocol(_Strict):
     tally_bins: Annotated[Whole, Field(ge=16)] = 256
     settings: dict[str, dict[str, dict[str, Any]]] = {}
 
-    def settings_of(self, method: str, dataset: str) -> dict[str, Any]:
-        """Settings of a method on a data set: those for all, then for its kind of data, then for itself."""
-        chosen = self.settings.get(method, {})
+    def settings_of(self, learner: str, dataset: str) -> dict[str, Any]:
+        """Settings of a learner on a data set: those for all, then for its kind of data, then for itself."""
+        chosen = self.settings.get(learner, {})
         found: dict[str, Any] = {}
         for where in ("all", datasets.find(dataset).kind, dataset):
             found |= chosen.get(where, {})
@@ -167,8 +168,8 @@ def parse_protocol(content: str, where: str, changes: Mapping[str, Any] | None =
             f"{where}: a protocol is a mapping with keys such as {listed(Protocol.model_fields, limit=6)}."
         )
     base = values.get("extends")
-    values = _extended(values, text)
-    given = {name: value for name, value in (changes or {}).items() if value is not None}
+    values = _extended(_renamed(values, where), text)
+    given = _renamed({name: value for name, value in (changes or {}).items() if value is not None}, where)
     text = text.with_changes(given) if base is None else text.with_changes(given).extending(str(base))
     try:
         protocol = Protocol(**(values | given))
@@ -194,6 +195,11 @@ def _extended(values: dict[str, Any], text: Text) -> dict[str, Any]:
     content = (resources.files("pulens.benchmark.protocol") / "shipped" / f"{base}.yaml").read_text(encoding="utf-8")
     below, taken = read_text(content, f"protocol {base}")
     return _extended(taken, below) | values
+
+
+def _renamed(values: Mapping[Any, Any], where: str) -> dict[Any, Any]:
+    """Keys as they are spelt now: protocols older than the word "learners" say "methods"."""
+    return with_current_names(values, Protocol.model_fields, where)
 
 
 def _words(error: ValidationError, text: Text) -> str:

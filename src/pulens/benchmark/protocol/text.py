@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from pulens.benchmark.vocabulary import current
 from pulens.bounded_text import check_yaml
 from pulens.errors import InputError
 
@@ -49,7 +50,9 @@ class Text:
         node, line = self.node, None
         for part in path:
             if isinstance(node, yaml.MappingNode):
-                pair = next(((key, value) for key, value in node.value if key.value == str(part)), None)
+                pair = next(
+                    ((key, value) for key, value in node.value if str(part) in (key.value, current(key.value))), None
+                )
                 if pair is None:
                     break
                 line, node = pair[0].start_mark.line + 1, pair[1]

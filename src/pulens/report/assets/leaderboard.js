@@ -26,26 +26,28 @@ const page = (() => {
 
   const boardOf = (condition = state.condition, metric = state.metric) =>
     raw.boards[`${condition}|${state.selection}|${metric}`];
-  // Where few methods were run, a mean over all data sets would be a mean of few methods: such data sets start switched off.
+  // Where few learners were run, a mean over all data sets would be a mean of few learners: such data sets start switched off.
   const begun = boardOf();
   const sparse = raw.datasets
     .map((_, d) => d)
-    .filter((d) => begun && begun.mean.filter((row) => row[d] !== null).length < 0.75 * raw.methods.length);
+    .filter((d) => begun && begun.mean.filter((row) => row[d] !== null).length < 0.75 * raw.learners.length);
   if (sparse.length < raw.datasets.length) sparse.forEach((d) => state.hiddenDatasets.add(d));
 
   const datasets = () => raw.datasets.map((_, place) => place).filter((place) => !state.hiddenDatasets.has(place));
-  const methods = () =>
-    raw.methods
+  const learners = () =>
+    raw.learners
       .map((_, place) => place)
       .filter(
         (m) =>
-          !state.hiddenFamilies.has(raw.methods[m].family) &&
-          `${raw.methods[m].title} ${raw.methods[m].name}`.toLowerCase().includes(state.find.toLowerCase()),
+          !state.hiddenFamilies.has(raw.learners[m].family) &&
+          `${raw.learners[m].title} ${raw.learners[m].name}`.toLowerCase().includes(state.find.toLowerCase()),
       );
   const mean = (numbers) =>
     numbers.length ? numbers.reduce((total, value) => total + value, 0) / numbers.length : NaN;
 
-  // A method's metric: on the data set of the charts, or its mean over those shown, if it has all of them.
+  const sign = () => (raw.lower.includes(state.metric) ? -1 : 1);
+
+  // A learner's metric: on the data set of the charts, or its mean over those shown, if it has all of them.
   function value(m, metric, condition = state.condition, place = chartPlace()) {
     const board = boardOf(condition, metric);
     if (!board) return NaN;
@@ -59,7 +61,7 @@ const page = (() => {
   function chartPlace() {
     const board = boardOf();
     if (state.where !== "all" || !board) return state.where;
-    if (methods().some((m) => Number.isFinite(value(m, state.metric, state.condition, "all")))) return "all";
+    if (learners().some((m) => Number.isFinite(value(m, state.metric, state.condition, "all")))) return "all";
     const count = (d) => board.mean.filter((row) => row[d] !== null).length;
     return datasets().reduce((best, d) => (best === "all" || count(d) > count(best) ? d : best), "all");
   }
@@ -78,11 +80,11 @@ const page = (() => {
   const device = () => raw.costs[state.condition].devices[state.device] || "";
 
   function drawn() {
-    const shown = methods();
+    const shown = learners();
     if (state.drawn) return [...state.drawn].filter((m) => shown.includes(m));
     const ranked = shown
-      .filter((m) => !raw.methods[m].truth && Number.isFinite(value(m, state.metric)))
-      .sort((a, b) => value(b, state.metric) - value(a, state.metric));
+      .filter((m) => !raw.learners[m].truth && Number.isFinite(value(m, state.metric)))
+      .sort((a, b) => sign() * (value(b, state.metric) - value(a, state.metric)));
     const first = ranked.slice(0, 4);
     if (raw.reference !== null && ranked.includes(raw.reference) && !first.includes(raw.reference)) first.push(raw.reference);
     return first;
@@ -90,13 +92,13 @@ const page = (() => {
 
   // Whose own criterion reads true labels depends on the selection shown.
   const isOracle = (m) => Boolean(boardOf() && boardOf().oracle.includes(m));
-  const marked = (m) => `${raw.methods[m].marked}${isOracle(m) ? (/[†‡]$/.test(raw.methods[m].marked) ? "§" : " §") : ""}`;
+  const marked = (m) => `${raw.learners[m].marked}${isOracle(m) ? (/[†‡]$/.test(raw.learners[m].marked) ? "§" : " §") : ""}`;
 
   // Points whose names found no room have numbers instead.
   const tellNumbers = (numbered) =>
     ($("#numbered").textContent = numbered.map((name, k) => `${k + 1} ${name}`).join(", "));
 
-  const ask = { tellNumbers, board: () => boardOf(), methods, marked, value, cost, device, drawn, chartPlace, run: () => state.run };
+  const ask = { tellNumbers, board: () => boardOf(), learners, marked, value, cost, device, drawn, chartPlace, run: () => state.run };
   const { builders, percent, pretty } = leaderboardCharts(raw, state, ask);
 
   const make = (name, text, more = {}) => Object.assign(document.createElement(name), { textContent: text, ...more });
@@ -108,22 +110,22 @@ const page = (() => {
     sorting.ready(table);
   }
 
-  function methodCell(m, withFamily = false) {
+  function learnerCell(m, withFamily = false) {
     const cell = document.createElement("td");
-    const name = make("bdi", raw.methods[m].title);
+    const name = make("bdi", raw.learners[m].title);
     cell.append(name);
-    cell.dataset.value = raw.methods[m].title;
-    if (raw.methods[m].truth) cell.append(" ", make("span", "† true classes", { className: "badge" }));
-    if (raw.methods[m].support) cell.append(" ", make("span", raw.methods[m].title.includes("true support") ? "‡" : "‡ true support labels", { className: "badge" }));
+    cell.dataset.value = raw.learners[m].title;
+    if (raw.learners[m].truth) cell.append(" ", make("span", "† true classes", { className: "badge" }));
+    if (raw.learners[m].support) cell.append(" ", make("span", raw.learners[m].title.includes("true support") ? "‡" : "‡ true support labels", { className: "badge" }));
     if (isOracle(m)) cell.append(" ", make("span", "§ true validation labels", { className: "badge" }));
-    if (withFamily) cell.append(make("span", raw.methods[m].family, { className: "family" }));
+    if (withFamily) cell.append(make("span", raw.learners[m].family, { className: "family" }));
     return cell;
   }
 
   // "better", "worse" or "" against the reference, and the words for it
   function verdict(board, m, d) {
     if (raw.reference === null || m === raw.reference) return ["", ""];
-    const against = raw.methods[raw.reference].title;
+    const against = raw.learners[raw.reference].title;
     if (state.test === "t" && d !== null) {
       const sign = board.verdict[m][d];
       return sign ? [sign > 0 ? "better" : "worse", `p = ${board.p[m][d]} (Holm) against ${against}`] : ["", ""];
@@ -151,22 +153,22 @@ const page = (() => {
     const published = new Map();
     const canPublish = raw.conditions[state.condition].usual && state.metric === "accuracy" && raw.published.length > 0;
     if (state.published && canPublish) for (const [m, d, figure] of raw.published) published.set(`${m}|${d}`, figure);
-    headings(table, [["method"], ["mean"], ...columns.map((d) => [raw.datasets[d]])]);
+    headings(table, [["learner"], ["mean"], ...columns.map((d) => [raw.datasets[d]])]);
     const rows = [];
     const few = new Map((board ? board.undefined : []).map(([m, d, count]) => [`${m}|${d}`, count]));
-    const shown = board ? methods().filter((m) => columns.some((d) => board.mean[m][d] !== null)) : [];
+    const shown = board ? learners().filter((m) => columns.some((d) => board.mean[m][d] !== null)) : [];
     const best = new Map();
     for (const d of columns) {
       const order = shown
-        .filter((m) => !raw.methods[m].truth && board.mean[m][d] !== null)
-        .sort((a, b) => board.mean[b][d] - board.mean[a][d]);
+        .filter((m) => !raw.learners[m].truth && board.mean[m][d] !== null)
+        .sort((a, b) => sign() * (board.mean[b][d] - board.mean[a][d]));
       order.slice(0, 2).forEach((m, place) => best.set(`${m}|${d}`, place ? "second" : "first"));
     }
     for (const m of shown) {
       const row = document.createElement("tr");
-      row.dataset.method = raw.methods[m].name;
-      if (raw.methods[m].truth) row.className = "told";
-      row.append(methodCell(m, true));
+      row.dataset.learner = raw.learners[m].name;
+      if (raw.learners[m].truth) row.className = "told";
+      row.append(learnerCell(m, true));
       const all = value(m, state.metric, state.condition, "all");
       const middle = make("td", percent(all), { className: "value" });
       mark(middle, verdict(board, m, null));
@@ -180,7 +182,7 @@ const page = (() => {
           const button = make("button", percent(whole / raw.scale), { type: "button", className: `cell ${best.get(`${m}|${d}`) || ""}` });
           const count = board.n[m][d];
           const counted = count === board.seeds ? "" : `, ${count} seed${count === 1 ? "" : "s"}`;
-          button.setAttribute("aria-label", `${raw.methods[m].title} on ${raw.datasets[d]}: ${percent(whole / raw.scale)}${counted}. Show runs`);
+          button.setAttribute("aria-label", `${raw.learners[m].title} on ${raw.datasets[d]}: ${percent(whole / raw.scale)}${counted}. Show runs`);
           if (state.spread && board.sd[m][d] !== null)
             button.append(make("span", ` ± ${percent(board.sd[m][d] / raw.scale)}`, { className: "spread" }));
           if (counted) button.append(make("sup", String(count), { className: "count", title: counted.slice(2) }));
@@ -205,29 +207,29 @@ const page = (() => {
       board && shown.some((m) => columns.some((d) => board.n[m][d] !== null && board.n[m][d] !== board.seeds))
         ? `A raised number after a value: over so many seeds; without, over all ${board.seeds}.`
         : "";
-    const against = raw.reference === null ? "" : raw.methods[raw.reference].title;
+    const against = raw.reference === null ? "" : raw.learners[raw.reference].title;
     $("#legend").textContent = !board
       ? "The page holds no runs of this choice of condition and selection: choose own or oracle f1."
       : raw.reference === null || state.test === "none"
         ? "No significance marks."
         : state.test === "t"
-          ? `▲ ▼: better or worse than ${against} on that data set (paired t-test over seeds, Holm over methods, level 0.05). Bold: best; underlined: second; methods told the truth aside. Tests are over all methods and seeds, whatever is shown.`
-          : `▲ ▼ at the mean: better or worse than ${against} over data sets (Wilcoxon signed-rank, Holm over methods, level 0.05). Below 6 data sets it can never be significant.`;
+          ? `▲ ▼: better or worse than ${against} on that data set (paired t-test over seeds, Holm over learners, level 0.05). Bold: best; underlined: second; learners told the truth aside. Tests are over all learners and seeds, whatever is shown.`
+          : `▲ ▼ at the mean: better or worse than ${against} over data sets (Wilcoxon signed-rank, Holm over learners, level 0.05). Below 6 data sets it can never be significant.`;
   }
 
   function drawCompared() {
     const board = boardOf();
     const table = $("#compared");
-    headings(table, [["method"], ["mean rank"], ["wins"], ["ties"], ["losses"], ["P(better)"], ["P(equal)"], ["P(worse)"], ["Wilcoxon p"]]);
+    headings(table, [["learner"], ["mean rank"], ["wins"], ["ties"], ["losses"], ["P(better)"], ["P(equal)"], ["P(worse)"], ["Wilcoxon p"]]);
     const ranked = new Map();
-    if (board && !board.ranking.why) board.ranking.methods.forEach((m, k) => ranked.set(m, board.ranking.ranks[k]));
-    const rows = (board ? methods() : [])
+    if (board && !board.ranking.why) board.ranking.learners.forEach((m, k) => ranked.set(m, board.ranking.ranks[k]));
+    const rows = (board ? learners() : [])
       .filter((m) => board.records[m])
       .sort((a, b) => (ranked.get(a) ?? 99) - (ranked.get(b) ?? 99))
       .map((m) => {
         const row = document.createElement("tr");
-        row.dataset.method = raw.methods[m].name;
-        row.append(methodCell(m));
+        row.dataset.learner = raw.learners[m].name;
+        row.append(learnerCell(m));
         const put = (name, text) => {
           const cell = make("td", text);
           cell.dataset.name = name;
@@ -245,19 +247,19 @@ const page = (() => {
     table.tBodies[0].replaceChildren(...rows);
     sorting.again(table);
     const ranking = board && board.ranking;
-    const against = raw.reference === null ? "" : raw.methods[raw.reference].title;
+    const against = raw.reference === null ? "" : raw.learners[raw.reference].title;
     $("#ranks-note").textContent = !ranking
       ? ""
       : ranking.why
         ? `No ranks: ${ranking.why}`
-        : `Wins, ties and losses: every pair of methods on every data set, paired t-test with Holm.${against ? ` Chances of being better, practically equal and worse, and Wilcoxon's p (Holm): against ${against}, over data sets.` : ""} Ranks over ${ranking.datasets} data sets that all ranked methods have: Friedman p = ${ranking.p}, Iman-Davenport p = ${ranking.f_p}.${ranking.datasets < 5 ? " So few data sets tell hardly anything apart." : ""}`;
+        : `Wins, ties and losses: every pair of learners on every data set, paired t-test with Holm.${against ? ` Chances of being better, practically equal and worse, and Wilcoxon's p (Holm): against ${against}, over data sets.` : ""} Ranks over ${ranking.datasets} data sets that all ranked learners have: Friedman p = ${ranking.p}, Iman-Davenport p = ${ranking.f_p}.${ranking.datasets < 5 ? " So few data sets tell hardly anything apart." : ""}`;
   }
 
   function drawChoices() {
     const holder = $("#drawn");
     const now = drawn();
     for (const old of [...holder.querySelectorAll("button")]) old.remove();
-    for (const m of methods()) {
+    for (const m of learners()) {
       const chip = make("button", marked(m), { type: "button" });
       chip.setAttribute("aria-pressed", String(now.includes(m)));
       chip.addEventListener("click", () => {
@@ -306,9 +308,9 @@ const page = (() => {
       });
       first.append(button);
       row.append(first, make("td", there ? String(run.epochs[place]) : "–"), make("td", String(run.trained)));
-      raw.metrics.forEach((_, k) => {
+      raw.metrics.forEach((metric, k) => {
         const whole = there ? run.values[place][k] : null;
-        row.append(make("td", whole === null ? "–" : percent(whole / raw.scale)));
+        row.append(make("td", whole === null ? "–" : percent(whole / raw.scale, metric)));
       });
       row.append(make("td", run.seconds === null ? "–" : String(run.seconds)), make("td", run.key, { className: "words key" }));
       return row;
@@ -345,7 +347,7 @@ const page = (() => {
     const rows = raw.estimated.map(([name, metric], k) => {
       const row = document.createElement("tr");
       const truth = run.values[place][raw.metrics.indexOf(metric)];
-      const shown = truth === null ? "–" : percent(truth / raw.scale);
+      const shown = truth === null ? "–" : percent(truth / raw.scale, metric);
       const [estimate, low, high, held] = run.pu[k];
       const cells =
         run.pu[k].length === 1
@@ -361,9 +363,9 @@ const page = (() => {
     });
     table.tBodies[0].replaceChildren(...rows);
     sorting.again(table);
-    const biased = raw.conditions[run.c].strategy === "S1" ? "" : " Labels are biased here: intervals need not hold the truth.";
+    const biased = raw.conditions[run.c].alias === "S1" ? "" : " Labels are biased here: intervals need not hold the truth.";
     const others = state.selection === "own" || run.chosen[raw.selections.indexOf(state.selection)] === place ? "" : " That is another epoch than the one of the selection shown above.";
-    $("#estimates-note").textContent = `In percent, from the PU labels of the test rows of seed ${run.s} alone with the class prior known, at epoch ${run.epochs[place]} (the method's own criterion, ${run.own.replace(/_/g, " ")}).${others}${biased}`;
+    $("#estimates-note").textContent = `In percent, from the PU labels of the test rows of seed ${run.s} alone with the class prior known, at epoch ${run.epochs[place]} (the learner's own criterion, ${run.own.replace(/_/g, " ")}).${others}${biased}`;
   }
 
   function press(selector, isOn) {
@@ -376,7 +378,7 @@ const page = (() => {
     press("[data-test]", (data) => data.test === state.test);
     press("[data-family]", (data) => !state.hiddenFamilies.has(data.family));
     $("#datasets-note").textContent = sparse.some((d) => state.hiddenDatasets.has(d))
-      ? "switched off: fewer than three in four methods were run there"
+      ? "switched off: fewer than three in four learners were run there"
       : "";
     press("[data-dataset]", (data) => !state.hiddenDatasets.has(Number(data.dataset)));
     press("[data-also]", (data) => state[data.also]);
@@ -387,7 +389,7 @@ const page = (() => {
     drawCompared();
     drawChoices();
     drawRuns();
-    const lacking = methods().filter((m) => Number.isFinite(value(m, "f1")) && !Number.isFinite(cost(m, state.cost)));
+    const lacking = learners().filter((m) => Number.isFinite(value(m, "f1")) && !Number.isFinite(cost(m, state.cost)));
     $("#devices").textContent = `Seconds are a run's share of its stack's training, memory the stack's peak over its runs; measured on ${device()}. Costs on different devices do not compare, so the chart shows one.${lacking.length ? ` Not drawn, since not all of these data sets were measured there: ${lacking.map(marked).join(", ")}.` : ""}`;
     figures.drawAll();
     const kept = new URLSearchParams({ metric: state.metric, selection: state.selection, condition: raw.conditions[state.condition].name });
@@ -467,7 +469,7 @@ const page = (() => {
     const seen = new Map();
     for (const one of raw.conditions)
       if (one.setting === raw.conditions[state.condition].setting)
-        seen.set(one.frequency, [...(seen.get(one.frequency) || []), one.strategy]);
+        seen.set(one.frequency, [...(seen.get(one.frequency) || []), one.alias]);
     const useful = [...seen]
       .filter(([, strategies]) => strategies.includes("S1") && new Set(strategies).size > 1)
       .map(([frequency]) => frequency);

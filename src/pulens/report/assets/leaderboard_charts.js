@@ -2,13 +2,15 @@
 // Charts of the leaderboard, each built from what the page holds and what the reader chose.
 const leaderboardCharts = (raw, state, ask) => {
   const { short } = words;
-  const RADAR = ["accuracy", "precision", "recall", "f1", "auc"];
+  const RADAR = ["accuracy", "precision", "recall", "f1", "roc_auc"];
   const dashes = ["", "7 3", "2 3"];
-  const families = [...new Set(raw.methods.map((method) => method.family))];
-  const familyColour = (m, palette) => palette.series[families.indexOf(raw.methods[m].family) % 6];
+  const families = [...new Set(raw.learners.map((learner) => learner.family))];
+  const familyColour = (m, palette) => palette.series[families.indexOf(raw.learners[m].family) % 6];
   const drawnStyle = (k, palette) => ({ colour: palette.series[k % 6], dash: dashes[Math.floor(k / 6) % 3] });
-  const percent = (value) => (Number.isFinite(value) ? (100 * value).toFixed(2) : "–");
-  const pretty = (name) => ({ f1: "F1", auc: "AUC", roc_auc: "ROC AUC" })[name] || name.replace(/_/g, " ");
+  const isShare = (metric) => !raw.plain.includes(metric);
+  const percent = (value, metric = state.metric) =>
+    Number.isFinite(value) ? ((isShare(metric) ? 100 : 1) * value).toFixed(2) : "–";
+  const pretty = (name) => ({ f1: "F1", roc_auc: "ROC AUC" })[name] || name.replace(/_/g, " ");
 
   function limits(columns, least = 0.02) {
     let [low, high] = [Infinity, -Infinity];
@@ -33,25 +35,25 @@ const leaderboardCharts = (raw, state, ask) => {
     const title = `Critical difference, ${pretty(state.metric)}`;
     const found = board && board.ranking;
     if (!found || found.why) return nothing("ranks", title, found ? found.why : "There are no runs of this choice.");
-    const names = found.methods.map((m) => ask.marked(m));
+    const names = found.learners.map((m) => ask.marked(m));
     return {
       id: "ranks",
       title,
       found: { names, values: found.ranks, groups: found.groups, difference: found.difference },
-      colours: found.methods.map((m) => familyColour(m, palette)),
-      reference: found.methods.indexOf(raw.reference),
+      colours: found.learners.map((m) => familyColour(m, palette)),
+      reference: found.learners.indexOf(raw.reference),
       paint: paint.ranks,
-      table: () => ({ header: ["method", "mean rank"], rows: names.map((name, k) => [name, found.ranks[k]]) }),
+      table: () => ({ header: ["learner", "mean rank"], rows: names.map((name, k) => [name, found.ranks[k]]) }),
     };
   }
 
   function beliefs() {
     const board = ask.board();
-    const against = raw.reference === null ? "" : raw.methods[raw.reference].title;
+    const against = raw.reference === null ? "" : raw.learners[raw.reference].title;
     const title = `Against ${against}, ${pretty(state.metric)}, ${state.where === "all" ? "over data sets" : where()}`;
-    if (!board || raw.reference === null) return nothing("beliefs", title, "There is no reference method to compare with.");
+    if (!board || raw.reference === null) return nothing("beliefs", title, "There is no reference learner to compare with.");
     const found = ask
-      .methods()
+      .learners()
       .map((m) => ({ m, name: ask.marked(m), pair: state.where === "all" ? board.over[m] : board.belief[m][state.where] }))
       .filter((one) => one.pair)
       .map(({ name, pair: [better, equal] }) => ({
@@ -66,7 +68,7 @@ const leaderboardCharts = (raw, state, ask) => {
       found,
       paint: paint.beliefs,
       table: () => ({
-        header: ["method", "better", "practically equal", "worse"],
+        header: ["learner", "better", "practically equal", "worse"],
         rows: found.map((one) => [one.name, ...one.chances]),
       }),
     };
@@ -80,14 +82,14 @@ const leaderboardCharts = (raw, state, ask) => {
       ...drawnStyle(k, palette),
     }));
     const all = lines.flatMap((line) => line.values).filter(Number.isFinite);
-    if (!all.length) return nothing("radar", title, "Choose methods to draw.");
+    if (!all.length) return nothing("radar", title, "Choose learners to draw.");
     const low = Math.max(0, Math.min(0.8, Math.floor(10 * Math.min(...all) - 0.5) / 10));
     return {
       id: "radar",
       title,
       found: { axes: RADAR.map(pretty), lines, low },
       paint: paint.radar,
-      table: () => ({ header: ["method", ...RADAR.map(pretty)], rows: lines.map((line) => [line.name, ...line.values]) }),
+      table: () => ({ header: ["learner", ...RADAR.map(pretty)], rows: lines.map((line) => [line.name, ...line.values]) }),
     };
   }
 
@@ -95,16 +97,16 @@ const leaderboardCharts = (raw, state, ask) => {
     const unit = state.cost === "seconds" ? "seconds of training a run" : "MiB a run";
     const title = `F1 against ${unit} on ${ask.device()}, ${where()}`;
     const points = ask
-      .methods()
+      .learners()
       .map((m) => ({ m, name: ask.marked(m), cost: ask.cost(m, state.cost), value: 100 * ask.value(m, "f1") }))
       .filter((one) => one.cost > 0 && Number.isFinite(one.value));
     if (!points.length) {
-      const why = "No method was measured on all of these data sets on this device. Choose a single data set.";
+      const why = "No learner was measured on all of these data sets on this device. Choose a single data set.";
       return { ...nothing("tradeoff", title, why), after: () => ask.tellNumbers([]) };
     }
     const beats = (a, b) => a.value >= b.value && a.cost <= b.cost && (a.value > b.value || a.cost < b.cost);
     for (const one of points)
-      one.best = !raw.methods[one.m].truth && !points.some((other) => !raw.methods[other.m].truth && beats(other, one));
+      one.best = !raw.learners[one.m].truth && !points.some((other) => !raw.learners[other.m].truth && beats(other, one));
     // a few that fail must not squeeze the others together: those far below stand at the lower edge, with their value
     const values = points.map((one) => one.value);
     const floor = lowest(values);
@@ -150,7 +152,7 @@ const leaderboardCharts = (raw, state, ask) => {
         names,
       ],
       table: () => ({
-        header: ["method", unit, "F1 in percent", "beaten by none"],
+        header: ["learner", unit, "F1 in percent", "beaten by none"],
         rows: points.map((one) => [one.name, one.cost, one.value, one.best ? "yes" : "no"]),
       }),
       trail: {
@@ -171,21 +173,23 @@ const leaderboardCharts = (raw, state, ask) => {
     return cut ? sorted[cut] - 0.15 * (most - sorted[cut]) : sorted[0];
   }
 
-  // One line per method drawn over conditions that are given as [position, condition].
+  // One line per learner drawn over conditions that are given as [position, condition].
   function overConditions(id, title, x, spots, palette) {
     const lines = ask.drawn().map((m, k) => ({
       name: ask.marked(m),
-      y: hundred(spots.map(([, condition]) => ask.value(m, state.metric, condition))),
+      y: (isShare(state.metric) ? hundred : (values) => values)(
+        spots.map(([, condition]) => ask.value(m, state.metric, condition)),
+      ),
       ...drawnStyle(k, palette),
     }));
     const at = spots.map(([place]) => place);
     if (!lines.some((line) => line.y.some(Number.isFinite)))
-      return nothing(id, title, "No runs of the methods drawn; try the selection own.");
+      return nothing(id, title, "No runs of the learners drawn; try the selection own.");
     return {
       id,
       title,
       x,
-      y: { label: `${pretty(state.metric)} in percent`, ...limits(lines.map((line) => line.y), 2) },
+      y: { label: `${pretty(state.metric)}${isShare(state.metric) ? " in percent" : ""}`, ...limits(lines.map((line) => line.y), 2) },
       layers: lines.flatMap((line) => {
         const kept = at.map((_, k) => k).filter((k) => Number.isFinite(line.y[k]));
         const [xs, ys] = [kept.map((k) => at[k]), kept.map((k) => line.y[k])];
@@ -214,7 +218,7 @@ const leaderboardCharts = (raw, state, ask) => {
   function labels(palette) {
     const spots = raw.conditions
       .map((one, place) => [Math.log10(one.frequency), place, one])
-      .filter(([, , one]) => one.strategy === "S1" && isBeside(one))
+      .filter(([, , one]) => one.alias === "S1" && isBeside(one))
       .sort((a, b) => a[0] - b[0]);
     const x = limits([spots.map(([at]) => at)], 0.2);
     const marks = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 0.9].map(Math.log10).filter((mark) => mark >= x.min && mark <= x.max);
@@ -233,13 +237,13 @@ const leaderboardCharts = (raw, state, ask) => {
       .filter(([, , one]) => one.frequency === state.frequency && isBeside(one))
       .map(([, place], k) => [k, place]);
     const axis = {
-      label: `labelling strategy, label frequency ${state.frequency}`,
+      label: `labelling mechanism, label frequency ${state.frequency}`,
       min: -0.3,
       max: spots.length - 0.7,
       ticks: spots.map(([at]) => at),
       tell: (value) => {
-        const { strategy, name } = raw.conditions[spots[Math.round(value)][1]];
-        return spots.filter(([, place]) => raw.conditions[place].strategy === strategy).length > 1 ? name : strategy;
+        const { alias, name } = raw.conditions[spots[Math.round(value)][1]];
+        return spots.filter(([, place]) => raw.conditions[place].alias === alias).length > 1 ? name : strategy;
       },
     };
     return overConditions("bias", `Biased labels, ${where()}`, axis, spots, palette);

@@ -86,7 +86,7 @@ const paint = (() => {
     return close(parts, width, height, options);
   }
 
-  // One bar per method: chances of better, equal, worse.
+  // One bar per learner: chances of better, equal, worse.
   function beliefs(spec, palette, width, options = {}) {
     const colours = [palette.series[2], palette.plain, palette.alarm];
     const labels = ["better", "practically equal", "worse"];
@@ -143,7 +143,7 @@ const paint = (() => {
     return close(parts, width, height, options);
   }
 
-  // Spokes are metrics, rings are values from `low` to 1, a closed line is a method.
+  // Spokes are metrics, rings are values from `low` to 1, a closed line is a learner.
   function radar(spec, palette, width, options = {}) {
     const { axes, lines, low } = spec.found;
     const legend = [[]];
