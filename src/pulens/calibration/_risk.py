@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.calibration._masses import MassMap
-from pulens.calibration._normal_interval import normal_interval
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence
+from pulens.intervals.normal import normal_interval
 from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.tally import Tally
 

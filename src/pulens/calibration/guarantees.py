@@ -14,6 +14,7 @@ from typing import Any
 
 from pulens.calibration.binning import check_binning, proof_bins, spread
 from pulens.errors import PulensError
+from pulens.intervals.kernels.resampling import check_confidence
 from pulens.keywords import hands_on
 
 
@@ -82,9 +83,7 @@ def evaluation_bound(
     _check_sizes(class_prior, labelled, unlabelled, lipschitz)
     exponent = bins * math.log(2)
     if confidence is not None:
-        if not 0 < confidence < 1:
-            raise PulensError(f"confidence must lie between 0 and 1, got {confidence!r}. Write 95% as 0.95.")
-        exponent += math.log(1 / (1 - confidence))
+        exponent += math.log(1 / (1 - check_confidence(confidence)))
     if check_binning(binning) == "width":
         statistical = math.sqrt(2 * spread(class_prior, labelled, unlabelled) * exponent)
         return Bound((1 + lipschitz) / bins, statistical, bins, confidence)

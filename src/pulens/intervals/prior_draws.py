@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,6 @@ from pulens.recovery.many import ManyRecoveries, priors_in_redraws, recover_many
 from pulens.scenario import Scenario
 
 Floats = NDArray[np.float64]
-Ends: TypeAlias = Callable[[float], tuple[float, float]]  # from the chance of a miss on either side to both ends
-EndsAt: TypeAlias = Callable[[float | None], Ends]  # at a class prior; None: drawn from its own distribution
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pulens.assumptions import Assumptions
 from pulens.curves.precision_recall import Form, precision_recall_areas
+from pulens.intervals.redraw import AveragePrecisionReadTwice
 from pulens.metrics.parts.metric import Metric
 from pulens.recovery.binning_error import precision_recall_errors
 from pulens.tally import Tally
@@ -25,6 +26,10 @@ def _binning_error(tally: Tally, assumptions: Assumptions, *, form: Form = "poin
     return float("nan") if errors is None else float(errors.sum())
 
 
+def _construction(*, form: Form = "point") -> type[AveragePrecisionReadTwice] | None:
+    return AveragePrecisionReadTwice if form == "point" else None
+
+
 METRIC = Metric(
     average_precision,
     "Precision averaged over the positives as they are found",
@@ -32,4 +37,5 @@ METRIC = Metric(
     undefined_because="no threshold has recovered rates within [0, 1]",
     parameters={"form": "point"},
     binning_error=_binning_error,
+    construction=_construction,
 )

@@ -7,6 +7,7 @@ from typing import Literal
 from pulens.assumptions import Assumptions
 from pulens.curves import roc_area, roc_curve
 from pulens.errors import PulensError
+from pulens.intervals.area import AreaUnderROC
 from pulens.metrics.parts.metric import Metric
 from pulens.recovery import direct_roc_auc, recover
 from pulens.recovery.binning_error import roc_auc_errors, roc_curve_error
@@ -34,10 +35,15 @@ def _binning_error(tally: Tally, assumptions: Assumptions, *, method: str = "dir
     return roc_curve_error(tally, assumptions)
 
 
+def _construction(*, method: str = "direct") -> type[AreaUnderROC] | None:
+    return AreaUnderROC if method == "direct" else None
+
+
 METRIC = Metric(
     roc_auc,
     "Chance that a random positive outscores a random negative",
     reads="ranking",
     parameters={"method": "direct"},
     binning_error=_binning_error,
+    construction=_construction,
 )

@@ -9,6 +9,7 @@ from pulens.assumptions import check_label_noise
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
 from pulens.inputs import READING, read_tally
+from pulens.intervals.kernels.resampling import check_confidence
 from pulens.keywords import check_keywords, keywords_of
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors._cells import cut
@@ -175,13 +176,6 @@ def as_class_prior(
         finding.distribution,
         finding.trace,
     )
-
-
-def check_confidence(confidence: float) -> float:
-    """A share strictly between 0 and 1."""
-    if not isinstance(confidence, int | float) or isinstance(confidence, bool) or not 0 < confidence < 1:
-        raise AssumptionError(f"confidence must lie strictly between 0 and 1, got {confidence!r}: write 95% as 0.95.")
-    return float(confidence)
 
 
 def _enough(tally: Tally) -> bool:

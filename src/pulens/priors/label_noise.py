@@ -7,10 +7,11 @@ from typing import Any
 
 from pulens.estimate import Interval
 from pulens.inputs import READING, read_tally
+from pulens.intervals.kernels.resampling import check_confidence
 from pulens.keywords import hands_on
 from pulens.notice import Notice, Severity
 from pulens.priors.class_prior import ClassPrior
-from pulens.priors.estimate import as_class_prior, check_confidence, check_enough, weaknesses
+from pulens.priors.estimate import as_class_prior, check_enough, weaknesses
 from pulens.priors.feasible import feasible_range, highest_prior
 from pulens.priors.with_noise import find
 from pulens.priors.with_noise._twice import exchanged

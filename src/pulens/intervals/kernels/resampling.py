@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import os
 from dataclasses import dataclass
+
+import numpy as np
 
 from pulens.errors import PulensError
 
@@ -36,6 +37,21 @@ class Resampling:
         return self.threads or max(1, min(4, os.cpu_count() or 1))
 
 
+def check_confidence(confidence: object, *, or_none: bool = False) -> float:
+    """A confidence that an interval can have; ``or_none`` where the caller may also ask for no interval.
+
+    >>> check_confidence(0.95)
+    0.95
+    """
+    number = isinstance(confidence, int | float | np.number) and not isinstance(confidence, bool)
+    if not number or not 0 < confidence < 1:  # type: ignore[operator]  # nan is not between them either
+        way_out = ", or give None for no intervals." if or_none else "."
+        raise PulensError(
+            f"confidence must lie strictly between 0 and 1, got {confidence!r}. Write 95% as 0.95{way_out}"
+        )
+    return float(confidence)  # type: ignore[arg-type]
+
+
 def check_resampling(confidence: float | None, redraws: int = DEFAULT_REDRAWS, seed: int = 0) -> Resampling | None:
     """The caller's wishes, checked; ``None`` when no interval is wanted.
 
@@ -44,12 +60,7 @@ def check_resampling(confidence: float | None, redraws: int = DEFAULT_REDRAWS, s
     """
     if confidence is None:
         return None
-    number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
-    if not number or not 0 < confidence < 1 or math.isnan(confidence):
-        raise PulensError(
-            f"confidence must lie strictly between 0 and 1, got {confidence!r}. Write 95% as 0.95, "
-            "or give None for no intervals."
-        )
+    check_confidence(confidence, or_none=True)
     if not _whole(redraws) or redraws < FEWEST_REDRAWS:
         raise PulensError(
             f"redraws must be a whole number of at least {FEWEST_REDRAWS}, got {redraws!r}. "

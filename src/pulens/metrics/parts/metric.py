@@ -9,6 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.intervals.of_metric import MetricConstruction
+
 Floats = NDArray[np.float64]
 
 
@@ -24,6 +26,8 @@ class Metric:
     ``ignores_class_prior``: the number is one of labelled against other rows, so no class prior need be given.
     ``counted``: rows of the population are counted as they are, whatever is labelled and however many are positive.
     ``landmarks``: numbers to read the value beside, from ``(tally, value, **parameters)``.
+    ``construction``: from its parameters, how its interval is made (:mod:`pulens.intervals`); without one, or where it
+    is ``None``, the construction follows from what the metric reads.
     """
 
     compute: Callable[..., Any]
@@ -41,6 +45,7 @@ class Metric:
     landmarks: Callable[..., dict[str, float]] | None = None
     # of a ranking: (tally, assumptions, **parameters), nan if unknown
     binning_error: Callable[..., float] | None = None
+    construction: Callable[..., type[MetricConstruction] | None] | None = None
 
     @property
     def needs_threshold(self) -> bool:
