@@ -27,7 +27,7 @@ from pulens.intervals.measured import depends_on_class_prior
 from pulens.intervals.policy import ends_in_doubt
 from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt, holding
 from pulens.keywords import hands_on
-from pulens.metrics import find
+from pulens.metrics import find, leading
 from pulens.metrics.parts.measure import check_threshold, estimate, raw_value
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import find_contradiction
@@ -38,8 +38,6 @@ from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.tally import Tally
 
 Floats = NDArray[np.float64]
-RANKING = ("roc_auc", "average_precision")
-AT_THRESHOLD = ("f1", "accuracy", "precision", "recall")
 LEAST_SHARE = 1e-3  # of the largest prior that may be true: at 0 there are no positives to find
 LEAST_DEFINED = 0.9  # of the redraws, for a difference to have an interval
 PRIORS_TRACED = 65  # when the order is traced
@@ -206,7 +204,8 @@ def _evidence(
 def _metrics(names: Sequence[str] | None, *, has_threshold: bool) -> dict[str, Metric]:
     if isinstance(names, str):
         names = (names,)
-    chosen = names if names is not None else (*RANKING, *(AT_THRESHOLD if has_threshold else ()))
+    usual = [name for name in leading("comparison") if has_threshold or not find(name).needs_threshold]
+    chosen = usual if names is None else names
     if not chosen:
         raise PulensError("metrics is empty: name at least one, or leave it out for the usual ones.")
     return {name: find(name) for name in chosen}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pulens.contingency import Contingency
-from pulens.metrics.parts.metric import Floats, Metric, divide
+from pulens.metrics.parts.metric import Floats, Metric, Shown, divide
 
 
 def accuracy(table: Contingency) -> Floats:
@@ -15,4 +15,11 @@ def accuracy(table: Contingency) -> Floats:
     return divide(table.true_positive + table.true_negative, table.total)
 
 
-METRIC = Metric(accuracy, "Share of rows predicted right", undefined_because="the target population is empty")
+METRIC = Metric(
+    accuracy,
+    "Share of rows predicted right",
+    undefined_because="the target population is empty",
+    derivation="(TP + TN) / all rows of the population.",
+    shown=Shown(table=7, segments=6, comparison=4),
+    page_computes=True,
+)

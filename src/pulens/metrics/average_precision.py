@@ -5,7 +5,9 @@ from __future__ import annotations
 from pulens.assumptions import Assumptions
 from pulens.curves.precision_recall import Form, precision_recall_areas
 from pulens.intervals.redraw import AveragePrecisionReadTwice
-from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.labelling_range import range_of_average_precision
+from pulens.metrics.parts.metric import Metric, OtherLabelling, Shown
+from pulens.metrics.parts.possible_worlds import WorldsAt
 from pulens.recovery.binning_error import precision_recall_errors
 from pulens.tally import Tally
 
@@ -38,4 +40,8 @@ METRIC = Metric(
     parameters={"form": "point"},
     binning_error=_binning_error,
     construction=_construction,
+    other_labelling=OtherLabelling(range_of_average_precision, WorldsAt.average_precision),
+    derivation="Σ (Rⱼ − Rⱼ₋₁) Pⱼ over the recovered precision-recall curve, no interpolation.",
+    shown=Shown(table=2, tiles=5, comparison=2),
+    page_computes=True,
 )

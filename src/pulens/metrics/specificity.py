@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pulens.contingency import Contingency
-from pulens.metrics.parts.metric import Floats, Metric
+from pulens.metrics.parts.metric import Floats, Metric, Shown
 
 
 def specificity(table: Contingency) -> Floats:
@@ -21,4 +21,7 @@ METRIC = Metric(
     specificity,
     "Of the negatives, how many are left alone",
     undefined_because="the target population holds no negatives",
+    derivation="1 − η, with η = (β u − α l) / (β − α) the recovered false positive rate (equation 2).",
+    shown=Shown(table=6, segments=5),
+    page_computes=True,
 )

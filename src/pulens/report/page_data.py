@@ -22,7 +22,7 @@ from pulens.recovery import feasibility, pairwise_auc
 from pulens.report.summary import Row, Summary
 from pulens.report.thinning import Thinned, thin
 from pulens.report.words import title_of
-from pulens.robustness import sensitivity_curve
+from pulens.robustness import ranges_under_other_labelling, sensitivity_curve
 from pulens.scenario import Scenario
 from pulens.tally import Tally
 
@@ -209,6 +209,7 @@ def _metric(row: Row, evaluation: Evaluation) -> dict[str, Any]:
     return {
         "name": name,
         "title": title_of(name),
+        "tile": facts.shown.tiles,
         "reads": facts.reads,
         "needs_class_prior": facts.needs_class_prior,
         "rests_on": list(recovered.rests_on or ()),
@@ -252,7 +253,7 @@ def _sensitivity(evaluation: Evaluation, thinned: Thinned) -> dict[str, Any] | N
     evidence = evaluation.evidence.with_tally(thinned.tally)  # a chart needs no more thresholds than the curves
     factors = np.geomspace(1.0, MOST_FAVOURED, FACTORS_TRIED)
     areas = {}
-    for name in ("roc_auc", "average_precision"):
+    for name in ranges_under_other_labelling():
         try:
             low, high = sensitivity_curve(evidence, name, factors=factors)
         except PulensError:  # noisy labels, or nothing to be sensitive: then there is no such chart
