@@ -16,14 +16,14 @@ import math
 from collections.abc import Iterable
 from typing import Literal
 
-from pulens.catalogue import load_catalogue, load_guests
+from pulens.catalogue import Catalogue, load_guests
 from pulens.errors import PulensError, listed, nearest
 from pulens.metrics.parts.function import MetricFunction
 from pulens.metrics.parts.metric import Metric, divide
 
 __all__ = ["METRICS", "Metric", "MetricFunction", "divide", "find", "in_reading_order", "leading", "measure", "names"]
 
-OWN: dict[str, Metric] = {name: metric for name, (_, metric) in load_catalogue(__name__, __path__, "METRIC").items()}
+OWN: Catalogue[Metric] = Catalogue(__name__, __path__, "METRIC", "metric", together=True)
 METRICS: dict[str, Metric] = dict(sorted({**OWN, **load_guests(__name__, Metric, (*OWN, *__all__))}.items()))
 # a metric's file and its public function share a name: the function is what people mean
 globals().update({name: MetricFunction(name, metric) for name, metric in METRICS.items()})

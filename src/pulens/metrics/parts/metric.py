@@ -19,13 +19,14 @@ class Shown:
     """Where people look for a metric first: its place, from 1 on, in each view that leads with some of them.
 
     ``table``: of all metrics of an evaluation; the rest follow by name. ``tiles``: at the top of the page.
-    ``segments``: where each segment has a row. ``comparison``: of models, unless others are named.
+    ``segments``: where each segment has a row. ``comparison``: of models, unless others are named. A metric between
+    the second and the third has the place 2.5.
     """
 
-    table: int | None = None
-    tiles: int | None = None
-    segments: int | None = None
-    comparison: int | None = None
+    table: float | None = None
+    tiles: float | None = None
+    segments: float | None = None
+    comparison: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from pulens.priors._catalogue import Catalogue
+from pulens.catalogue import Catalogue
+from pulens.errors import AssumptionError
 from pulens.priors._estimator import Estimator
 
-_FOLDER = Catalogue(__name__, __path__, "ESTIMATOR", "class-prior estimator")
+_FOLDER: Catalogue[Estimator] = Catalogue(
+    __name__,
+    __path__,
+    "ESTIMATOR",
+    "class-prior estimator",
+    plural="estimators",
+    dashes=True,
+    error=AssumptionError,
+)
 
 
 def names() -> tuple[str, ...]:
@@ -19,7 +28,7 @@ def knows(name: str) -> bool:
     >>> knows("best-bin"), knows("guess")
     (True, False)
     """
-    return _FOLDER.knows(name)
+    return name in _FOLDER
 
 
 def find(name: str) -> Estimator:
@@ -28,5 +37,4 @@ def find(name: str) -> Estimator:
     >>> find("tilt").has_interval
     True
     """
-    found: Estimator = _FOLDER.find(name)
-    return found
+    return _FOLDER.find(name)

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from pulens.priors._catalogue import Catalogue
+from pulens.catalogue import Catalogue
+from pulens.errors import AssumptionError
 from pulens.priors._estimator import NoiseEstimator
 
-_FOLDER = Catalogue(__name__, __path__, "ESTIMATOR", "estimator of class prior and label noise")
+_FOLDER: Catalogue[NoiseEstimator] = Catalogue(
+    __name__,
+    __path__,
+    "ESTIMATOR",
+    "estimator of class prior and label noise",
+    plural="estimators",
+    dashes=True,
+    error=AssumptionError,
+)
 
 
 def names() -> tuple[str, ...]:
@@ -19,5 +28,4 @@ def find(name: str) -> NoiseEstimator:
     >>> find("roc_slope").rank_based
     True
     """
-    found: NoiseEstimator = _FOLDER.find(name)
-    return found
+    return _FOLDER.find(name)
