@@ -19,9 +19,20 @@ from typing import Literal
 from pulens.catalogue import Catalogue, load_guests
 from pulens.errors import PulensError, listed, nearest
 from pulens.metrics.parts.function import MetricFunction
-from pulens.metrics.parts.metric import Metric, divide
+from pulens.metrics.parts.metric import Metric, Shown, divide
 
-__all__ = ["METRICS", "Metric", "MetricFunction", "divide", "find", "in_reading_order", "leading", "measure", "names"]
+__all__ = [
+    "METRICS",
+    "Metric",
+    "MetricFunction",
+    "Shown",
+    "divide",
+    "find",
+    "in_reading_order",
+    "leading",
+    "measure",
+    "names",
+]
 
 OWN: Catalogue[Metric] = Catalogue(__name__, __path__, "METRIC", "metric", together=True)
 METRICS: dict[str, Metric] = dict(sorted({**OWN, **load_guests(__name__, Metric, (*OWN, *__all__))}.items()))
