@@ -3,29 +3,106 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from types import ModuleType
 from typing import Any, TypeVar
 
-from pulens.errors import PulensError
+from pulens.errors import PulensError, listed, nearest
 
 Facts = TypeVar("Facts")
 
 
-def load_catalogue(package: str, path: Iterable[str], constant: str) -> dict[str, tuple[ModuleType, Any]]:
-    """Import every public file of a package folder and collect the constant that declares its facts.
+class Catalogue(Mapping[str, Facts]):
+    """The facts that the files of a folder declare, by name; found, listed and refused in one way everywhere.
 
-    Folders, and files whose names begin with an underscore, are workshop, not catalogue.
+    Each public file assigns its facts to the same ``constant``, and its stem is their name. Folders, and files whose
+    names begin with an underscore, are workshop. Files are imported one by one as their facts are asked for, so names
+    cost nothing, not even where a file needs a heavy library.
+
+    ``together``: a file may hold several near-identical facts, as a mapping from name to facts; to know the names all
+    files are then imported. ``dashes``: names may be typed with dashes.
+
+    >>> from pulens.labelling import MECHANISMS
+    >>> "completely_at_random" in MECHANISMS, len(MECHANISMS) > 3
+    (True, True)
     """
-    found = {}
-    for entry in sorted(pkgutil.iter_modules(path), key=lambda entry: entry.name):
-        if entry.ispkg or entry.name.startswith("_"):
-            continue
-        module = import_module(f"{package}.{entry.name}")
-        found[entry.name] = (module, getattr(module, constant))
-    return found
+
+    def __init__(
+        self,
+        package: str,
+        path: Iterable[str],
+        constant: str,
+        kind: str,
+        *,
+        plural: str = "",
+        together: bool = False,
+        dashes: bool = False,
+        error: type[PulensError] = PulensError,
+    ) -> None:
+        self._package, self._constant, self._together, self._dashes = package, constant, together, dashes
+        self._kind, self._plural, self._error = kind, plural or f"{kind}s", error
+        found = (entry.name for entry in pkgutil.iter_modules(path) if not entry.ispkg)
+        self._stems = tuple(sorted(stem for stem in found if not stem.startswith("_")))
+
+    @cached_property
+    def _facts(self) -> dict[str, Facts]:
+        return {}
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """All names, in alphabetical order."""
+        if not self._together:
+            return self._stems
+        for stem in self._stems:
+            declared = self._declared(stem)
+            several = declared if isinstance(declared, Mapping) else {stem: declared}
+            for name, facts in several.items():
+                if name in self._facts:
+                    raise PulensError(f"{self._package}.{stem} declares {name!r}, which another file declares too.")
+                self._facts[name] = facts
+        return tuple(sorted(self._facts))
+
+    def _declared(self, stem: str) -> Any:
+        module = import_module(f"{self._package}.{stem}")
+        try:
+            return getattr(module, self._constant)
+        except AttributeError:
+            raise PulensError(
+                f"{module.__name__} is a file of the {self._plural}, so it must declare {self._constant}. A file that "
+                "is none of them has a name that begins with an underscore."
+            ) from None
+
+    def _stem(self, name: object) -> str:
+        return str(name).replace("-", "_") if self._dashes else str(name)
+
+    def __getitem__(self, name: str) -> Facts:
+        stem = self._stem(name)
+        if stem not in self.names:
+            raise KeyError(name)
+        if stem not in self._facts:
+            self._facts[stem] = self._declared(stem)
+        return self._facts[stem]
+
+    def __contains__(self, name: object) -> bool:
+        return self._stem(name) in self.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def find(self, name: str, *besides: str, listed_as: Callable[[str], str] = str) -> Facts:
+        """The facts of that name, or an error that lists the names there are, and those ``besides``."""
+        if name in self:
+            return self[name]
+        known = (*besides, *(listed_as(own) for own in self.names))
+        raise self._error(
+            f"there is no {self._kind} {name!r}; the {self._plural} are {listed(known, limit=99)}."
+            f"{nearest(self._stem(name), (*besides, *self.names))}"
+        )
 
 
 def load_guests(group: str, kind: type[Facts], taken: Iterable[str]) -> dict[str, Facts]:

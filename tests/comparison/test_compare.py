@@ -9,7 +9,7 @@ import pytest
 
 import pulens
 from pulens.comparison.joint import JointCounts, read_models
-from pulens.comparison.paired import holm, percentile_interval, two_sided_p
+from pulens.comparison.paired import DifferenceOfRedraws, holm, two_sided_p
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
 from pulens.estimate import Interval
@@ -133,12 +133,16 @@ def test_pairs_are_corrected_within_each_metric():
     assert [pair.adjusted_p_value for pair in pairs] == pytest.approx(holm([pair.p_value for pair in pairs]))
 
 
+def ends_of(draws, n_labelled):
+    return DifferenceOfRedraws([0.3], np.zeros(1), [draws], n_labelled).ends(0.3, 0.025)
+
+
 def test_the_p_value_and_the_interval_agree_about_zero():
     rng = np.random.default_rng(0)
     for shift in np.linspace(0, 4, 30):
         for n_labelled in (10, 60, 10_000):
             draws = rng.normal(shift, 1, 4000)
-            low, high = percentile_interval(draws, 0.95, n_labelled)
+            low, high = ends_of(draws, n_labelled)
             p_value = two_sided_p(draws, n_labelled)
             if abs(p_value - 0.05) > 0.004:
                 assert (low > 0 or high < 0) == (p_value < 0.05)
@@ -146,7 +150,7 @@ def test_the_p_value_and_the_interval_agree_about_zero():
 
 def test_few_labelled_rows_widen_the_interval():
     draws = np.random.default_rng(0).normal(size=20_000)
-    narrow, wide = (percentile_interval(draws, 0.95, n) for n in (100_000, 10))
+    narrow, wide = (ends_of(draws, n) for n in (100_000, 10))
     assert wide[1] - wide[0] > 1.15 * (narrow[1] - narrow[0])
 
 

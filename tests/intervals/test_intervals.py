@@ -197,7 +197,7 @@ def test_metrics_of_counts_at_a_threshold_are_redrawn_too() -> None:
     metric = Metric(labelled_rate, "Share of labelled rows above", reads="counts", needs_class_prior=False)
     known = labelled_rate(evidence.tally, 1.0, None)
     doubts = Doubts(evidence, Resampling())
-    looped = doubts.of("labelled_rate", metric, known, 1.0, lambda prior: known).interval
+    looped = doubts.of(metric, known, 1.0, lambda prior: known).interval
     exact = estimate("recall", METRICS["recall"], evidence, threshold=1.0, doubts=doubts).interval
     assert (looped.low, looped.high) == pytest.approx((exact.low, exact.high), abs=0.015)
 

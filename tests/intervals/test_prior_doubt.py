@@ -8,11 +8,11 @@ from scipy.special import ndtr, ndtri
 
 import pulens
 from pulens import calibration
-from pulens.calibration._normal_interval import normal_interval
 from pulens.calibration.slope import _line
 from pulens.estimate import Interval
 from pulens.evidence import gather
 from pulens.intervals.kernels.quantiles import mixture_ends, tail_for_range
+from pulens.intervals.normal import normal_interval
 from pulens.intervals.prior_doubt import PriorDoubt, range_tail
 from pulens.priors import ClassPrior
 from pulens.priors.distribution import PriorDistribution

@@ -10,8 +10,15 @@ import pulens
 from pulens.counts.tally import Tally
 from pulens.curves import roc_curve
 from pulens.errors import PulensError
+from pulens.evidence import gather
+from pulens.intervals.area import AreaUnderROC
+from pulens.intervals.kernels.resampling import Resampling
+from pulens.intervals.of_metric import Target
+from pulens.intervals.threshold import FixedThreshold
+from pulens.intervals.workshop import Workshop
 from pulens.metrics import METRICS
-from pulens.recovery import Recovery, direct_roc_auc, recover
+from pulens.metrics.parts.measure import raw_value
+from pulens.recovery import Recovery, direct_roc_auc, recover, recover_at
 from pulens.recovery.assumptions import Assumptions
 from pulens.scenario import Scenario
 from tests_support import noises, priors, pu_rows, scenarios
@@ -95,21 +102,59 @@ def test_a_recovered_roc_curve_is_one(rows, prior, noise, scenario):
 
 
 @given(pu_rows(negatives=True), priors, noises, scenarios, st.floats(-4, 4))
-def test_every_value_lies_where_theory_allows(rows, prior, noise, scenario, threshold):
-    evaluation = pulens.evaluate(
-        *rows, unlabelled_prior=prior, label_noise=noise, scenario=scenario, threshold=threshold
-    )
+def test_possible_rates_give_values_that_theory_allows_before_anything_is_clipped(
+    rows, prior, noise, scenario, threshold
+):
+    tally, assumptions = Tally.from_arrays(*rows), Assumptions(prior, noise, pulens.Scenario(scenario))
+    table = recover(tally, assumptions)
+    rates = np.concatenate([table.true_positive_rate, table.false_positive_rate])
+    possible = rates.min() >= -1e-12 and rates.max() <= 1 + 1e-12
+    here = recover_at(tally, assumptions, threshold).is_possible.all()
+    for metric in METRICS.values():
+        if metric.ignores_class_prior or metric.reads == "counts" or not metric.listed:
+            continue
+        if here if metric.reads == "threshold" else possible:
+            raw = raw_value(metric, tally, assumptions, threshold)
+            assert np.isnan(raw) or metric.lowest - 1e-9 <= raw <= metric.highest + 1e-9
+
+
+@given(pu_rows(negatives=True), priors, scenarios, st.floats(-4, 4))
+def test_what_theory_forbids_is_said_where_it_is_clipped(rows, prior, scenario, threshold):
+    """A clipped value and the number before it differ only where the evaluation says that something is impossible."""
+    evaluation = pulens.evaluate(*rows, unlabelled_prior=prior, scenario=scenario, threshold=threshold, confidence=None)
+    if evaluation.labelling is not None:
+        return  # nothing is clipped: the numbers are those of a possible world
+    evidence, clipped = evaluation.evidence, []
     for name, found in evaluation.estimates.items():
-        if found.undefined_because is None:
-            assert METRICS[name].lowest <= found.value <= METRICS[name].highest
+        raw = raw_value(METRICS[name], evidence.tally, evidence.assumptions, threshold)
+        assert np.isnan(raw) == np.isnan(found.value)
+        if not np.isnan(raw) and abs(raw - found.value) > 1e-9:
+            clipped.append(name)
+            assert found.value == (METRICS[name].lowest if raw < found.value else METRICS[name].highest)
+    if clipped:
+        assert any(notice.code.startswith("impossible") for notice in evaluation.notices)
 
 
-@given(pu_rows(), st.tuples(priors, priors), scenarios)
-def test_intervals_hold_their_value(rows, ends, scenario):
-    evaluation = pulens.evaluate(*rows, unlabelled_prior=tuple(sorted(ends)), scenario=scenario, threshold=0)
-    for found in evaluation.estimates.values():
-        if found.undefined_because is None and found.interval is not None:
-            assert found.interval.low <= found.value <= found.interval.high
+@given(pu_rows(), priors, noises, scenarios)
+def test_the_ends_around_an_area_hold_it_before_they_are_made_to(rows, prior, noise, scenario):
+    evidence = gather(*rows, unlabelled_prior=prior, label_noise=noise, scenario=scenario)
+    raw = direct_roc_auc(evidence.tally, evidence.assumptions)
+    area = AreaUnderROC(Workshop(evidence, Resampling()), Target(METRICS["roc_auc"], lambda prior: raw, None, {}))
+    low, high = area.ends(prior, 0.025)
+    assert low - 1e-9 <= raw <= high + 1e-9
+
+
+@given(pu_rows(), st.floats(0.05, 0.4), st.sampled_from(["precision", "recall", "specificity", "accuracy"]))
+def test_the_ends_at_a_threshold_hold_the_value_before_they_are_made_to(rows, prior, name):
+    evidence = gather(*rows, unlabelled_prior=prior, scenario="case-control")
+    above, totals = evidence.tally.at(0.0), evidence.tally.totals
+    inside = all(0 < hits < total for hits, total in zip(above[:2], totals[:2], strict=True))
+    if not inside or not recover_at(evidence.tally, evidence.assumptions, 0.0).is_possible.all():
+        return  # a rate of 0 or 1, or one that is cut, lies at the edge of what rows can tell
+    raw = raw_value(METRICS[name], evidence.tally, evidence.assumptions, 0.0)
+    target = Target(METRICS[name], lambda prior: raw, 0.0, {})
+    low, high = FixedThreshold(Workshop(evidence, Resampling(redraws=400)), target).ends(prior, 0.025)
+    assert low < raw < high or np.isnan(raw)
 
 
 @given(pu_rows(), priors)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -15,9 +17,10 @@ from pulens.priors import population_prior, unlabelled_prior
 from pulens.recovery import Recovery, recover, recover_at
 from pulens.recovery.assumptions import UNCORRECTED, Assumptions
 from pulens.recovery.feasibility import impossible_rates
-from pulens.report.html import _computed_in_page, asset
+from pulens.report.html import asset
 from pulens.scenario import Scenario
 
+COMPUTED = sorted(name for name, metric in METRICS.items() if metric.page_computes)
 DRIVER = """
 const recovery = require(process.argv[1] + "/recovery.js");
 const cases = JSON.parse(require("fs").readFileSync(0, "utf8"));
@@ -79,7 +82,7 @@ def close(got, expected):
 def test_metrics_agree(answers):
     assert len(answers) == 60
     for (tally, assumptions, threshold), answer in answers:
-        for name in sorted(_computed_in_page()):
+        for name in COMPUTED:
             close(answer["values"][name], value(METRICS[name], tally, assumptions, threshold))
 
 
@@ -124,9 +127,11 @@ def test_population_shares_agree(answers):
 
 
 def test_the_page_computes_every_metric_at_a_threshold_that_is_listed_or_shows_it_as_written():
-    computed = _computed_in_page()
-    assert {"roc_auc", "average_precision", "precision", "recall", "f1", "accuracy", "lift"} <= computed
-    assert computed <= set(METRICS)
+    formulas = asset("recovery.js").split("const metrics = {", 1)[1].split("\n  };", 1)[0]
+    at_threshold = set(re.findall(r"^    (\w+):", formulas, re.MULTILINE))
+    assert {name for name in COMPUTED if METRICS[name].reads == "threshold"} == at_threshold
+    rankings = set(re.findall(r"^    values\.(\w+) = ", asset("recovery.js"), re.MULTILINE))
+    assert {name for name in COMPUTED if METRICS[name].reads == "ranking"} == rankings
 
 
 def test_uncorrected_means_every_unlabelled_row_is_negative():
@@ -169,7 +174,7 @@ def test_the_other_scenario_at_the_same_class_prior_agrees():
     for (tally, given, threshold, there), answer in zip(asked, answers_of(SWITCH, cases), strict=True):
         close(answer["share"], there.unlabelled_prior)
         close(answer["back"], given.unlabelled_prior)
-        for name in sorted(_computed_in_page()):
+        for name in COMPUTED:
             got = answer["values"][name]
             close(np.nan if got is None else got, value(METRICS[name], tally, there, threshold))
         close(answer["cells"]["falsePositive"], recover_at(tally, there, threshold).false_positive[0])

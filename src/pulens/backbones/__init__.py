@@ -8,18 +8,19 @@ They stand beside the learners and not inside the benchmark, since ``fit`` needs
 
 from __future__ import annotations
 
-import pkgutil
-from importlib import import_module
+from collections.abc import Callable
 from typing import Any
 
+from pulens.catalogue import Catalogue
 from pulens.errors import InputError, listed
 
 __all__ = ["build", "check_row_shape", "names"]
+_FOLDER: Catalogue[Callable[..., Any]] = Catalogue(__name__, __path__, "build", "backbone")
 
 
 def names() -> tuple[str, ...]:
     """The networks there are; none is imported to say so."""
-    return tuple(sorted(entry.name for entry in pkgutil.iter_modules(__path__) if not entry.name.startswith("_")))
+    return _FOLDER.names
 
 
 def build(name: str, row_shape: tuple[int, ...]) -> Any:
@@ -31,7 +32,7 @@ def build(name: str, row_shape: tuple[int, ...]) -> Any:
         raise InputError(
             f"backbone must be one of {listed(names())}, a torch module or a function that makes one, got {name!r}."
         )
-    return import_module(f"pulens.backbones.{name}").build(row_shape)
+    return _FOLDER[name](row_shape)
 
 
 def check_row_shape(name: str, row_shape: tuple[int, ...], expected: str, fits: bool) -> None:

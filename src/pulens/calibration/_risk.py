@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from pulens.calibration._masses import MassMap
-from pulens.calibration._normal_interval import normal_interval
 from pulens.counts.tally import Tally
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence
+from pulens.intervals.normal import normal_interval
 from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.types import Floats
 

@@ -11,12 +11,15 @@ import numpy as np
 
 from pulens.calibration._gaps import ErrorTerms, Gaps, error_terms, noise_floor, norm_of
 from pulens.calibration._masses import BinCounts, MassMap, choose_edges, count_bins
-from pulens.calibration._normal_interval import PRIORS_TRIED, normal_quantile
 from pulens.calibration._scores import calibration_evidence
+from pulens.confidence import check_confidence
 from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence, gather
-from pulens.intervals.prior_doubt import PRIOR_IN_METHOD, PriorDoubt, half_of_the_error, holding, range_tail
+from pulens.intervals.construction import Construction, Ends
+from pulens.intervals.kernels.quantiles import one_tail
+from pulens.intervals.policy import ends_in_doubt
+from pulens.intervals.prior_doubt import SHARES_TRIED, PriorDoubt, holding
 from pulens.keywords import hands_on
 from pulens.notice import Notice, Severity, worst_first
 from pulens.recovery.feasibility import CHANCE_LIMIT
@@ -141,16 +144,17 @@ def error_of_samples(
     """
     power = check_norm(norm)
     evidence = samples[0][0]
-    quantile = normal_quantile(confidence)
-    value, corrected, interval, _ = _mean_error(samples, None, power, quantile, confidence)
-    sources = {"sample": interval}
-    doubt = PriorDoubt(evidence)
+    tail = one_tail(check_confidence(confidence))
+    error = _ErrorOfBins(samples, power)
+    value, corrected, low, high, _ = error.at(evidence.class_prior.unlabelled, tail)
+    sources = {"sample": Interval(low, high, confidence, error.method)}
+    doubt, method = PriorDoubt(evidence), error.method
     if doubt.own is not None:
-        tried = [_mean_error(samples, prior, power, quantile, confidence) for prior in doubt.over(PRIORS_TRIED)]
-        low, high = holding(value, min(found.value for found in tried), max(found.value for found in tried))
-        sources["class prior"] = Interval(low, high, doubt.own.confidence, "range over the class prior")
-        interval = _hull(samples, doubt, tried, interval, power, confidence)
-    interval = Interval(*holding(value, interval.low, interval.high), confidence, interval.method)
+        tried = [error.at(prior, tail).value for prior in doubt.over(SHARES_TRIED)]
+        over = Interval(*holding(value, min(tried), max(tried)), doubt.own.confidence, "range over the class prior")
+        sources["class prior"] = over
+        low, high, method = ends_in_doubt(error, doubt, confidence)
+    interval = Interval(*holding(value, low, high), confidence, method)
     rng = np.random.default_rng(seed)
     purity = 1 - evidence.label_noise
     maps = [MassMap.of(one.tally.totals, one.assumptions) for one, _ in samples]
@@ -178,41 +182,47 @@ def error_of_samples(
 
 
 class _MeanError(NamedTuple):
-    """The mean error over samples at one class prior."""
+    """The mean error over samples at one class prior, with the ends of its interval."""
 
     value: float
     corrected: float
-    interval: Interval
+    low: float
+    high: float
     spread: float  # the larger of the standard errors of the interval's two ends
 
 
-def _hull(
-    samples: Sequence[tuple[Evidence, BinCounts]],
-    doubt: PriorDoubt,
-    tried: Sequence[_MeanError],
-    sample: Interval,
-    norm: float,
-    confidence: float,
-) -> Interval:
+@dataclass(frozen=True, eq=False)
+class _ErrorOfBins(Construction):
     """The error is no smooth function of the class prior: its doubt enters by a hull, never by draws.
 
-    See :mod:`pulens.intervals.prior_doubt`. ``tried`` are the errors over the class prior's own interval.
+    Its value, as the policy sees it, is the corrected one: that of the paper is biased upwards.
     """
-    from scipy.special import ndtri
 
-    if doubt.treatment == "exact":
-        return sample
-    if doubt.treatment == "drawn":
-        each = half_of_the_error(confidence)
-        priors, quantile = doubt.over(PRIORS_TRIED, each), normal_quantile(each)
-        method = f"hull over the class prior's {100 * each:.4g}% interval, each at {100 * each:.4g}%: {sample.method}"
-    else:
-        spread = max(found.spread for found in tried)
-        tail = range_tail(confidence, [found.corrected for found in tried], spread)
-        priors, quantile = doubt.over(PRIORS_TRIED), -float(ndtri(tail))
-        method = f"{sample.method}{PRIOR_IN_METHOD[doubt.treatment]}"
-    ends = [_mean_error(samples, prior, norm, quantile, confidence).interval for prior in priors]
-    return Interval(min(end.low for end in ends), max(end.high for end in ends), confidence, method)
+    samples: Sequence[tuple[Evidence, BinCounts]]
+    norm: float
+    _known: dict[tuple[float, float], _MeanError] = field(default_factory=dict)
+
+    method = "split-sign below, bias-corrected above"
+    is_smooth = False
+    shares_tried = SHARES_TRIED
+
+    def at(self, prior: float, tail: float) -> _MeanError:
+        if (prior, tail) not in self._known:
+            from scipy.special import ndtri
+
+            self._known[prior, tail] = _mean_error(self.samples, prior, self.norm, -float(ndtri(tail)))
+        return self._known[prior, tail]
+
+    def value(self, prior: float) -> float:
+        return self.at(prior, one_tail(0.95)).corrected  # the same at any confidence
+
+    def ends(self, prior: float | None, tail: float) -> Ends:
+        assert prior is not None, "shares are never drawn for a number with a kink"
+        found = self.at(prior, tail)
+        return found.low, found.high
+
+    def spread(self, shares: Sequence[float], confidence: float) -> float:
+        return max(self.at(share, one_tail(confidence)).spread for share in shares)
 
 
 def check_norm(norm: float | str) -> float:
@@ -225,16 +235,14 @@ def check_norm(norm: float | str) -> float:
 
 def _mean_error(
     samples: Sequence[tuple[Evidence, BinCounts]],
-    unlabelled_prior: float | None,
+    unlabelled_prior: float,
     norm: float,
     quantile: float,
-    confidence: float,
 ) -> _MeanError:
-    """Value, corrected value and interval of the mean over samples, at a class prior other than theirs if given."""
+    """Value, corrected value and interval of the mean over samples, at a class prior that they share."""
     found = []
     for evidence, counted in samples:
-        assumptions = evidence.assumptions if unlabelled_prior is None else evidence.assumptions_at(unlabelled_prior)
-        masses = MassMap.of(evidence.tally.totals, assumptions)
+        masses = MassMap.of(evidence.tally.totals, evidence.assumptions_at(unlabelled_prior))
         gaps = Gaps.of(counted, masses)
         terms = error_terms(gaps)
         if norm != 1:
@@ -254,9 +262,8 @@ def _mean_error(
     low, high = holding(mean.value, mean.understated - below, mean.overstated + above)
     # a value above 1, which only a wrong class prior gives, is shown as it is and stays inside
     low, high = max(low, 0.0), max(min(high, 1.0), mean.value)
-    interval = Interval(low, high, confidence, "split-sign below, bias-corrected above")
     spread = max(below, above) / quantile if quantile else 0.0  # a confidence next to nothing has no quantile
-    return _MeanError(mean.value, max(mean.corrected, 0.0), interval, spread)
+    return _MeanError(mean.value, max(mean.corrected, 0.0), low, high, spread)
 
 
 def _other_norm(gaps: Gaps, population: Floats, norm: float, quantile: float) -> tuple[float, float, float]:

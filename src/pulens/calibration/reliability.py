@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,13 @@ import numpy as np
 from pulens.calibration._masses import BinCounts, MassMap, choose_edges, count_bins
 from pulens.calibration._scores import calibration_evidence
 from pulens.calibration.expected_error import CalibrationError, error_of_bins
+from pulens.counts.tally import Totals
 from pulens.estimate import Interval
 from pulens.evidence import Evidence, gather
-from pulens.intervals.kernels.quantiles import tail_for_range
-from pulens.intervals.prior_doubt import PRIOR_IN_METHOD, PRIORS_IN_RANGE, PriorDoubt
+from pulens.intervals.construction import Construction, Ends
+from pulens.intervals.kernels.quantiles import quantile_of_columns
+from pulens.intervals.policy import ends_in_doubt
+from pulens.intervals.prior_doubt import PRIOR_IN_METHOD, PriorDoubt
 from pulens.keywords import hands_on
 from pulens.notice import Notice
 from pulens.types import Floats
@@ -198,53 +202,69 @@ def fraction_intervals(
     """Interval of each bin's share of positives within [0, 1], from redraws of the bin's rates.
 
     ``shares`` are the values, which the intervals hold; the doubt about the class prior enters as everywhere
-    (:mod:`pulens.intervals.prior_doubt`): drawn once per redraw for all bins, or a hull over its range.
+    (:mod:`pulens.intervals.policy`): drawn once per redraw for all bins, or a hull over its range.
     """
-    from scipy.special import ndtri
-
     redraws, rng = max(redraws, 1), np.random.default_rng(seed)
     counts, place = counted.counts, slice(None)
     if redraws * counted.bins > _MOST_REDRAWN_BINS:  # bins with the same counts have the same interval
         counts, place = np.unique(counts, axis=1, return_inverse=True)  # type: ignore[assignment]
-    many = counts.shape[1]
     rates = [
-        _redraw_rates(inside, total, redraws, rng) if total else np.zeros((redraws, many))
+        _redraw_rates(inside, total, redraws, rng) if total else np.zeros((redraws, counts.shape[1]))
         for inside, total in zip(counts, counted.totals, strict=True)
     ]
-
-    def found(priors: Floats) -> Floats:
-        """Share of positives of each bin (columns) in each redraw, with the class prior of that redraw."""
-        tried, own_map = np.unique(priors, return_inverse=True)
-        maps = [MassMap.of(counted.totals, doubt.evidence.assumptions_at(prior)) for prior in tried.tolist()]
-        positive, population = np.zeros((2, redraws, many))
-        for kind, rate in enumerate(rates):
-            positive += np.array([one.positive[kind] for one in maps])[own_map, None] * rate
-            population += np.array([one.population[kind] for one in maps])[own_map, None] * rate
-        return np.divide(positive, population, out=np.zeros((redraws, many)), where=population > 0)
-
-    own = np.array([doubt.evidence.class_prior.unlabelled])
-    tail = (1 - confidence) / 2
-    if doubt.treatment == "range":
-        over = np.stack([found(np.array([prior])) for prior in doubt.over(PRIORS_IN_RANGE)])
-        middles = np.median(over, axis=1)
-        tails = tail_for_range(confidence, np.ptp(middles, axis=0), over.std(axis=1).max(axis=0))
-        over.sort(axis=1)
-        low, high = _quantile_of_columns(over, tails).min(axis=0), _quantile_of_columns(over, 1 - tails).max(axis=0)
-    else:
-        if doubt.treatment == "drawn":
-            own = doubt.possible(doubt.drawn(rng.permutation(ndtri((np.arange(redraws) + 0.5) / redraws))))
-        low, high = np.quantile(found(own), [tail, 1 - tail], axis=0)
+    bins = _FractionsOfBins(np.stack(rates), counted.totals, doubt, rng)
+    low, high, _ = ends_in_doubt(bins, doubt, confidence, (1 - confidence) / 2)
     low, high = low[place], high[place]
     return np.clip(np.fmin(low, shares), 0.0, 1.0), np.clip(np.fmax(high, shares), 0.0, 1.0)
 
 
-def _quantile_of_columns(ordered: Floats, levels: Floats) -> Floats:
-    """A quantile of its own for each bin: axes prior, redraw (in rising order), bin."""
-    position = levels * (ordered.shape[1] - 1)
-    below = np.floor(position).astype(int)
-    columns = np.arange(levels.size)
-    lower, upper = ordered[:, below, columns], ordered[:, np.minimum(below + 1, ordered.shape[1] - 1), columns]
-    return np.asarray(lower + (position - below) * (upper - lower))
+@dataclass(frozen=True, eq=False)
+class _FractionsOfBins(Construction):
+    """Shares of positives of all bins at once: arrays with a place for each bin."""
+
+    rates: Floats  # kind of row, redraw, bin
+    totals: Totals
+    doubt: PriorDoubt
+    rng: np.random.Generator
+    _known: dict[float, Floats] = field(default_factory=dict)
+
+    method = "percentiles of redrawn rates"
+
+    def _redrawn(self, priors: Floats) -> Floats:
+        """Share of positives of each bin (columns) in each redraw, with the class prior of that redraw."""
+        tried, own_map = np.unique(priors, return_inverse=True)
+        maps = [MassMap.of(self.totals, self.doubt.evidence.assumptions_at(prior)) for prior in tried.tolist()]
+        positive, population = np.zeros((2, *self.rates.shape[1:]))
+        for kind, rate in enumerate(self.rates):
+            positive += np.array([one.positive[kind] for one in maps])[own_map, None] * rate
+            population += np.array([one.population[kind] for one in maps])[own_map, None] * rate
+        return np.asarray(np.divide(positive, population, out=np.zeros(population.shape), where=population > 0))
+
+    def _at(self, prior: float) -> Floats:
+        if prior not in self._known:
+            self._known[prior] = self._redrawn(np.array([prior]))
+        return self._known[prior]
+
+    def value(self, prior: float) -> Any:
+        return np.median(self._at(prior), axis=0)
+
+    def ends(self, prior: float | None, tail: Any) -> Ends:
+        from scipy.special import ndtri
+
+        if np.ndim(tail):  # a tail of its own for each bin
+            assert prior is not None
+            found = np.sort(self._at(prior), axis=0)
+            return quantile_of_columns(found, tail), quantile_of_columns(found, 1 - tail)
+        priors = np.array([prior])
+        if prior is None:
+            redraws = self.rates.shape[1]
+            normal = self.rng.permutation(ndtri((np.arange(redraws) + 0.5) / redraws))
+            priors = self.doubt.possible(self.doubt.drawn(normal))
+        low, high = np.quantile(self._redrawn(priors), [tail, 1 - tail], axis=0)
+        return low, high
+
+    def spread(self, shares: Sequence[float], confidence: float) -> Any:
+        return np.max([self._at(share).std(axis=0) for share in shares], axis=0)
 
 
 def _redraw_rates(inside: Floats, total: float, redraws: int, rng: np.random.Generator) -> Floats:

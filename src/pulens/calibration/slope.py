@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pulens.calibration._likelihood import check_spread, fit_logistic, logits_of
-from pulens.calibration._normal_interval import normal_interval
 from pulens.calibration._risk import Points
 from pulens.calibration._scores import calibration_evidence
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence, gather
+from pulens.intervals.normal import normal_interval
 from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.keywords import hands_on
 

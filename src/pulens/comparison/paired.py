@@ -8,12 +8,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from scipy.special import ndtr, ndtri, stdtr
 
 from pulens.estimate import Interval
+from pulens.intervals.construction import Construction, Ends
+from pulens.intervals.kernels.quantiles import expanded_tail, percentiles
+from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.types import Floats
 
 ROUGH = 10
+FEWEST_LABELLED = 2  # of which anything can be said of how rows differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +68,42 @@ def _plain(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def percentile_interval(draws: Floats, confidence: float, n_labelled: int) -> tuple[float, float]:
-    """Percentiles of redraws, spread as a t distribution spreads: few labelled rows say less than they seem to.
+@dataclass(frozen=True, eq=False)
+class DifferenceOfRedraws(Construction):
+    """The difference of two models in joint redraws, at every class prior at which it has to be known.
 
-    A bootstrap of n rows is too narrow by sqrt((n - 1) / n) and by the t over the normal quantile; moving the
-    percentiles outwards undoes both (Hesterberg 2015, "expanded percentile").
+    Percentiles of redraws, spread as a t distribution spreads: few labelled rows say less than they seem to
+    (:func:`~pulens.intervals.kernels.quantiles.expanded_tail`). Where the class prior is drawn every redraw has its
+    own, and there is one column of them.
 
-    >>> low, high = percentile_interval(np.linspace(-1, 1, 2001), 0.95, 10**9)
-    >>> round(low, 3), round(high, 3)
-    (-0.95, 0.95)
+    >>> pair = DifferenceOfRedraws([0.3], np.array([0.0]), [np.linspace(-1, 1, 2001)], 10**9)
+    >>> np.round(pair.ends(0.3, 0.025), 3).tolist()
+    [-0.95, 0.95]
     """
-    freedom = max(n_labelled - 1, 1)
-    reach = stdtrit(freedom, (1 + confidence) / 2) * math.sqrt(max(n_labelled, 2) / freedom)
-    tail = float(ndtr(-reach))
-    low, high = np.quantile(draws, [tail, 1 - tail])
-    return float(low), float(high)
+
+    shares: Sequence[float]
+    seen: Floats  # difference at each share
+    redrawn: Sequence[Floats]  # differences of redraws at each share
+    n_labelled: int
+
+    method = "percentiles of joint redraws"
+
+    def value(self, prior: float) -> float:
+        return float(self.seen[self.shares.index(prior)])
+
+    def ends(self, prior: float | None, tail: float) -> Ends:
+        each = expanded_tail(tail, self.n_labelled, FEWEST_LABELLED)
+        return percentiles(self.redrawn[0 if prior is None else self.shares.index(prior)], each, each)
+
+    def spread(self, shares: Sequence[float], confidence: float) -> float:
+        return max(float(column.std()) for column in self.redrawn)
+
+    def over(self, doubt: PriorDoubt) -> Sequence[float]:
+        return self.shares
 
 
 def two_sided_p(draws: Floats, n_labelled: int, length: float = 0.0) -> float:
-    r"""The level at which the interval of :func:`percentile_interval` would just touch zero.
+    r"""The level at which the interval of :class:`DifferenceOfRedraws` would just touch zero.
 
     ``length`` is that of the range of differences over the class priors that may be true, in standard errors: an
     interval over a range may miss with :math:`\Phi(-c)` on the near side and :math:`\Phi(-c - length)` on the other

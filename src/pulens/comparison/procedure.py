@@ -13,7 +13,7 @@ import numpy as np
 from pulens.comparison.answer import Comparison
 from pulens.comparison.joint import JointCounts, read_models
 from pulens.comparison.order import Order, largest_credible_prior, order_by_prior
-from pulens.comparison.paired import Difference, holm, percentile_interval, two_sided_p
+from pulens.comparison.paired import Difference, DifferenceOfRedraws, holm, two_sided_p
 from pulens.counts.tally import Tally
 from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
@@ -22,9 +22,11 @@ from pulens.frozen import FrozenMapping
 from pulens.inputs import ROWS
 from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
-from pulens.intervals.prior_doubt import PRIOR_IN_METHOD, PRIORS_IN_RANGE, PriorDoubt, Treatment, holding, range_tail
+from pulens.intervals.measured import depends_on_class_prior
+from pulens.intervals.policy import ends_in_doubt
+from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt, holding
 from pulens.keywords import hands_on
-from pulens.metrics import find
+from pulens.metrics import find, leading
 from pulens.metrics.parts.measure import check_threshold, estimate, raw_value
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import find_contradiction
@@ -34,8 +36,6 @@ from pulens.recovery.many import priors_in_redraws
 from pulens.scenario import DEFAULT_SCENARIO
 from pulens.types import Floats
 
-RANKING = ("roc_auc", "average_precision")
-AT_THRESHOLD = ("f1", "accuracy", "precision", "recall")
 LEAST_SHARE = 1e-3  # of the largest prior that may be true: at 0 there are no positives to find
 LEAST_DEFINED = 0.9  # of the redraws, for a difference to have an interval
 PRIORS_TRACED = 65  # when the order is traced
@@ -76,14 +76,13 @@ class _Asked:
             return None
         return max(interval.low, LEAST_SHARE * interval.high), interval.high
 
-    def treatment(self, metric: Metric) -> Treatment:
-        """How doubt about the class prior enters the metric; see :mod:`pulens.intervals.prior_doubt`."""
-        unmoved = metric.ignores_class_prior or (not metric.needs_class_prior and self.evidence.label_noise == 0)
-        return "exact" if unmoved else PriorDoubt(self.evidence).treatment
+    def doubt(self, metric: Metric) -> PriorDoubt:
+        """How doubt about the class prior enters the metric."""
+        return PriorDoubt(self.evidence, depends_on_class_prior(metric, self.evidence.label_noise))
 
     def priors(self, metric: Metric, drawn: float | None = None) -> list[float]:
         """The unlabelled priors at which the metric has to be known; ``drawn`` is the prior of a redraw."""
-        treatment = self.treatment(metric)
+        treatment = self.doubt(metric).treatment
         if treatment == "range" and self.reach is not None:
             return sorted({self.middle, *np.linspace(*self.reach, PRIORS_IN_RANGE).tolist()})
         return [self.middle if treatment == "exact" or drawn is None else drawn]
@@ -195,7 +194,8 @@ def _evidence(tallies: Sequence[Tally], question: Question) -> Evidence:
 def _metrics(names: Sequence[str] | None, *, has_threshold: bool) -> dict[str, Metric]:
     if isinstance(names, str):
         names = (names,)
-    chosen = names if names is not None else (*RANKING, *(AT_THRESHOLD if has_threshold else ()))
+    usual = [name for name in leading("comparison") if has_threshold or not find(name).needs_threshold]
+    chosen = usual if names is None else names
     if not chosen:
         raise PulensError("metrics is empty: name at least one, or leave it out for the usual ones.")
     return {name: find(name) for name in chosen}
@@ -257,7 +257,8 @@ def _differences(
 ) -> tuple[Difference, ...]:
     """All pairs of models; over a range a claim must hold at every prior tried, so the worst p-value counts."""
     metric, n_labelled = asked.metrics[name], asked.rows.n_labelled
-    middle = asked.priors(metric).index(asked.middle)
+    priors, doubt = asked.priors(metric), asked.doubt(metric)
+    middle = priors.index(asked.middle)
     sign = 1 if metric.higher_is_better else -1
     pairs = list(combinations(range(len(asked.rows.names)), 2))
     parts: list[tuple[float, Interval | None, float, float]] = []
@@ -269,17 +270,16 @@ def _differences(
         if math.isnan(value) or any(column.size < LEAST_DEFINED * len(gaps) for column in by_prior):
             parts.append((math.nan, None, math.nan, 1.0))
             continue
-        spread = max(float(column.std()) for column in by_prior)
-        tail = range_tail(confidence, seen, spread)
-        ends = [percentile_interval(column, 1 - 2 * tail, n_labelled) for column in by_prior]
-        low, high = holding(value, min(low for low, _ in ends), max(high for _, high in ends))
+        pair = DifferenceOfRedraws(priors, seen, by_prior, n_labelled)
+        spread = pair.spread(priors, confidence)
+        low, high, method = ends_in_doubt(pair, doubt, confidence)
+        low, high = holding(value, low, high)
         # a difference whose sign turns within the range of priors, or from the rows to their redraws, is none
         turns = len({np.sign(value), *(np.sign(np.mean(column)) for column in by_prior)}) > 1
         length = float(np.ptp(seen[~np.isnan(seen)])) / spread if spread > 0 else 0.0
         p_value = 1.0 if turns else max(two_sided_p(column, n_labelled, length) for column in by_prior)
         at_middle = sign * by_prior[middle]
         better = float(np.mean(at_middle > 0) + np.mean(at_middle == 0) / 2)
-        method = f"percentiles of joint redraws{PRIOR_IN_METHOD[asked.treatment(metric)]}"
         parts.append((value, Interval(low, high, confidence, method), better, p_value))
     adjusted = holm([part[3] for part in parts])
     names = asked.rows.names

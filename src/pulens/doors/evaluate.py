@@ -25,7 +25,7 @@ from pulens.inputs import Reading
 from pulens.intervals.doubts import Choice, Doubts
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
 from pulens.keywords import check_keywords, hands_on
-from pulens.metrics import METRICS, find
+from pulens.metrics import METRICS, find, in_reading_order
 from pulens.metrics.parts.binning import binning_notices
 from pulens.metrics.parts.measure import check_threshold, estimate
 from pulens.metrics.parts.possible_worlds import (
@@ -44,8 +44,6 @@ from pulens.recovery.assumptions import UNCORRECTED
 from pulens.recovery.contingency import Contingency
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.whole_files import write_whole
-
-READ_FIRST = ("roc_auc", "average_precision", "precision", "recall", "f1", "specificity", "accuracy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,11 +404,6 @@ def best_threshold(evidence: Evidence, metric: str = "f1", **parameters: Any) ->
     return float(table.thresholds[place])
 
 
-def _place(name: str) -> int:
-    """Where a reader looks for a metric; the rest follow in alphabetical order."""
-    return READ_FIRST.index(name) if name in READ_FIRST else len(READ_FIRST)
-
-
 class _Estimates(Mapping[str, Estimate]):
     """Every listed metric, rankings first; each is found when it is asked for, and kept."""
 
@@ -433,8 +426,8 @@ class _Estimates(Mapping[str, Estimate]):
         return self._found[name]
 
     def __iter__(self) -> Iterator[str]:
-        ranking_first = sorted(METRICS.items(), key=lambda item: (item[1].reads != "ranking", _place(item[0])))
-        return iter([name for name, metric in ranking_first if metric.listed])
+        shown = in_reading_order(name for name, metric in METRICS.items() if metric.listed)
+        return iter(sorted(shown, key=lambda name: METRICS[name].reads != "ranking"))
 
     def __len__(self) -> int:
         return sum(metric.listed for metric in METRICS.values())

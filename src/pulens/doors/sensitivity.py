@@ -13,8 +13,8 @@ from pulens.errors import AssumptionError, PulensError
 from pulens.estimate import Curve, Interval
 from pulens.evidence import Evidence
 from pulens.keywords import check_keywords
-from pulens.metrics import find
-from pulens.metrics.parts.labelling_range import range_at_threshold, range_of_area, range_of_average_precision
+from pulens.metrics import METRICS, find, in_reading_order
+from pulens.metrics.parts.labelling_range import range_at_threshold
 from pulens.metrics.parts.measure import check_threshold, value
 from pulens.metrics.parts.possible_worlds import Contradiction, find_contradiction
 from pulens.recovery.labelling import Favours
@@ -123,15 +123,16 @@ def _sensitivity(
     check_keywords("sensitivity", parameters, (*facts.parameters, "factor", "favours", "threshold"))
     words = f"labelling favours {favours} scores up to {factor:g} times"
     at = threshold if facts.reads == "threshold" else None
-    if facts.reads != "threshold" and metric not in ("roc_auc", "average_precision"):
+    own = facts.other_labelling
+    if facts.reads != "threshold" and own is None:
         raise PulensError(
             f"the range of {metric!r} under other labelling is not known; it is for metrics at a threshold, "
-            "roc_auc and average_precision."
+            f"{' and '.join(ranges_under_other_labelling())}."
         )
     if against is not None:
         if at is not None or facts.reads == "threshold":
             at = check_threshold(threshold, required_by=metric)
-        found = [against.range_up_to(metric, facts, factor, side, at, parameters) for side in _sides(favours)]
+        found = [against.range_up_to(facts, factor, side, at, parameters) for side in _sides(favours)]
         possible = [each for each in found if each is not None]
         if not possible:
             raise AssumptionError(_too_small(against, factor, favours, at))
@@ -143,19 +144,22 @@ def _sensitivity(
         raise PulensError(f"{metric} is undefined here ({facts.undefined_because}), so its range is too.")
     low = high = known
     for side in _sides(favours):
-        if facts.reads == "threshold":
+        if own is None:
             ends = range_at_threshold(
                 evidence, facts.compute, check_threshold(threshold, required_by=metric), factor, side, parameters
             )
-        elif metric == "roc_auc":
-            ends = range_of_area(evidence, factor, side)
         else:
-            ends = range_of_average_precision(evidence, factor, side, known)
+            ends = own.up_to(evidence, factor, side, known)
         low, high = (
             min(low, max(ends[0], facts.lowest)),
             max(high, min(ends[1], facts.highest)),
         )
     return Sensitivity(metric, known, Interval(low, high, None, words), float(factor), favours, at)
+
+
+def ranges_under_other_labelling() -> tuple[str, ...]:
+    """Metrics of the whole ranking whose range is known where labelling favours some scores."""
+    return in_reading_order(name for name, metric in METRICS.items() if metric.other_labelling is not None)
 
 
 def _sides(favours: Direction) -> tuple[Favours, ...]:

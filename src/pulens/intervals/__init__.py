@@ -1,1 +1,45 @@
-"""How an interval is made."""
+r"""How a 95% interval is made.
+
+A reader's guide. Every interval of the package answers one question: if the rows were drawn again, between what would
+this number have to lie, so that the truth is inside 95 times of a hundred? Two things are in doubt, and they are kept
+apart. The *rows* are a sample. The *class prior*, or rather the share of positives among the unlabelled rows, may be
+known exactly, by an interval with a confidence, or only to lie in a range. (That labels may not be a random draw is a
+third doubt, which no interval can hold: see :mod:`pulens.metrics.parts.labelling_range`.)
+
+The room has three floors.
+
+**Kernels** (:mod:`.kernels`) know counts and arrays, nothing of metrics or class priors, so every other room may use
+them: ``resampling`` (how sure, how many redraws, which seed), ``redraws`` (counts drawn anew instead of rows),
+``placements`` (DeLong's moments), ``quantiles`` (Student, skewness, Jeffreys, percentiles, mixtures), ``bands``.
+
+**Constructions** turn rows into ends. Their contract is :class:`.construction.Construction`: ``value(prior)`` is the
+number at a share of positives, ``ends(prior, tail)`` what the rows put around it, missed on either side with the chance
+``tail``; ``ends(None, tail)`` draws the share along with the rows. None of them decides what a doubtful share means.
+
+=========================  =======================================================================  ====================
+construction               holds for                                                                in
+=========================  =======================================================================  ====================
+``AreaUnderROC``           areas bilinear in the observed distributions: variance from placements   :mod:`.area`
+``FixedThreshold``         metrics at a threshold given beforehand: binomial rates, Jeffreys        :mod:`.threshold`
+``ChosenThreshold``        metrics at a threshold chosen on the same rows: the choice is repeated   :mod:`.threshold`
+``AveragePrecision...``    average precision: redraws of the tally, read twice                      :mod:`.redraw`
+``RankingRedraws``         any other metric of the ranking: percentiles of redraws                  :mod:`.redraw`
+``CountsRedraws``          any other metric of rows counted at a threshold                          :mod:`.redraw`
+``Normal``                 means and coefficients with a standard error (calibration)               :mod:`.normal`
+=========================  =======================================================================  ====================
+
+Calibration's error and fractions of bins and the differences of two models are constructions too; they live beside
+their numbers (``calibration.expected_error``, ``calibration.reliability``, ``comparison.paired``). ``Held`` wraps any
+of them, so that the ends hold the value and stay within what the number can be. What the metrics of one evidence share
+(placements, plausible rates, one pass of redraws) is made once, in :mod:`.workshop`.
+
+**The policy** (:func:`.policy.ends_in_doubt`) is one for evaluate, calibrate and compare. :mod:`.prior_doubt` says what
+is known of the share and proves what may be done with it: *exact*, the ends at that share; *drawn*, the ends with the
+share drawn too; *range*, the hull of the ends over the range, each at the level of Imbens and Manski (2004); and where
+the number has a kink in the share, the hull over its interval with half of the error for each.
+
+A metric's road: :meth:`.doubts.Doubts.of` takes the construction that the metric's facts name
+(``Metric.construction``), or else the one for what it reads, holds it (``Held``), and asks the policy. A new
+construction is a class with two methods; nothing else has to know of it. Which construction kept its level, and by
+how much, is measured in ``benchmarks/coverage.py`` and told in ``docs/intervals.md``.
+"""

@@ -3,76 +3,65 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
-from pulens.intervals.kernels.placements import PlacementMoments, placement_moments
+from pulens.intervals.construction import Ends
 from pulens.intervals.kernels.quantiles import (
     effective_degrees_of_freedom,
     percentiles,
     studentised_quantile,
     weighted_percentiles,
 )
+from pulens.intervals.of_metric import MetricConstruction
 from pulens.intervals.prior_doubt import GRID
-from pulens.intervals.prior_draws import Ends, PriorDraws
 from pulens.types import Floats
 
 QUICK_POINTS, QUICK_REACH = 33, 4.0  # normal quantiles that stand for a distribution where an interval is one of many
 
 
 @dataclass(frozen=True)
-class AreaInterval:
+class AreaUnderROC(MetricConstruction):
     """Student's quantiles with Welch's degrees of freedom, bent for skewness, around the direct area."""
 
-    draws: PriorDraws
+    method = "DeLong, Student, skewness-corrected"
 
-    @cached_property
-    def _moments(self) -> PlacementMoments:
-        return placement_moments(self.draws.evidence.tally)
+    def ends(self, prior: float | None, tail: float) -> Ends:
+        totals = tuple(self.shop.evidence.tally.totals)
+        if prior is None:
+            return self._quick(totals, tail) if self.shop.draws.among_many else self._mixed(totals, tail)
+        value, error, skew, freedom = self._parts(self.shop.draws.priors(prior, np.zeros(1), totals))
+        bend = [studentised_quantile(level, skew, freedom)[0] for level in (1 - tail, tail)]
+        return float(value[0] - error[0] * bend[0]), float(value[0] - error[0] * bend[1])
 
-    def at(self, prior: float | None) -> Ends:
+    def _mixed(self, totals: tuple[float, ...], tail: float) -> Ends:
+        """Over the class prior's own distribution: an even grid of its quantiles by as many of the area's."""
         from scipy.special import ndtri
 
-        totals = tuple(self.draws.evidence.tally.totals)
-        if prior is None and self.draws.among_many:
-            return self._quick(totals)
-        if prior is None:
-            levels = (np.arange(GRID) + 0.5) / GRID
-            priors = self.draws.priors(None, ndtri(levels), totals)
-        else:
-            priors = self.draws.priors(prior, np.zeros(1), totals)
-        value, error, skew, freedom = self._parts(priors)
+        levels = (np.arange(GRID) + 0.5) / GRID
+        value, error, skew, freedom = self._parts(self.shop.draws.priors(None, ndtri(levels), totals))
+        mixed = value - error * studentised_quantile(levels[:, None], skew, freedom)
+        return percentiles(mixed.ravel(), tail, tail)
 
-        def ends(tail: float) -> tuple[float, float]:
-            if priors.size == 1:
-                bend = [studentised_quantile(level, skew, freedom)[0] for level in (1 - tail, tail)]
-                return float(value[0] - error[0] * bend[0]), float(value[0] - error[0] * bend[1])
-            given = (np.arange(GRID) + 0.5) / GRID
-            mixed = value - error * studentised_quantile(given[:, None], skew, freedom)
-            return percentiles(mixed.ravel(), tail, tail)
-
-        return ends
-
-    def _quick(self, totals: tuple[float, ...]) -> Ends:
+    def _quick(self, totals: tuple[float, ...], tail: float) -> Ends:
         """The same mixture over the class prior from a fortieth of the points, dense in the tails and weighted."""
         from scipy.special import ndtr
 
         normal = np.linspace(-QUICK_REACH, QUICK_REACH, QUICK_POINTS)
         weights = np.exp(-(normal**2) / 2)
-        value, error, skew, freedom = self._parts(self.draws.priors(None, normal, totals))
+        value, error, skew, freedom = self._parts(self.shop.draws.priors(None, normal, totals))
         mixed = value - error * studentised_quantile(ndtr(normal)[:, None], skew, freedom)
-        return lambda tail: weighted_percentiles(mixed.ravel(), np.outer(weights, weights).ravel(), tail)
+        return weighted_percentiles(mixed.ravel(), np.outer(weights, weights).ravel(), tail)
 
     def _parts(self, priors: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Value, standard error, skewness and degrees of freedom of the area at each class prior."""
-        moments = self._moments
-        totals = self.draws.evidence.tally.totals
-        recoveries = self.draws.recoveries(tuple(totals), priors)
+        moments = self.shop.moments
+        totals = self.shop.evidence.tally.totals
+        recoveries = self.shop.draws.recoveries(tuple(totals), priors)
         value, variances, thirds = moments.bilinear(recoveries.true_positive_rate, recoveries.false_positive_rate)
         freedom = effective_degrees_of_freedom(variances, moments.totals)
         variance = variances.sum(-1)
-        if self.draws.random_totals:
+        if self.shop.draws.random_totals:
             variance = variance + self._variance_from_totals(priors)
         error = np.sqrt(np.maximum(variance, 0.0))
         skew = np.divide(thirds.sum(-1), error**3, out=np.zeros(error.shape), where=error > 0)
@@ -80,7 +69,7 @@ class AreaInterval:
 
     def _variance_from_totals(self, priors: Floats) -> Floats:
         """What the numbers of labelled and unlabelled rows, random in one sample, add to the area's variance."""
-        totals = np.array(self.draws.evidence.tally.totals)
+        totals = np.array(self.shop.evidence.tally.totals)
         slopes = []
         for kind in range(3):
             step = 1e-4 * totals[kind]
@@ -91,8 +80,8 @@ class AreaInterval:
             for sign in (1, -1):
                 moved = totals.copy()
                 moved[kind] += sign * step
-                maps = self.draws.recoveries(tuple(moved), self.draws.moved(priors, tuple(moved)))
-                found.append(self._moments.bilinear(maps.true_positive_rate, maps.false_positive_rate)[0])
+                maps = self.shop.draws.recoveries(tuple(moved), self.shop.draws.moved(priors, tuple(moved)))
+                found.append(self.shop.moments.bilinear(maps.true_positive_rate, maps.false_positive_rate)[0])
             slopes.append((found[0] - found[1]) / (2 * step))
         slope = np.stack(slopes, axis=-1)
         return np.asarray((totals * slope**2).sum(-1) - (slope @ totals) ** 2 / totals.sum())

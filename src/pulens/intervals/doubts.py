@@ -1,19 +1,10 @@
-"""Intervals of metrics: which construction holds for which, with the class prior's own doubt carried along.
-
-Three constructions, each the one that kept its level in simulation (see docs/intervals.md):
-
-* areas that are bilinear in the observed distributions (ROC AUC): DeLong's variance from placements, Student's
-  quantiles and a correction for skewness; no redraws;
-* metrics at a threshold fixed beforehand: the observed rates are binomial, and each is drawn from its Jeffreys
-  posterior;
-* anything else that reads the ranking: percentiles over redraws of the tally.
-"""
+"""Intervals of metrics, each by the construction its facts name, with the class prior's own doubt carried along."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -21,13 +12,15 @@ import numpy as np
 
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
-from pulens.intervals.area import AreaInterval
+from pulens.intervals.construction import Held
+from pulens.intervals.kernels.quantiles import percentiles
 from pulens.intervals.kernels.resampling import Resampling
-from pulens.intervals.measured import Measured
-from pulens.intervals.prior_doubt import PRIOR_IN_METHOD, PRIORS_IN_RANGE, holding, range_tail
-from pulens.intervals.prior_draws import EndsAt, PriorDraws
-from pulens.intervals.redraw import Choice, RedrawInterval
-from pulens.intervals.threshold import ThresholdInterval
+from pulens.intervals.measured import Measured, depends_on_class_prior
+from pulens.intervals.of_metric import MetricConstruction, Target
+from pulens.intervals.policy import ends_in_doubt
+from pulens.intervals.redraw import CountsRedraws, RankingRedraws
+from pulens.intervals.threshold import ChosenThreshold, FixedThreshold
+from pulens.intervals.workshop import Choice, Workshop
 
 __all__ = ["Choice", "Doubt", "Doubts"]
 
@@ -48,95 +41,67 @@ class Doubts:
     choice: Choice | None = None
 
     @cached_property
-    def _draws(self) -> PriorDraws:
-        return PriorDraws(self.evidence, self.resampling.among_many)
-
-    @cached_property
-    def _area(self) -> AreaInterval:
-        return AreaInterval(self._draws)
-
-    @cached_property
-    def _beforehand(self) -> ThresholdInterval:
-        return ThresholdInterval(self._draws, self.resampling)
-
-    @cached_property
-    def _redraws(self) -> RedrawInterval:
-        return RedrawInterval(self._draws, self.resampling, self._beforehand, self.choice)
+    def _shop(self) -> Workshop:
+        return Workshop(self.evidence, self.resampling, self.choice)
 
     def of_threshold(self) -> Interval | None:
         """Where redraws choose their threshold, if it was chosen."""
         if self.choice is None:
             return None
-        low, high = self._redraws.thresholds(self.resampling.tail)
+        chosen = np.asarray(self._shop.compressed.thresholds, float)[self._shop.chosen_anew.places]
+        low, high = percentiles(chosen, self.resampling.tail, self.resampling.tail)
         known = self.choice.threshold
         return Interval(min(low, known), max(high, known), self.resampling.confidence, "percentile of redraws")
 
     def of(
         self,
-        name: str,
         metric: Measured,
         known: float,
         threshold: float | None,
-        point: Callable[[float], float],
+        value_at: Callable[[float], float],
         *,
         cut: float = 0.0,
         **parameters: Any,
     ) -> Doubt | None:
-        """The interval of a metric whose value is ``known``; ``point`` gives the value at another class prior.
+        """The interval of a metric whose value is ``known``; ``value_at`` gives the value at another class prior.
 
-        ``cut`` is what clipping added to the value: an estimate beyond the edge of what is possible counts as one at
-        the edge, with its own spread. What lies within the edges then only grows.
+        ``cut`` is what clipping added to the value (:class:`~pulens.intervals.construction.Held`). ``None`` where the
+        metric is undefined in every redraw.
         """
-        ends, method = self._construction(name, metric, threshold, point, parameters)
-        prior = self.evidence.class_prior
-        own = self.resampling.tail
-        sample = self._interval(ends(prior.unlabelled)(own), known, cut, metric, method)
-        if sample is None:
-            return None
-        treatment = self._draws.doubt.treatment
-        unmoved = metric.ignores_class_prior or (not metric.needs_class_prior and self.evidence.label_noise == 0)
-        if treatment == "exact" or unmoved:
-            return Doubt(sample, sample)
-        found = self._over_range(ends, point, sample) if treatment == "range" else ends(None)(own)
-        both = self._interval(found, known, cut, metric, f"{method}{PRIOR_IN_METHOD[treatment]}")
-        return None if both is None else Doubt(both, sample)
-
-    def _interval(
-        self, ends: tuple[float, float], known: float, cut: float, metric: Measured, method: str
-    ) -> Interval | None:
-        low, high = ends[0] + min(cut, 0.0), ends[1] + max(cut, 0.0)
+        own, tail = self.evidence.class_prior.unlabelled, self.resampling.tail
+        construction = Held(
+            self._construction(Target(metric, value_at, threshold, parameters)),
+            known,
+            own,
+            tail,
+            cut,
+            metric.lowest,
+            metric.highest,
+        )
+        confidence = self.resampling.confidence
+        low, high = construction.ends(own, tail)
         if math.isnan(low) or math.isnan(high):
             return None
-        low, high = (min(max(end, metric.lowest), metric.highest) for end in holding(known, low, high))
-        return Interval(low, high, self.resampling.confidence, method)
+        sample = Interval(low, high, confidence, construction.method)
+        doubt = self._shop.draws.doubt
+        if not depends_on_class_prior(metric, self.evidence.label_noise):
+            doubt = replace(doubt, matters=False)
+        low, high, method = ends_in_doubt(construction, doubt, confidence, tail)
+        if math.isnan(low) or math.isnan(high):
+            return None
+        return Doubt(Interval(low, high, confidence, method), sample)
 
-    def _over_range(self, ends: EndsAt, point: Callable[[float], float], sample: Interval) -> tuple[float, float]:
-        """Hull of the intervals at class priors over the range, each at the level of Imbens and Manski."""
-        from scipy.special import ndtri
-
-        priors = self._draws.doubt.over(PRIORS_IN_RANGE)
-        spread = sample.width / (2 * float(ndtri((1 + self.resampling.confidence) / 2)))
-        tail = range_tail(self.resampling.confidence, [point(prior) for prior in priors], spread)
-        found = np.array([ends(prior)(tail) for prior in priors])
-        return float(np.nanmin(found[:, 0])), float(np.nanmax(found[:, 1]))
-
-    def _construction(
-        self,
-        name: str,
-        metric: Measured,
-        threshold: float | None,
-        point: Callable[[float], float],
-        parameters: dict[str, Any],
-    ) -> tuple[EndsAt, str]:
-        """The ends at a class prior (``None``: drawn from its interval), and the construction's name."""
-        if metric.reads == "threshold":
-            if self.choice is not None and threshold == self.choice.threshold:
-                return self._redraws.chosen(metric, parameters), "redraws with the threshold chosen anew"
-            return self._beforehand.fixed(metric, float(threshold or 0.0), parameters), "Jeffreys"
-        if name == "roc_auc" and parameters.get("method", "direct") == "direct":
-            return self._area.at, "DeLong, Student, skewness-corrected"
-        if name == "average_precision" and parameters.get("form", "point") == "point":
-            return self._redraws.average_precision(metric, point, parameters), "percentile of redraws, read twice"
+    def _construction(self, target: Target) -> MetricConstruction:
+        """The construction that the metric's facts name, or else the one for what it reads."""
+        metric = target.metric
+        own: type[MetricConstruction] | None = None
+        if metric.construction is not None:
+            own = metric.construction(**target.parameters)
+        if own is not None:
+            return own(self._shop, target)
         if metric.reads == "counts":
-            return self._redraws.counted(metric, float(threshold or 0.0), parameters), "percentile of redraws"
-        return self._redraws.ranked(metric, point, parameters), "percentile of redraws"
+            return CountsRedraws(self._shop, target)
+        if metric.reads == "ranking":
+            return RankingRedraws(self._shop, target)
+        is_chosen = self.choice is not None and target.threshold == self.choice.threshold
+        return (ChosenThreshold if is_chosen else FixedThreshold)(self._shop, target)

@@ -23,3 +23,10 @@ class Measured(Protocol):
     def needs_class_prior(self) -> bool: ...
     @property
     def ignores_class_prior(self) -> bool: ...
+    @property
+    def construction(self) -> Callable[..., Any] | None: ...  # from its parameters: a construction of its own, or None
+
+
+def depends_on_class_prior(metric: Measured, label_noise: float) -> bool:
+    """Whether another class prior would give another number; with wrong labels among the labelled most do."""
+    return not metric.ignores_class_prior and (metric.needs_class_prior or label_noise != 0)

@@ -52,6 +52,7 @@ from pulens.types import Floats
 Treatment = Literal["exact", "drawn", "range"]
 PRIORS_IN_RANGE = 5  # shares of a range at which an interval is found; what it holds is smooth in between
 PRIOR_IN_METHOD = {"exact": "", "drawn": ", class prior drawn", "range": ", over the range of the class prior"}
+SHARES_TRIED = 17  # and those of a number that is quick to compute
 GRID = 201  # quantiles that stand for the distribution of the share
 NODES = np.linspace(-3.0, 3.0, 17)  # normal quantiles at which a costly statistic is computed, and linear in between
 
@@ -67,6 +68,7 @@ class PriorDoubt:
     """
 
     evidence: Evidence
+    matters: bool = True  # whether the number in question depends on the share at all
 
     @property
     def own(self) -> Interval | None:
@@ -75,7 +77,7 @@ class PriorDoubt:
 
     @property
     def treatment(self) -> Treatment:
-        if self.evidence.class_prior.is_exact or self.own is None:
+        if not self.matters or self.evidence.class_prior.is_exact or self.own is None:
             return "exact"
         return "range" if self.own.confidence is None else "drawn"
 
@@ -142,9 +144,14 @@ def half_of_the_error(confidence: float) -> float:
     return (1 + confidence) / 2
 
 
-def range_tail(confidence: float, values: Sequence[float] | Floats, spread: float) -> float:
-    """How often an interval within a hull over a range may miss on either side; ``values`` are those over the range."""
+def range_tail(confidence: float, values: Sequence[Any] | Floats, spread: Any) -> Any:
+    """How often an interval within a hull over a range may miss on either side; ``values`` are those over the range.
+
+    With an array for each share of the range, one tail for each of its places.
+    """
     kept = np.asarray(values, float)
+    if kept.ndim > 1:
+        return tail_for_range(confidence, np.ptp(kept, axis=0), spread)
     kept = kept[~np.isnan(kept)]
     return float(tail_for_range(confidence, float(np.ptp(kept)) if kept.size else 0.0, spread))
 

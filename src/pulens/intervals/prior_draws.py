@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 from pulens.evidence import Evidence
 from pulens.intervals.kernels.quantiles import expanded_tail
@@ -13,9 +12,6 @@ from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.recovery.many import ManyRecoveries, priors_in_redraws, recover_many
 from pulens.scenario import Scenario
 from pulens.types import Floats
-
-Ends: TypeAlias = Callable[[float], tuple[float, float]]  # from the chance of a miss on either side to both ends
-EndsAt: TypeAlias = Callable[[float | None], Ends]  # at a class prior; None: drawn from its own distribution
 
 
 @dataclass(frozen=True)

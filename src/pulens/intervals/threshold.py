@@ -1,114 +1,73 @@
-"""Intervals of metrics at a threshold fixed beforehand: binomial rates spread over their Jeffreys posteriors."""
+"""Intervals of metrics at a threshold: fixed beforehand, or chosen on the same rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.intervals.kernels.quantiles import even_jeffreys_quantiles, jeffreys_quantiles, percentiles, seeded_levels
-from pulens.intervals.kernels.resampling import Resampling
-from pulens.intervals.measured import Measured
-from pulens.intervals.prior_draws import Ends, EndsAt, PriorDraws
+from pulens.intervals.construction import Ends
+from pulens.intervals.kernels.quantiles import percentiles
+from pulens.intervals.of_metric import MetricConstruction
 from pulens.intervals.redrawn import values_at_threshold
-from pulens.recovery.contingency import ROUNDING, Contingency
 from pulens.types import Floats
 
 
 @dataclass(frozen=True)
-class ThresholdInterval:
+class FixedThreshold(MetricConstruction):
     """Every plausible pair of rates goes through the recovery and the metric."""
 
-    draws: PriorDraws
-    resampling: Resampling
+    method = "Jeffreys"
+
+    def ends(self, prior: float | None, tail: float) -> Ends:
+        metric, threshold = self.target.metric, float(self.target.threshold or 0.0)
+        both = []
+        for table in self.shop.rates.tables(threshold, prior):
+            found = values_at_threshold(metric.compute, table, metric.lowest, metric.highest, **self.target.parameters)
+            both.append(percentiles(np.broadcast_to(found, (self.shop.resampling.redraws,)), tail, tail))
+        return min(low for low, _ in both), max(high for _, high in both)
+
+
+@dataclass(frozen=True)
+class ChosenThreshold(MetricConstruction):
+    """What a redraw shows at the threshold it chose, less what the data show there: the optimism of choosing."""
+
+    method = "redraws with the threshold chosen anew"
 
     @cached_property
-    def _plausible_rates(self) -> dict[float, tuple[Floats, tuple[Floats, ...], Any]]:
-        return {}
+    def _beforehand(self) -> FixedThreshold:
+        return FixedThreshold(self.shop, self.target)
 
-    @cached_property
-    def _tables(self) -> dict[tuple[float, float | None], Contingency]:
-        return {}
+    def ends(self, prior: float | None, tail: float) -> Ends:
+        shop, evidence = self.shop, self.shop.evidence
+        chosen, own = shop.chosen_anew, evidence.tally.totals
+        fixed = evidence.class_prior.unlabelled if prior is None else prior
+        redrawn = self._values(
+            chosen.rates, chosen.totals, shop.draws.priors(prior, chosen.normal, chosen.totals, mirrored=True)
+        )
+        known = self._values(self._observed(chosen.places), tuple(own), np.full(chosen.places.size, fixed))
+        above = evidence.tally.at(float(self.target.threshold or 0.0))
+        here = [np.array([hits / total if total else 0.0]) for hits, total in zip(above, own, strict=True)]
+        value = self._values(here, tuple(own), np.array([fixed]))[0]
+        errors = redrawn - known
+        optimism = float(np.nanmean(errors)) if not np.isnan(errors).all() else 0.0
+        each = shop.draws.tail(tail)
+        low, high = percentiles(errors, each, each)
+        as_given = self._beforehand.ends(prior, tail)
+        return min(value - high, as_given[0] - optimism), max(value - low, as_given[1] - optimism)
 
-    def _rates_at(self, threshold: float) -> tuple[Floats, tuple[Floats, ...], Any]:
-        """Plausible rates of the three kinds of row at a threshold, with a normal number and totals for each."""
-        if threshold in self._plausible_rates:
-            return self._plausible_rates[threshold]
-        totals, size = self.draws.evidence.tally.totals, self.resampling.redraws
-        (*levels, _), state = seeded_levels(size, 4, self.resampling.seed)
-        *ranks, normal = _ranks_and_normal(size, self.resampling.seed)
-
-        def spread(hits: float, total: float, each: Floats, rank: NDArray[np.intp]) -> Floats:
-            if not total:
-                return np.zeros(size)
-            if self.resampling.among_many:
-                return even_jeffreys_quantiles(hits, total, size)[rank]
-            return jeffreys_quantiles(hits, total, each)
-
-        above = self.draws.evidence.tally.at(threshold)
-        rates = tuple(spread(*parts) for parts in zip(above, totals, levels, ranks, strict=True))
-        drawn: Any = tuple(totals)
-        if self.draws.random_totals:
-            rng = np.random.Generator(np.random.PCG64())
-            rng.bit_generator.state = state
-            counts = rng.multinomial(max(round(totals.rows), 1), np.array(totals) / totals.rows, size)
-            drawn = tuple(np.where(np.array(totals) > 0, np.maximum(counts, 1), 0).T.astype(float))
-        self._plausible_rates[threshold] = normal, rates, drawn
-        return normal, rates, drawn
-
-    def fixed(self, metric: Measured, threshold: float, parameters: dict[str, Any]) -> EndsAt:
-        normal, rates, drawn = self._rates_at(threshold)
-        size = normal.size
-
-        def at(prior: float | None) -> Ends:
-            table = self._tables.get((threshold, prior))  # metrics at one threshold share it
-            if table is None:
-                priors = np.broadcast_to(self.draws.priors(prior, normal, drawn), (size,))
-                table = self.draws.recoveries(drawn, priors).tables(*rates)
-                self._tables[threshold, prior] = table
-            tables = [table, *self._counted_at_the_edge(table, threshold, prior)]
-            found = [
-                values_at_threshold(metric.compute, each, metric.lowest, metric.highest, **parameters)
-                for each in tables
-            ]
-
-            def ends(tail: float) -> tuple[float, float]:
-                both = [percentiles(np.broadcast_to(values, (size,)), tail, tail) for values in found]
-                return min(low for low, _ in both), max(high for _, high in both)
-
-            return ends
-
-        return at
-
-    def _counted_at_the_edge(self, drawn: Contingency, threshold: float, prior: float | None) -> list[Contingency]:
-        """The draws moved to where a recovered rate outside [0, 1] is cut; none if both rates are rates.
-
-        A rate of -0.01 +- 0.003 would be cut to 0 in every draw, an interval of width zero. The truth is not below 0,
-        so the estimate counts as one at 0 with the same spread: [0, 0.006] holds whatever of the first interval lies
-        within [0, 1], and so misses no more often.
-        """
-        evidence = self.draws.evidence
-        own = evidence.tally.totals
-        share = evidence.class_prior.unlabelled if prior is None else prior
-        here = [
-            np.array([hits / total if total else 0.0])
-            for hits, total in zip(evidence.tally.at(threshold), own, strict=True)
+    def _observed(self, places: NDArray[np.intp]) -> list[Floats]:
+        """Rates that the data show at the thresholds which redraws chose."""
+        tally = self.shop.compressed
+        kinds = (tally.labelled, tally.unlabelled, tally.negative)
+        return [
+            np.asarray(kind, float)[places] / total if total else np.zeros(places.size)
+            for kind, total in zip(kinds, self.shop.evidence.tally.totals, strict=True)
         ]
-        recovered = self.draws.recoveries(tuple(own), np.array([share])).rates(*here)
-        missing = [float((np.clip(rate, 0.0, 1.0) - rate)[0]) for rate in map(np.atleast_1d, recovered)]
-        if max(map(abs, missing)) <= ROUNDING:
-            return []
-        hits, alarms = drawn.true_positive_rate + missing[0], drawn.false_positive_rate + missing[1]
-        return [Contingency(drawn.thresholds, hits, alarms, drawn.positive, drawn.negative)]
 
-
-@lru_cache(maxsize=4)
-def _ranks_and_normal(size: int, seed: int) -> tuple[Any, ...]:
-    """Where the shared levels stand in rising order, for the three kinds of row, and normal numbers for the last."""
-    from scipy.special import ndtri
-
-    (*levels, last), _ = seeded_levels(size, 4, seed)
-    return (*((column * size).astype(np.intp) for column in levels), ndtri(last))
+    def _values(self, rates: Any, totals: Any, priors: Floats) -> Floats:
+        metric, table = self.target.metric, self.shop.draws.recoveries(totals, priors).tables(*rates)
+        return values_at_threshold(metric.compute, table, metric.lowest, metric.highest, **self.target.parameters)

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from pulens.catalogue import load_catalogue
-from pulens.errors import PulensError, listed
+from pulens.catalogue import Catalogue
 from pulens.labelling._clues import auxiliary_log_odds, mixture_log_density
 from pulens.labelling._mechanism import Mechanism
 
@@ -25,14 +24,14 @@ __all__ = [
     "names",
 ]
 
-MECHANISMS: dict[str, Mechanism] = {
-    name: mechanism for name, (_, mechanism) in load_catalogue(__name__, __path__, "MECHANISM").items()
-}
+MECHANISMS: Catalogue[Mechanism] = Catalogue(
+    __name__, __path__, "MECHANISM", "labelling mechanism", plural="mechanisms"
+)
 
 
 def names() -> tuple[str, ...]:
     """All mechanisms, in alphabetical order."""
-    return tuple(MECHANISMS)
+    return MECHANISMS.names
 
 
 def find(name: str) -> Mechanism:
@@ -53,8 +52,8 @@ def canonical_name(name: str) -> str:
     for own, mechanism in MECHANISMS.items():
         if name in (own, mechanism.alias):
             return own
-    known = [f"{own} ({mechanism.alias})" for own, mechanism in MECHANISMS.items()]
-    raise PulensError(f"there is no labelling mechanism {name!r}; the mechanisms are {listed(known, limit=99)}.")
+    MECHANISMS.find(name, listed_as=lambda own: f"{own} ({MECHANISMS[own].alias})")
+    return name
 
 
 def labelled_count(label_frequency: float, positives: int) -> int:

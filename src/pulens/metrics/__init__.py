@@ -12,18 +12,32 @@ of a :class:`Metric` that no package brings.
 
 from __future__ import annotations
 
-from pulens.catalogue import load_catalogue, load_guests
+import math
+from collections.abc import Iterable
+from typing import Literal
+
+from pulens.catalogue import Catalogue, load_guests
 from pulens.errors import PulensError, listed, nearest
 from pulens.metrics.parts.function import MetricFunction
 from pulens.metrics.parts.measure import raw_value
-from pulens.metrics.parts.metric import Metric, divide
+from pulens.metrics.parts.metric import Metric, Shown, divide
 
-__all__ = ["METRICS", "Metric", "MetricFunction", "divide", "find", "measure", "names", "raw_value"]
+__all__ = [
+    "METRICS",
+    "Metric",
+    "MetricFunction",
+    "Shown",
+    "divide",
+    "find",
+    "in_reading_order",
+    "leading",
+    "measure",
+    "names",
+    "raw_value",
+]
 
-OWN: dict[str, Metric] = {name: metric for name, (_, metric) in load_catalogue(__name__, __path__, "METRIC").items()}
-METRICS: dict[str, Metric] = dict(
-    sorted({**OWN, **load_guests(__name__, Metric, (*OWN, "divide", "find", "measure", "names", "raw_value"))}.items())
-)
+OWN: Catalogue[Metric] = Catalogue(__name__, __path__, "METRIC", "metric", together=True)
+METRICS: dict[str, Metric] = dict(sorted({**OWN, **load_guests(__name__, Metric, (*OWN, *__all__))}.items()))
 # a metric's file and its public function share a name: the function is what people mean
 globals().update({name: MetricFunction(name, metric) for name, metric in METRICS.items()})
 
@@ -39,6 +53,30 @@ def measure(metric: Metric, name: str | None = None) -> MetricFunction:
     false_discovery_rate 0.200
     """
     return MetricFunction(name or metric.compute.__name__, metric)
+
+
+def in_reading_order(which: Iterable[str]) -> tuple[str, ...]:
+    """Names of metrics as a reader looks for them: those that tables lead with, then the rest by name.
+
+    >>> in_reading_order(["accuracy", "youden_j", "error_rate", "roc_auc"])
+    ('roc_auc', 'accuracy', 'error_rate', 'youden_j')
+    """
+
+    def place(name: str) -> tuple[float, str]:
+        leads = METRICS[name].shown.table if name in METRICS else None
+        return (math.inf if leads is None else leads, name)
+
+    return tuple(sorted(which, key=place))
+
+
+def leading(view: Literal["table", "tiles", "segments", "comparison"]) -> tuple[str, ...]:
+    """The metrics that a view leads with, the first one first.
+
+    >>> leading("tiles")
+    ('roc_auc', 'precision', 'recall', 'f1', 'average_precision')
+    """
+    places = {name: getattr(metric.shown, view) for name, metric in METRICS.items()}
+    return tuple(sorted((name for name, place in places.items() if place is not None), key=lambda name: places[name]))
 
 
 def names() -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pulens.metrics.parts.metric import Metric, divide
+from pulens.metrics.parts.metric import Metric, Shown, divide
 from pulens.recovery.contingency import Contingency
 from pulens.types import Floats
 
@@ -16,4 +16,11 @@ def accuracy(table: Contingency) -> Floats:
     return divide(table.true_positive + table.true_negative, table.total)
 
 
-METRIC = Metric(accuracy, "Share of rows predicted right", undefined_because="the target population is empty")
+METRIC = Metric(
+    accuracy,
+    "Share of rows predicted right",
+    undefined_because="the target population is empty",
+    derivation="(TP + TN) / all rows of the population.",
+    shown=Shown(table=7, segments=6, comparison=4),
+    page_computes=True,
+)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pulens.counts.tally import Tally
 from pulens.curves.precision_recall import Form, precision_recall_areas
-from pulens.metrics.parts.metric import Metric
+from pulens.intervals.redraw import AveragePrecisionReadTwice
+from pulens.metrics.parts.labelling_range import range_of_average_precision
+from pulens.metrics.parts.metric import Metric, OtherLabelling, Shown
+from pulens.metrics.parts.possible_worlds import WorldsAt
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.binning_error import precision_recall_errors
 
@@ -25,6 +28,10 @@ def _binning_error(tally: Tally, assumptions: Assumptions, *, form: Form = "poin
     return float("nan") if errors is None else float(errors.sum())
 
 
+def _construction(*, form: Form = "point") -> type[AveragePrecisionReadTwice] | None:
+    return AveragePrecisionReadTwice if form == "point" else None
+
+
 METRIC = Metric(
     average_precision,
     "Precision averaged over the positives as they are found",
@@ -32,4 +39,9 @@ METRIC = Metric(
     undefined_because="no threshold has recovered rates within [0, 1]",
     parameters={"form": "point"},
     binning_error=_binning_error,
+    construction=_construction,
+    other_labelling=OtherLabelling(range_of_average_precision, WorldsAt.average_precision),
+    derivation="Σ (Rⱼ − Rⱼ₋₁) Pⱼ over the recovered precision-recall curve, no interpolation.",
+    shown=Shown(table=2, tiles=5, comparison=2),
+    page_computes=True,
 )

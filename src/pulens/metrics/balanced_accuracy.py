@@ -23,4 +23,6 @@ METRIC = Metric(
     balanced_accuracy,
     "Mean of recall and specificity",
     undefined_because="the target population lacks one of the classes",
+    derivation="(recall + specificity) / 2.",
+    page_computes=True,
 )

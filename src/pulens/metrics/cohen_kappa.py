@@ -23,4 +23,7 @@ METRIC = Metric(
     "Agreement beyond chance",
     lowest=-1.0,
     undefined_because="prediction and truth are both constant, so chance agreement is complete",
+    title="Cohen's kappa",
+    derivation="(agreement − chance agreement) / (1 − chance agreement).",
+    page_computes=True,
 )

@@ -21,4 +21,6 @@ METRIC = Metric(
     "Share of rows predicted wrong",
     higher_is_better=False,
     undefined_because="the target population is empty",
+    derivation="(FP + FN) / all rows of the population.",
+    page_computes=True,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pulens.metrics.parts.metric import Metric, divide
+from pulens.metrics.parts.metric import Metric, Shown, divide
 from pulens.recovery.contingency import Contingency
 from pulens.types import Floats
 
@@ -20,4 +20,8 @@ METRIC = Metric(
     f1,
     "Harmonic mean of precision and recall",
     undefined_because="there are no positives, and nothing is predicted positive",
+    title="F1",
+    derivation="2 TP / (2 TP + FP + FN).",
+    shown=Shown(table=5, tiles=4, segments=4, comparison=3),
+    page_computes=True,
 )

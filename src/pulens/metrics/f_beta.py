@@ -26,4 +26,6 @@ METRIC = Metric(
     listed=False,
     undefined_because="there are no positives, and nothing is predicted positive",
     parameters={"beta": 2.0},
+    title="F2",
+    page_computes=True,
 )

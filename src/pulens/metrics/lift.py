@@ -25,4 +25,6 @@ METRIC = Metric(
     highest=np.inf,
     needs_class_prior=False,
     undefined_because="nothing is predicted positive at this threshold",
+    derivation="Precision divided by the class prior.",
+    page_computes=True,
 )

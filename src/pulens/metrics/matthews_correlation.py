@@ -23,4 +23,10 @@ def matthews_correlation(table: Contingency) -> Floats:
     return np.clip(divide(covariance, spread, empty=0.0), -1.0, 1.0)
 
 
-METRIC = Metric(matthews_correlation, "Correlation of prediction and truth", lowest=-1.0)
+METRIC = Metric(
+    matthews_correlation,
+    "Correlation of prediction and truth",
+    lowest=-1.0,
+    derivation="(TP·TN − FP·FN) / √((TP + FP)(TP + FN)(TN + FP)(TN + FN)).",
+    page_computes=True,
+)

@@ -33,4 +33,5 @@ METRIC = Metric(
     undefined_because="no threshold has recovered rates within [0, 1]",
     parameters={"form": "point"},
     binning_error=_binning_error,
+    title="PR AUC",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pulens.metrics.parts.metric import Metric, divide
+from pulens.metrics.parts.metric import Metric, Shown, divide
 from pulens.recovery.contingency import Contingency
 from pulens.types import Floats
 
@@ -20,4 +20,7 @@ METRIC = Metric(
     precision,
     "Of the rows flagged, how many are positive",
     undefined_because="nothing is predicted positive at this threshold",
+    derivation="TP / (TP + FP) in the population; in case-control data α γ / u (equation 3).",
+    shown=Shown(table=3, tiles=2, segments=2, comparison=5),
+    page_computes=True,
 )

@@ -22,4 +22,6 @@ METRIC = Metric(
     needs_class_prior=False,
     counted=True,
     undefined_because="the target population is empty",
+    derivation="(TP + FP) / all rows of the population.",
+    page_computes=True,
 )

@@ -105,4 +105,5 @@ METRIC = Metric(
     listed=False,
     parameters={"ties": "expected"},
     landmarks=landmarks,
+    title="PULP",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.metric import Metric, Shown
 from pulens.recovery.contingency import Contingency
 from pulens.types import Floats
 
@@ -23,4 +23,8 @@ METRIC = Metric(
     "Of the positives, how many are found",
     needs_class_prior=False,
     undefined_because="the target population holds no positives",
+    derivation="γ = ((1 − α) l − (1 − β) u) / (β − α), with l and u the shares of labelled and unlabelled "
+    "rows at or above the threshold (equation 1).",
+    shown=Shown(table=4, tiles=3, segments=3, comparison=6),
+    page_computes=True,
 )

@@ -7,7 +7,10 @@ from typing import Literal
 from pulens.counts.tally import Tally
 from pulens.curves import roc_area, roc_curve
 from pulens.errors import PulensError
-from pulens.metrics.parts.metric import Metric
+from pulens.intervals.area import AreaUnderROC
+from pulens.metrics.parts.labelling_range import range_of_area
+from pulens.metrics.parts.metric import Metric, OtherLabelling, Shown
+from pulens.metrics.parts.possible_worlds import WorldsAt
 from pulens.recovery import direct_roc_auc, recover
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.binning_error import roc_auc_errors, roc_curve_error
@@ -34,10 +37,22 @@ def _binning_error(tally: Tally, assumptions: Assumptions, *, method: str = "dir
     return roc_curve_error(tally, assumptions)
 
 
+def _construction(*, method: str = "direct") -> type[AreaUnderROC] | None:
+    return AreaUnderROC if method == "direct" else None
+
+
 METRIC = Metric(
     roc_auc,
     "Chance that a random positive outscores a random negative",
     reads="ranking",
     parameters={"method": "direct"},
     binning_error=_binning_error,
+    construction=_construction,
+    other_labelling=OtherLabelling(range_of_area, WorldsAt.roc_auc),
+    order_is_fixed=True,  # the area is an increasing straight line of that against unlabelled rows
+    title="ROC AUC",
+    derivation="(A − (1 − (β − α)) / 2) / (β − α), with A the share of pairs in which a labelled row "
+    "outscores an unlabelled one, ties counting one half (equation 4).",
+    shown=Shown(table=1, tiles=1, segments=1, comparison=1),
+    page_computes=True,
 )

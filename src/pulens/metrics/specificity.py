@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.metric import Metric, Shown
 from pulens.recovery.contingency import Contingency
 from pulens.types import Floats
 
@@ -22,4 +22,7 @@ METRIC = Metric(
     specificity,
     "Of the negatives, how many are left alone",
     undefined_because="the target population holds no negatives",
+    derivation="1 − η, with η = (β u − α l) / (β − α) the recovered false positive rate (equation 2).",
+    shown=Shown(table=6, segments=5),
+    page_computes=True,
 )

@@ -23,4 +23,7 @@ METRIC = Metric(
     "Recall plus specificity minus one",
     lowest=-1.0,
     undefined_because="the target population lacks one of the classes",
+    title="Youden's J",
+    derivation="Recall − false positive rate: the height of the ROC curve above chance.",
+    page_computes=True,
 )

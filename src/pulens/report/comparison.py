@@ -57,7 +57,7 @@ def order_lines(comparison: Comparison) -> list[str]:
     lines = []
     for name, order in comparison.order.items():
         reach = f"class priors {order.class_priors[0]:.3f} to {order.class_priors[-1]:.3f}"
-        if name == "roc_auc" and not comparison.totals.negative:  # an increasing straight line of AUC_pu, for any prior
+        if METRICS[name].order_is_fixed and not comparison.totals.negative:
             lines.append(f"{name}: the order is the same at every class prior, by its formula")
         elif METRICS[name].ignores_class_prior:
             lines.append(f"{name}: does not depend on the class prior")

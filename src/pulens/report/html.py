@@ -9,16 +9,14 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from pulens._version import __version__
+from pulens.metrics import METRICS, leading
 from pulens.notice import Severity
 from pulens.report.page_data import page_data
 from pulens.report.summary import Row, summarise
-from pulens.report.words import DERIVATIONS, percent, prior_words, title_of
+from pulens.report.words import percent, prior_words, title_of
 
 if TYPE_CHECKING:
     from pulens.doors.evaluate import Evaluation
-
-TILES = ("roc_auc", "precision", "recall", "f1", "average_precision")
-
 
 SCRIPTS = (
     *("words.js", "recovery.js", "doubt.js", "prior.js", "chart.js", "figures.js", "reliability.js"),
@@ -49,10 +47,11 @@ def evaluation_page(
     rows = (*summary.ranking, *summary.at_threshold)
     interval = evaluation.class_prior.interval
     confidence = None if interval is None else interval.confidence
+    first = leading("tiles")
     computed = [
-        {**metric, "first": metric["name"] in TILES}
+        {**metric, "first": metric["name"] in first}
         for metric in data["metrics"]
-        if metric["name"] in _computed_in_page()
+        if METRICS[metric["name"]].page_computes
     ]
     return render(
         "evaluation.html.j2",
@@ -62,7 +61,7 @@ def evaluation_page(
         summary=summary,
         tiles=_tiles(rows),
         groups=(("From the whole ranking", summary.ranking), ("At the threshold", summary.at_threshold)),
-        chips=sorted(computed, key=lambda metric: TILES.index(metric["name"]) if metric["first"] else len(TILES)),
+        chips=sorted(computed, key=lambda metric: first.index(metric["name"]) if metric["first"] else len(first)),
         derived=rows,
         prior_sentence=prior_words(evaluation.evidence),
         alarming=[notice for notice in summary.notices if notice.severity > Severity.NOTE],
@@ -70,7 +69,6 @@ def evaluation_page(
         has_sensitivity=data["sensitivity"] is not None,
         has_bounds=data["bounds"],
         has_reliability=scores_are is not None,
-        derivations=DERIVATIONS,
         next_steps=[(step.sentence, step.call if typed is None else step.shell(typed)) for step in summary.next_steps],
         thinning=thinning_words(data["thinning"]),
         interval_name="" if interval is None else "range" if confidence is None else f"{confidence:.0%} interval",
@@ -79,8 +77,9 @@ def evaluation_page(
 
 def _tiles(rows: tuple[Row, ...]) -> list[Row]:
     """The numbers people ask for first; what rests on a class prior that is hardly known comes after the rest."""
-    found = [row for name in TILES for row in rows if row.name == name]
-    return sorted(found, key=lambda row: row.is_a_range and row.name != "roc_auc")
+    first = leading("tiles")
+    found = [row for name in first for row in rows if row.name == name]
+    return sorted(found, key=lambda row: row.is_a_range and row.name != first[0])
 
 
 def _reliability(evaluation: Evaluation, scores_are: str) -> dict[str, Any]:
@@ -125,14 +124,6 @@ def script_safe_json(data: Any) -> str:
 def asset(name: str) -> str:
     """One of the package's own scripts or styles."""
     return (files("pulens.report") / "assets" / name).read_text(encoding="utf-8")
-
-
-def _computed_in_page() -> frozenset[str]:
-    """Metrics whose formula the page's script has; others are shown as they were when the page was written."""
-    import re
-
-    formulas = asset("recovery.js").split("const metrics = {", 1)[1].split("\n  };", 1)[0]
-    return frozenset(re.findall(r"^    (\w+):", formulas, re.MULTILINE)) | {"roc_auc", "average_precision"}
 
 
 def thinning_words(thinning: dict[str, Any]) -> str:

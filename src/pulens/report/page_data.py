@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pulens.counts.tally import Tally
 from pulens.doors.other_scenario import under_scenario
-from pulens.doors.sensitivity import sensitivity_curve
+from pulens.doors.sensitivity import ranges_under_other_labelling, sensitivity_curve
 from pulens.errors import AssumptionError, PulensError
 from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.redraws import compress
@@ -209,6 +209,7 @@ def _metric(row: Row, evaluation: Evaluation) -> dict[str, Any]:
     return {
         "name": name,
         "title": title_of(name),
+        "tile": facts.shown.tiles,
         "reads": facts.reads,
         "needs_class_prior": facts.needs_class_prior,
         "rests_on": list(recovered.rests_on or ()),
@@ -252,7 +253,7 @@ def _sensitivity(evaluation: Evaluation, thinned: Thinned) -> dict[str, Any] | N
     evidence = evaluation.evidence.with_tally(thinned.tally)  # a chart needs no more thresholds than the curves
     factors = np.geomspace(1.0, MOST_FAVOURED, FACTORS_TRIED)
     areas = {}
-    for name in ("roc_auc", "average_precision"):
+    for name in ranges_under_other_labelling():
         try:
             low, high = sensitivity_curve(evidence, name, factors=factors)
         except PulensError:  # noisy labels, or nothing to be sensitive: then there is no such chart

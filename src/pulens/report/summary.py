@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from pulens.estimate import Estimate
+from pulens.metrics import METRICS
 from pulens.notice import Notice
 from pulens.report.hardly_known import prior_is_hardly_known
 from pulens.report.next_steps import NextStep, next_steps
@@ -31,6 +32,10 @@ class Row:
     @property
     def title(self) -> str:
         return title_of(self.name)
+
+    @property
+    def derivation(self) -> str:
+        return METRICS[self.name].derivation
 
     @property
     def is_marked(self) -> bool:
@@ -111,8 +116,6 @@ def number(estimate: Estimate) -> str:
 
 def summarise(evaluation: Evaluation, way: str = "both") -> Summary:
     """Gather what the renderings show; ``way`` is how a reader says a scenario (:data:`pulens.report.words.WAYS`)."""
-    from pulens.metrics import METRICS
-
     prior = evaluation.class_prior
     where = f"; {prior.unlabelled:.4g} among the unlabelled rows" if prior.unlabelled != prior.value else ""
     hardly_known = prior_is_hardly_known(evaluation)

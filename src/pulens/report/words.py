@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pulens.estimate import Estimate, Interval
+from pulens.metrics import METRICS, leading
 from pulens.report.contradiction import contradiction_verdict
 from pulens.scenario import Scenario
 
@@ -14,38 +15,6 @@ if TYPE_CHECKING:
     from pulens.doors.evaluate import Evaluation
     from pulens.doors.other_scenario import OtherScenario
     from pulens.evidence import Evidence
-
-TITLES = {
-    "roc_auc": "ROC AUC",
-    "f1": "F1",
-    "f_beta": "F2",
-    "pr_auc": "PR AUC",
-    "cohen_kappa": "Cohen's kappa",
-    "youden_j": "Youden's J",
-    "pulp": "PULP",
-}
-
-# how each number comes about, for a reader without the docs at hand; equations are those of the recovery paper
-# (Jain, White and Radivojac 2017), which docs/recovery.md derives
-DERIVATIONS = {
-    "roc_auc": "(A − (1 − (β − α)) / 2) / (β − α), with A the share of pairs in which a labelled row outscores an "
-    "unlabelled one, ties counting one half (equation 4).",
-    "average_precision": "Σ (Rⱼ − Rⱼ₋₁) Pⱼ over the recovered precision-recall curve, no interpolation.",
-    "recall": "γ = ((1 − α) l − (1 − β) u) / (β − α), with l and u the shares of labelled and unlabelled rows at or "
-    "above the threshold (equation 1).",
-    "specificity": "1 − η, with η = (β u − α l) / (β − α) the recovered false positive rate (equation 2).",
-    "precision": "TP / (TP + FP) in the population; in case-control data α γ / u (equation 3).",
-    "f1": "2 TP / (2 TP + FP + FN).",
-    "accuracy": "(TP + TN) / all rows of the population.",
-    "balanced_accuracy": "(recall + specificity) / 2.",
-    "cohen_kappa": "(agreement − chance agreement) / (1 − chance agreement).",
-    "error_rate": "(FP + FN) / all rows of the population.",
-    "lift": "Precision divided by the class prior.",
-    "matthews_correlation": "(TP·TN − FP·FN) / √((TP + FP)(TP + FN)(TN + FP)(TN + FN)).",
-    "predicted_positive_rate": "(TP + FP) / all rows of the population.",
-    "youden_j": "Recall − false positive rate: the height of the ROC curve above chance.",
-}
-
 
 BACKWARDS = 0.45  # a ROC AUC below it, where there is no interval to tell it from one half
 
@@ -65,7 +34,11 @@ def title_of(name: str) -> str:
     >>> title_of("roc_auc"), title_of("balanced_accuracy")
     ('ROC AUC', 'Balanced accuracy')
     """
-    return TITLES.get(name) or name.replace("_", " ").capitalize()
+    return _own_title(name) or name.replace("_", " ").capitalize()
+
+
+def _own_title(name: str) -> str:
+    return METRICS[name].title if name in METRICS else ""
 
 
 def percent(value: float) -> str:
@@ -220,9 +193,7 @@ def scenario_sentence(other: OtherScenario | None, way: str = "both") -> str:
     words = scenario_words(other.assumed, way)
     if not other.moved:
         return f"{words}: no number shown here would move beyond its interval"
-    from pulens.doors.evaluate import READ_FIRST
-
-    first, *others = [name for name in READ_FIRST if name in other.moved] or list(other.moved)[:3]
+    first, *others = [name for name in leading("table") if name in other.moved] or list(other.moved)[:3]
     values = f"{_within(first)} would be {other.moved[first][1]:.3f}"
     values += "".join(f", {_within(name)} {other.moved[name][1]:.3f}" for name in others)
     rest = len(other.moved) - 1 - len(others)
@@ -231,7 +202,7 @@ def scenario_sentence(other: OtherScenario | None, way: str = "both") -> str:
 
 def _within(name: str) -> str:
     """A metric's name inside a sentence."""
-    return TITLES.get(name) or name.replace("_", " ")
+    return _own_title(name) or name.replace("_", " ")
 
 
 def ranking_sentence(area: Estimate) -> str:

@@ -5,19 +5,19 @@
 
 from __future__ import annotations
 
-import pkgutil
-from importlib import import_module
-
+from pulens.catalogue import Catalogue
 from pulens.errors import PulensError, listed, nearest
 from pulens.studies._study import Claim, Outcome, Study, Workbench
 
 __all__ = ["Claim", "Outcome", "Study", "Workbench", "check", "find", "names"]
 
 
+_FOLDER: Catalogue[Study] = Catalogue(__name__, __path__, "STUDY", "study", plural="studies", dashes=True)
+
+
 def names() -> tuple[str, ...]:
     """All studies; found without importing them, since some need heavy libraries."""
-    stems = (entry.name for entry in pkgutil.iter_modules(__path__) if not entry.name.startswith("_"))
-    return tuple(sorted(stem.replace("_", "-") for stem in stems))
+    return tuple(stem.replace("_", "-") for stem in _FOLDER.names)
 
 
 def check(name: str) -> None:
@@ -31,5 +31,4 @@ def check(name: str) -> None:
 def find(name: str) -> Study:
     """A study by name, or an error that lists the names there are."""
     check(name)
-    study: Study = import_module(f"{__name__}.{name.replace('-', '_')}").STUDY
-    return study
+    return _FOLDER[name]

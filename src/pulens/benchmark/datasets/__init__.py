@@ -13,8 +13,8 @@ from typing import Any
 
 from pulens.benchmark.datasets._dataset import DataFile, Dataset, LabelledData, Originals
 from pulens.benchmark.datasets._fetch import DataUnavailableError, fetch_arrays
-from pulens.catalogue import load_catalogue
-from pulens.errors import PulensError, listed, nearest
+from pulens.catalogue import Catalogue
+from pulens.errors import PulensError, listed
 
 __all__ = [
     "DATASETS",
@@ -28,9 +28,7 @@ __all__ = [
     "names",
 ]
 
-DATASETS: dict[str, Dataset] = {
-    name: dataset for name, (_, dataset) in load_catalogue(__name__, __path__, "DATASET").items()
-}
+DATASETS: Catalogue[Dataset] = Catalogue(__name__, __path__, "DATASET", "data set")
 
 
 GROUP = "pulens.datasets"  # entry points by which other packages add theirs: name = "package.module:DATASET"
@@ -53,9 +51,7 @@ def find(name: str) -> Dataset:
         if point.name == name:
             found: Dataset = point.load()
             return found
-    raise PulensError(
-        f"there is no data set {name!r}; the data sets are {listed(names(), limit=99)}.{nearest(name, names())}"
-    )
+    return DATASETS.find(name, *(guest for guest in names() if guest not in DATASETS))
 
 
 def load(name: str, **options: Any) -> LabelledData:

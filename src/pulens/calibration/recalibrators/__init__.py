@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pulens.calibration.recalibrators._map import CalibrationMap, Recalibrator
-from pulens.catalogue import load_catalogue
-from pulens.errors import PulensError, listed
+from pulens.catalogue import Catalogue
 
 __all__ = ["RECALIBRATORS", "CalibrationMap", "Recalibrator", "find"]
 
-RECALIBRATORS: dict[str, Recalibrator] = {
-    name: found for name, (_, found) in load_catalogue(__name__, __path__, "RECALIBRATOR").items()
-}
+RECALIBRATORS: Catalogue[Recalibrator] = Catalogue(
+    __name__, __path__, "RECALIBRATOR", "recalibration method", plural="methods"
+)
 
 
 def find(name: str) -> Recalibrator:
@@ -19,6 +18,4 @@ def find(name: str) -> Recalibrator:
     >>> find("platt").summary
     'A straight line through the logits'
     """
-    if name in RECALIBRATORS:
-        return RECALIBRATORS[name]
-    raise PulensError(f"there is no recalibration method {name!r}; the methods are 'auto', {listed(RECALIBRATORS)}.")
+    return RECALIBRATORS.find(name, "auto")

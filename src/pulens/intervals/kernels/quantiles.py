@@ -12,6 +12,26 @@ from pulens.types import Floats
 MOST_SKEW = 1.2  # beyond it the expansion behind the correction says nothing any more
 
 
+def normal_quantile(confidence: float) -> float:
+    """The normal quantile of a two-sided interval.
+
+    >>> round(normal_quantile(0.95), 4)
+    1.96
+    """
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + confidence) / 2))
+
+
+def one_tail(confidence: float) -> float:
+    """The chance of a miss on either side of a two-sided interval, whose quantile is :func:`normal_quantile`.
+
+    >>> round(one_tail(0.95), 9)
+    0.025
+    """
+    return 1 - (1 + confidence) / 2
+
+
 def studentised_quantile(level: Any, skew: Any, degrees_of_freedom: Any) -> Any:
     r"""Quantile of (estimate - truth) / standard error for a skewed estimate of few rows.
 
@@ -118,6 +138,19 @@ def percentiles(values: Floats, low_tail: float, high_tail: float) -> tuple[floa
     return float(low), float(high)
 
 
+def quantile_of_columns(ordered: Floats, levels: Floats) -> Floats:
+    """A quantile at a level of its own for each column, whose values rise.
+
+    >>> quantile_of_columns(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]), np.array([0.5, 0.75]))
+    array([1. , 1.5])
+    """
+    position = levels * (ordered.shape[0] - 1)
+    below = np.floor(position).astype(int)
+    columns = np.arange(levels.size)
+    lower, upper = ordered[below, columns], ordered[np.minimum(below + 1, ordered.shape[0] - 1), columns]
+    return np.asarray(lower + (position - below) * (upper - lower))
+
+
 def weighted_percentiles(values: Floats, weights: Floats, tail: float) -> tuple[float, float]:
     """Both ends of a percentile interval of weighted values, straight between neighbours on the normal scale.
 
@@ -137,7 +170,7 @@ def weighted_percentiles(values: Floats, weights: Floats, tail: float) -> tuple[
     return float(low), float(high)
 
 
-def expanded_tail(tail: float, rows: float) -> float:
+def expanded_tail(tail: float, rows: float, fewest: float = 3.0) -> float:
     """The tail at which a percentile interval from so few rows is as wide as Student's (Hesterberg 2015).
 
     Redraws vary by sqrt((n - 1) / n) too little, and percentiles know nothing of Student's heavier tails.
@@ -147,7 +180,7 @@ def expanded_tail(tail: float, rows: float) -> float:
     """
     from scipy.special import ndtr, stdtrit
 
-    n = max(rows, 3.0)
+    n = max(rows, fewest)
     return float(ndtr((n / (n - 1)) ** 0.5 * stdtrit(n - 1, tail)))
 
 

@@ -66,8 +66,8 @@ def _population(evidence: Evidence, tally: Tally) -> tuple[Floats, Floats, Float
     )
 
 
-def range_of_area(evidence: Evidence, factor: float, favours: Favours) -> tuple[float, float]:
-    r"""ROC AUC is linear in the positives' density: :math:`\sum_s f_1(s) B(s) + c`.
+def range_of_area(evidence: Evidence, factor: float, favours: Favours, known: float) -> tuple[float, float]:
+    r"""ROC AUC is linear in the positives' density: :math:`\sum_s f_1(s) B(s) + c`, whatever is ``known`` of it.
 
     Negatives are the population less the positives in it, and positives against themselves give one half.
     """

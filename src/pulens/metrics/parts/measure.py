@@ -12,6 +12,7 @@ from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
 from pulens.intervals.doubts import Doubts
+from pulens.intervals.measured import depends_on_class_prior
 from pulens.metrics.parts.binning import carrying_binning_error
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import NARROWEST, Contradiction, at_least_so_wide
@@ -99,7 +100,7 @@ def estimate(
         def point(prior: float) -> float:
             return value(metric, evidence.tally, evidence.assumptions_at(prior), threshold, **parameters)
 
-        found = doubts.of(name, metric, known, threshold, point, cut=known - raw, **parameters)
+        found = doubts.of(metric, known, threshold, point, cut=known - raw, **parameters)
     if found is not None:
         sources = {"sample": found.sample, **sources}
     interval = reach if found is None else found.interval
@@ -134,7 +135,7 @@ def prior_range(
     reach = evidence.class_prior.unlabelled_interval
     if reach is None:
         return None
-    if metric.ignores_class_prior or (not metric.needs_class_prior and evidence.label_noise == 0):
+    if not depends_on_class_prior(metric, evidence.label_noise):
         return Interval(known, known, None, "does not depend on the class prior")
     is_long = metric.reads == "ranking" and len(evidence.tally) > LONG_TALLY
     many = FEWER_PRIORS if is_long or among_many else PRIORS_TRIED

@@ -8,7 +8,37 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pulens.intervals.of_metric import MetricConstruction
 from pulens.types import Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Where people look for a metric first: its place, from 1 on, in each view that leads with some of them.
+
+    ``table``: of all metrics of an evaluation; the rest follow by name. ``tiles``: at the top of the page.
+    ``segments``: where each segment has a row. ``comparison``: of models, unless others are named. A metric between
+    the second and the third has the place 2.5.
+    """
+
+    table: float | None = None
+    tiles: float | None = None
+    segments: float | None = None
+    comparison: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OtherLabelling:
+    """What a number of the whole ranking can be where labelling favours some scores.
+
+    ``up_to(evidence, factor, favours, known)`` gives its extremes over labels that favour a side up to a factor;
+    ``in_worlds(worlds)`` its value and extremes where random labels are impossible
+    (:class:`~pulens.metrics.parts.possible_worlds.WorldsAt`). Metrics at a threshold need none: with the true positive
+    rate their whole table is given.
+    """
+
+    up_to: Callable[..., tuple[float, float]]
+    in_worlds: Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +53,13 @@ class Metric:
     ``ignores_class_prior``: the number is one of labelled against other rows, so no class prior need be given.
     ``counted``: rows of the population are counted as they are, whatever is labelled and however many are positive.
     ``landmarks``: numbers to read the value beside, from ``(tally, value, **parameters)``.
+    ``construction``: from its parameters, how its interval is made (:mod:`pulens.intervals`); without one, or where it
+    is ``None``, the construction follows from what the metric reads.
+    ``other_labelling``: of a ranking, where labels are not random. ``order_is_fixed``: no class prior changes the order
+    of two models, by the formula, unless there are known negatives.
+    ``title`` is how people write it, ``derivation`` how it is found, with the equations of Jain, White and Radivojac
+    (2017), which docs/recovery.md derives; ``page_computes``: the page's script has its formula, so that it follows the
+    sliders.
     """
 
     compute: Callable[..., Any]
@@ -40,10 +77,21 @@ class Metric:
     landmarks: Callable[..., dict[str, float]] | None = None
     # of a ranking: (tally, assumptions, **parameters), nan if unknown
     binning_error: Callable[..., float] | None = None
+    construction: Callable[..., type[MetricConstruction] | None] | None = None
+    other_labelling: OtherLabelling | None = None
+    order_is_fixed: bool = False
+    title: str = ""
+    derivation: str = ""
+    shown: Shown = Shown()
+    page_computes: bool = False
 
     @property
     def needs_threshold(self) -> bool:
         return self.reads != "ranking"
+
+    def is_as_declared(self, parameters: Mapping[str, Any]) -> bool:
+        """Whether these parameters ask for the number as the metric's facts describe it."""
+        return all(self.parameters[name] == given for name, given in parameters.items())
 
 
 def divide(numerator: Any, denominator: Any, *, empty: float = np.nan) -> Floats:

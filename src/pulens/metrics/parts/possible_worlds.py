@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -159,7 +158,8 @@ class Contradiction:
         if metric.ignores_class_prior:
             return None
         at = threshold if metric.needs_threshold else None
-        known = METHODS.get(name) if parameters in ({}, *DEFAULT_FORMS) else None
+        own = metric.other_labelling if metric.is_as_declared(parameters) else None
+        known = None if own is None else own.in_worlds
 
         def undefined(reason: str) -> Estimate:
             return Estimate(name, math.nan, undefined_because=reason, threshold=at, basis="possible worlds")
@@ -192,7 +192,7 @@ class Contradiction:
         return Estimate(name, value, at_least_so_wide(interval, metric), threshold=at, basis="possible worlds")
 
     def range_up_to(
-        self, name: str, metric: Metric, factor: float, favours: Favours, threshold: float | None, parameters: Any
+        self, metric: Metric, factor: float, favours: Favours, threshold: float | None, parameters: Any
     ) -> Range | None:
         """The metric over all worlds up to a given factor, at the class prior's value; ``None``: there is none."""
         worlds = self._one_side(favours, threshold).worlds
@@ -200,8 +200,10 @@ class Contradiction:
             return None
         worst = self.impossible.worst_threshold
         found = WorldsAt(self.evidence, threshold, worst, self.multiple, (favours,), factor, worlds)
-        known = METHODS.get(name)
-        return known(found) if known else found.at_threshold(metric, threshold, parameters)
+        if metric.other_labelling is None:
+            return found.at_threshold(metric, threshold, parameters)
+        in_worlds: Range = metric.other_labelling.in_worlds(found)
+        return in_worlds
 
     def least_factor(self, favours: Favours, threshold: float | None) -> float:
         """The least factor with labels that favour one side; infinite where none will do."""
@@ -460,13 +462,6 @@ class WorldsAt:
             variance = float((shares * height**2) @ (slope - float(at @ slope)) ** 2) / totals.labelled
             ends.append(end + sign * SLACK * math.sqrt(variance))
         return Range(value, max(min(ends[0], value), 0.0), min(max(ends[1], value), 1.0))
-
-
-METHODS: dict[str, Callable[[WorldsAt], Range]] = {
-    "roc_auc": WorldsAt.roc_auc,
-    "average_precision": WorldsAt.average_precision,
-}
-DEFAULT_FORMS: tuple[dict[str, Any], ...] = ({"method": "direct"}, {"form": "point"})
 
 
 def _places_of(evidence: Evidence, most: int) -> NDArray[np.intp]:

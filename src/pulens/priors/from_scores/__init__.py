@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from pulens.priors._catalogue import Catalogue
+from pulens.catalogue import Catalogue
+from pulens.errors import AssumptionError
 from pulens.priors._estimator import Estimator
 
 __all__ = ["find", "knows", "names"]
 
-_FOLDER = Catalogue(__name__, __path__, "ESTIMATOR", "class-prior estimator")
+_FOLDER: Catalogue[Estimator] = Catalogue(
+    __name__,
+    __path__,
+    "ESTIMATOR",
+    "class-prior estimator",
+    plural="estimators",
+    dashes=True,
+    error=AssumptionError,
+)
 
 
 def names() -> tuple[str, ...]:
@@ -21,7 +30,7 @@ def knows(name: str) -> bool:
     >>> knows("best-bin"), knows("guess")
     (True, False)
     """
-    return _FOLDER.knows(name)
+    return name in _FOLDER
 
 
 def find(name: str) -> Estimator:
@@ -30,5 +39,4 @@ def find(name: str) -> Estimator:
     >>> find("tilt").has_interval
     True
     """
-    found: Estimator = _FOLDER.find(name)
-    return found
+    return _FOLDER.find(name)

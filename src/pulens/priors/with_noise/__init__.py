@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from pulens.priors._catalogue import Catalogue
+from pulens.catalogue import Catalogue
+from pulens.errors import AssumptionError
 from pulens.priors._estimator import NoiseEstimator
 
 __all__ = ["find", "names"]
 
-_FOLDER = Catalogue(__name__, __path__, "ESTIMATOR", "estimator of class prior and label noise")
+_FOLDER: Catalogue[NoiseEstimator] = Catalogue(
+    __name__,
+    __path__,
+    "ESTIMATOR",
+    "estimator of class prior and label noise",
+    plural="estimators",
+    dashes=True,
+    error=AssumptionError,
+)
 
 
 def names() -> tuple[str, ...]:
@@ -21,5 +30,4 @@ def find(name: str) -> NoiseEstimator:
     >>> find("roc_slope").rank_based
     True
     """
-    found: NoiseEstimator = _FOLDER.find(name)
-    return found
+    return _FOLDER.find(name)

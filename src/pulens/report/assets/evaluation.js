@@ -23,8 +23,7 @@ const page = (() => {
   const { thresholds } = data.counts;
   const size = thresholds.length;
   // those people ask for first come first, in legends and colours
-  const order = ["roc_auc", "precision", "recall", "f1", "average_precision"];
-  const rank = (metric) => (order.includes(metric.name) ? order.indexOf(metric.name) : order.length);
+  const rank = (metric) => metric.tile || raw.metrics.length + 1;
   raw.metrics.sort((a, b) => rank(a) - rank(b));
   const metricsByName = Object.fromEntries(raw.metrics.map((metric) => [metric.name, metric]));
   const home = {

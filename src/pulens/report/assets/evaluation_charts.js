@@ -367,7 +367,7 @@ const evaluationCharts = (shared) => {
     };
   };
 
-  const chosen = new Set(["roc_auc", "average_precision", "precision", "recall", "f1"]);
+  const chosen = new Set(raw.metrics.filter((metric) => metric.tile).map((metric) => metric.name));
   function lineOf(name, palette) {
     const place = raw.metrics.findIndex((metric) => metric.name === name);
     const dashes = ["", "7 3", "2 3"];

@@ -1,0 +1,85 @@
+"""The contract of a construction: a number, and the ends that the rows put around it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+
+from pulens.intervals.kernels.quantiles import normal_quantile, one_tail
+from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt, holding
+
+Ends: TypeAlias = tuple[Any, Any]  # low and high: a number each, or an array each for many numbers at once
+
+
+class Construction(ABC):
+    """How the interval of one number is made from the rows.
+
+    It answers two questions, both at a share of positives among the unlabelled rows (``prior``), and knows nothing of
+    how sure that share is; what to do about a share in doubt is the policy's (:mod:`pulens.intervals.policy`).
+
+    ``value(prior)``
+        the number, if the share is ``prior``;
+    ``ends(prior, tail)``
+        between what the rows put it, each end being missed with the chance ``tail``. ``prior=None`` asks for the ends
+        where the share is drawn from its own distribution, together with the rows.
+    """
+
+    method: str  # as the interval names it
+    is_smooth: ClassVar[bool] = True  # in the share; if not, shares are never drawn
+    shares_tried: ClassVar[int] = PRIORS_IN_RANGE  # over a range: what is found there is smooth in between
+
+    @abstractmethod
+    def value(self, prior: float) -> Any: ...
+
+    @abstractmethod
+    def ends(self, prior: float | None, tail: Any) -> Ends: ...
+
+    def spread(self, shares: Sequence[float], confidence: float) -> Any:
+        """The largest standard error at these shares; it says how long a range of shares is in the number's terms."""
+        found = np.array([self.ends(share, one_tail(confidence)) for share in shares])
+        return (found[:, 1] - found[:, 0]).max(axis=0) / (2 * normal_quantile(confidence))
+
+    def over(self, doubt: PriorDoubt) -> Sequence[float]:
+        """The shares at which the number is looked at where the share is only known to lie in a range."""
+        return doubt.over(self.shares_tried)
+
+
+@dataclass(frozen=True, eq=False)
+class Held(Construction):
+    """A construction whose ends hold the known value and are cut to what the number can be.
+
+    ``cut`` is what clipping added to the value: an estimate beyond the edge of what is possible counts as one at the
+    edge, with its own spread. What lies within the edges then only grows.
+    """
+
+    within: Construction
+    known: float
+    own_prior: float
+    own_tail: float
+    cut: float = 0.0
+    lowest: float = 0.0
+    highest: float = 1.0
+    _found: dict[tuple[float | None, float], Ends] = field(default_factory=dict)
+
+    @property
+    def method(self) -> str:  # type: ignore[override]
+        return self.within.method
+
+    def value(self, prior: float) -> Any:
+        return self.within.value(prior)
+
+    def ends(self, prior: float | None, tail: float) -> Ends:
+        place = prior, tail
+        if place not in self._found:
+            low, high = self.within.ends(prior, tail)
+            low, high = holding(self.known, low + min(self.cut, 0.0), high + max(self.cut, 0.0))
+            self._found[place] = min(max(low, self.lowest), self.highest), min(max(high, self.lowest), self.highest)
+        return self._found[place]
+
+    def spread(self, shares: Sequence[float], confidence: float) -> float:
+        low, high = self.ends(self.own_prior, self.own_tail)
+        return float((high - low) / (2 * normal_quantile(confidence)))

@@ -1,0 +1,107 @@
+"""A metric's facts hold all that code asks of it: no other module keeps a list of names or compares one."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import pulens
+from pulens.metrics import METRICS, in_reading_order, leading
+from pulens.report.words import title_of
+
+SOURCE = Path(pulens.__file__).parent
+#: What may name metrics: the leaderboard's stored columns and the published tables it stands beside, studies of one
+#: figure each, criteria by which learners stop, the demo's short table, the keys of formats, a picture's legend, and a
+#: sentence that says three numbers.
+ALLOWED = (
+    *("benchmark/", "studies/", "learners/"),
+    *("demo.py", "bounding.py", "report/page_data.py", "plots/curves.py", "report/contradiction.py"),
+)
+
+
+def named(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in METRICS
+
+
+def comparisons_and_lists(tree: ast.AST) -> list[int]:
+    """Lines that compare a metric's name, have one as the key of a dictionary, or list several."""
+    lines = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            compared = [node.left, *node.comparators]
+            held = [each for part in compared for each in getattr(part, "elts", [part])]
+            lines += [node.lineno] * any(named(part) for part in held)
+        elif isinstance(node, ast.Dict):
+            lines += [node.lineno] * any(key is not None and named(key) for key in node.keys)
+        elif isinstance(node, ast.Tuple | ast.List | ast.Set):
+            lines += [node.lineno] * (len(node.elts) > 1 and all(named(each) for each in node.elts))
+        elif isinstance(node, ast.MatchValue):
+            lines += [node.value.lineno] * named(node.value)
+    return lines
+
+
+def test_names_of_metrics_are_compared_nowhere_but_in_their_own_files() -> None:
+    found = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        place = path.relative_to(SOURCE).as_posix()
+        if place.startswith(ALLOWED):
+            continue
+        lines = comparisons_and_lists(ast.parse(path.read_text("utf-8")))
+        if path.parent.name == "metrics" and path.stem in METRICS:
+            continue
+        found += [f"{place}:{line}" for line in lines]
+    assert found == []
+
+
+def test_the_page_script_leaves_names_to_the_facts() -> None:
+    for script in ("evaluation.js", "evaluation_charts.js"):
+        text = (SOURCE / "report" / "assets" / script).read_text("utf-8")
+        assert '["roc_auc"' not in text
+
+
+@pytest.mark.parametrize("view", ["table", "tiles", "segments", "comparison"])
+def test_a_view_leads_with_metrics_in_places_of_their_own(view) -> None:
+    places = [getattr(METRICS[name].shown, view) for name in leading(view)]
+    assert places == list(range(1, len(places) + 1))
+    assert all(METRICS[name].listed for name in leading(view))
+
+
+def test_an_evaluation_leads_with_rankings_then_by_reading_order() -> None:
+    shown = list(pulens.evaluate([1, 1, 0, 0], [4, 2, 3, 1], class_prior=0.6, confidence=None).estimates)
+    rankings = [name for name in shown if METRICS[name].reads == "ranking"]
+    assert shown[: len(rankings)] == rankings == list(in_reading_order(rankings))
+    assert shown[len(rankings) :] == list(in_reading_order(shown[len(rankings) :]))
+    assert set(shown) == {name for name, metric in METRICS.items() if metric.listed}
+
+
+def test_a_title_is_the_metrics_own_or_its_name_in_words() -> None:
+    assert title_of("roc_auc") == METRICS["roc_auc"].title == "ROC AUC"
+    assert title_of("balanced_accuracy") == "Balanced accuracy"
+    assert title_of("expected_calibration_error") == "Expected calibration error"
+
+
+@pytest.mark.parametrize("name", [name for name, metric in METRICS.items() if metric.listed])
+def test_a_listed_metric_says_how_it_is_found(name) -> None:
+    assert METRICS[name].derivation.endswith(".")
+
+
+def test_parameters_ask_for_the_declared_number_only_if_they_are_its_own() -> None:
+    area = METRICS["roc_auc"]
+    assert area.is_as_declared({})
+    assert area.is_as_declared({"method": "direct"})
+    assert not area.is_as_declared({"method": "indirect"})
+
+
+def test_a_fact_decides_and_not_a_name(monkeypatch) -> None:
+    """The same facts under another name give the same interval, range under other labelling and place."""
+    labels, scores = [1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2]
+    monkeypatch.setitem(METRICS, "zebra", replace(METRICS["roc_auc"], title="Zebra"))
+    evaluation = pulens.evaluate(labels, scores, class_prior=0.5, threshold=5)
+    mine, known = evaluation.estimates["zebra"], evaluation.estimates["roc_auc"]
+    assert (mine.value, mine.interval) == (known.value, known.interval)
+    own = evaluation.sensitivity("zebra", factor=2)
+    assert own.interval == evaluation.sensitivity("roc_auc", factor=2).interval
+    assert title_of("zebra") == "Zebra"

@@ -1,0 +1,112 @@
+"""A metric that is one new file appears end to end, with no other file touched."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import pulens
+
+METRIC = '''
+"""False discovery rate: share of the rows predicted positive that are negative."""
+
+from __future__ import annotations
+
+from pulens.recovery.contingency import Contingency
+from pulens.metrics.parts.metric import Floats, Metric, Shown, divide
+
+
+def false_discovery_rate(table: Contingency) -> Floats:
+    """One minus precision."""
+    return divide(table.false_positive, table.predicted_positive)
+
+
+METRIC = Metric(
+    false_discovery_rate,
+    "Of the rows flagged, how many are negative",
+    higher_is_better=False,
+    undefined_because="nothing is predicted positive at this threshold",
+    title="False discovery rate (FDR)",
+    derivation="FP / (TP + FP).",
+    shown=Shown(table=2.5, tiles=1.5, segments=1.5, comparison=2.5),
+)
+'''
+ROWS = "label,score,other,region\n" + "".join(
+    f"{int(i % 5 == 0)},{(i * 37 % 101) / 101 + 0.4 * (i % 5 == 0):.4f},{(i * 53 % 97) / 97:.4f},{'ab'[i % 2]}\n"
+    for i in range(200)
+)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """The package as links to its files, with one metric more."""
+    source, home = Path(pulens.__file__).parent, tmp_path / "tree" / "pulens"
+    (home / "metrics").mkdir(parents=True)
+    for entry in source.iterdir():
+        if entry.name not in ("metrics", "__pycache__"):
+            (home / entry.name).symlink_to(entry)
+    for entry in (source / "metrics").iterdir():
+        if entry.name != "__pycache__":
+            (home / "metrics" / entry.name).symlink_to(entry)
+    (home / "metrics" / "false_discovery_rate.py").write_text(METRIC)
+    (tmp_path / "rows.csv").write_text(ROWS)
+    return tmp_path
+
+
+def run(tree, *arguments):
+    environment = {**os.environ, "PYTHONPATH": str(tree / "tree"), "PYTHONDONTWRITEBYTECODE": "1"}
+    said = subprocess.run(
+        [sys.executable, "-m", "pulens", *arguments],
+        cwd=tree,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said.returncode == 0, said.stderr
+    return said.stdout
+
+
+def test_a_metric_of_one_new_file_is_on_the_command_line_in_json_and_on_the_page(tree) -> None:
+    asked = ("rows.csv", "--class-prior", "0.3", "--threshold", "0.6", "--redraws", "100")
+    said = run(tree, "evaluate", *asked, "--json", "found.json", "--html", "found.html")
+    assert "false_discovery_rate" in said
+    found = json.loads((tree / "found.json").read_text())["estimates"]["false_discovery_rate"]
+    precision = json.loads((tree / "found.json").read_text())["estimates"]["precision"]
+    assert found["value"] == pytest.approx(1 - precision["value"])
+    assert found["low"] < found["value"] < found["high"]
+    assert found["method"] == "Jeffreys"
+    page = (tree / "found.html").read_text()
+    assert "False discovery rate (FDR)" in page
+    assert "FP / (TP + FP)." in page
+    assert (
+        page.index("False discovery rate (FDR)") < page.index("How each number") if "How each number" in page else True
+    )
+
+
+def test_a_metric_of_one_new_file_is_compared_and_reported_for_segments(tree) -> None:
+    asked = ("rows.csv", "--class-prior", "0.3", "--threshold", "0.6", "--redraws", "100")
+    compared = run(tree, "compare", *asked, "--score", "score", "--score", "other", "--json", "compared.json")
+    assert "false_discovery_rate" in compared
+    metrics = json.loads((tree / "compared.json").read_text())["metrics"]
+    assert list(metrics)[2] == "false_discovery_rate"
+    by = run(tree, "evaluate", *asked, "--score", "score", "--group-by", "region")
+    assert "False discovery rate (FDR)" in by or "false_discovery_rate" in by
+
+
+def test_a_metric_of_one_new_file_is_a_function_a_scorer_and_in_the_catalogue(tree) -> None:
+    script = (
+        "import pulens, pulens.sklearn\n"
+        "from pulens.metrics import METRICS, leading\n"
+        "found = pulens.metrics.false_discovery_rate([1, 1, 0, 0, 0], [5, 3, 4, 2, 1], class_prior=0.5, threshold=3)\n"
+        "pulens.sklearn.scorer('false_discovery_rate', class_prior=0.5, threshold=3)\n"
+        "print('false_discovery_rate' in METRICS, leading('tiles')[1], 0 < found.value < 1)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(tree / "tree"), "PYTHONDONTWRITEBYTECODE": "1"}
+    said = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    assert said.stdout == "True false_discovery_rate True\n", said.stderr
