@@ -39,7 +39,7 @@ from pulens.other_scenario import OtherScenario, other_scenario
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
 from pulens.recovery import recover, recover_at
-from pulens.recovery.feasibility import impossible_rates
+from pulens.recovery.feasibility import CHANCE_LIMIT, impossible_rates
 from pulens.robustness import Direction, Robustness, Sensitivity, robustness, sensitivity, sensitivity_curve
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.tally import Tally
@@ -142,6 +142,11 @@ class Evaluation:
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
         return _notices(self)
+
+    @cached_property
+    def alarms(self) -> tuple[Notice, ...]:
+        """The notices that are more than a note, without the work that notes alone need."""
+        return _notices(self, with_notes=False)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -452,31 +457,58 @@ def _moves(interval: Interval | None) -> str:
     return "" if interval is None else f" (other such rows would choose {interval.low:.4g} to {interval.high:.4g})"
 
 
-def _notices(evaluation: Evaluation) -> tuple[Notice, ...]:
+def _notices(evaluation: Evaluation, *, with_notes: bool = True) -> tuple[Notice, ...]:
+    found = [*evaluation.evidence.class_prior.notices]
+    if with_notes:
+        found += binning_notices(evaluation.estimates, evaluation.tally)
+    found += _impossible(evaluation, with_notes=with_notes)
+    found += hardly_known(evaluation.evidence)
+    found += diagnose(evaluation.evidence, evaluation.estimates.get("recall") if with_notes else None)
+    if with_notes:
+        found += _notes(evaluation)
+    return worst_first(notice for notice in found if with_notes or notice.severity > Severity.NOTE)
+
+
+def _impossible(evaluation: Evaluation, *, with_notes: bool) -> list[Notice]:
+    """Areas and rates that no classifier can have."""
     evidence = evaluation.evidence
-    assumptions, totals = evidence.assumptions, evidence.tally.totals
-    found = [*evidence.class_prior.notices, *binning_notices(evaluation.estimates, evidence.tally)]
+    assumptions = evidence.assumptions
+    found = []
     for name, metric in METRICS.items():
         if metric.reads != "ranking" or not metric.listed:
             continue
         if evaluation.labelling is not None:
             break  # nothing was clipped: the numbers are those of a possible world
-        raw = raw_value(metric, evidence.tally, assumptions)
-        if raw < metric.lowest - 1e-12 or raw > metric.highest + 1e-12:
-            found.append(
-                Notice(
-                    Severity.WARNING,
-                    "impossible-area",
-                    f"The recovered {name} is {raw:.4f}, which no classifier can have; it was clipped to "
-                    f"{min(max(raw, metric.lowest), metric.highest):g}. Likely causes: the class prior is too high "
-                    f"(the unlabelled rows were taken to be {assumptions.unlabelled_prior:.1%} positive), positives "
-                    "with high scores were labelled more often, or too few rows.",
-                )
-            )
-    impossible = impossible_rates(evidence.tally, assumptions).notice(evidence.tally, assumptions)
-    if impossible:
-        found.append(impossible)
+        found += impossible_area(name, raw_value(metric, evidence.tally, assumptions), assumptions.unlabelled_prior)
+    rates = impossible_rates(evidence.tally, assumptions)
+    if with_notes or rates.standard_errors >= CHANCE_LIMIT:
+        notice = rates.notice(evidence.tally, assumptions)
+        found += [] if notice is None else [notice]
+    return found
+
+
+def impossible_area(name: str, raw: float, unlabelled_prior: float) -> list[Notice]:
+    """Of a ranking's number before it was clipped."""
+    metric = METRICS[name]
+    if not (raw < metric.lowest - 1e-12 or raw > metric.highest + 1e-12):
+        return []
+    return [
+        Notice(
+            Severity.WARNING,
+            "impossible-area",
+            f"The recovered {name} is {raw:.4f}, which no classifier can have; it was clipped to "
+            f"{min(max(raw, metric.lowest), metric.highest):g}. Likely causes: the class prior is too high "
+            f"(the unlabelled rows were taken to be {unlabelled_prior:.1%} positive), positives "
+            "with high scores were labelled more often, or too few rows.",
+        )
+    ]
+
+
+def hardly_known(evidence: Evidence) -> list[Notice]:
+    """Labels that say little: too like the unlabelled rows, or too few."""
+    assumptions, labelled = evidence.assumptions, evidence.tally.totals.labelled
     contrast = assumptions.labelled_purity - assumptions.unlabelled_prior
+    found = []
     if contrast < WEAK_CONTRAST:
         found.append(
             Notice(
@@ -486,18 +518,20 @@ def _notices(evaluation: Evaluation) -> tuple[Notice, ...]:
                 f"of the observed AUC is multiplied by {1 / contrast:.0f}.",
             )
         )
-    if totals.labelled < FEW_LABELLED:
+    if labelled < FEW_LABELLED:
         found.append(
             Notice(
                 Severity.WARNING,
                 "few-labelled",
-                f"Only {totals.labelled:g} labelled positives: recall is known to about "
-                f"±{0.98 / math.sqrt(max(totals.labelled, 1)):.2f} at best.",
+                f"Only {labelled:g} labelled positives: recall is known to about "
+                f"±{0.98 / math.sqrt(max(labelled, 1)):.2f} at best.",
             )
         )
-    found += diagnose(evidence, evaluation.estimates.get("recall"))
-    if evaluation.other_scenario is not None:
-        found += evaluation.other_scenario.notices
+    return found
+
+
+def _notes(evaluation: Evaluation) -> list[Notice]:
+    found = [] if evaluation.other_scenario is None else [*evaluation.other_scenario.notices]
     if evaluation.threshold_choice != "given":
         found.append(
             Notice(
@@ -508,4 +542,4 @@ def _notices(evaluation: Evaluation) -> tuple[Notice, ...]:
                 "flatters the values at it; the intervals allow for that, a threshold fixed beforehand avoids it.",
             )
         )
-    return worst_first(found)
+    return found

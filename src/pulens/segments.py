@@ -20,7 +20,7 @@ from pulens.metrics import find
 from pulens.metrics._measure import check_threshold
 from pulens.metrics._measure import estimate as estimate_metric
 from pulens.metrics._possible_worlds import DEFAULT_MULTIPLE, check_multiple
-from pulens.notice import Notice, Severity
+from pulens.notice import Notice
 from pulens.priors import ClassPrior
 from pulens.priors.implied import error_from_sizes, implied_prior, label_frequency
 from pulens.recovery.binning_error import bin_errors
@@ -376,8 +376,7 @@ def _segment(segment: Any, evaluation: Evaluation, source: PriorSource, metrics:
         name: quick.estimates[name] if facts.listed else estimate_metric(name, facts, quick.evidence, **options)
         for name, facts in ((name, find(name)) for name in metrics)
     }
-    notices = tuple(notice for notice in quick.notices if notice.severity > Severity.NOTE)
-    return Segment(segment, evaluation, source, estimates, notices)
+    return Segment(segment, evaluation, source, estimates, quick.alarms)
 
 
 def _of(segment: Any, name: str, value: Any) -> Any:
