@@ -73,15 +73,19 @@ def _feasible_prior(evidence: Evidence) -> list[Notice]:
     if not evidence.tally.totals.unlabelled or not evidence.tally.totals.labelled:
         return []
     reach = feasible_range(evidence.tally, confidence=1 - SIGNIFICANT, label_noise=evidence.label_noise)
-    share = evidence.class_prior.unlabelled
-    if share <= reach.high:
+    return not_feasible(evidence.class_prior.unlabelled, reach.high)
+
+
+def not_feasible(share: float, highest: float) -> list[Notice]:
+    """Of a share of positives among the unlabelled rows, and the highest that their scores leave room for."""
+    if share <= highest:
         return []
     return [
         Notice(
             Severity.SERIOUS,
             "prior-not-feasible",
             f"The unlabelled rows are taken to be {share:.1%} positive, but their scores leave room for "
-            f"{reach.high:.1%} at most if labelled positives are a random sample of positives. Either the class prior "
+            f"{highest:.1%} at most if labelled positives are a random sample of positives. Either the class prior "
             "is too high, or positives with high scores were labelled more often.",
         )
     ]
