@@ -66,7 +66,10 @@ class Tallies(Mapping[Any, Tally]):
             order = np.lexsort((-scores, codes))
             codes, scores = codes[order], scores[order]
             first = np.flatnonzero(np.append(True, (codes[1:] != codes[:-1]) | (scores[1:] != scores[:-1])))
-            counts = [np.add.reduceat(count[order], first) for count in counts]
+            counts = [
+                np.add.reduceat(count[order], first, dtype=np.float64 if count.dtype.kind == "f" else np.int64)
+                for count in counts
+            ]
             codes, scores = codes[first], scores[first]
         del rises
         bounds = np.concatenate([[0], np.cumsum(np.bincount(codes, minlength=len(segments)))]).astype(np.intp)
