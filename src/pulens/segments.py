@@ -18,6 +18,7 @@ from pulens.inputs import read_tallies
 from pulens.inputs.tallies import check_tally, read_constants
 from pulens.keywords import hands_on
 from pulens.many_segments.answers import Answers
+from pulens.many_segments.common_threshold import common_threshold
 from pulens.many_segments.recovered import World
 from pulens.many_segments.road import covers, look
 from pulens.metrics import find
@@ -448,18 +449,30 @@ def _settle(tallies: Tallies, assumed: dict[str, Any], same_prior: bool, confide
     if len(tallies) == 1:
         words = "class prior: that of all rows, which are one segment"
         return _Settled(words, alone, "given", by_number, world)
-    return _implied(tallies, alone(None, tallies.whole()), shown, rest, confidence)
+    totals = Totals(*tallies.totals.sum(axis=0).tolist())
+    prior = by_number(None, totals) if totals.labelled and totals.unlabelled else None
+    if prior is None:
+        prior = alone(None, tallies.whole()).class_prior
+    return _implied(tallies, totals, prior, world, shown, rest, confidence)
 
 
-def _implied(tallies: Tallies, whole: Evidence, shown: str, rest: dict[str, Any], confidence: float) -> _Settled:
-    if whole.scenario is not Scenario.SINGLE_SET:
+def _implied(
+    tallies: Tallies,
+    totals: Totals,
+    prior: ClassPrior,
+    world: World,
+    shown: str,
+    rest: dict[str, Any],
+    confidence: float,
+) -> _Settled:
+    if world.scenario is not Scenario.SINGLE_SET:
         raise AssumptionError(
-            f"{shown} is that of all rows, and in {whole.scenario} data nothing says how its positives divide among "
+            f"{shown} is that of all rows, and in {world.scenario} data nothing says how its positives divide among "
             "segments. Give one for each (a mapping, --class-prior-column, --segment-prior NAME=SHARE), none to have "
             "each estimated, scenario='single-set' if the labelled rows were picked out of these, or same_prior=True "
             "(--same-prior) to take the one number for all."
         )
-    prior, totals, noise = whole.class_prior, whole.tally.totals, whole.label_noise
+    noise = world.label_noise
     error = error_from_sizes((Totals(*own) for own in tallies.totals.tolist()), prior)
     options = {"label_noise": noise, "confidence": confidence, "size_error": error}
     known: dict[Totals, ClassPrior] = {}  # segments of the same size have the same one
@@ -473,13 +486,13 @@ def _implied(tallies: Tallies, whole: Evidence, shown: str, rest: dict[str, Any]
         if tally.totals.unlabelled == 0:  # every row's class is known
             return gather(tally, unlabelled_prior=0.0, **rest)
         found = implied_prior(tally, totals, prior, **options)
-        return Evidence(tally, found, noise, whole.scenario, "frequency")
+        return Evidence(tally, found, noise, world.scenario, "frequency")
 
     words = (
         f"class priors: implied by one label frequency, {label_frequency(totals, prior, noise):.3g}, in every segment "
         f"({prior} of all rows); they are wrong where positives of a segment are labelled more or less often"
     )
-    return _Settled(words, evidence, "implied", by_totals, World(noise, whole.scenario, "frequency"))
+    return _Settled(words, evidence, "implied", by_totals, world._replace(held="frequency"))
 
 
 def _best_of_all(
@@ -490,15 +503,13 @@ def _best_of_all(
     world: World,
 ) -> float:
     """The threshold with the best F1 on the rows of all segments, with the positives that they hold together."""
-    tally, positives = tallies.whole(kept), 0.0
+    positives = 0.0
     for place, segment in enumerate(tallies):
         if kept[place]:
             prior = priors[place] or evidences[segment].class_prior
             positives += prior.unlabelled * float(tallies.totals[place, 1])
-    totals = tally.totals
-    share = positives / totals.unlabelled if totals.unlabelled else 0.0
-    whole = Evidence(tally, ClassPrior(share, share, "of all segments"), world.label_noise, world.scenario)
-    return best_threshold(whole)
+    unlabelled = float(tallies.totals[kept, 1].sum())
+    return common_threshold(tallies, kept, positives / unlabelled if unlabelled else 0.0, world)
 
 
 def _segment(segment: Any, evaluation: Evaluation, source: PriorSource, metrics: tuple[str, ...]) -> Segment:

@@ -121,6 +121,11 @@ class Tallies(Mapping[Any, Tally]):
                 found[filled, kind] = running[self.bounds[filled + 1] - 1]
         return found
 
+    def is_binned(self, place: int) -> bool:
+        """Whether some scores of a segment were joined."""
+        rows = slice(self.bounds[place], self.bounds[place + 1])
+        return self.highest is not None and not np.array_equal(self.thresholds[rows], self.highest[rows])
+
     def at(self, place: int) -> Tally:
         """The tally of the segment at a place."""
         rows = slice(self.bounds[place], self.bounds[place + 1])
@@ -131,7 +136,7 @@ class Tallies(Mapping[Any, Tally]):
         else:
             negative = self.negative[rows].astype(kind)
         thresholds, binning = self.thresholds[rows], None
-        if self.highest is not None and not np.array_equal(thresholds, self.highest[rows]):
+        if self.highest is not None and self.is_binned(place):
             binning = Binning(self.highest[rows])
         return Tally(thresholds, labelled, unlabelled, negative, binning=binning)
 

@@ -82,6 +82,8 @@ class Answers:
             method = sample.method + (PRIOR_IN_METHOD["drawn"] if drawn else "")
             ends = float(columns.low[row]), float(columns.high[row])
             interval = Interval(*ends, self.resampling.confidence, method)
+        if evidence.tally.binning is not None:  # of bins that blur a number the ordinary road takes care
+            sources["binning"] = Interval(value, value, None, "what binning can change")
         return Estimate(name, value, interval, threshold=at, sources=sources, rests_on=taken)
 
     def _threshold(self, metric: Metric) -> float | None:

@@ -25,6 +25,7 @@ class Block:
     first: NDArray[np.intp]
     sizes: NDArray[np.intp]
     totals: Floats
+    highest: NDArray[Any] | None = None
 
     @classmethod
     def of(cls, tallies: Tallies, segments: slice, keep: Booleans) -> Block:
@@ -41,7 +42,9 @@ class Block:
             for own in (tallies.labelled, tallies.unlabelled, tallies.negative)
         ]
         first = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        return cls(thresholds, (running[0], running[1], running[2]), first, sizes, tallies.totals[segments][keep])
+        highest = None if tallies.highest is None else tallies.highest[rows]
+        totals = tallies.totals[segments][keep]
+        return cls(thresholds, (running[0], running[1], running[2]), first, sizes, totals, highest)
 
     def __len__(self) -> int:
         return int(self.first.size)
@@ -81,6 +84,15 @@ class Block:
         many = self.sums((self.thresholds.astype(np.float64) >= number).astype(np.intp))
         places = self.first + np.maximum(many, 1) - 1
         return np.column_stack([np.where(many > 0, running[places], 0) for running in self.running]).astype(float)
+
+    def blurs(self, threshold: float) -> Booleans:
+        """Where bins of scores may have changed a number: one holds rows of two kinds, or the threshold cuts it."""
+        if self.highest is None:
+            return np.zeros(len(self), bool)
+        number = in_precision(threshold, self.thresholds.dtype)
+        lowest, highest = self.thresholds.astype(np.float64), self.highest.astype(np.float64)
+        kinds = np.sum([own > 0 for own in self.at], axis=0)
+        return self.any((highest > lowest) & ((kinds > 1) | ((lowest < number) & (number <= highest))))
 
     @cached_property
     def rates(self) -> tuple[Floats, ...]:

@@ -3,7 +3,7 @@
 Covered are segments with labelled and unlabelled rows, whatever their weights and known negatives, whose class prior
 is a number or has an interval at a confidence, at a threshold that they did not choose, for ROC AUC and metrics at
 a threshold. Left to the ordinary road, one by one, are all others, and those whose rates leave [0, 1] by more than
-chance or whose counts call for a rare warning.
+chance, whose counts call for a rare warning, or whose bins of scores may have changed a number.
 """
 
 from __future__ import annotations
@@ -104,9 +104,6 @@ def _covered(tallies: Tallies, priors: Sequence[ClassPrior | None], world: World
     if world.scenario is Scenario.CASE_CONTROL:
         # a class prior of 0 says that every row is labelled, which makes another population
         covered &= np.array([prior is not None and prior.unlabelled > 0 for prior in priors], bool)
-    if tallies.highest is not None:
-        binned = (tallies.highest != tallies.thresholds).astype(np.intp)
-        covered &= np.add.reduceat(binned, tallies.bounds[:-1]) == 0
     return covered
 
 
@@ -140,7 +137,8 @@ class _Rows:
     ) -> None:
         metric: Metric = METRICS["roc_auc"]
         worst, outside = outside_by(block, priors.share, world)
-        self.fine[rows] = (worst < CHANCE_LIMIT) & ~labelled_twice(block) & ~not_a_mixture(block, priors, world)
+        rare = labelled_twice(block) | not_a_mixture(block, priors, world) | block.blurs(threshold)
+        self.fine[rows] = (worst < CHANCE_LIMIT) & ~rare
         self.hits[rows] = block.above(threshold)
         self.feasible[rows] = highest_priors(block, 1 - SIGNIFICANT, world.label_noise)
         if self.limit is not None and limits is not None:
