@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from os import PathLike
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,9 @@ from pulens.tallies import Tallies
 from pulens.tally import Tally, Totals
 from pulens.uncertainty.resampling import check_resampling
 from pulens.whole_files import write_whole
+
+if TYPE_CHECKING:
+    from pulens.report.segments_shown import About
 
 #: What is found for every segment unless ``metrics`` says otherwise; the tables show the first three.
 REPORTED = ("roc_auc", "precision", "recall", "f1", "specificity", "accuracy")
@@ -118,6 +122,32 @@ class Segments(Mapping[Any, Segment]):
     def __len__(self) -> int:
         return len(self._found)
 
+    def column(self, metric: str) -> NDArray[np.float64]:
+        """A metric's value in every segment; nan where it is undefined."""
+        found = self._found.values()
+        if self._answers is None:
+            return np.array([segment.estimates[metric].value for segment in found if isinstance(segment, Segment)])
+        values = self._answers.looked.columns[metric].value
+        return np.array([values[own] if isinstance(own, int) else own.estimates[metric].value for own in found])
+
+    def alarms(self) -> Iterator[tuple[Any, tuple[Notice, ...]]]:
+        """The warnings of every segment, without the numbers beside them."""
+        for segment, entry in self._found.items():
+            if isinstance(entry, Segment):
+                yield segment, entry.notices
+            elif self._answers is not None:
+                yield segment, self._answers.notices(entry, self._answers.evaluation(entry).evidence)
+
+    def totals(self) -> tuple[float, float, float]:
+        """Rows of each kind in all segments."""
+        kept = np.zeros(3)
+        for entry in self._found.values():
+            if isinstance(entry, Segment):
+                kept += entry.evaluation.tally.totals
+        if self._answers is not None:
+            kept += self._answers.tallies.totals[self._answers.looked.places].sum(axis=0)
+        return float(kept[0]), float(kept[1]), float(kept[2])
+
     def has_source(self, source: PriorSource) -> bool:
         """Whether some segment's class prior came about so."""
         one_by_one = (found for found in self._found.values() if isinstance(found, Segment))
@@ -158,6 +188,13 @@ class Evaluations(Mapping[Any, Evaluation]):
         """Whether one class prior was taken for every segment, which the reader must not overlook."""
         return self.segments.has_source("same for all")
 
+    @cached_property
+    def warned(self) -> list[About]:
+        """Each kind of warning once, worst first, with how many segments it is about and the first of them."""
+        from pulens.report.segments_shown import warnings_of
+
+        return warnings_of(self)
+
     def __str__(self) -> str:
         from pulens.report.segments import segments_text
 
@@ -167,13 +204,16 @@ class Evaluations(Mapping[Any, Evaluation]):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON: the rows of the table; ``found[segment].to_dict()`` has all of one."""
-        return {
-            "group_by": self.group_by,
-            "class_priors": self.prior_words,
-            "threshold": self.threshold_words,
-            "segments": [segment.to_dict() for segment in self.segments.values()],
-            "skipped": [{"segment": _plain(segment), "reason": reason} for segment, reason in self.skipped.items()],
-        }
+        segments = [segment.to_dict() for segment in self.segments.values()]
+        return {**self.heading(), "segments": segments, "skipped": self.reasons()}
+
+    def heading(self) -> dict[str, str]:
+        """What JSON says of all segments."""
+        return {"group_by": self.group_by, "class_priors": self.prior_words, "threshold": self.threshold_words}
+
+    def reasons(self) -> list[dict[str, Any]]:
+        """Why some segments were left out, as JSON has it."""
+        return [{"segment": _plain(segment), "reason": reason} for segment, reason in self.skipped.items()]
 
     def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """The table as Markdown; written to ``path`` if given."""
