@@ -7,10 +7,10 @@ import pickle
 import numpy as np
 import polars
 import pytest
+from pulens.doors.segments import evaluate_by
 from scipy.stats import norm
 
 import pulens
-from pulens.segments import evaluate_by
 
 PRIORS = {"north": 0.05, "south": 0.4, "west": 0.2}
 

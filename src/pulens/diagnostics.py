@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pulens.counts.tally import Tally
 from pulens.errors import InputError
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence
@@ -15,7 +16,6 @@ from pulens.notice import Notice, Severity, worst_first
 from pulens.priors.class_prior import unlabelled_prior
 from pulens.priors.feasible import binomial_lower, binomial_upper, feasible_range
 from pulens.scenario import DEFAULT_SCENARIO
-from pulens.tally import Tally
 
 USEFUL_HALF_WIDTH = 0.05
 TIED_PAIRS = 0.05  # share of labelled-unlabelled pairs that are tied from which on ties are worth a word
@@ -186,8 +186,8 @@ def check_labelling(
     >>> print(*check_labelling(labels, clinic, class_prior=0.44))
     Labelled positives are too many where the column is 'north': 90% of the labelled rows, ...
     """
+    from pulens.counts.tally import Totals
     from pulens.scenario import check_scenario
-    from pulens.tally import Totals
 
     marks, values = np.asarray(labels), np.asarray(feature)
     if marks.shape != values.shape or marks.ndim != 1:

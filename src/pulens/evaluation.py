@@ -12,21 +12,23 @@ from typing import Any
 import numpy as np
 
 from pulens import curves
-from pulens.assumptions import UNCORRECTED
-from pulens.bounding import Bounds, bounds
-from pulens.contingency import Contingency
+from pulens.counts.tally import Tally
 from pulens.diagnostics import diagnose
+from pulens.doors.bounds import Bounds, bounds
+from pulens.doors.other_scenario import OtherScenario, other_scenario
+from pulens.doors.sensitivity import Direction, Robustness, Sensitivity, robustness, sensitivity, sensitivity_curve
 from pulens.errors import PulensError
 from pulens.estimate import Curve, Estimate, Interval
 from pulens.evidence import Evidence, gather
 from pulens.frozen import FrozenMapping
 from pulens.inputs import READING
+from pulens.intervals.doubts import Choice, Doubts
+from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
 from pulens.keywords import check_keywords, hands_on
 from pulens.metrics import METRICS, find
-from pulens.metrics._binning import binning_notices
-from pulens.metrics._intervals import Choice, Doubts
-from pulens.metrics._measure import check_threshold, estimate, raw_value
-from pulens.metrics._possible_worlds import (
+from pulens.metrics.parts.binning import binning_notices
+from pulens.metrics.parts.measure import check_threshold, estimate, raw_value
+from pulens.metrics.parts.possible_worlds import (
     DEFAULT_MULTIPLE,
     Contradiction,
     Labelling,
@@ -35,15 +37,13 @@ from pulens.metrics._possible_worlds import (
     within_what_is_possible,
 )
 from pulens.notice import Notice, Severity, worst_first
-from pulens.other_scenario import OtherScenario, other_scenario
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
 from pulens.recovery import recover, recover_at
+from pulens.recovery.assumptions import UNCORRECTED
+from pulens.recovery.contingency import Contingency
 from pulens.recovery.feasibility import CHANCE_LIMIT, impossible_rates
-from pulens.robustness import Direction, Robustness, Sensitivity, robustness, sensitivity, sensitivity_curve
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
-from pulens.tally import Tally
-from pulens.uncertainty.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
 from pulens.whole_files import write_whole
 
 FEW_LABELLED = 30

@@ -11,21 +11,23 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.tally import Tally, Totals
+from pulens.doors.evaluate import Evaluation, best_threshold, evaluate
 from pulens.errors import AssumptionError, InputError, PulensError, listed
 from pulens.estimate import Estimate
-from pulens.evaluation import Evaluation, best_threshold, evaluate
 from pulens.evidence import Evidence, gather
 from pulens.inputs import read_tallies
 from pulens.inputs.tallies import check_tally, read_constants
+from pulens.intervals.kernels.resampling import check_resampling
 from pulens.keywords import hands_on
 from pulens.many_segments.answers import Answers
 from pulens.many_segments.common_threshold import common_threshold
 from pulens.many_segments.recovered import World
 from pulens.many_segments.road import covers, look
 from pulens.metrics import find
-from pulens.metrics._measure import check_threshold
-from pulens.metrics._measure import estimate as estimate_metric
-from pulens.metrics._possible_worlds import DEFAULT_MULTIPLE, check_multiple
+from pulens.metrics.parts.measure import check_threshold
+from pulens.metrics.parts.measure import estimate as estimate_metric
+from pulens.metrics.parts.possible_worlds import DEFAULT_MULTIPLE, check_multiple
 from pulens.notice import Notice
 from pulens.priors import ClassPrior
 from pulens.priors import given as given_prior
@@ -33,8 +35,6 @@ from pulens.priors.implied import error_from_sizes, implied_by_totals, implied_p
 from pulens.recovery.binning_error import bin_errors
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.tallies import Tallies
-from pulens.tally import Tally, Totals
-from pulens.uncertainty.resampling import check_resampling
 from pulens.whole_files import write_whole
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.binning import Binning
+from pulens.counts.binning import Binning
+from pulens.counts.tally import Tally, check_total
 from pulens.errors import InputError
-from pulens.tally import Tally, check_total
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 ROWS_AT_ONCE = 1 << 18  # scores whose counts are looked at together: some megabytes of temporaries
 NARROW = np.iinfo(np.int32).max  # counts up to here are held in half the space
 
@@ -24,7 +24,7 @@ class Tallies(Mapping[Any, Tally]):
     """One tally per segment, without an object for each: a hundred thousand segments take the room of their counts.
 
     ``bounds`` says where the scores of each segment begin and end; counts are running sums within each segment, as in
-    :class:`~pulens.tally.Tally`. ``negative`` and ``highest`` are ``None`` where there are no known negatives and
+    :class:`~pulens.counts.tally.Tally`. ``negative`` and ``highest`` are ``None`` where there are no known negatives and
     no bins.
 
     >>> found = Tallies.from_increments(["a", "b"], [0, 1, 1], [0.5, 0.2, 0.9], [1, 0, 1], [0, 2, 0])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.doors.evaluate import best_threshold
 
-from pulens.evaluation import best_threshold
 from pulens.evidence import Evidence
 from pulens.many_segments import common_threshold as walked
 from pulens.many_segments.recovered import World

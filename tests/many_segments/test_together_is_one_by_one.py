@@ -7,10 +7,10 @@ import math
 import numpy as np
 import polars
 import pytest
+from pulens.doors.segments import Segment, evaluate_by
 
 import pulens
 from pulens.inputs import read_tallies
-from pulens.segments import Segment, evaluate_by
 
 SEGMENTS = 120
 PRIORS = np.random.default_rng(1).uniform(0.1, 0.45, SEGMENTS)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pulens.cli._write import to_json, write_text
 
 if TYPE_CHECKING:
-    from pulens.evaluation import Evaluation
+    from pulens.doors.evaluate import Evaluation
 
 
 @contextmanager

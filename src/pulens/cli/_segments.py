@@ -90,8 +90,8 @@ def show_segments(
     """Evaluate every segment, write what was asked for, print the table."""
     from pulens.cli._output import working
     from pulens.cli._write import write_parts, write_text
+    from pulens.doors.segments import evaluate_by
     from pulens.report.segments_json import json_parts
-    from pulens.segments import evaluate_by
 
     asked = [option for option, is_given in whole.items() if is_given]
     if asked:
@@ -131,12 +131,12 @@ class _ByText(dict[Any, Any]):
     """Class priors by what a segment reads like: the command line has only text, a table may hold numbers or dates."""
 
     def __contains__(self, segment: object) -> bool:
-        from pulens.segments import title_of
+        from pulens.doors.segments import title_of
 
         return super().__contains__(title_of(segment))
 
     def __getitem__(self, segment: Any) -> Any:
-        from pulens.segments import title_of
+        from pulens.doors.segments import title_of
 
         return super().__getitem__(title_of(segment))
 

@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pulens.counts.joint import JointTally
+from pulens.counts.sample import PUSample
+from pulens.counts.tally import Tally, check_counts
 from pulens.errors import InputError, cut, listed, shown
 from pulens.inputs.addresses import check_name, is_address, shown_address
 from pulens.inputs.columns import Columns, LabelCoding, find_column
@@ -17,10 +20,7 @@ from pulens.inputs.engines._drive import BinErrors, check_scores_of, check_toler
 from pulens.inputs.files import tally_from_file
 from pulens.inputs.frames import is_frame, open_frame
 from pulens.inputs.read import check_kinds, check_weights_given, read_sample
-from pulens.joint import JointTally
 from pulens.keywords import hands_on, keywords_of
-from pulens.sample import PUSample
-from pulens.tally import Tally, check_counts
 
 if TYPE_CHECKING:
     from pulens.inputs.engines._coded import CodedSegments

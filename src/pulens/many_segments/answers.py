@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 
 from pulens.diagnostics import not_feasible
+from pulens.doors.evaluate import Evaluation, hardly_known, impossible_area
 from pulens.estimate import Estimate, Interval
-from pulens.evaluation import Evaluation, hardly_known, impossible_area
 from pulens.evidence import Evidence
+from pulens.intervals.kernels.resampling import Resampling
+from pulens.intervals.prior_doubt import PRIOR_IN_METHOD
 from pulens.many_segments.ends import Columns
 from pulens.many_segments.recovered import World
 from pulens.many_segments.road import Looked
 from pulens.metrics import METRICS
-from pulens.metrics._metric import Metric
-from pulens.metrics._rests_on import rests_on
+from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.rests_on import rests_on
 from pulens.notice import Notice, worst_first
-from pulens.prior_doubt import PRIOR_IN_METHOD
 from pulens.priors import ClassPrior
 from pulens.priors.implied import within_limit
 from pulens.tallies import Tallies
-from pulens.uncertainty.resampling import Resampling
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Answers:
         return Evaluation(evidence, self.threshold, "given", self.resampling, self.worlds)
 
     def notices(self, row: int, evidence: Evidence) -> tuple[Notice, ...]:
-        """What :attr:`pulens.evaluation.Evaluation.alarms` says; all other alarms were looked for before."""
+        """What :attr:`pulens.doors.evaluate.Evaluation.alarms` says; all other alarms were looked for before."""
         share = evidence.class_prior.unlabelled
         return worst_first(
             [
@@ -67,7 +67,7 @@ class Answers:
         return {name: self.estimate(name, row, evidence) for name in self.names}
 
     def estimate(self, name: str, row: int, evidence: Evidence) -> Estimate:
-        """A number as :func:`pulens.metrics._measure.estimate` tells it."""
+        """A number as :func:`pulens.metrics.parts.measure.estimate` tells it."""
         metric, columns = METRICS[name], self.looked.columns[name]
         value, at, taken = float(columns.value[row]), self._threshold(metric), rests_on(metric, evidence)
         if math.isnan(value):

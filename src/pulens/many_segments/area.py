@@ -1,4 +1,4 @@
-"""ROC AUC of many segments, with the intervals of :mod:`pulens.metrics._area_interval`."""
+"""ROC AUC of many segments, with the intervals of :mod:`pulens.intervals.area`."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.contingency import ROUNDING
+from pulens.intervals.area import QUICK_POINTS, QUICK_REACH
+from pulens.intervals.kernels.placements import SKEW_OF_NO_SPREAD
+from pulens.intervals.kernels.quantiles import MOST_SKEW, studentised_quantile
+from pulens.intervals.kernels.resampling import Resampling
 from pulens.many_segments.block import Block
 from pulens.many_segments.ends import Columns, Ends, shown_ends, widen
 from pulens.many_segments.known_priors import KnownPriors
 from pulens.many_segments.recovered import Kinds, World, moved, recoveries
-from pulens.metrics._area_interval import QUICK_POINTS, QUICK_REACH
-from pulens.metrics._measure import FEWER_PRIORS
-from pulens.metrics._metric import Metric
-from pulens.uncertainty.placements import SKEW_OF_NO_SPREAD
-from pulens.uncertainty.quantiles import MOST_SKEW, studentised_quantile
-from pulens.uncertainty.resampling import Resampling
+from pulens.metrics.parts.measure import FEWER_PRIORS
+from pulens.metrics.parts.metric import Metric
+from pulens.recovery.contingency import ROUNDING
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 TOGETHER = 32  # segments whose mixtures over the class prior are held at once
 NO_SPREAD = 1e-15
 
@@ -98,7 +98,7 @@ class Area:
         return np.asarray(value)
 
     def _find_moments(self) -> None:
-        """What :func:`pulens.uncertainty.placements.placement_moments` finds, for all segments in a few sums."""
+        """What :func:`pulens.intervals.kernels.placements.placement_moments` finds, for all segments in a few sums."""
         block = self._block
         size = len(block)
         outscored = []
@@ -221,7 +221,7 @@ class Area:
 
 
 def weighted_row_percentiles(values: Floats, weights: Floats, tail: float) -> Ends:
-    """:func:`pulens.uncertainty.quantiles.weighted_percentiles` of every row."""
+    """:func:`pulens.intervals.kernels.quantiles.weighted_percentiles` of every row."""
     from scipy.special import ndtri
 
     order = np.argsort(values, axis=1)

@@ -1,4 +1,4 @@
-"""Metrics of many segments at one threshold, with the intervals of :mod:`pulens.metrics._threshold_interval`.
+"""Metrics of many segments at one threshold, with the intervals of :mod:`pulens.intervals.threshold`.
 
 A segment's answer depends on its counts at the threshold and on its class prior alone. Segments that agree in both
 share one answer, and those that agree in some count share its plausible rates.
@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.contingency import ROUNDING
+from pulens.intervals.kernels.quantiles import even_jeffreys_quantiles, seeded_levels
+from pulens.intervals.kernels.resampling import Resampling
+from pulens.intervals.threshold import _ranks_and_normal
 from pulens.many_segments.ends import Columns, row_percentiles, shown_ends, widen
 from pulens.many_segments.known_priors import KnownPriors
 from pulens.many_segments.recovered import Kinds, Tables, World, moved, recoveries
-from pulens.metrics._measure import PRIORS_TRIED
-from pulens.metrics._metric import Metric
-from pulens.metrics._threshold_interval import _ranks_and_normal
-from pulens.uncertainty.quantiles import even_jeffreys_quantiles, seeded_levels
-from pulens.uncertainty.resampling import Resampling
+from pulens.metrics.parts.measure import PRIORS_TRIED
+from pulens.metrics.parts.metric import Metric
+from pulens.recovery.contingency import ROUNDING
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 TOGETHER = 16  # segments whose draws are held at once: what a core's cache takes
 REMEMBERED = 1024  # arrays of draws that are kept for the next segments: 16 MB
 SHARE = 64 * TOGETHER  # segments that a thread takes at a time

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.precision import in_precision
+from pulens.counts.exactness import in_precision
 from pulens.tallies import Tallies
-
-Floats = NDArray[np.float64]
-Booleans = NDArray[np.bool_]
+from pulens.types import Booleans, Floats
 
 
 @dataclass(frozen=True, eq=False)

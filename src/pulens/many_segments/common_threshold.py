@@ -7,21 +7,21 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.assumptions import Assumptions
-from pulens.contingency import Contingency
-from pulens.evaluation import best_threshold
+from pulens.counts.tally import Totals
+from pulens.doors.evaluate import best_threshold
 from pulens.evidence import Evidence
 from pulens.many_segments.recovered import World
 from pulens.metrics import METRICS
 from pulens.priors import ClassPrior
 from pulens.recovery import Recovery
+from pulens.recovery.assumptions import Assumptions
+from pulens.recovery.contingency import Contingency
 from pulens.scenario import Scenario
 from pulens.tallies import ROWS_AT_ONCE, Tallies
-from pulens.tally import Totals
 
 
 def common_threshold(tallies: Tallies, keep: NDArray[np.bool_], share: float, world: World) -> float:
-    """What :func:`pulens.evaluation.best_threshold` finds for all rows, ``share`` of the unlabelled positive.
+    """What :func:`pulens.doors.evaluate.best_threshold` finds for all rows, ``share`` of the unlabelled positive.
 
     The scores are walked in rising order, a block at a time: beside them only their order is held.
 

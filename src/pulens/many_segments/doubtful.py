@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.contingency import ROUNDING
 from pulens.diagnostics import SIGNIFICANT
 from pulens.many_segments.block import Block
 from pulens.many_segments.known_priors import KnownPriors
 from pulens.many_segments.recovered import World, recoveries
 from pulens.priors.feasible import REGIONS, binomial_lower, binomial_upper
-
-Floats = NDArray[np.float64]
-Booleans = NDArray[np.bool_]
+from pulens.recovery.contingency import ROUNDING
+from pulens.types import Booleans, Floats
 
 
 def outside_by(block: Block, share: Floats, world: World) -> tuple[Floats, Booleans]:

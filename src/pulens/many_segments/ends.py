@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.metrics._metric import Metric
-from pulens.metrics._possible_worlds import NARROWEST
-from pulens.uncertainty.quantiles import percentiles
+from pulens.intervals.kernels.quantiles import percentiles
+from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.possible_worlds import NARROWEST
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 Ends = tuple[Floats, Floats]
 
 
@@ -42,7 +42,7 @@ class Columns:
 
 
 def row_percentiles(values: Floats, tail: float) -> Ends:
-    """:func:`pulens.uncertainty.quantiles.percentiles` of every row, with the same tail on either side.
+    """:func:`pulens.intervals.kernels.quantiles.percentiles` of every row, with the same tail on either side.
 
     >>> low, high = row_percentiles(np.arange(202.0).reshape(2, 101), 0.025)
     >>> low, high

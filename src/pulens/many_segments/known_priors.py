@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.intervals.kernels.quantiles import spread_of_interval
 from pulens.priors import ClassPrior
-from pulens.uncertainty.quantiles import spread_of_interval
-
-Floats = NDArray[np.float64]
+from pulens.types import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,13 +7,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pulens.contingency import Contingency
+from pulens.recovery.contingency import Contingency
 from pulens.recovery.many import HIGHEST_SHARE
 from pulens.scenario import Scenario
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 Kinds = tuple[Any, Any, Any]  # labelled, unlabelled, known negative: arrays that broadcast with one another
 
 

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.counting import BLOCK
+from pulens.counts.kernels import BLOCK
 from pulens.diagnostics import SIGNIFICANT
+from pulens.intervals.kernels.resampling import Resampling
 from pulens.many_segments.area import Area
 from pulens.many_segments.at_threshold import at_threshold
 from pulens.many_segments.block import Block
@@ -26,14 +27,13 @@ from pulens.many_segments.ends import Columns
 from pulens.many_segments.known_priors import KnownPriors, is_covered
 from pulens.many_segments.recovered import World
 from pulens.metrics import METRICS, find
-from pulens.metrics._metric import Metric
+from pulens.metrics.parts.metric import Metric
 from pulens.priors import ClassPrior
 from pulens.recovery.feasibility import CHANCE_LIMIT
 from pulens.scenario import Scenario
 from pulens.tallies import Tallies
-from pulens.uncertainty.resampling import Resampling
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 MOST_PAIRS = 2.0**52  # pairs of rows that are counted in whole numbers
 
 

@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 from scipy.special import betaincinv, ndtri
 
+from pulens.counts.tally import Tally, Totals
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
 from pulens.notice import Notice, Severity
 from pulens.priors.class_prior import ClassPrior, Implied
 from pulens.priors.feasible import highest_prior
-from pulens.tally import Tally, Totals
 
 METHOD = "ratio of labelled shares"
 

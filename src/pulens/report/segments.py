@@ -15,7 +15,7 @@ from pulens.report.words import scenario_words
 from pulens.report.words import title_of as metric_title
 
 if TYPE_CHECKING:
-    from pulens.segments import Evaluations, Segment
+    from pulens.doors.segments import Evaluations, Segment
 
 WIDTH = 80
 SHOWN = 3  # metrics in a table of 80 columns
@@ -83,7 +83,7 @@ def shared_notices(found: Evaluations) -> list[tuple[Notice, str]]:
 
 def _names(about: About) -> str:
     """One segment by its name; several by number and names, with the one that the words after it are about."""
-    from pulens.segments import title_of
+    from pulens.doors.segments import title_of
 
     names = [shortened(title_of(segment), LONGEST_NAME) for segment in about.names]
     if about.many == 1:
@@ -119,7 +119,7 @@ def segments_text(found: Evaluations) -> str:
 
 def skipped_lines(found: Evaluations, most: int | None = None) -> list[str]:
     """A sentence for each segment that was left out; where they are more than a table has rows, for the first few."""
-    from pulens.segments import title_of
+    from pulens.doors.segments import title_of
 
     if most is None:
         most = len(found.skipped) if len(found.skipped) <= MOST_IN_FULL else MOST_SKIPPED

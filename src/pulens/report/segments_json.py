@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pulens.segments import Evaluations
+    from pulens.doors.segments import Evaluations
 
 INDENTED = 1_000  # segments up to which JSON is spread over lines for reading; of more, each takes one line
 

@@ -23,8 +23,8 @@ from pulens.report.words import Assumption, data_assumptions
 from pulens.report.words import title_of as metric_title
 
 if TYPE_CHECKING:
+    from pulens.doors.segments import Evaluations, Segment
     from pulens.estimate import Estimate, Interval
-    from pulens.segments import Evaluations, Segment
 
 SCRIPTS = ("words.js", "chart.js", "figures.js", "sorting.js", "segments.js", "theme.js")
 MOST_SKIPPED = 500
@@ -167,6 +167,6 @@ def _sentence(words: str) -> str:
 
 
 def _name(segment: Any) -> str:
-    from pulens.segments import title_of
+    from pulens.doors.segments import title_of
 
     return title_of(segment)

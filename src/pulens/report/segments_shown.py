@@ -10,7 +10,7 @@ from pulens.notice import Notice, worst_first
 from pulens.report.words import title_of as metric_title
 
 if TYPE_CHECKING:
-    from pulens.segments import Evaluations
+    from pulens.doors.segments import Evaluations
 
 MOST_IN_FULL = 100  # segments that a table for reading shows one and all
 AT_EITHER_END = 10  # of more: those with the lowest and highest value

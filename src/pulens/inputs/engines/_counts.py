@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.sample import LABELLED, NEGATIVE
+from pulens.counts.tally import Tally
 from pulens.inputs.columns import Columns
 from pulens.inputs.engines._coded import CodedSegments
-from pulens.sample import LABELLED, NEGATIVE
 from pulens.tallies import Tallies
-from pulens.tally import Tally
 
 LARGEST = float(np.finfo(np.float64).max)
 LABELS_LIMIT = 10_000  # label values that an engine may report

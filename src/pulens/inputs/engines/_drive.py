@@ -14,7 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.binning import bits_for
+from pulens.counts.binning import bits_for
+from pulens.counts.exactness import is_too_long, too_long
+from pulens.counts.joint import JointTally
+from pulens.counts.tally import Tally
 from pulens.errors import InputError, shown
 from pulens.inputs.columns import LabelCoding, check_total_weights
 from pulens.inputs.engines._coded import CodedSegments
@@ -30,9 +33,6 @@ from pulens.inputs.engines._counts import (
     rows_of_segments,
     tallies,
 )
-from pulens.joint import JointTally
-from pulens.precision import is_too_long, too_long
-from pulens.tally import Tally
 
 EXACT_ROWS = 4_000_000  # so many distinct scores are always kept: about 130 MB of counts
 SORT_ABOVE = 2_000_000  # distinct scores from which sorting and streaming beats grouping

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.binning import cells
+from pulens.counts.binning import cells
 from pulens.errors import InputError
 from pulens.inputs.engines._coded import CodedSegments
 from pulens.inputs.engines._counts import Counts
