@@ -16,7 +16,7 @@ from pulens.metrics import METRICS, raw_value
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors.class_prior import unlabelled_prior
 from pulens.priors.feasible import binomial_lower, binomial_upper, feasible_range
-from pulens.recovery.feasibility import impossible_rates
+from pulens.recovery.feasibility import CHANCE_LIMIT, impossible_rates
 from pulens.scenario import DEFAULT_SCENARIO
 
 USEFUL_HALF_WIDTH = 0.05
@@ -60,30 +60,43 @@ def diagnose(evidence: Evidence, recall: Estimate | None = None) -> list[Notice]
 
 def impossible_areas(evidence: Evidence) -> list[Notice]:
     """Areas that no classifier can have, and what they were clipped to."""
-    found = []
-    for name, metric in METRICS.items():
-        if metric.reads != "ranking" or not metric.listed:
-            continue
-        raw = raw_value(metric, evidence.tally, evidence.assumptions)
-        if raw < metric.lowest - 1e-12 or raw > metric.highest + 1e-12:
-            found.append(
-                Notice(
-                    Severity.WARNING,
-                    "impossible-area",
-                    f"The recovered {name} is {raw:.4f}, which no classifier can have; it was clipped to "
-                    f"{min(max(raw, metric.lowest), metric.highest):g}. Likely causes: the class prior is too high "
-                    f"(the unlabelled rows were taken to be {evidence.assumptions.unlabelled_prior:.1%} positive), "
-                    "positives with high scores were labelled more often, or too few rows.",
-                )
-            )
-    return found
+    tally, assumptions = evidence.tally, evidence.assumptions
+    rankings = [(name, metric) for name, metric in METRICS.items() if metric.reads == "ranking" and metric.listed]
+    raw = [(name, raw_value(metric, tally, assumptions)) for name, metric in rankings]
+    return [notice for name, value in raw for notice in impossible_area(name, value, assumptions.unlabelled_prior)]
 
 
-def weak_evidence(evidence: Evidence) -> list[Notice]:
-    """Rates that cannot be, labels that say little, labelled rows that are few."""
+def impossible_area(name: str, raw: float, unlabelled_prior: float) -> list[Notice]:
+    """Of a ranking's number before it was clipped."""
+    metric = METRICS[name]
+    if not (raw < metric.lowest - 1e-12 or raw > metric.highest + 1e-12):
+        return []
+    return [
+        Notice(
+            Severity.WARNING,
+            "impossible-area",
+            f"The recovered {name} is {raw:.4f}, which no classifier can have; it was clipped to "
+            f"{min(max(raw, metric.lowest), metric.highest):g}. Likely causes: the class prior is too high "
+            f"(the unlabelled rows were taken to be {unlabelled_prior:.1%} positive), positives with high scores were "
+            "labelled more often, or too few rows.",
+        )
+    ]
+
+
+def impossible_rate(evidence: Evidence, *, beyond_chance: bool = False) -> list[Notice]:
+    """Rates that no classifier can have; only those that chance does not explain, if so asked."""
+    rates = impossible_rates(evidence.tally, evidence.assumptions)
+    if beyond_chance and not rates.standard_errors >= CHANCE_LIMIT:
+        return []
+    notice = rates.notice(evidence.tally, evidence.assumptions)
+    return [] if notice is None else [notice]
+
+
+def hardly_known(evidence: Evidence) -> list[Notice]:
+    """Labels that say little: too like the unlabelled rows, or too few."""
     assumptions, labelled = evidence.assumptions, evidence.tally.totals.labelled
-    found = [impossible_rates(evidence.tally, assumptions).notice(evidence.tally, assumptions)]
     contrast = assumptions.labelled_purity - assumptions.unlabelled_prior
+    found = []
     if contrast < WEAK_CONTRAST:
         found.append(
             Notice(
@@ -102,7 +115,7 @@ def weak_evidence(evidence: Evidence) -> list[Notice]:
                 f"±{0.98 / math.sqrt(max(labelled, 1)):.2f} at best.",
             )
         )
-    return [notice for notice in found if notice is not None]
+    return found
 
 
 def chosen_threshold(threshold: float, choice: str, interval: Interval | None) -> Notice:
@@ -135,15 +148,19 @@ def _feasible_prior(evidence: Evidence) -> list[Notice]:
     if not evidence.tally.totals.unlabelled or not evidence.tally.totals.labelled:
         return []
     reach = feasible_range(evidence.tally, confidence=1 - SIGNIFICANT, label_noise=evidence.label_noise)
-    share = evidence.class_prior.unlabelled
-    if share <= reach.high:
+    return not_feasible(evidence.class_prior.unlabelled, reach.high)
+
+
+def not_feasible(share: float, highest: float) -> list[Notice]:
+    """Of a share of positives among the unlabelled rows, and the highest that their scores leave room for."""
+    if share <= highest:
         return []
     return [
         Notice(
             Severity.SERIOUS,
             "prior-not-feasible",
             f"The unlabelled rows are taken to be {share:.1%} positive, but their scores leave room for "
-            f"{reach.high:.1%} at most if labelled positives are a random sample of positives. Either the class prior "
+            f"{highest:.1%} at most if labelled positives are a random sample of positives. Either the class prior "
             "is too high, or positives with high scores were labelled more often.",
         )
     ]

@@ -11,6 +11,7 @@ import pytest
 
 import pulens
 from pulens import PulensError
+from pulens.notice import Severity
 
 LABELS = [1, 1, 1, 0, 0, 0, 0, 0]
 SCORES = [0.85, 0.65, 0.45, 0.9, 0.7, 0.5, 0.3, 0.2]
@@ -216,3 +217,14 @@ def test_the_public_list_resolves():
 def test_every_room_can_be_entered_by_its_name():
     for room in pulens._ROOMS:
         assert getattr(pulens, room).__name__ == f"pulens.{room}"
+
+
+@pytest.mark.parametrize("class_prior", [0.2, 0.45, 0.9])
+def test_alarms_are_the_notices_that_are_more_than_notes(class_prior):
+    rng = np.random.default_rng(3)
+    labels, scores = np.repeat([1, 0], [20, 200]), np.r_[rng.normal(2.0, 1.0, 20), rng.normal(0.0, 1.0, 200)].round(1)
+    evaluation = pulens.evaluate(labels, scores, class_prior=class_prior)
+    expected = [notice for notice in evaluation.notices if notice.severity > Severity.NOTE]
+    assert expected
+    assert len(expected) < len(evaluation.notices)
+    assert list(evaluation.alarms) == expected

@@ -198,3 +198,35 @@ def test_a_segment_nobody_labelled_is_said_to_raise_the_others():
 def test_a_missing_file_is_called_missing(tmp_path):
     with pytest.raises(pulens.PulensError, match=r"nothing\.csv.*(no such file|does not exist|not found)"):
         evaluate_by(str(tmp_path / "nothing.csv"), "site", class_prior=0.2, scenario="single-set")
+
+
+def many_segments(many=130):
+    rng = np.random.default_rng(8)
+    site = np.repeat(np.arange(many), 40)
+    positive = rng.random(site.size) < 0.3
+    labels = (positive & (rng.random(site.size) < 0.4)).astype(int)
+    table = polars.DataFrame({"score": rng.normal(1.5 * positive), "label": labels, "site": site})
+    return evaluate_by(table, "site", class_prior=0.3, scenario="single-set", threshold=1.0)
+
+
+def test_of_many_segments_the_table_shows_the_ends_and_says_where_the_rest_is():
+    found = many_segments()
+    text = str(found)
+    assert len(text.splitlines()) < 110
+    assert "130 segments: the 10 with the lowest ROC AUC" in " ".join(text.split())
+    assert "All of them are in the JSON" in " ".join(text.split())
+    assert len(found.to_dict()["segments"]) == len(found) == 130
+
+
+@pytest.mark.parametrize("indented", [1_000, 10])
+def test_json_in_pieces_is_the_whole_answer(indented, monkeypatch):
+    import json
+
+    from pulens.report import segments_json
+
+    monkeypatch.setattr(segments_json, "INDENTED", indented)
+    found = many_segments(30)
+    text = "".join(segments_json.json_parts(found))
+    assert json.loads(text) == found.to_dict()
+    if indented == 1_000:
+        assert text == json.dumps(found.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)

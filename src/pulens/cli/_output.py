@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,16 +14,19 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def working(words: str, *, quiet: bool = False) -> Iterator[None]:
-    """A spinner on standard error while something takes time; nothing where that is not a terminal."""
+def working(words: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]:
+    """A spinner on standard error while something takes time; nothing where that is not a terminal.
+
+    What it gives changes the words beside the spinner.
+    """
     from rich.console import Console
 
     console = Console(stderr=True)
     if quiet or not console.is_terminal:
-        yield
+        yield lambda _: None
         return
-    with console.status(words):
-        yield
+    with console.status(words) as status:
+        yield status.update
 
 
 def write_answers(

@@ -89,8 +89,9 @@ def show_segments(
 ) -> None:
     """Evaluate every segment, write what was asked for, print the table."""
     from pulens.cli._output import working
-    from pulens.cli._write import to_json, write_texts
+    from pulens.cli._write import all_or_none, as_files, write_parts
     from pulens.doors.segments import evaluate_by
+    from pulens.report.segments_json import json_parts
 
     asked = [option for option, is_given in whole.items() if is_given]
     if asked:
@@ -105,17 +106,22 @@ def show_segments(
                 f"--segment-prior and {other} both say what a segment's class prior is: give one of them."
             )
         arguments = {**arguments, "class_prior": _ByText(priors)}
-    with working("Reading, counting and evaluating segments", quiet=quiet):
-        found = evaluate_by(file, group_by, **arguments, **chosen)
+    with working("Reading, counting and evaluating segments", quiet=quiet) as tell:
+
+        def progress(done: int, many: int) -> None:
+            tell(f"Evaluating segments: {done:,} of {many:,}")
+
+        found = evaluate_by(file, group_by, progress=progress, **arguments, **chosen)
     title = f"{title} by {group_by}"
     with working("Making the report", quiet=quiet):
         makers: dict[str, Callable[[], str]] = {
             "html": lambda: found.to_html(title=title),
             "markdown": lambda: found.to_markdown(title=title),
-            "json": lambda: to_json(found.to_dict()),
         }
-        texts = {form: makers[form]() for form, path in paths.items() if path is not None}
-    write_texts({str(paths[form]): text for form, text in texts.items()})
+        texts = {str(path): makers[form]() for form, path in paths.items() if path is not None and form in makers}
+        with all_or_none(as_files(texts)):
+            if paths["json"] is not None:
+                write_parts(paths["json"], json_parts(found))
     if not quiet and "-" not in paths.values():
         _print(found)
 
@@ -139,13 +145,18 @@ def _print(found: Any) -> None:
     from rich.markup import escape
 
     from pulens.report.segments import head_of, shared_notices, skipped_lines, table_lines
+    from pulens.report.segments_shown import shown_segments
 
     console = Console()
     for place, words in enumerate(head_of(found)):
         style = "bold" if found.says_same_prior and not place else "dim"
         console.print(escape(words), style=style, highlight=False)
     console.print()
-    for place, line in enumerate(table_lines(found)):
+    shown = shown_segments(found)
+    if shown.words:
+        console.print(escape(shown.words), highlight=False)
+        console.print()
+    for place, line in enumerate(table_lines(found, shown.segments)):
         style = "bold" if place < 2 else "dim" if place % 2 else ""
         console.print(escape(line), style=style, highlight=False, no_wrap=True, overflow="ignore", crop=False)
     colours = {"WARNING": "yellow", "SERIOUS": "bold red"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,19 @@ def write_text(path: str, text: str) -> None:
         write_out(f"{text}\n".encode())
         return
     write_whole(path, text)
+
+
+def write_parts(path: str, parts: Iterable[str]) -> None:
+    """The same for a text that is too long to be held at once."""
+    if path == "-":
+        for part in parts:
+            write_out(part.encode())
+        write_out(b"\n")
+        return
+    with whole_file(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+        for part in parts:
+            file.write(part)
+        file.write("\n")
 
 
 def write_out(content: bytes) -> None:

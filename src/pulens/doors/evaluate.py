@@ -13,7 +13,7 @@ import numpy as np
 
 from pulens import curves
 from pulens.counts.tally import Tally
-from pulens.diagnostics import chosen_threshold, diagnose, impossible_areas, weak_evidence
+from pulens.diagnostics import chosen_threshold, diagnose, hardly_known, impossible_areas, impossible_rate
 from pulens.doors.bounds import Bounds, bounds
 from pulens.doors.other_scenario import OtherScenario, other_scenario
 from pulens.doors.sensitivity import Direction, Robustness, Sensitivity, robustness, sensitivity, sensitivity_curve
@@ -36,7 +36,7 @@ from pulens.metrics.parts.possible_worlds import (
     find_contradiction,
     within_what_is_possible,
 )
-from pulens.notice import Notice, worst_first
+from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
 from pulens.recovery import recover, recover_at
@@ -135,15 +135,26 @@ class Evaluation:
 
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
+        """What a person should know before using the numbers, worst first."""
         found = [*self.evidence.class_prior.notices, *binning_notices(self.estimates, self.tally)]
-        if self.labelling is None:  # otherwise nothing was clipped: the numbers are those of a possible world
-            found += impossible_areas(self.evidence)
-        found += [*weak_evidence(self.evidence), *diagnose(self.evidence, self.estimates.get("recall"))]
+        found += [*self._trouble(), *diagnose(self.evidence, self.estimates.get("recall"))]
         if self.other_scenario is not None:
             found += self.other_scenario.notices
         if self.threshold_choice != "given":
             found.append(chosen_threshold(self.threshold, self.threshold_choice, self.threshold_interval))
         return worst_first(found)
+
+    @cached_property
+    def alarms(self) -> tuple[Notice, ...]:
+        """The notices that are more than a note, without the work that notes alone need."""
+        found = [*self.evidence.class_prior.notices, *self._trouble(beyond_chance=True), *diagnose(self.evidence)]
+        return worst_first(notice for notice in found if notice.severity > Severity.NOTE)
+
+    def _trouble(self, *, beyond_chance: bool = False) -> list[Notice]:
+        """Numbers that cannot be, unless they are those of a possible world, and labels that say little."""
+        areas = [] if self.labelling is not None else impossible_areas(self.evidence)
+        rates = impossible_rate(self.evidence, beyond_chance=beyond_chance)
+        return [*areas, *rates, *hardly_known(self.evidence)]
 
     @property
     def warnings(self) -> tuple[str, ...]:

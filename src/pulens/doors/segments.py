@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from os import PathLike
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pulens.counts.tally import Tally
+from pulens.counts.tallies import Tallies
+from pulens.counts.tally import Tally, Totals
 from pulens.doors.evaluate import Evaluation, best_threshold, evaluate
+from pulens.doors.many_segments.answers import Answers
+from pulens.doors.many_segments.common_threshold import common_threshold
+from pulens.doors.many_segments.recovered import World
+from pulens.doors.many_segments.road import covers, look
 from pulens.errors import AssumptionError, InputError, PulensError, listed
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence, gather
@@ -22,12 +29,16 @@ from pulens.metrics import find, leading
 from pulens.metrics.parts.measure import check_threshold
 from pulens.metrics.parts.measure import estimate as estimate_metric
 from pulens.metrics.parts.possible_worlds import DEFAULT_MULTIPLE, check_multiple
-from pulens.notice import Notice, Severity
+from pulens.notice import Notice
 from pulens.priors import ClassPrior
-from pulens.priors.implied import error_from_sizes, implied_prior, label_frequency
+from pulens.priors import given as given_prior
+from pulens.priors.implied import error_from_sizes, implied_by_totals, implied_prior, label_frequency
 from pulens.recovery.binning_error import bin_errors
-from pulens.scenario import Scenario
+from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.whole_files import write_whole
+
+if TYPE_CHECKING:
+    from pulens.report.segments_shown import About
 
 #: What is found for every segment unless ``metrics`` says otherwise; the tables show the first three.
 REPORTED = leading("segments")
@@ -35,6 +46,7 @@ REPORTED = leading("segments")
 #: numbers there, and its intervals allow for that. Below, the threshold counts as given: measured with 30 labelled rows
 #: per segment, precision and recall were then held in 93% with four equal segments, in 95% with eight and with twenty.
 CHOOSING_SHARE = 0.4
+KEPT = 1_000  # segments whose evaluations are kept once they were asked for
 _PRIORS = ("class_prior", "unlabelled_prior", "audit")
 _ASSUMED = (*_PRIORS, "label_noise", "scenario", "combine")
 _INTERVALS = ("confidence", "redraws", "seed")
@@ -81,6 +93,72 @@ class Segment:
         }
 
 
+class Segments(Mapping[Any, Segment]):
+    """The rows of the table. Those that were found together are made when they are asked for, and some are kept."""
+
+    def __init__(self, found: Mapping[Any, int | Segment], answers: Answers | None, source: PriorSource) -> None:
+        self._found, self._answers, self._source = found, answers, source
+        self._made: dict[Any, Segment] = {}
+
+    def __getitem__(self, segment: Any) -> Segment:
+        entry = self._made.get(segment, self._found[segment])
+        if isinstance(entry, Segment):
+            return entry
+        made = self._make(segment, entry)
+        if len(self._made) < KEPT:
+            self._made[segment] = made
+        return made
+
+    def _make(self, segment: Any, row: int) -> Segment:
+        assert self._answers is not None
+        evaluation = self._answers.evaluation(row)
+        evidence = evaluation.evidence
+        estimates, notices = self._answers.estimates(row, evidence), self._answers.notices(row, evidence)
+        return Segment(segment, evaluation, self._source, estimates, notices)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def column(self, metric: str) -> NDArray[np.float64]:
+        """A metric's value in every segment; nan where it is undefined."""
+        found = self._found.values()
+        if self._answers is None:
+            return np.array([segment.estimates[metric].value for segment in found if isinstance(segment, Segment)])
+        values = self._answers.looked.columns[metric].value
+        return np.array([values[own] if isinstance(own, int) else own.estimates[metric].value for own in found])
+
+    def alarms(self) -> Iterator[tuple[Any, tuple[Notice, ...]]]:
+        """The warnings of every segment, without the numbers beside them."""
+        for segment, entry in self._found.items():
+            if isinstance(entry, Segment):
+                yield segment, entry.notices
+            elif self._answers is not None:
+                yield segment, self._answers.notices(entry, self._answers.evaluation(entry).evidence)
+
+    def totals(self) -> tuple[float, float, float]:
+        """Rows of each kind in all segments."""
+        kept = np.zeros(3)
+        for entry in self._found.values():
+            if isinstance(entry, Segment):
+                kept += entry.evaluation.tally.totals
+        if self._answers is not None:
+            kept += self._answers.tallies.totals[self._answers.looked.places].sum(axis=0)
+        return float(kept[0]), float(kept[1]), float(kept[2])
+
+    def has_source(self, source: PriorSource) -> bool:
+        """Whether some segment's class prior came about so."""
+        one_by_one = (found for found in self._found.values() if isinstance(found, Segment))
+        return (self._answers is not None and self._source == source) or any(
+            segment.prior_source == source for segment in one_by_one
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_made": {}}
+
+
 @dataclass(frozen=True, repr=False)
 class Evaluations(Mapping[Any, Evaluation]):
     """An evaluation per value of a column; ``skipped`` says why some values have none.
@@ -90,7 +168,7 @@ class Evaluations(Mapping[Any, Evaluation]):
     """
 
     group_by: str
-    segments: Mapping[Any, Segment]
+    segments: Segments
     skipped: Mapping[Any, str]
     metrics: tuple[str, ...] = REPORTED
     prior_words: str = ""
@@ -108,7 +186,14 @@ class Evaluations(Mapping[Any, Evaluation]):
     @property
     def says_same_prior(self) -> bool:
         """Whether one class prior was taken for every segment, which the reader must not overlook."""
-        return any(segment.prior_source == "same for all" for segment in self.segments.values())
+        return self.segments.has_source("same for all")
+
+    @cached_property
+    def warned(self) -> list[About]:
+        """Each kind of warning once, worst first, with how many segments it is about and the first of them."""
+        from pulens.report.segments_shown import warnings_of
+
+        return warnings_of(self)
 
     def __str__(self) -> str:
         from pulens.report.segments import segments_text
@@ -119,13 +204,16 @@ class Evaluations(Mapping[Any, Evaluation]):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON: the rows of the table; ``found[segment].to_dict()`` has all of one."""
-        return {
-            "group_by": self.group_by,
-            "class_priors": self.prior_words,
-            "threshold": self.threshold_words,
-            "segments": [segment.to_dict() for segment in self.segments.values()],
-            "skipped": [{"segment": _plain(segment), "reason": reason} for segment, reason in self.skipped.items()],
-        }
+        segments = [segment.to_dict() for segment in self.segments.values()]
+        return {**self.heading(), "segments": segments, "skipped": self.reasons()}
+
+    def heading(self) -> dict[str, str]:
+        """What JSON says of all segments."""
+        return {"group_by": self.group_by, "class_priors": self.prior_words, "threshold": self.threshold_words}
+
+    def reasons(self) -> list[dict[str, Any]]:
+        """Why some segments were left out, as JSON has it."""
+        return [{"segment": _plain(segment), "reason": reason} for segment, reason in self.skipped.items()]
 
     def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """The table as Markdown; written to ``path`` if given."""
@@ -156,6 +244,8 @@ def evaluate_by(
     threshold: float | Literal["each"] | None = None,
     metrics: Sequence[str] = REPORTED,
     worlds: float = DEFAULT_MULTIPLE,
+    progress: Callable[[int, int], None] | None = None,
+    one_by_one: bool = False,
     **options: Any,
 ) -> Evaluations:
     """Evaluate every segment of a table, file or database after counting all of them in one pass.
@@ -184,6 +274,10 @@ def evaluate_by(
         recovered F1 on all rows; ``"each"`` lets every segment choose its own.
     metrics
         What is found for each segment; tables show the first three. ``found[segment]`` has all the others.
+    progress
+        Is told how many segments are done, and how many there are.
+    one_by_one
+        Evaluate one segment after another instead of all together: the same numbers, for checks.
     worlds, options
         The other arguments of :func:`pulens.evaluate`.
 
@@ -214,11 +308,99 @@ def evaluate_by(
             evidence = gather(tally, unlabelled_prior=0.0, **rest)
         return bin_errors(tally, evidence.assumptions)
 
-    tallies = read_tallies(source, group_by=group_by, bin_errors=errors_of_bins, **options)
-    skipped: dict[Any, str] = {}
+    tallies = Tallies.of(read_tallies(source, group_by=group_by, bin_errors=errors_of_bins, **options))
     settled = _settle(tallies, assumed, same_prior, 0.95 if resampling is None else resampling.confidence)
+    together = threshold != "each" and covers(names) and not one_by_one
+    priors = _settled_at_once(tallies, settled) if together else [None] * len(tallies)
+    evidences, skipped = _settled_one_by_one(tallies, settled, priors)
+    if isinstance(threshold, str) and threshold != "each":
+        raise PulensError(f"threshold must be a number, 'each' (one per segment) or None, got {threshold!r}.")
+    common: float | None = None
+    kept = np.array([segment not in skipped for segment in tallies], bool)
+    if kept.any() and threshold != "each":
+        common = (
+            _best_of_all(tallies, kept, priors, evidences, settled.world)
+            if threshold is None
+            else check_threshold(threshold)
+        )
+    labelled = float(tallies.totals[kept, 0].sum())
+    chose = (tallies.totals[:, 0] >= CHOOSING_SHARE * labelled) & (threshold is None) & (common is not None)
+    told = _Told(progress, int(kept.sum()))
+    answers = None
+    if common is not None:
+        left = [None if chosen else prior for prior, chosen in zip(priors, chose.tolist(), strict=True)]
+        looked = look(tallies, left, settled.world, common, resampling, names, told.more)
+        if looked is not None:
+            answers = Answers(tallies, tuple(left), settled.world, looked, common, resampling, multiple, names)
+    rows = {} if answers is None else {int(place): row for row, place in enumerate(answers.looked.places)}
+    found: dict[Any, int | Segment] = {}
+    for place, segment in enumerate(tallies):
+        if segment in skipped:
+            continue
+        if place in rows:
+            found[segment] = rows[place]
+            continue
+        try:
+            evidence = evidences.pop(segment, None) or settled.evidence(segment, tallies.at(place))
+            if common is None:
+                evaluation = Evaluation(
+                    evidence, best_threshold(evidence), "best f1 on these rows", resampling, multiple
+                )
+            else:
+                choice = "best f1 on all rows, of which these are a large part" if chose[place] else "given"
+                evaluation = Evaluation(evidence, common, choice, resampling, multiple)
+            found[segment] = _segment(segment, evaluation, settled.source(evidence.class_prior), names)
+        except PulensError as error:
+            skipped[segment] = str(error)
+        told.more(1)
+    if not found:
+        raise InputError(
+            f"none of the {len(skipped)} segments of {group_by!r} can be evaluated; the first: "
+            f"{next(iter(skipped.values()), 'there are no rows')}"
+        )
+    words = "each segment's own, the best f1 on its rows" if common is None else f"{common:.6g}"
+    if common is not None and threshold is None:
+        words += ", the best f1 on the rows of all segments together"
+    skipped = {segment: skipped[segment] for segment in tallies if segment in skipped}
+    return Evaluations(group_by, Segments(found, answers, settled.kind), skipped, names, settled.words, words)
+
+
+class _Told:
+    """Tells a caller who asked how many segments of all are done."""
+
+    def __init__(self, progress: Callable[[int, int], None] | None, many: int) -> None:
+        self._progress, self._many, self._done = progress, many, 0
+
+    def more(self, done: int) -> None:
+        self._done += done
+        if self._progress is not None:
+            self._progress(self._done, self._many)
+
+
+def _settled_at_once(tallies: Tallies, settled: _Settled) -> list[ClassPrior | None]:
+    """Class priors that numbers of rows alone decide; ``None`` for a segment that needs a closer look."""
+    found: list[ClassPrior | None] = []
+    for segment, totals in zip(tallies, tallies.totals.tolist(), strict=True):
+        prior = None
+        if totals[0] and totals[1]:
+            try:
+                prior = settled.prior(segment, Totals(*totals))
+            except PulensError:
+                prior = None  # said below, where the segment is looked at by itself
+        found.append(prior)
+    return found
+
+
+def _settled_one_by_one(
+    tallies: Tallies, settled: _Settled, priors: Sequence[ClassPrior | None]
+) -> tuple[dict[Any, Evidence], dict[Any, str]]:
+    """The evidence of segments without a class prior yet, and why some have none."""
     evidences: dict[Any, Evidence] = {}
-    for segment, tally in tallies.items():
+    skipped: dict[Any, str] = {}
+    for place, segment in enumerate(tallies):
+        if priors[place] is not None:
+            continue
+        tally = tallies.at(place)
         try:
             check_tally(tally)
             evidences[segment] = settled.evidence(segment, tally)
@@ -231,37 +413,7 @@ def evaluate_by(
                     " One label frequency takes this segment to hold no positive at all: if nobody labels here, leave "
                     "its rows out, or the class priors of all others are too high."
                 )
-    own = isinstance(threshold, str)
-    if isinstance(threshold, str) and threshold != "each":
-        raise PulensError(f"threshold must be a number, 'each' (one per segment) or None, got {threshold!r}.")
-    common: float | None = None
-    if evidences and not own:
-        common = _best_of_all(evidences) if threshold is None else check_threshold(threshold)
-    labelled = sum(evidence.tally.totals.labelled for evidence in evidences.values())
-    found: dict[Any, Segment] = {}
-    for segment, evidence in evidences.items():
-        try:
-            if common is None:
-                evaluation = Evaluation(
-                    evidence, best_threshold(evidence), "best f1 on these rows", resampling, multiple
-                )
-            else:
-                chose = threshold is None and evidence.tally.totals.labelled >= CHOOSING_SHARE * labelled
-                choice = "best f1 on all rows, of which these are a large part" if chose else "given"
-                evaluation = Evaluation(evidence, common, choice, resampling, multiple)
-            found[segment] = _segment(segment, evaluation, settled.source(evidence.class_prior), names)
-        except PulensError as error:
-            skipped[segment] = str(error)
-    if not found:
-        raise InputError(
-            f"none of the {len(skipped)} segments of {group_by!r} can be evaluated; the first: "
-            f"{next(iter(skipped.values()), 'there are no rows')}"
-        )
-    words = "each segment's own, the best f1 on its rows" if common is None else f"{common:.6g}"
-    if common is not None and threshold is None:
-        words += ", the best f1 on the rows of all segments together"
-    skipped = {segment: skipped[segment] for segment in tallies if segment in skipped}
-    return Evaluations(group_by, found, skipped, names, settled.words, words)
+    return evidences, skipped
 
 
 class _MissingPrior(InputError):
@@ -274,6 +426,8 @@ class _Settled(NamedTuple):
     words: str
     evidence: Callable[[Any, Tally], Evidence]
     kind: PriorSource
+    prior: Callable[[Any, Totals], ClassPrior | None]  # the same from numbers of rows alone, where they decide
+    world: World
 
     def source(self, prior: ClassPrior) -> PriorSource:
         if prior.method == "counted":
@@ -283,7 +437,7 @@ class _Settled(NamedTuple):
         return "audit" if self.kind == "given" and prior.method.startswith("audit") else self.kind
 
 
-def _settle(tallies: Mapping[Any, Tally], assumed: dict[str, Any], same_prior: bool, confidence: float) -> _Settled:
+def _settle(tallies: Tallies, assumed: dict[str, Any], same_prior: bool, confidence: float) -> _Settled:
     """Choose among the roads to a class prior per segment."""
     given = {name: assumed[name] for name in _PRIORS if name in assumed}
     rest = {name: value for name, value in assumed.items() if name not in _PRIORS}
@@ -295,12 +449,24 @@ def _settle(tallies: Mapping[Any, Tally], assumed: dict[str, Any], same_prior: b
             "same_prior takes one class prior for every segment, so it needs class_prior= (or unlabelled_prior=) as "
             f"one number or range, got {shown or 'none'}."
         )
+    world = World(
+        float(rest.get("label_noise", 0.0)) if _is_number(rest.get("label_noise", 0.0)) else 0.0,
+        check_scenario(rest.get("scenario", DEFAULT_SCENARIO)),
+        "population" if "class_prior" in given else "unlabelled",
+    )
+
+    def by_number(segment: Any, totals: Totals) -> ClassPrior | None:
+        own = {name: _of(segment, name, value) for name, value in given.items()}
+        if len(own) != 1 or "audit" in own or "combine" in rest or not all(map(_is_number, own.values())):
+            return None
+        return given_prior(totals, world.scenario, **own, label_noise=rest.get("label_noise", 0.0))
+
     if by_segment:
 
         def of_mapping(segment: Any, tally: Tally) -> Evidence:
             return gather(tally, **{name: _of(segment, name, value) for name, value in given.items()}, **rest)
 
-        return _Settled("class priors: given for each segment", of_mapping, "given")
+        return _Settled("class priors: given for each segment", of_mapping, "given", by_number, world)
 
     def alone(_: Any, tally: Tally) -> Evidence:
         return gather(tally, **given, **rest)
@@ -308,63 +474,82 @@ def _settle(tallies: Mapping[Any, Tally], assumed: dict[str, Any], same_prior: b
     if not given or named:
         method = given.get("class_prior", "auto")
         return _Settled(
-            f"class priors: estimated in each segment from its own rows (method {method})", alone, "estimated"
+            f"class priors: estimated in each segment from its own rows (method {method})",
+            alone,
+            "estimated",
+            by_number,
+            world,
         )
     if same_prior:
         words = (
             f"ONE CLASS PRIOR FOR ALL SEGMENTS, as asked ({shown}): where segments differ in their share of positives, "
             "precision and all that rests on the class prior are wrong"
         )
-        return _Settled(words, alone, "same for all")
+        return _Settled(words, alone, "same for all", by_number, world)
     if len(tallies) == 1:
-        return _Settled("class prior: that of all rows, which are one segment", alone, "given")
-    return _implied(tallies, alone(None, _together(tallies.values())), shown, rest, confidence)
+        words = "class prior: that of all rows, which are one segment"
+        return _Settled(words, alone, "given", by_number, world)
+    totals = Totals(*tallies.totals.sum(axis=0).tolist())
+    prior = by_number(None, totals) if totals.labelled and totals.unlabelled else None
+    if prior is None:
+        prior = alone(None, tallies.whole()).class_prior
+    return _implied(tallies, totals, prior, world, shown, rest, confidence)
 
 
 def _implied(
-    tallies: Mapping[Any, Tally], whole: Evidence, shown: str, rest: dict[str, Any], confidence: float
+    tallies: Tallies,
+    totals: Totals,
+    prior: ClassPrior,
+    world: World,
+    shown: str,
+    rest: dict[str, Any],
+    confidence: float,
 ) -> _Settled:
-    if whole.scenario is not Scenario.SINGLE_SET:
+    if world.scenario is not Scenario.SINGLE_SET:
         raise AssumptionError(
-            f"{shown} is that of all rows, and in {whole.scenario} data nothing says how its positives divide among "
+            f"{shown} is that of all rows, and in {world.scenario} data nothing says how its positives divide among "
             "segments. Give one for each (a mapping, --class-prior-column, --segment-prior NAME=SHARE), none to have "
             "each estimated, scenario='single-set' if the labelled rows were picked out of these, or same_prior=True "
             "(--same-prior) to take the one number for all."
         )
-    prior, totals, noise = whole.class_prior, whole.tally.totals, whole.label_noise
-    error = error_from_sizes((tally.totals for tally in tallies.values()), prior)
+    noise = world.label_noise
+    error = error_from_sizes((Totals(*own) for own in tallies.totals.tolist()), prior)
+    options = {"label_noise": noise, "confidence": confidence, "size_error": error}
+    known: dict[Totals, ClassPrior] = {}  # segments of the same size have the same one
+
+    def by_totals(_: Any, own: Totals) -> ClassPrior | None:
+        if own not in known:
+            known[own] = implied_by_totals(own, totals, prior, **options)
+        return known[own] if known[own].implied is not None else None
 
     def evidence(_: Any, tally: Tally) -> Evidence:
         if tally.totals.unlabelled == 0:  # every row's class is known
             return gather(tally, unlabelled_prior=0.0, **rest)
-        found = implied_prior(tally, totals, prior, label_noise=noise, confidence=confidence, size_error=error)
-        return Evidence(tally, found, noise, whole.scenario, "frequency")
+        found = implied_prior(tally, totals, prior, **options)
+        return Evidence(tally, found, noise, world.scenario, "frequency")
 
     words = (
         f"class priors: implied by one label frequency, {label_frequency(totals, prior, noise):.3g}, in every segment "
         f"({prior} of all rows); they are wrong where positives of a segment are labelled more or less often"
     )
-    return _Settled(words, evidence, "implied")
+    return _Settled(words, evidence, "implied", by_totals, world._replace(held="frequency"))
 
 
-def _together(tallies: Any) -> Tally:
-    """All segments as one tally, without adding them up one by one."""
-    parts = list(tallies)
-    counts = [part.increments() for part in parts]
-    labelled, unlabelled, negative = (np.concatenate([count[kind] for count in counts]) for kind in range(3))
-    highest = None if all(part.binning is None for part in parts) else np.concatenate([part.highest for part in parts])
-    thresholds = np.concatenate([part.thresholds for part in parts])
-    return Tally.from_increments(thresholds, labelled, unlabelled, negative if negative.any() else None, highest)
-
-
-def _best_of_all(evidences: Mapping[Any, Evidence]) -> float:
+def _best_of_all(
+    tallies: Tallies,
+    kept: NDArray[np.bool_],
+    priors: Sequence[ClassPrior | None],
+    evidences: Mapping[Any, Evidence],
+    world: World,
+) -> float:
     """The threshold with the best F1 on the rows of all segments, with the positives that they hold together."""
-    tally, first = _together(found.tally for found in evidences.values()), next(iter(evidences.values()))
-    positives = sum(found.class_prior.unlabelled * found.tally.totals.unlabelled for found in evidences.values())
-    totals = tally.totals
-    share = positives / totals.unlabelled if totals.unlabelled else 0.0
-    whole = Evidence(tally, ClassPrior(share, share, "of all segments"), first.label_noise, first.scenario)
-    return best_threshold(whole)
+    positives = 0.0
+    for place, segment in enumerate(tallies):
+        if kept[place]:
+            prior = priors[place] or evidences[segment].class_prior
+            positives += prior.unlabelled * float(tallies.totals[place, 1])
+    unlabelled = float(tallies.totals[kept, 1].sum())
+    return common_threshold(tallies, kept, positives / unlabelled if unlabelled else 0.0, world)
 
 
 def _segment(segment: Any, evaluation: Evaluation, source: PriorSource, metrics: tuple[str, ...]) -> Segment:
@@ -376,8 +561,11 @@ def _segment(segment: Any, evaluation: Evaluation, source: PriorSource, metrics:
         name: quick.estimates[name] if facts.listed else estimate_metric(name, facts, quick.evidence, **options)
         for name, facts in ((name, find(name)) for name in metrics)
     }
-    notices = tuple(notice for notice in quick.notices if notice.severity > Severity.NOTE)
-    return Segment(segment, evaluation, source, estimates, notices)
+    return Segment(segment, evaluation, source, estimates, quick.alarms)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
 def _of(segment: Any, name: str, value: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from glob import has_magic
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from pulens.inputs.files import joint_from_file, tally_from_file
 from pulens.inputs.frames import is_frame, open_frame
 from pulens.inputs.read import check_kinds, check_weights_given, read_sample
 from pulens.keywords import hands_on, keywords_of
+
+if TYPE_CHECKING:
+    from pulens.inputs.engines._coded import CodedSegments
 
 #: Files of at least this many bytes are read by DuckDB, if it is installed; counts do not depend on it.
 LARGE_FILE = 32 << 20
@@ -227,7 +230,7 @@ def _read(
     tolerance: float | None,
     bin_errors: BinErrors | None,
     reading: dict[str, Any],
-) -> dict[Any, Tally]:
+) -> Mapping[Any, Tally]:
     check_tolerance(tolerance)
     if is_tally_file(source):
         _refuse_beside_counts(f"the tally {source}", {**reading, "scores": scores})
@@ -403,8 +406,9 @@ def _common_format(name: str, paths: list[Path], format: str | None) -> str:
     return kinds.pop()
 
 
-def _split_frame(source: Any, group_by: str, reading: dict[str, Any]) -> dict[Any, Tally]:
+def _split_frame(source: Any, group_by: str, reading: dict[str, Any]) -> Mapping[Any, Tally]:
     """Segments of a table in memory."""
+    from pulens.counts.tallies import Tallies
     from pulens.inputs.engines._counts import in_order, rows_of_segments
 
     if isinstance(source, str | Path):
@@ -418,11 +422,17 @@ def _split_frame(source: Any, group_by: str, reading: dict[str, Any]) -> dict[An
     frame = open_frame(source, group_by)
     segments = _segments_of(frame, group_by)
     sample = read_sample(source, **reading, allow_one_kind=True)
+    if sample.weights is None:
+        names = in_order(segments.names)
+        places = {name: place for place, name in enumerate(names)}
+        codes = np.array([places[name] for name in segments.names], np.int32)[segments.codes]
+        return Tallies.from_increments(
+            names, codes, sample.scores, *((sample.labels == label).view(np.int8) for label in (1, 0, -1))
+        )
     found, rows = {}, rows_of_segments(segments)
     for segment in in_order(rows):
         mine = rows[segment]
-        weights = None if sample.weights is None else sample.weights[mine]
-        found[segment] = Tally.from_sample(PUSample(sample.labels[mine], sample.scores[mine], weights))
+        found[segment] = Tally.from_sample(PUSample(sample.labels[mine], sample.scores[mine], sample.weights[mine]))
     return found
 
 
@@ -447,18 +457,23 @@ def _extremes_of_frame(source: Any, group_by: str, column: str) -> list[tuple[An
     return found
 
 
-def _segments_of(frame: Any, group_by: str) -> np.ndarray[Any, Any]:
+def _segments_of(frame: Any, group_by: str) -> CodedSegments:
     """A frame's column of segments; nan is how some frames write null."""
+    from pulens.inputs.engines._coded import CodedSegments
+
     column = frame[find_column(group_by, frame.columns)]
     if column.dtype.is_nested():
         raise InputError(
             f"column {shown(group_by)} must hold one value per row to tell segments by, but the table holds "
             f"{cut(str(column.dtype), 60)}."
         )
+    if column.dtype.is_integer() and not column.null_count():
+        numbers, codes = np.unique(column.to_numpy(), return_inverse=True)
+        return CodedSegments(numbers.tolist(), codes.astype(np.int32))
     values = column.to_list()
     segments = np.empty(len(values), object)
     segments[:] = [None if value != value else value for value in values]
-    return segments
+    return CodedSegments.of(segments)
 
 
 def check_tally(tally: Tally) -> None:

@@ -37,7 +37,7 @@ class PlausibleRates:
             return self._known[threshold]
         totals, size = self.draws.evidence.tally.totals, self.resampling.redraws
         (*levels, _), state = seeded_levels(size, 4, self.resampling.seed)
-        *ranks, normal = _ranks_and_normal(size, self.resampling.seed)
+        *ranks, normal = ranks_and_normal(size, self.resampling.seed)
 
         def spread(hits: float, total: float, each: Floats, rank: NDArray[np.intp]) -> Floats:
             if not total:
@@ -90,7 +90,7 @@ class PlausibleRates:
 
 
 @lru_cache(maxsize=4)
-def _ranks_and_normal(size: int, seed: int) -> tuple[Any, ...]:
+def ranks_and_normal(size: int, seed: int) -> tuple[Any, ...]:
     """Where the shared levels stand in rising order, for the three kinds of row, and normal numbers for the last."""
     from scipy.special import ndtri
 

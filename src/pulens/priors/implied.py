@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import NamedTuple
 
 from scipy.special import betaincinv, ndtri
@@ -71,8 +72,26 @@ def implied_prior(
     >>> print(implied_prior(tally, Totals(50, 950, 0), ClassPrior(0.2, 0.15 / 0.95, "given")))
     class prior 0.4 [0.277, 0.532] (implied by label frequency 0.25)
     """
-    totals = tally.totals
-    if totals.rows >= whole.rows:  # a single segment holds all rows
+    found = implied_by_totals(
+        tally.totals, whole, prior, label_noise=label_noise, confidence=confidence, size_error=size_error
+    )
+    if found.implied is None or found.interval is None:  # a single segment holds all rows
+        return found
+    limit = highest_prior(tally, confidence=found.interval.confidence or confidence, label_noise=label_noise)
+    return within_limit(found, tally.totals, limit, label_noise)
+
+
+def implied_by_totals(
+    totals: Totals,
+    whole: Totals,
+    prior: ClassPrior,
+    *,
+    label_noise: float = 0.0,
+    confidence: float = 0.95,
+    size_error: float = 0.0,
+) -> ClassPrior:
+    """:func:`implied_prior` from numbers of rows alone, without a look at what the segment's scores allow."""
+    if totals.rows >= whole.rows:
         return prior
     beta, frequency = 1 - label_noise, label_frequency(whole, prior, label_noise)
     ceiling = beta * (1 - 1e-6)
@@ -113,7 +132,7 @@ def implied_prior(
         Interval(among(full[0]), among(full[1]), level, f"{METHOD}{over}"),
         f"Positives are labelled equally often in every segment (label frequency {frequency:.3g}, from the class prior "
         f"{prior.value:.4g} of all rows).",
-        (*prior.notices, *_beyond_limit(tally, among(full[0]), value, label_noise, level)),
+        prior.notices,
         implied=Implied(Interval(min(held), max(held), confidence_held, METHOD), whole.labelled - totals.labelled),
     )
 
@@ -129,21 +148,20 @@ def _check_room(value: float, room: float, frequency: float, prior: ClassPrior, 
         )
 
 
-def _beyond_limit(tally: Tally, low: float, value: float, label_noise: float, level: float) -> tuple[Notice, ...]:
-    limit = highest_prior(tally, confidence=level, label_noise=label_noise)
-    if low <= limit:
-        return ()
-    totals = tally.totals
+def within_limit(found: ClassPrior, totals: Totals, limit: float, label_noise: float = 0.0) -> ClassPrior:
+    """An implied class prior, with a notice if it is above the most that the segment's scores allow."""
+    assert found.unlabelled_interval is not None
+    if found.unlabelled_interval.low <= limit:
+        return found
     most = ((1 - label_noise) * totals.labelled + limit * totals.unlabelled) / totals.rows
-    return (
-        Notice(
-            Severity.SERIOUS,
-            "implied-prior-impossible",
-            f"The class prior {value:.3g} that one label frequency implies is above {most:.3g}, the most that these "
-            "scores allow: positives of this segment are labelled more often than those of others. Give it a class "
-            "prior of its own.",
-        ),
+    notice = Notice(
+        Severity.SERIOUS,
+        "implied-prior-impossible",
+        f"The class prior {found.value:.3g} that one label frequency implies is above {most:.3g}, the most that these "
+        "scores allow: positives of this segment are labelled more often than those of others. Give it a class "
+        "prior of its own.",
     )
+    return replace(found, notices=(*found.notices, notice))
 
 
 class _Rate(NamedTuple):

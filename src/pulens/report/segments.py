@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pulens.estimate import Estimate, Interval
-from pulens.notice import Notice, worst_first
+from pulens.notice import Notice
 from pulens.report.markdown import plain
+from pulens.report.segments_shown import MOST_IN_FULL, MOST_SKIPPED, About, by_value, shown_segments
 from pulens.report.words import scenario_words
 from pulens.report.words import title_of as metric_title
 
@@ -20,7 +22,7 @@ SHOWN = 3  # metrics in a table of 80 columns
 CELL = 13  # characters of a column: an interval and a gap
 BELOW_NAME = "  prior from"
 LONGEST_NAME = 40  # of a segment, within a sentence
-NAMED = 4  # segments named in a warning that many share
+MOST_ROWS = 2_000  # segments on a page and in Markdown; the JSON has all
 
 
 class Cell(NamedTuple):
@@ -46,10 +48,10 @@ def titles(found: Evaluations) -> tuple[str, ...]:
     return (found.group_by, "labelled", "unlabelled", "class prior", *shown)
 
 
-def lines_of(found: Evaluations) -> Iterator[Line]:
-    """What the tables show of every segment."""
-    for segment in found.segments.values():
-        yield line_of(segment, found.metrics[:SHOWN])
+def lines_of(found: Evaluations, segments: Iterable[Any]) -> Iterator[Line]:
+    """What the tables show of some segments."""
+    for segment in segments:
+        yield line_of(found.segments[segment], found.metrics[:SHOWN])
 
 
 def line_of(segment: Segment, metrics: tuple[str, ...]) -> Line:
@@ -76,21 +78,18 @@ def _ends(interval: Interval | None) -> str:
 
 def shared_notices(found: Evaluations) -> list[tuple[Notice, str]]:
     """Each kind of warning once, worst first, with the segments it is about."""
-    first: dict[str, Notice] = {}
-    about: dict[str, list[str]] = {}
-    for segment in found.segments.values():
-        for notice in segment.notices:
-            first.setdefault(notice.code, notice)
-            about.setdefault(notice.code, []).append(shortened(segment.title, LONGEST_NAME))
-    return [(notice, _names(about[notice.code])) for notice in worst_first(first.values())]
+    return [(about.notice, _names(about)) for about in found.warned]
 
 
-def _names(names: list[str]) -> str:
+def _names(about: About) -> str:
     """One segment by its name; several by number and names, with the one that the words after it are about."""
-    if len(names) == 1:
+    from pulens.doors.segments import title_of
+
+    names = [shortened(title_of(segment), LONGEST_NAME) for segment in about.names]
+    if about.many == 1:
         return names[0]
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    return f"{len(names):,} segments ({', '.join(names[:NAMED])}{more}), such as {names[0]}"
+    more = f" and {about.many - len(names):,} more" if about.many > len(names) else ""
+    return f"{about.many:,} segments ({', '.join(names)}{more}), such as {names[0]}"
 
 
 def head_of(found: Evaluations) -> tuple[str, str, str]:
@@ -106,7 +105,10 @@ def labels_of(found: Evaluations) -> str:
 def segments_text(found: Evaluations) -> str:
     """The table for terminals and logs: a segment takes two lines, its numbers and their intervals."""
     lines = [line for words in head_of(found) for line in textwrap.wrap(words, WIDTH, subsequent_indent="  ")]
-    lines += ["", *table_lines(found)]
+    shown = shown_segments(found)
+    if shown.words:
+        lines += ["", *textwrap.wrap(shown.words, WIDTH)]
+    lines += ["", *table_lines(found, shown.segments)]
     for notice, about in shared_notices(found):
         words = f"{notice.severity.name.lower()}: {about}: {notice}"
         lines += ["", *textwrap.wrap(words, WIDTH, subsequent_indent="  ")]
@@ -115,17 +117,21 @@ def segments_text(found: Evaluations) -> str:
     return "\n".join(lines)
 
 
-def skipped_lines(found: Evaluations) -> list[str]:
-    """A sentence for each segment that was left out."""
+def skipped_lines(found: Evaluations, most: int | None = None) -> list[str]:
+    """A sentence for each segment that was left out; where they are more than a table has rows, for the first few."""
     from pulens.doors.segments import title_of
 
-    return [f"{title_of(segment)}: not evaluated: {reason}" for segment, reason in found.skipped.items()]
+    if most is None:
+        most = len(found.skipped) if len(found.skipped) <= MOST_IN_FULL else MOST_SKIPPED
+    told = [f"{title_of(segment)}: not evaluated: {reason}" for segment, reason in islice(found.skipped.items(), most)]
+    left = len(found.skipped) - len(told)
+    return [*told, f"{left:,} more segments were not evaluated; the JSON says why."] if left else told
 
 
-def table_lines(found: Evaluations) -> list[str]:
+def table_lines(found: Evaluations, segments: Sequence[Any]) -> list[str]:
     """The table alone, no line longer than 80 characters unless numbers of rows are that long."""
     heads = titles(found)
-    rows = list(lines_of(found))
+    rows = list(lines_of(found, segments))
     counts = max(len(heads[2]), *(max(len(row.labelled), len(row.unlabelled)) for row in rows))
     name_width = max(WIDTH - counts - 1 - CELL * len(heads[3:]), len(BELOW_NAME))
     name_width = max(min(name_width, max(len(heads[0]), *(len(row.name) for row in rows))), len(BELOW_NAME))
@@ -162,12 +168,18 @@ def segments_markdown(found: Evaluations, *, title: str | None = None) -> str:
         f"| {' | '.join(map(plain, header))} |",
         f"| --- | ---: | ---: | ---: | --- |{' ---: |' * len(heads[4:])}",
     ]
-    for row in lines_of(found):
+    segments = list(found)
+    if len(segments) > MOST_ROWS:
+        segments = by_value(found, found.metrics[0])[:MOST_ROWS]
+    for row in lines_of(found, segments):
         prior, *rest = (f"{cell.value} ({cell.interval})" if cell.interval else cell.value for cell in row.cells)
         cells = (row.name, row.labelled, row.unlabelled, prior, row.source, *rest)
         lines.append(f"| {' | '.join(map(plain, cells))} |")
+    if len(segments) < len(found):
+        left = len(found) - len(segments)
+        lines += ["", f"The {len(segments):,} segments with the lowest {heads[4]}; {left:,} more are in the JSON."]
     for notice, about in shared_notices(found):
         lines += ["", f"> **{notice.severity.name.capitalize()}** {plain(about)}: {plain(str(notice))}"]
     if found.skipped:
-        lines += ["", "## Not evaluated", "", *(f"- {plain(line)}" for line in skipped_lines(found))]
+        lines += ["", "## Not evaluated", "", *(f"- {plain(line)}" for line in skipped_lines(found, MOST_ROWS))]
     return "\n".join(lines)

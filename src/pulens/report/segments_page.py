@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from pulens.notice import Severity
 from pulens.report.html import render
-from pulens.report.segments import LONGEST_NAME, SHOWN, interval_name_of, labels_of, line_of, shared_notices, shortened
+from pulens.report.segments import (
+    LONGEST_NAME,
+    MOST_ROWS,
+    SHOWN,
+    interval_name_of,
+    labels_of,
+    line_of,
+    shared_notices,
+    shortened,
+)
+from pulens.report.segments_shown import by_value, extremes
 from pulens.report.words import Assumption, data_assumptions
 from pulens.report.words import title_of as metric_title
 
@@ -17,7 +27,6 @@ if TYPE_CHECKING:
     from pulens.estimate import Estimate, Interval
 
 SCRIPTS = ("words.js", "chart.js", "figures.js", "sorting.js", "segments.js", "theme.js")
-MOST_ROWS = 2_000  # segments on a page; the JSON has all
 MOST_SKIPPED = 500
 
 _BROKEN = {
@@ -32,8 +41,7 @@ _BROKEN = {
 def segments_page(found: Evaluations, *, title: str | None = None) -> str:
     """The whole page as text; the segment with the lowest first metric stands first."""
     metrics = found.metrics[:SHOWN]
-    ordered = sorted(found.segments.values(), key=lambda segment: _order(segment.estimates[metrics[0]]))
-    shown = ordered[:MOST_ROWS]
+    shown = [found.segments[segment] for segment in by_value(found, metrics[0])[:MOST_ROWS]]
     first = next(iter(found.segments.values()))
     axes = {name: _axis([segment.estimates[name] for segment in shown]) for name in metrics}
     priors = [segment.evaluation.class_prior for segment in shown]
@@ -46,7 +54,7 @@ def segments_page(found: Evaluations, *, title: str | None = None) -> str:
         title=title or f"By {found.group_by}",
         group_by=found.group_by,
         counts=_counts(found),
-        sentences=_verdict(found, ordered, metrics),
+        sentences=_verdict(found, metrics),
         source=f"{_sentence(found.prior_words)} Labels: {labels_of(found)}. Threshold: {found.threshold_words}.",
         interval_name=interval_name_of(found),
         columns=[
@@ -54,7 +62,7 @@ def segments_page(found: Evaluations, *, title: str | None = None) -> str:
         ],
         prior_column={"low": _tick(prior_axis[0]), "high": _tick(prior_axis[1])},
         rows=[_row(segment, metrics, axes, prior_axis) for segment in shown],
-        left_out=len(ordered) - len(shown),
+        left_out=len(found) - len(shown),
         skipped=[(_name(segment), reason) for segment, reason in list(found.skipped.items())[:MOST_SKIPPED]],
         skipped_in_all=len(found.skipped),
         alarming=[notice for notice in notices if notice.severity > Severity.NOTE],
@@ -116,29 +124,22 @@ def _tick(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def _order(estimate: Estimate) -> tuple[bool, float]:
-    return math.isnan(estimate.value), 0.0 if math.isnan(estimate.value) else estimate.value
-
-
 def _counts(found: Evaluations) -> str:
-    totals = [evaluation.tally.totals for evaluation in found.values()]
-    words = f"{len(found):,} segments of {found.group_by}: {sum(one.labelled for one in totals):,.10g} labelled, "
-    words += f"{sum(one.unlabelled for one in totals):,.10g} unlabelled rows ({next(iter(found.values())).scenario})"
+    labelled, unlabelled, _ = found.segments.totals()
+    words = f"{len(found):,} segments of {found.group_by}: {labelled:,.10g} labelled, "
+    words += f"{unlabelled:,.10g} unlabelled rows ({next(iter(found.values())).scenario})"
     return words + (f"; {len(found.skipped):,} more not evaluated" if found.skipped else "")
 
 
-def _verdict(found: Evaluations, ordered: list[Segment], metrics: tuple[str, ...]) -> list[str]:
+def _verdict(found: Evaluations, metrics: tuple[str, ...]) -> list[str]:
     """Lowest and highest of each metric that is shown, with their intervals."""
     sentences = [_sentence(found.prior_words)] if found.says_same_prior else []
     for name in metrics:
-        defined = sorted(
-            (segment for segment in ordered if not math.isnan(segment.estimates[name].value)),
-            key=lambda segment: segment.estimates[name].value,
-        )
-        if not defined:
+        ends = extremes(found, name)
+        if ends is None:
             continue
-        low, high = (_named(segment, name) for segment in (defined[0], defined[-1]))
-        sentences.append(f"{metric_title(name)} {f'from {low} to {high}' if len(defined) > 1 else low}.")
+        low, high = (_named(found.segments[segment], name) for segment in ends)
+        sentences.append(f"{metric_title(name)} {f'from {low} to {high}' if ends[0] is not ends[1] else low}.")
     return sentences
 
 

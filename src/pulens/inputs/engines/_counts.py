@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.counts.sample import LABELLED, NEGATIVE
+from pulens.counts.tallies import Tallies
 from pulens.counts.tally import Tally
 from pulens.inputs.columns import Columns
+from pulens.inputs.engines._coded import CodedSegments
 
 LARGEST = float(np.finfo(np.float64).max)
 LABELS_LIMIT = 10_000  # label values that an engine may report
@@ -73,7 +75,7 @@ class Counts:
     labelled: NDArray[Any]
     unlabelled: NDArray[Any]
     negative: NDArray[Any]
-    segment: NDArray[Any] | None = None
+    segment: CodedSegments | None = None
     cell: NDArray[Any] | None = None
     bits: int | None = None
 
@@ -97,10 +99,12 @@ class Counts:
         )
 
 
-def tallies(parts: Sequence[Counts], dtype: np.dtype[Any]) -> dict[Any, Tally]:
+def tallies(parts: Sequence[Counts], dtype: np.dtype[Any]) -> Mapping[Any, Tally]:
     """One tally per segment (a single one under ``None`` where nothing was segmented)."""
     if all(part.segment is None for part in parts):
         return {None: _tally(parts, dtype)}
+    if len(parts) == 1 and parts[0].segment is not None and parts[0].bits is None:
+        return _tallies_at_once(parts[0], parts[0].segment, dtype)
     pieces: dict[Any, list[Counts]] = {}
     for part in parts:
         if part.segment is not None:
@@ -109,17 +113,30 @@ def tallies(parts: Sequence[Counts], dtype: np.dtype[Any]) -> dict[Any, Tally]:
     return {segment: _tally(pieces[segment], dtype) for segment in in_order(pieces)}
 
 
-def rows_of_segments(segments: NDArray[Any]) -> dict[Any, NDArray[np.intp]]:
+def _tallies_at_once(counts: Counts, segments: CodedSegments, dtype: np.dtype[Any]) -> Tallies:
+    """Counts of single scores, or of bins that a stream has made."""
+    names = in_order(segments.names)
+    places = {name: place for place, name in enumerate(names)}
+    ranks = np.array([places[name] for name in segments.names], np.int32)
+    lowest = counts.lowest.astype(dtype, copy=False)
+    is_single = counts.highest is counts.lowest or np.array_equal(counts.highest, counts.lowest)
+    highest = None if is_single else counts.highest.astype(dtype, copy=False)
+    negative = counts.negative if counts.negative.any() else None
+    return Tallies.from_increments(
+        names, ranks[segments.codes], lowest, counts.labelled, counts.unlabelled, negative, highest
+    )
+
+
+def rows_of_segments(segments: CodedSegments) -> dict[Any, NDArray[np.intp]]:
     """The rows of every segment, found in one pass whatever the number of segments; null is a segment too.
 
-    >>> rows_of_segments(np.array(["b", "a", "b"], object))
+    >>> rows_of_segments(CodedSegments.of(np.array(["b", "a", "b"], object)))
     {'b': array([0, 2]), 'a': array([1])}
     """
-    codes: dict[Any, int] = {}
-    coded = np.fromiter((codes.setdefault(value, len(codes)) for value in segments.tolist()), np.intp, segments.size)
-    order = np.argsort(coded, kind="stable")
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(coded, minlength=len(codes)))])
-    return {segment: order[bounds[code] : bounds[code + 1]] for segment, code in codes.items()}
+    order = np.argsort(segments.codes, kind="stable")
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(segments.codes, minlength=len(segments.names)))])
+    found = {name: order[bounds[code] : bounds[code + 1]] for code, name in enumerate(segments.names)}
+    return {name: rows for name, rows in found.items() if rows.size}
 
 
 def in_order(segments: Iterable[Any]) -> list[Any]:

@@ -7,7 +7,7 @@ grouped by cells floor(score * 2**k) that are refined until what binning can cha
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -20,6 +20,7 @@ from pulens.counts.joint import JointTally
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, shown
 from pulens.inputs.columns import LabelCoding, check_total_weights
+from pulens.inputs.engines._coded import CodedSegments
 from pulens.inputs.engines._counts import (
     KEYS_LIMIT,
     LABELS_LIMIT,
@@ -28,7 +29,6 @@ from pulens.inputs.engines._counts import (
     Engine,
     Surveyed,
     Within,
-    in_order,
     keys_limit,
     rows_of_segments,
     tallies,
@@ -52,7 +52,7 @@ def count_tallies(
     *,
     tolerance: float | None = None,
     bin_errors: BinErrors | None = None,
-) -> dict[Any, Tally]:
+) -> Mapping[Any, Tally]:
     """One tally per segment of an engine's table; the key is ``None`` where no segments were asked for.
 
     ``tolerance`` is what binning may change in the metrics that ``bin_errors`` watches: 0 keeps every distinct
@@ -74,9 +74,7 @@ def count_tallies(
     if engine.columns.weight is not None:
         for tally in found.values():
             check_total_weights(tally.totals, f"weights (column {engine.columns.weight!r})")
-    if engine.group_by is None:
-        return found
-    return {segment: found[segment] for segment in in_order(found)}
+    return found
 
 
 def count_jointly(engine: Any, names: Sequence[str], coding: LabelCoding) -> JointTally:
@@ -172,7 +170,10 @@ def _heavy(parts: list[Counts], dtype: np.dtype[Any], tolerance: float, bin_erro
     needed = np.zeros(lowest.size)
     places: dict[Any, Any] = {None: slice(None)}
     if parts[0].segment is not None:
-        places = rows_of_segments(np.concatenate([part.segment for part in parts]))
+        names = [name for part in parts if part.segment is not None for name in part.segment.tolist()]
+        every = np.empty(len(names), object)
+        every[:] = names
+        places = rows_of_segments(CodedSegments.of(every))
     for segment, tally in tallies(parts, dtype).items():
         mine = places[segment]
         if not 0 < tally.totals.labelled < tally.totals.rows:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pulens.counts.binning import cells
 from pulens.errors import InputError
+from pulens.inputs.engines._coded import CodedSegments
 from pulens.inputs.engines._counts import Counts
 
 Group = tuple[NDArray[Any], ...]
@@ -114,8 +115,7 @@ class SortedStream:
             lowest, highest, labelled, rows, negative = fields
             segments = None
             if self._segmented:
-                segments = np.empty(lowest.size, object)
-                segments[:] = [segment] * lowest.size
+                segments = CodedSegments([segment], np.zeros(lowest.size, np.int32))
             others = rows - labelled - negative
             labelled, others, negative = (count.astype(self._count_type) for count in (labelled, others, negative))
             found.append(Counts(lowest, highest, labelled, others, negative, segments))

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, PulensError, cut, shown
 from pulens.inputs.columns import Columns, find_column
+from pulens.inputs.engines._coded import CodedSegments
 from pulens.inputs.engines._counts import LARGEST, Codes, Counts, Surveyed, Within, keys_limit
+from pulens.inputs.engines._segmented_stream import SegmentedStream
 from pulens.inputs.engines._stream import SortedStream
 
 LONGEST_REASON = 240  # characters of what an engine says; the first ones tell
@@ -235,25 +237,25 @@ class LazyEngine:
         if relation is None:
             return None
         order = f"{SEGMENT} NULLS LAST, {SCORE} DESC" if self.group_by else f"{SCORE} DESC"
-        stream = SortedStream(
-            bits,
-            score_type=self.score_type,
-            weighted=self.columns.weight is not None,
-            segmented=self.group_by is not None,
-        )
+        weighted = self.columns.weight is not None
+        alone = SortedStream(bits, score_type=self.score_type, weighted=weighted, segmented=False)
+        stream = SegmentedStream(bits, score_type=self.score_type, weighted=weighted)
         with explained("the table"):
             # sorted from a relation: other ways of asking one DuckDB release for Arrow data lose the order
             ordered = relation.order(order)
             reader = ordered.to_arrow_reader if hasattr(ordered, "to_arrow_reader") else ordered.fetch_record_batch
             for batch in reader(1 << 17):
-                stream.add(
+                arrived = (
                     batch.column(SCORE).to_numpy(zero_copy_only=False),
                     batch.column("labelled").to_numpy(zero_copy_only=False),
                     batch.column("rows").to_numpy(zero_copy_only=False),
                     batch.column("negative").to_numpy(zero_copy_only=False) if codes.negative else None,
-                    batch.column(SEGMENT).to_pylist() if self.group_by else None,
                 )
-        return stream.counts()
+                if self.group_by is None:
+                    alone.add(*arrived, None)
+                else:
+                    stream.add(*arrived, _coded(batch.column(SEGMENT)))
+        return alone.counts() if self.group_by is None else stream.counts()
 
     def _relation(self, frame: Any) -> Any:
         """The frame's DuckDB relation, when it has one."""
@@ -295,14 +297,22 @@ class LazyEngine:
         negative = _array(table, "negative", kind) if "negative" in table.columns else np.zeros(rows.size, kind)
         segment = None
         if self.group_by is not None:
-            segment = np.empty(rows.size, object)
-            segment[:] = table[SEGMENT].to_list()
+            names = np.empty(rows.size, object)
+            names[:] = table[SEGMENT].to_list()
+            segment = CodedSegments.of(names)
         return Counts(lowest, highest, labelled, rows - labelled - negative, negative, segment, **cells)
 
     def _collect(self, frame: Any) -> Any:
         options = {"engine": "streaming"} if frame.implementation.is_polars() else {}
         with explained("the table"):
             return frame.collect(**options)
+
+
+def _coded(column: Any) -> CodedSegments:
+    """An Arrow column of segments as numbers; those of null are -1."""
+    found = column.dictionary_encode()
+    codes = found.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    return CodedSegments(found.dictionary.to_pylist(), codes)
 
 
 def _type_of(schema: Any, column: str) -> Any:

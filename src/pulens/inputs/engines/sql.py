@@ -14,6 +14,7 @@ from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, MissingDependencyError, PulensError, cut, listed, nearest, one_message, shown
 from pulens.inputs.addresses import check_database_file, shown_address, without_secrets
 from pulens.inputs.columns import Columns, find_column
+from pulens.inputs.engines._coded import CodedSegments
 from pulens.inputs.engines._counts import LARGEST, Codes, Counts, Surveyed, Within, keys_limit
 from pulens.inputs.engines.lazy import LONGEST_REASON
 
@@ -314,5 +315,5 @@ class SqlEngine:
         kind = np.int64 if self._weight is None else np.float64
         begin = len(self._segment) + 1
         rows, labelled, negative = (column.astype(kind) for column in columns[begin : begin + 3])
-        segment = columns[0] if self._segment else None
+        segment = CodedSegments.of(columns[0]) if self._segment else None
         return Counts(lowest, highest, labelled, rows - labelled - negative, negative, segment, **cells)

@@ -1,0 +1,109 @@
+"""From columns to the objects that people read, one segment at a time and only when asked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pulens.counts.tallies import Tallies
+from pulens.diagnostics import hardly_known, impossible_area, not_feasible
+from pulens.doors.evaluate import Evaluation
+from pulens.doors.many_segments.ends import Columns
+from pulens.doors.many_segments.recovered import World
+from pulens.doors.many_segments.road import Looked
+from pulens.estimate import Estimate, Interval
+from pulens.evidence import Evidence
+from pulens.intervals.kernels.resampling import Resampling
+from pulens.intervals.prior_doubt import PRIOR_IN_METHOD
+from pulens.metrics import METRICS
+from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.rests_on import rests_on
+from pulens.notice import Notice, worst_first
+from pulens.priors import ClassPrior
+from pulens.priors.implied import within_limit
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The evaluations behind what was looked at together; ``row`` counts the segments that were."""
+
+    tallies: Tallies
+    priors: tuple[ClassPrior | None, ...]
+    world: World
+    looked: Looked
+    threshold: float
+    resampling: Resampling | None
+    worlds: float
+    names: tuple[str, ...]
+
+    def evaluation(self, row: int) -> Evaluation:
+        place = int(self.looked.places[row])
+        tally, prior = self.tallies.at(place), self.priors[place]
+        assert prior is not None
+        if self.looked.implied_limit is not None:
+            limit = float(self.looked.implied_limit[row])
+            prior = within_limit(prior, tally.totals, limit, self.world.label_noise)
+        held: Any = self.world.held
+        evidence = Evidence(tally, prior, self.world.label_noise, self.world.scenario, held)
+        return Evaluation(evidence, self.threshold, "given", self.resampling, self.worlds)
+
+    def notices(self, row: int, evidence: Evidence) -> tuple[Notice, ...]:
+        """What :attr:`pulens.doors.evaluate.Evaluation.alarms` says; all other alarms were looked for before."""
+        share = evidence.class_prior.unlabelled
+        return worst_first(
+            [
+                *evidence.class_prior.notices,
+                *impossible_area("roc_auc", float(self.looked.raw_area[row]), share),
+                *hardly_known(evidence),
+                *not_feasible(share, float(self.looked.feasible[row])),
+            ]
+        )
+
+    def estimates(self, row: int, evidence: Evidence) -> Mapping[str, Estimate]:
+        return {name: self.estimate(name, row, evidence) for name in self.names}
+
+    def estimate(self, name: str, row: int, evidence: Evidence) -> Estimate:
+        """A number as :func:`pulens.metrics.parts.measure.estimate` tells it."""
+        metric, columns = METRICS[name], self.looked.columns[name]
+        value, at, taken = float(columns.value[row]), self._threshold(metric), rests_on(metric, evidence)
+        if math.isnan(value):
+            reason = metric.undefined_because or "it is 0/0"
+            return Estimate(name, value, undefined_because=reason, threshold=at, rests_on=taken)
+        reach, sample = self._reach(metric, columns, row, evidence), self._sample(metric, columns, row)
+        sources = {} if reach is None else {"class prior": reach}
+        interval = reach
+        if sample is not None and self.resampling is not None:
+            sources = {"sample": sample, **sources}
+            drawn = not evidence.class_prior.is_exact and not self._is_unmoved(metric)
+            method = sample.method + (PRIOR_IN_METHOD["drawn"] if drawn else "")
+            ends = float(columns.low[row]), float(columns.high[row])
+            interval = Interval(*ends, self.resampling.confidence, method)
+        if evidence.tally.binning is not None:  # of bins that blur a number the ordinary road takes care
+            sources["binning"] = Interval(value, value, None, "what binning can change")
+        return Estimate(name, value, interval, threshold=at, sources=sources, rests_on=taken)
+
+    def _threshold(self, metric: Metric) -> float | None:
+        return self.threshold if metric.needs_threshold else None
+
+    def _is_unmoved(self, metric: Metric) -> bool:
+        return metric.ignores_class_prior or (not metric.needs_class_prior and self.world.label_noise == 0)
+
+    def _reach(self, metric: Metric, columns: Columns, row: int, evidence: Evidence) -> Interval | None:
+        low, high = float(columns.reach_low[row]), float(columns.reach_high[row])
+        reach = evidence.class_prior.unlabelled_interval
+        if np.isnan(low) or reach is None:
+            return None
+        if self._is_unmoved(metric):
+            return Interval(low, high, None, "does not depend on the class prior")
+        return Interval(low, high, reach.confidence, "range over the class prior")
+
+    def _sample(self, metric: Metric, columns: Columns, row: int) -> Interval | None:
+        low, high = float(columns.sample_low[row]), float(columns.sample_high[row])
+        if math.isnan(low) or self.resampling is None:
+            return None
+        method = "Jeffreys" if metric.reads == "threshold" else "DeLong, Student, skewness-corrected"
+        return Interval(low, high, self.resampling.confidence, method)

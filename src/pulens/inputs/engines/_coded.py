@@ -1,0 +1,40 @@
+"""A column of segments as numbers: every name once, and for each row which name it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CodedSegments:
+    """Names, and the place among them for each row.
+
+    >>> coded = CodedSegments.of(np.array(["b", "a", "b"], object))
+    >>> coded.names, coded.codes.tolist(), coded[1:].tolist()
+    (['b', 'a'], [0, 1, 0], ['a', 'b'])
+    """
+
+    names: Sequence[Any]
+    codes: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, values: NDArray[Any]) -> CodedSegments:
+        """From one name per row, in the order in which names come."""
+        places: dict[Any, int] = {}
+        coded = np.fromiter((places.setdefault(value, len(places)) for value in values.tolist()), np.int32, values.size)
+        return cls(list(places), coded)
+
+    @property
+    def size(self) -> int:
+        return int(self.codes.size)
+
+    def tolist(self) -> list[Any]:
+        return [self.names[code] for code in self.codes.tolist()]
+
+    def __getitem__(self, which: Any) -> CodedSegments:
+        return CodedSegments(self.names, self.codes[which])
