@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -15,6 +16,7 @@ import pytest
 from pulens.benchmark import processes
 from pulens.benchmark.archive import differences, read
 from pulens.benchmark.run import Options, run_plan
+from pulens.cli import main
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="these tests fork and kill processes")
 
@@ -165,3 +167,12 @@ def workers() -> list[int]:
             if parent == os.getpid() and b"pulens.benchmark.processes" in (path / "cmdline").read_bytes():
                 found.append(int(path.name))
     return sorted(found)
+
+
+def test_without_torch_a_benchmark_says_what_to_install(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(SystemExit) as end:
+        main(["bench", "run", "smoke", "--archive", str(tmp_path / "archive")])
+    assert end.value.code == 2
+    assert "pip install 'pulens[torch]'" in capsys.readouterr().err
+    assert not (tmp_path / "archive").exists()
