@@ -119,7 +119,7 @@ def complete(cells: Cells) -> tuple[list[str], list[str]]:
             ("method", name): sum((name, one) not in cells for one in datasets) / len(datasets) for name in methods
         }
         lacking |= {("set", one): sum((name, one) not in cells for name in methods) / len(methods) for one in datasets}
-        worst = max(lacking, key=lambda place: (lacking[place], place))
-        if not lacking[worst]:
+        worst = max(lacking, key=lambda place: (lacking[place], place), default=None)
+        if worst is None or not lacking[worst]:
             return methods, datasets
         (methods if worst[0] == "method" else datasets).remove(worst[1])
