@@ -224,3 +224,9 @@ def test_tables_mark_the_best_and_escape_names():
     lines = tables.as_csv(found, {("c", "d0"): 0.85}).splitlines()
     assert lines[2].startswith("c,d0,2,0.810000,")
     assert lines[2].endswith(",0.8500")
+
+
+def test_a_table_without_a_cell_has_no_ranks_and_says_why():
+    assert cells.complete({}) == ([], [])
+    with pytest.raises(InputError, match="here are 0 methods and 0 data sets"):
+        ranks.rank({})

@@ -13,12 +13,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pulens.benchmark.analyse.judgement import judge
 from pulens.benchmark.archive import Store, differences, read
 from pulens.benchmark.run import run_plan
 from pulens.benchmark.splits import _stored_odds
 from pulens.cli import main
 from pulens.whole_files import whole_file
-from synthetic_archive import make
+from synthetic_archive import make, rewritten
 
 
 def cut(path: Path) -> None:
@@ -247,3 +248,14 @@ def test_a_full_disk_while_running_is_a_sentence_and_the_next_run_goes_on(smoke,
     assert list((folder / "runs").iterdir()) == []
     main(words)
     assert "2 of 2 runs done; 2 in this call" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("positives", "rows"), [(0, 0), (5, 3), (None, 60), (-1, 60), (5, None)])
+def test_a_run_of_impossible_counts_gets_a_reason_in_place_of_a_judgement(positives, rows, synthetic, tmp_path):
+    def change(row):
+        return row | {"test_positives": positives, "test_rows": rows} if row["method"] == "vpu" else row
+
+    hurt = rewritten(read(synthetic), tmp_path / "archive", change)
+    judged = judge(hurt, prior="known", redraws=100)
+    for row in judged:
+        assert ("test rows are positive" in (row["reason"] or "")) == (row["method"] == "vpu"), row

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -14,7 +15,9 @@ import pytest
 
 from pulens.benchmark import processes
 from pulens.benchmark.archive import differences, read
+from pulens.benchmark.memory import budget_of
 from pulens.benchmark.run import Options, run_plan
+from pulens.errors import MissingDependencyError
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="these tests fork and kill processes")
 
@@ -165,3 +168,9 @@ def workers() -> list[int]:
             if parent == os.getpid() and b"pulens.benchmark.processes" in (path / "cmdline").read_bytes():
                 found.append(int(path.name))
     return sorted(found)
+
+
+def test_without_torch_a_benchmark_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'pulens\[torch\]'"):
+        budget_of("cpu")

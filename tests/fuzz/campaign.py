@@ -202,13 +202,10 @@ def _prepared() -> Iterator[Path]:
     from hostile import originals
 
     with tempfile.TemporaryDirectory(prefix="pulens-fuzz-") as folder:
-        made = Path(folder, "originals")
-        originals.make(made)
-        os.environ[originals.PLACE] = str(made)
-        try:
-            yield Path(folder)
-        finally:
-            del os.environ[originals.PLACE]
+        if not os.environ.get(originals.PLACE):
+            originals.make(Path(folder, "originals"))
+            os.environ[originals.PLACE] = str(Path(folder, "originals"))
+        yield Path(folder)
 
 
 def main() -> None:

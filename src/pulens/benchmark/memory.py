@@ -9,6 +9,7 @@ from typing import Any
 from pulens.benchmark.plan import Run
 from pulens.benchmark.schedule import rows_of
 from pulens.benchmark.splits import table_of
+from pulens.errors import MissingDependencyError
 
 SHAPES = {
     "imdb": (384,),
@@ -80,7 +81,10 @@ def most_runs(group: Sequence[Run], budget: int, on_cpu: bool) -> int:
 
 def budget_of(device: str, jobs: int = 1) -> tuple[int, bool]:
     """Bytes that one worker may use, and whether it is on the CPU."""
-    import torch
+    try:
+        import torch
+    except ImportError:
+        raise MissingDependencyError("PyTorch", purpose="running a benchmark", extra="torch") from None
 
     from pulens.learners.stack.device import find_device
 

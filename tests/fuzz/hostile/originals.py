@@ -9,6 +9,7 @@ import shutil
 import sys
 import tempfile
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,7 @@ def make(folder: Path) -> None:
 
 def _learners(folder: Path) -> None:
     """One learner of each kind, by the way in which it is kept."""
-    from pulens.learners import NNPU, PUET, ElkanNoto, KernelPUSB
+    from pulens.learners import PUET, ElkanNoto, KernelPUSB
 
     rng = np.random.default_rng(0)
     labels = np.repeat([1, 0], [30, 70])
@@ -61,8 +62,12 @@ def _learners(folder: Path) -> None:
         "trees": PUET(class_prior=0.3, n_estimators=3, max_depth=4),
         "kernel": KernelPUSB(class_prior=0.3, bandwidths=(1.0,), penalties=(0.1,), centres=20),
         "wrapper": ElkanNoto(),
-        "network": NNPU(class_prior=0.3, backbone="linear", epochs=2, standardise=True, device="cpu", progress=False),
     }
+    if find_spec("torch"):
+        from pulens.learners import NNPU
+
+        quick = {"backbone": "linear", "epochs": 2, "standardise": True, "device": "cpu", "progress": False}
+        made["network"] = NNPU(class_prior=0.3, **quick)
     for name, learner in made.items():
         learner.set_params(random_state=0, scenario="case-control").fit(rows, labels)
         if name == "network":

@@ -19,15 +19,21 @@ FITS = ["isotonic", "platt", "beta", "temperature", "histogram", "auto"]
 
 
 def make(chance: random.Random, folder: Path, command: str) -> Call:
-    """A call of one of the commands; half of them are calm: whole rows, and options that might be meant."""
-    calm = chance.random() < 0.5
-    source, standard_input, named = _source(chance, folder, command, calm)
-    words = [command, source, *named, *(_calm if calm else _odd)(chance, command), *_last(chance, command, calm)]
+    """A call of one of the commands: all as it might be meant, or one thing odd, or everything.
+
+    What is odd in one way only gets further: the first mistake that is found hides all others.
+    """
+    mood = chance.choice(["calm", "calm", "one option", "one option", "source", "wild"])
+    source, standard_input, named = _source(chance, folder, command, calm=mood in ("calm", "one option"))
+    options = [] if mood == "wild" else _calm(chance, command)
+    if mood in ("wild", "one option"):
+        options += _odd(chance, command, once=mood == "one option")
+    words = [command, source, *named, *options, *_last(chance, command, calm=mood != "wild")]
     makes = frozenset({"out.tally"}) if command == "tally" else MAKES
     return Call(command, words, makes, standard_input=standard_input)
 
 
-def _source(chance: random.Random, folder: Path, command: str, calm: bool) -> tuple[str, bytes, list[str]]:
+def _source(chance: random.Random, folder: Path, command: str, *, calm: bool) -> tuple[str, bytes, list[str]]:
     """Where to read, what stands on standard input, and the options that the source needs."""
     if calm:
         return write(scored(chance, [30, 120, 300]), folder / f"a.{chance.choice(ENDINGS)}").name, b"", []
@@ -72,8 +78,8 @@ def _calm(chance: random.Random, command: str) -> list[str]:
     return found
 
 
-def _odd(chance: random.Random, command: str) -> list[str]:
-    """Options of any kind, with values of any kind."""
+def _odd(chance: random.Random, command: str, *, once: bool) -> list[str]:
+    """Options of any kind, with values of any kind; one of them, or any number."""
     given = {
         "evaluate": [
             ["--threshold", chance.choice(NUMBERS)], ["--sensitivity", chance.choice(NUMBERS)], ["--bounds"],
@@ -102,6 +108,8 @@ def _odd(chance: random.Random, command: str) -> list[str]:
         ],
         "tally": [["--tolerance", chance.choice(NUMBERS)], ["--where", "label >= 0"]],
     }[command]  # fmt: skip
+    if once:
+        return chance.choice([*given, *_common(chance, command)])
     found = some(chance, given)
     if chance.random() < 0.05 and command != "compare":
         found += ["--score", chance.choice(["other", "label", "nope", "z" * 5000])]
@@ -119,7 +127,18 @@ def _odd(chance: random.Random, command: str) -> list[str]:
     return found
 
 
-def _last(chance: random.Random, command: str, calm: bool) -> list[str]:
+def _common(chance: random.Random, command: str) -> list[list[str]]:
+    """Options that most commands have, with values of any kind."""
+    found = [["--positive", "1"], ["--negative", "-1"], ["--delimiter", chance.choice(STRANGE)]]
+    found += [["--confidence", chance.choice(NUMBERS)], ["--label-noise", chance.choice(NUMBERS)]]
+    if command not in ("prior", "tally"):
+        found += [["--class-prior", chance.choice(PRIORS)], ["--seed", chance.choice([*NUMBERS, str(2**70)])]]
+    if command in ("evaluate", "compare"):
+        found += [["--redraws", chance.choice([*NUMBERS, "101"])]]
+    return found if command != "tally" else found[:3]
+
+
+def _last(chance: random.Random, command: str, *, calm: bool) -> list[str]:
     """What nearly every call of a command has."""
     if command == "tally":
         return ["-o", "out.tally"]

@@ -127,7 +127,7 @@ def complete(cells: Cells) -> tuple[list[str], list[str]]:
         lacking |= {
             ("set", one): sum((name, one) not in cells for name in learners) / len(learners) for one in datasets
         }
-        worst = max(lacking, key=lambda place: (lacking[place], place))
-        if not lacking[worst]:
+        worst = max(lacking, key=lambda place: (lacking[place], place), default=None)
+        if worst is None or not lacking[worst]:
             return learners, datasets
         (learners if worst[0] == "learner" else datasets).remove(worst[1])

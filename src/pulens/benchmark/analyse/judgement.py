@@ -87,7 +87,10 @@ def judge(
 def _evidence(archive: Archive, run: Mapping[str, Any], selection: str, prior: str) -> Evidence:
     tally = archive.tally(run["key"], "test", selection)
     scenario = check_scenario(run["scenario"])
-    known = run["test_positives"] / run["test_rows"]
+    positives, rows = run["test_positives"], run["test_rows"]
+    if positives is None or not rows or not 0 <= positives <= rows:
+        raise InputError(f"run {run['key']} says that {positives} of its {rows} test rows are positive.")
+    known = positives / rows
     settled = settle_class_prior(tally, scenario, known if prior == "known" else "auto", None, 0.0)
     return Evidence(tally, settled, 0.0, scenario)
 
