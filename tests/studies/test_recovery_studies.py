@@ -6,11 +6,12 @@ import json
 
 import numpy as np
 import pytest
+from pulens.counts.tally import Tally
+from pulens.recovery.assumptions import Assumptions
 from scipy.special import expit
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from pulens import studies
-from pulens.assumptions import Assumptions
 from pulens.errors import PulensError
 from pulens.recovery import direct_roc_auc
 from pulens.scenario import Scenario
@@ -20,7 +21,6 @@ from pulens.studies._recovery_map import area_map, infeasible_share, observed_ar
 from pulens.studies._recovery_networks import out_of_bag_scores
 from pulens.studies._recovery_published import published
 from pulens.studies._recovery_report import counting_test
-from pulens.tally import Tally
 
 
 def blobs(rows=240, distance=2.0, seed=0):

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from pulens.learners.base.classifier import Booleans, Floats, check_word
+from pulens.learners.base.classifier import check_word
 from pulens.learners.base.facts import Learner
 from pulens.learners.base.wrapper import (
     SMALLEST,
@@ -21,6 +21,7 @@ from pulens.learners.base.wrapper import (
     take,
 )
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
+from pulens.types import Booleans, Floats
 
 ESTIMATES = ("e1", "e2", "e3")
 

@@ -13,13 +13,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pulens.errors import AssumptionError
 from pulens.inputs.dense import dense
-from pulens.learners.base.classifier import Booleans, Floats, PUClassifier, check_count, check_word, flat, seed_of
+from pulens.learners.base.classifier import PUClassifier, check_count, check_word, flat, seed_of
 from pulens.learners.base.facts import RISK, Learner
 from pulens.learners.base.proxies import proxy_auc
 from pulens.learners.parts.break_even import break_even_threshold, cut_below
 from pulens.learners.parts.kernel_features import directions, gaussian_features, squared_distances
 from pulens.learners.parts.penalised_ranking import RANKINGS, Rows
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
+from pulens.types import Booleans, Floats
 
 BANDWIDTHS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0)
 PENALTIES = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit
 
 from pulens.errors import AssumptionError
-from pulens.learners.base.classifier import Floats, check_word
+from pulens.learners.base.classifier import check_word
 from pulens.learners.base.facts import REFERENCE, Learner
 from pulens.learners.base.wrapper import (
     Wrapper,
@@ -20,6 +20,7 @@ from pulens.learners.base.wrapper import (
     upper_quantile,
 )
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
+from pulens.types import Floats
 
 CUTS = ("half", "label_frequency", "quantile")
 

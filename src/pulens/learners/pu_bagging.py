@@ -9,7 +9,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from pulens.errors import AssumptionError
-from pulens.learners.base.classifier import Booleans, Floats, check_count, check_word
+from pulens.learners.base.classifier import check_count, check_word
 from pulens.learners.base.facts import Learner
 from pulens.learners.base.wrapper import (
     Wrapper,
@@ -21,6 +21,7 @@ from pulens.learners.base.wrapper import (
     upper_quantile,
 )
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
+from pulens.types import Booleans, Floats
 
 CUTS = ("quantile", "bayes", "half")
 

@@ -14,12 +14,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pulens.errors import AssumptionError
 from pulens.inputs.dense import dense
-from pulens.learners.base.classifier import Floats, PUClassifier, check_count, check_word, flat, seed_of
+from pulens.learners.base.classifier import PUClassifier, check_count, check_word, flat, seed_of
 from pulens.learners.base.facts import RISK, Learner
 from pulens.learners.forest.growth import Tree, check_forest, grow
 from pulens.learners.forest.impurity import LOSSES, RISKS, TOLERANCE, NodeRisk
 from pulens.learners.forest.node_search import ELEMENTS, Growth, NodeSearch
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
+from pulens.types import Floats
 
 
 class PUET(PUClassifier):

@@ -7,11 +7,11 @@ from typing import Any, Self
 import numpy as np
 
 from pulens.errors import AssumptionError
-from pulens.learners.base.classifier import Floats
 from pulens.learners.base.facts import Learner
 from pulens.learners.base.wrapper import ByEstimator, count_rows, positive_probability, take
 from pulens.learners.elkan_noto import ElkanNoto, unlabelled_weights
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
+from pulens.types import Floats
 
 
 class WeightedElkanNoto(ByEstimator, ElkanNoto):

@@ -8,15 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from pulens.counts.sample import LABELLED
 from pulens.errors import AssumptionError, InputError
 from pulens.learners.base.labels import label_codes
 from pulens.learners.base.prior import resolved_prior
 from pulens.learners.base.proxies import proxy_accuracy, proxy_auc
-from pulens.sample import LABELLED
 from pulens.scenario import Scenario, check_scenario
-
-Booleans = NDArray[np.bool_]
-Floats = NDArray[np.float64]
+from pulens.types import Booleans, Floats
 
 
 class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

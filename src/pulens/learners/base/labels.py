@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
+from pulens.counts.sample import NEGATIVE
 from pulens.errors import InputError
 from pulens.inputs.arrays import plain_values
 from pulens.inputs.columns import LabelCoding
-from pulens.sample import NEGATIVE
 
 
 def label_codes(y: Any, rows: int, *, positive: Any, who: str, negatives: bool = False) -> NDArray[np.int8]:

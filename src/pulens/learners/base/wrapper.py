@@ -14,7 +14,8 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from pulens.errors import AssumptionError, InputError
-from pulens.learners.base.classifier import Booleans, Floats, PUClassifier, flat, seed_of
+from pulens.learners.base.classifier import PUClassifier, flat, seed_of
+from pulens.types import Booleans, Floats
 
 # probabilities are kept off 0 and 1 so that their odds stay finite
 SMALLEST = 1e-12

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.learners.forest.node_search import CUT, SIDE, Floats, Ints, Keys, Level, NodeSearch, Splits, mix, starts_of
+from pulens.learners.forest.node_search import CUT, SIDE, Ints, Keys, Level, NodeSearch, Splits, mix, starts_of
 from pulens.learners.saving.checks import check_array, damaged
+from pulens.types import Floats
 
 MOST_NODES = 1 << 31  # places in a tree are 32-bit numbers
 

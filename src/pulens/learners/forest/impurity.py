@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-Floats = NDArray[np.float64]
+from pulens.types import Floats
 
 RISKS = ("nnpu", "upu")
 LOSSES = ("quadratic", "logistic", "savage")

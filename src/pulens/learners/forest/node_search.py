@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.learners.forest.impurity import NodeRisk
+from pulens.types import Booleans, Floats
 
-Booleans = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
-Floats = NDArray[np.float64]
 
 ELEMENTS = 2_000_000  # rows times features looked at in one go: tables of this size are quick to pass over
 GOLDEN, SIDE, CUT = (np.uint64(c) for c in (0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93, 0xA0761D6478BD642F))

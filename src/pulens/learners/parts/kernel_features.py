@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
-from pulens.learners.base.classifier import Floats
+from pulens.types import Floats
 
 # a direction in which the mean squared feature is below this moves no score by more than rounding does
 NEGLIGIBLE = 1e-13

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from pulens.learners.base.classifier import Floats
+from pulens.types import Floats
 
 
 @dataclass(frozen=True)

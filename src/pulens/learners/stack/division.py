@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from pulens.counts.sample import LABELLED, NEGATIVE
 from pulens.errors import InputError
 from pulens.learners.stack.rows import Part, StackedRows
-from pulens.sample import LABELLED, NEGATIVE
 from pulens.scenario import Scenario
 
 Pair = tuple[NDArray[Any], NDArray[Any]]  # rows of the table, and their labels

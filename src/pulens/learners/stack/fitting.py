@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from pulens.counts.sample import LABELLED
 from pulens.errors import InputError, listed
 from pulens.learners.base.prior import estimated_class_prior, resolved_prior
 from pulens.learners.base.settings import check_settings
@@ -24,7 +25,6 @@ from pulens.learners.stack.program import Builder, Program, Stack
 from pulens.learners.stack.rows import Part, StackedRows
 from pulens.learners.stack.selection import Selection, check_selection
 from pulens.learners.stack.streams import Streams
-from pulens.sample import LABELLED
 from pulens.scenario import Scenario, check_scenario
 
 PRECISIONS = ("float32", "tf32", "bfloat16")

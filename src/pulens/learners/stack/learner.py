@@ -11,9 +11,10 @@ import torch
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pulens.counts.sample import LABELLED
 from pulens.errors import InputError
 from pulens.inputs.dense import dense
-from pulens.learners.base.classifier import Floats, PUClassifier
+from pulens.learners.base.classifier import PUClassifier
 from pulens.learners.base.collapse import warn_if_collapsed
 from pulens.learners.base.labels import label_codes
 from pulens.learners.base.settings import setting
@@ -21,8 +22,8 @@ from pulens.learners.stack.device import find_device
 from pulens.learners.stack.fitting import fit_many
 from pulens.learners.stack.optimiser import KINDS
 from pulens.learners.stack.program import Program
-from pulens.sample import LABELLED
 from pulens.scenario import DEFAULT_SCENARIO
+from pulens.types import Floats
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -74,7 +74,7 @@ def _agreement(predicted: NDArray[Any], truth: NDArray[Any], name: str) -> float
 
 def _metric(name: str, scores: NDArray[Any], n_labelled: int, class_prior: float, cut: float, scenario: str) -> float:
     from pulens.metrics import find
-    from pulens.metrics._function import MetricFunction
+    from pulens.metrics.parts.function import MetricFunction
 
     metric = find(name)
     labels = (np.arange(scores.size) < n_labelled).astype(np.int8)
