@@ -3,10 +3,11 @@
     python benchmarks/backward_pass.py                    # 50 runs each way, three rounds
     python benchmarks/backward_pass.py --epochs 3         # the same stacks, a few epochs of each: some minutes
 
-Three ways to train the same stacks on a CPU, in one process, one after the other in every round:
+Four ways to train the same stacks on a CPU, in one process, one after the other in every round:
 
 - by hand: ``pulens.learners.stack.dense``, as shipped;
 - autograd: the same stacks with one batched product per layer and torch's own gradients;
+- left-out: the same, for the runs that have not stopped yet, picked out of the stack before every pass;
 - compiled: those handed to ``torch.compile`` (needs a C++ compiler; what compiling took is told apart).
 
 The job is that of ``bench_speed.py``: nnPU, VPU, PUSB, Dist-PU and PN on Spambase. Time is the processor's, of training
@@ -20,10 +21,38 @@ import statistics
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from functools import partial
 
-WAYS = ("by-hand", "autograd", "compiled")
+import torch
+
+WAYS = ("by-hand", "autograd", "left-out", "compiled")
+
+
+def leave_out_stopped_runs(network: type) -> None:
+    """Let passes compute the runs that go on, by picking their parameters; the others give 0."""
+    from pulens.learners.stack.streams import Streams
+
+    whole = network.__call__
+
+    def call(self, x, streams=None, moment=(0, 0)):
+        stopped = self.__dict__.get("resting" if streams is not None else "unscored", ())
+        if not stopped:
+            return whole(self, x, streams, moment)
+        going = [run for run in range(self.runs) if run not in stopped]
+        part = copy(self)
+        part.runs, part.resting, part.unscored = len(going), (), ()
+        part.parameters = {name: own[going] for name, own in self.parameters.items()}
+        part.forward = part._chain
+        chance = None if streams is None else Streams([streams.seeds[run] for run in going], streams.device)
+        found = part(x[going], chance, moment)
+        return found.new_zeros(self.runs, *found.shape[1:]).index_copy(0, torch.tensor(going), found)
+
+    network.__call__ = call
+    network.goes_run_by_run = True
+    network.rest = lambda self, runs: setattr(self, "resting", tuple(runs))
+    network.leave_unscored = lambda self, runs: setattr(self, "unscored", tuple(runs))
 
 
 @contextmanager
@@ -31,22 +60,26 @@ def trained(way: str) -> Iterator[None]:
     """Networks that compute in one of the three ways."""
     from pulens.learners.stack import networks
 
-    usual, by_hand = networks.StackedNetwork.__init__, networks.dense_chain
+    names = ("__init__", "__call__", "goes_run_by_run", "rest", "leave_unscored")
+    before, by_hand = {name: networks.StackedNetwork.__dict__[name] for name in names}, networks.dense_chain
+    usual = networks.StackedNetwork.__init__
 
     def compiled(self, *given, **named):
         usual(self, *given, **named | {"compiled": True})
 
     if way == "compiled":
-        import torch._dynamo
-
         torch._dynamo.config.recompile_limit = 64  # methods, networks and batch sizes each want their own
         networks.StackedNetwork.__init__ = compiled
+    if way == "left-out":
+        leave_out_stopped_runs(networks.StackedNetwork)
     if way != "by-hand":
         networks.dense_chain = lambda *given, **named: None
     try:
         yield
     finally:
-        networks.StackedNetwork.__init__, networks.dense_chain = usual, by_hand
+        networks.dense_chain = by_hand
+        for name, own in before.items():
+            setattr(networks.StackedNetwork, name, own)
 
 
 def job(seeds: int, epochs: int | None):
@@ -90,8 +123,6 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=list(WAYS))
     given = parser.parse_args()
-    import torch
-
     torch.set_num_threads(given.threads)
     stacks, brief = job(given.seeds, given.epochs), job(given.seeds, 1)
     say = partial(print, flush=True)
@@ -108,10 +139,12 @@ def main() -> None:
     found = {way: [] for way in first}
     for number in range(given.rounds):
         for way in first:
+            begun = time.perf_counter()
             seconds, accuracy = spent(stacks, way)
+            clock = time.perf_counter() - begun
             found[way].append(sum(seconds.values()))
             each = ", ".join(f"{method} {value:.1f} s ({accuracy[method]:.4f})" for method, value in seconds.items())
-            say(f"round {number + 1} {way:<9} {found[way][-1]:7.1f} processor s: {each}")
+            say(f"round {number + 1} {way:<9} {found[way][-1]:7.1f} processor s, {clock:.1f} by the clock: {each}")
     least = {way: min(values) for way, values in found.items()}
     for way, value in least.items():
         say(f"{way:<9} {value:7.1f} processor s at the least, {value / least[given.ways[0]]:.2f} of {given.ways[0]}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+
 from one_more_file import run_in, tree_with
 
 ESTIMATOR = '''
