@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
+from pulens.recovery.assumptions import UNCORRECTED
 from sklearn.metrics import balanced_accuracy_score, cohen_kappa_score, fbeta_score, matthews_corrcoef
 
-from pulens.assumptions import UNCORRECTED
 from pulens.benchmark import leaderboard
 from pulens.benchmark.archive import Store, read
 from pulens.benchmark.archive.counts import METRICS as STORED

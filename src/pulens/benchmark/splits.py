@@ -23,8 +23,9 @@ from pulens.labelling import auxiliary_log_odds, find
 from pulens.scenario import check_scenario
 from pulens.synthesis.checks import check_parameters, check_recipe
 from pulens.synthesis.door import label_part
-from pulens.synthesis.draws import Booleans, Places, split
+from pulens.synthesis.draws import split
 from pulens.synthesis.evidence import Evidence
+from pulens.types import Booleans, Places
 from pulens.whole_files import whole_file
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from functools import cache
 
-from pulens.assumptions import UNCORRECTED
 from pulens.benchmark.vocabulary import current
+from pulens.counts.tally import Tally
 from pulens.errors import InputError, listed, nearest
 from pulens.metrics import METRICS, Metric
-from pulens.metrics._measure import value
-from pulens.tally import Tally
+from pulens.metrics.parts.measure import value
+from pulens.recovery.assumptions import UNCORRECTED
 
 DECISION = 0.0  # a row is predicted positive where its score is at least this
 

@@ -24,8 +24,8 @@ from pulens.benchmark.archive.files import FACTS, RUNS, check_format, fault, rea
 from pulens.benchmark.archive.measured import check_metric, true_value
 from pulens.benchmark.archive.row import CIRCUMSTANCES, CURVE, SCALARS, SCHEMA
 from pulens.benchmark.vocabulary import current
+from pulens.counts.tally import Tally
 from pulens.errors import InputError, listed
-from pulens.tally import Tally
 
 
 class NoTallyError(InputError):
