@@ -194,6 +194,13 @@ def test_the_pages_data_say_what_the_board_says(archive):
     )
 
 
+def test_published_figures_stand_in_one_order_on_every_page(archive):
+    data = page_data.page_data(archive, leaderboard.board(archive))
+    places = [(data["learners"][m]["name"], data["datasets"][d]) for m, d, _ in data["published"]]
+    assert len(places) > 10
+    assert places == sorted(places)  # not that of a set, which differs from one process to the next
+
+
 def test_wilcoxon_marks_need_enough_data_sets_and_point_the_right_way(tmp_path):
     few = {name: LEARNERS[name] for name in ("nnpu", "dist_pu", "pan")}
     made = make(

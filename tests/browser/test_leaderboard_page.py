@@ -358,9 +358,9 @@ def test_names_in_the_chart_of_costs_do_not_cover_one_another(open_page, uneven_
     assert boxes_meet([one.bounding_box() for one in names.all()]) == []
     opened.keep(f"leaderboard-costs-{width}")
     told = page.evaluate(
-        "['A very long name of a learner ‡§', 'A learner of a very long name', 'PN †'].map((one) => chart.cut(one, 20))"
+        "['A very long name of a method ‡§', 'A method of a very long name', 'PN †'].map((one) => chart.cut(one, 20))"
     )
-    assert told == ["A very long name… ‡§", "A learner of a very …", "PN †"]
+    assert told == ["A very long name… ‡§", "A method of a very …", "PN †"]
 
 
 def test_costs_are_of_one_device_at_a_time(open_page, uneven, uneven_report):

@@ -13,7 +13,7 @@ TITLES = {"lagampu": "lagam", "lbepu": "lbe"}  # the table's names that are long
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedAccuracy:
     """Mean accuracy and standard deviation over ten seeds, in percent.
 
     The published deviations grow by nearly constant steps from row to row: do not use them as tolerances.
@@ -24,15 +24,15 @@ class Published:
 
 
 @cache
-def table_1() -> dict[tuple[str, str], Published]:
+def table_1() -> dict[tuple[str, str], PublishedAccuracy]:
     """Paper 004, Table 1 (conventional setting), by learner (see :func:`pulens.benchmark.methods.plain`) and data set.
 
     >>> table_1()["nnpu", "spambase"]
-    Published(accuracy=81.66, sd=2.73)
+    PublishedAccuracy(accuracy=81.66, sd=2.73)
     """
     text = (resources.files("pulens.benchmark") / "published_table_1.csv").read_text(encoding="utf-8")
     found = {}
     for row in csv.DictReader(text.splitlines()):
         name = plain(row["learner"])
-        found[TITLES.get(name, name), row["dataset"]] = Published(float(row["accuracy"]), float(row["sd"]))
+        found[TITLES.get(name, name), row["dataset"]] = PublishedAccuracy(float(row["accuracy"]), float(row["sd"]))
     return found

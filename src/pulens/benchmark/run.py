@@ -34,8 +34,11 @@ class Options:
     time_limit: float | None = None  # seconds after which no stack is begun
 
 
+AS_USUAL = Options()
+
+
 @dataclass(frozen=True)
-class Summary:
+class PlanStatus:
     """How a plan stands after running it."""
 
     planned: int
@@ -150,7 +153,9 @@ class Executor(Protocol):
     def __call__(self, queue: Queue, options: Options, tick: Callable[[], None]) -> None: ...
 
 
-def run_plan(plan: Plan, folder: str | Path, options: Options = Options(), *, watch: Watcher | None = None) -> Summary:  # noqa: B008
+def run_plan(
+    plan: Plan, folder: str | Path, options: Options = AS_USUAL, *, watch: Watcher | None = None
+) -> PlanStatus:
     """Do every run of a plan that the archive lacks.
 
     Killed at any moment it loses the stacks in progress and nothing else; call it again to go on. Several processes may
@@ -183,7 +188,7 @@ def run_plan(plan: Plan, folder: str | Path, options: Options = Options(), *, wa
     if watch is not None:
         watch(finished, failures)
     seconds = time.monotonic() - begun
-    return Summary(len(plan.runs), finished - failures, failures, queue.added, seconds, dict(store.damaged))
+    return PlanStatus(len(plan.runs), finished - failures, failures, queue.added, seconds, dict(store.damaged))
 
 
 def longest_first(packed: Sequence[tuple[Run, ...]], on_cpu: bool) -> list[tuple[Run, ...]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from pulens.benchmark.analyse.cells import Summary, is_defined, summarise
+from pulens.benchmark.analyse.cells import SeedSummary, is_defined, summarise
 from pulens.benchmark.analyse.conditions import newest
 from pulens.benchmark.archive import read
 from pulens.benchmark.archive.summary import read_summary
@@ -37,7 +37,7 @@ class Runs:
     source: str
     is_quick: bool = False  # made here, shorter than the protocol's: they decide nothing
 
-    def cells(self, metric: str, *, oracle: bool = False) -> dict[Place, Summary]:
+    def cells(self, metric: str, *, oracle: bool = False) -> dict[Place, SeedSummary]:
         """Means over seeds by method (without the marks in which spellings differ), data set and condition."""
         values: dict[Place, list[float]] = {}
         groups: dict[tuple[str, float], list[Row]] = {}

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from pulens.benchmark.analyse.cells import Summary
+from pulens.benchmark.analyse.cells import SeedSummary
 from pulens.benchmark.methods import DISAMBIGUATION, GENERATIVE, REFERENCE, RISK
 from pulens.studies._bench import Runs, claim, lacking, mean, runs, verdicts
 from pulens.studies._study import Claim, Outcome, Study, Workbench
@@ -21,7 +21,7 @@ QUICK = {
         **{name: {"all": {"epochs": 15}} for name in ("nnpu", "pn")},
     },
 }
-Curves = dict[tuple[str, str], dict[float, Summary]]  # method and data set -> label frequency
+Curves = dict[tuple[str, str], dict[float, SeedSummary]]  # method and data set -> label frequency
 
 
 def run(bench: Workbench) -> Outcome:
@@ -55,7 +55,7 @@ def _tables(found: Runs, curves: Curves) -> list[str]:
     return shown
 
 
-def enough(curve: dict[float, Summary], share: float = 0.95) -> float:
+def enough(curve: dict[float, SeedSummary], share: float = 0.95) -> float:
     """The lowest label frequency from which on a share of the best mean is kept."""
     best, reached = max(one.mean for one in curve.values()), max(curve)
     for frequency in sorted(curve, reverse=True):
@@ -65,7 +65,7 @@ def enough(curve: dict[float, Summary], share: float = 0.95) -> float:
     return reached
 
 
-def gain(curve: dict[float, Summary]) -> float | None:
+def gain(curve: dict[float, SeedSummary]) -> float | None:
     """Points won from about one positive in ten labelled to nine in ten; None without both."""
     low = [c for c in curve if abs(c - 0.1) < 0.011]
     high = [c for c in curve if c >= 0.5]

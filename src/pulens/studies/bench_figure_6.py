@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pulens.benchmark.analyse.cells import Summary
+from pulens.benchmark.analyse.cells import SeedSummary
 from pulens.benchmark.methods import RISK
 from pulens.studies._bench import Runs, claim, lacking, mean, runs, verdicts
 from pulens.studies._study import Claim, Outcome, Study, Workbench
@@ -21,7 +21,7 @@ QUICK = {
 RANDOM, BIASED = "S1", ("S2", "S3", "S4")
 LOW, HIGH = 0.05, 0.5
 AWARE = ("pusb", "lbe")  # made for biased labels
-MeanScores = dict[tuple[str, str, float], Summary]  # method, strategy, label frequency
+MeanScores = dict[tuple[str, str, float], SeedSummary]  # method, strategy, label frequency
 
 
 def run(bench: Workbench) -> Outcome:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean, median
 
-from pulens.benchmark.analyse.cells import Summary
+from pulens.benchmark.analyse.cells import SeedSummary
 from pulens.benchmark.methods import DISAMBIGUATION, GENERATIVE, RISK
 from pulens.benchmark.published import table_1
 from pulens.studies._bench import Runs, claim, lacking, mean, runs, verdicts
@@ -20,7 +20,7 @@ QUICK = {
     },
 }
 NEAR = 3.0  # points of accuracy
-Table = Mapping[tuple[str, str], Summary]
+Table = Mapping[tuple[str, str], SeedSummary]
 
 
 def run(bench: Workbench) -> Outcome:
@@ -37,7 +37,7 @@ def run(bench: Workbench) -> Outcome:
     return Outcome(tables, claims, files)
 
 
-def conventional(found: Runs, *, oracle: bool = False) -> dict[tuple[str, str], Summary]:
+def conventional(found: Runs, *, oracle: bool = False) -> dict[tuple[str, str], SeedSummary]:
     """Accuracies at one positive in ten labelled, at random."""
     cells = found.cells("accuracy", oracle=oracle)
     return {(m, d): one for (m, d, strategy, c), one in cells.items() if strategy == "S1" and abs(c - 0.1) < 1e-9}

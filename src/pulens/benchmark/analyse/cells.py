@@ -18,7 +18,7 @@ Cells = Mapping[tuple[str, str], Mapping[int, float]]  # (learner, data set) -> 
 
 
 @dataclass(frozen=True)
-class Summary:
+class SeedSummary:
     """One cell of a table: what the seeds say together."""
 
     n: int
@@ -87,7 +87,7 @@ def better_is_higher(cells: Cells, metric: str) -> Cells:
     return {place: {seed: -value for seed, value in own.items()} for place, own in cells.items()}
 
 
-def summarise(values: Sequence[float], confidence: float = 0.95) -> Summary:
+def summarise(values: Sequence[float], confidence: float = 0.95) -> SeedSummary:
     r"""Mean, deviation, median and :math:`\bar x \pm t_{n-1} s / \sqrt n` over seeds.
 
     >>> str(summarise([0.80, 0.82, 0.81]))
@@ -97,10 +97,10 @@ def summarise(values: Sequence[float], confidence: float = 0.95) -> Summary:
 
     n, mean = len(values), fmean(values)
     if n < 2:
-        return Summary(n, mean, 0.0, median(values), (-inf, inf))
+        return SeedSummary(n, mean, 0.0, median(values), (-inf, inf))
     sd = stdev(values)
     half = float(t.ppf(0.5 + confidence / 2, n - 1)) * sd / sqrt(n)
-    return Summary(n, mean, sd, median(values), (mean - half, mean + half))
+    return SeedSummary(n, mean, sd, median(values), (mean - half, mean + half))
 
 
 def learners_of(cells: Cells) -> list[str]:

@@ -14,7 +14,7 @@ from pulens.benchmark.archive.measured import check_metric, sign_of
 
 
 @dataclass(frozen=True)
-class Cost:
+class LearnerCost:
     """Means over seeds on one data set and device. Memory is that of the whole stack divided by its runs.
 
     The metric is over all seeds, wherever they ran; seconds and memory are over the ``runs`` on the device.
@@ -31,7 +31,7 @@ class Cost:
     is_efficient: bool = False  # no other learner is at least as good for as little time on the same device
 
 
-def costs(rows: Iterable[Mapping[str, Any]], metric: str = "f1") -> list[Cost]:
+def costs(rows: Iterable[Mapping[str, Any]], metric: str = "f1") -> list[LearnerCost]:
     """Every learner, data set and device; ``seconds`` is a run's share of its stack's training, scoring left out."""
     metric = check_metric(metric)
     values: dict[tuple[str, str], list[float]] = {}
@@ -42,7 +42,7 @@ def costs(rows: Iterable[Mapping[str, Any]], metric: str = "f1") -> list[Cost]:
             if row["seconds"] is not None:
                 gathered.setdefault((row["learner"], row["dataset"], device_of(row)), []).append(row)
     found = [
-        Cost(
+        LearnerCost(
             learner,
             dataset,
             fmean(values[learner, dataset]),
@@ -57,7 +57,7 @@ def costs(rows: Iterable[Mapping[str, Any]], metric: str = "f1") -> list[Cost]:
     return [replace(one, is_efficient=_is_efficient(one, found, sign_of(metric))) for one in found]
 
 
-def _is_efficient(one: Cost, all_of_them: Iterable[Cost], sign: int) -> bool:
+def _is_efficient(one: LearnerCost, all_of_them: Iterable[LearnerCost], sign: int) -> bool:
     """Beaten by nobody; where there is nobody to beat it, that says nothing."""
     others = [
         other
@@ -77,7 +77,7 @@ def _memory(rows: Iterable[Mapping[str, Any]]) -> float:
     return fmean(known) if known else nan
 
 
-def devices(known: Iterable[Cost]) -> list[str]:
+def devices(known: Iterable[LearnerCost]) -> list[str]:
     """The devices that occur, the one with most runs first."""
     counted: Counter[str] = Counter()
     for one in known:
@@ -85,6 +85,6 @@ def devices(known: Iterable[Cost]) -> list[str]:
     return sorted(counted, key=lambda name: (-counted[name], name))
 
 
-def _beats(other: Cost, one: Cost, sign: int) -> bool:
+def _beats(other: LearnerCost, one: LearnerCost, sign: int) -> bool:
     gain = sign * (other.value - one.value)
     return gain >= 0 and other.seconds <= one.seconds and (gain > 0 or other.seconds < one.seconds)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from pulens.benchmark.analyse.cells import Summary, is_defined, summarise
+from pulens.benchmark.analyse.cells import SeedSummary, is_defined, summarise
 from pulens.benchmark.analyse.conditions import setting_of
 from pulens.benchmark.archive.measured import check_metric, sign_of
 from pulens.errors import InputError
@@ -22,7 +22,7 @@ class LabelCurve:
     learner: str
     dataset: str
     frequencies: tuple[float, ...]
-    summaries: tuple[Summary, ...]
+    summaries: tuple[SeedSummary, ...]
     setting: tuple[Any, ...] = ()  # :data:`pulens.benchmark.analyse.conditions.SETTING`
 
     def enough(self, share: float = 0.95) -> float:
@@ -57,7 +57,7 @@ def _in_order(item: tuple[tuple[Any, ...], Any]) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True)
-class Robustness:
+class BiasLoss:
     """What a learner loses when labels are biased, beside random labels of the same number."""
 
     learner: str
@@ -75,7 +75,7 @@ class Robustness:
         return self.random - self.biased
 
 
-def robustness(rows: Iterable[Mapping[str, Any]], metric: str = "f1") -> list[Robustness]:
+def robustness(rows: Iterable[Mapping[str, Any]], metric: str = "f1") -> list[BiasLoss]:
     """Means over seeds under every biased mechanism beside :data:`RANDOM` at the same label frequency and setting."""
     metric = check_metric(metric)
     values: dict[tuple[str, str, float, str, str | None, tuple[Any, ...]], list[float]] = {}
@@ -96,7 +96,7 @@ def robustness(rows: Iterable[Mapping[str, Any]], metric: str = "f1") -> list[Ro
         if plain:
             sign = sign_of(metric)  # what is lost is good: less of an error is more
             means = sign * fmean(plain), sign * fmean(own), len(own)
-            found.append(Robustness(learner, dataset, frequency, alias, *means, parameters, setting))
+            found.append(BiasLoss(learner, dataset, frequency, alias, *means, parameters, setting))
     if values and not random:
         raise InputError("robustness compares biased labels with random ones (S1), of which the archive has none.")
     return found

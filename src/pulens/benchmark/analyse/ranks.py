@@ -15,7 +15,7 @@ from pulens.errors import InputError
 
 
 @dataclass(frozen=True)
-class Ranking:
+class MeanRanks:
     """Mean ranks over data sets, 1 being best."""
 
     learners: tuple[str, ...]  # best first
@@ -51,7 +51,7 @@ def _studentised(learners: int, level: float) -> float:
     return float(stats.studentized_range.ppf(1 - level, learners, np.inf))
 
 
-def rank(cells: Cells, level: float = 0.05) -> Ranking:
+def rank(cells: Cells, level: float = 0.05) -> MeanRanks:
     """Rank the learners that have most data sets, on the data sets that all of them have (means over seeds)."""
     learners, datasets = complete(cells)
     k, n = len(learners), len(datasets)
@@ -67,7 +67,7 @@ def rank(cells: Cells, level: float = 0.05) -> Ranking:
     order = sorted(range(k), key=lambda place: (mean_ranks[place], learners[place]))
     names, ranks = tuple(learners[place] for place in order), tuple(float(mean_ranks[place]) for place in order)
     difference = critical_difference(k, n, level)
-    return Ranking(
+    return MeanRanks(
         names, ranks, tuple(datasets), statistic, p_value, f, f_p, difference, groups(names, ranks, difference)
     )
 

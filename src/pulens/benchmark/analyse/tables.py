@@ -7,7 +7,7 @@ import io
 from collections.abc import Callable, Container, Mapping, Sequence
 from statistics import fmean
 
-from pulens.benchmark.analyse.cells import Cells, Summary, better_is_higher, datasets_of, learners_of, summarise
+from pulens.benchmark.analyse.cells import Cells, SeedSummary, better_is_higher, datasets_of, learners_of, summarise
 from pulens.benchmark.analyse.paired import Paired
 from pulens.benchmark.archive.measured import is_share, sign_of
 
@@ -25,7 +25,7 @@ SPECIAL = {
 }
 
 
-def summaries(cells: Cells) -> dict[tuple[str, str], Summary]:
+def summaries(cells: Cells) -> dict[tuple[str, str], SeedSummary]:
     """Every cell summarised over its seeds."""
     return {place: summarise(list(values.values())) for place, values in cells.items()}
 
@@ -131,7 +131,7 @@ def as_latex(
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
-def _best(table: Mapping[tuple[str, str], Summary], dataset: str, sign: int) -> Callable[[str], tuple[float, str]]:
+def _best(table: Mapping[tuple[str, str], SeedSummary], dataset: str, sign: int) -> Callable[[str], tuple[float, str]]:
     return lambda name: (-sign * table[name, dataset].mean, name)
 
 

@@ -86,7 +86,7 @@ class Board:
     tests: tuple[paired.Paired, ...]
     wilcoxon: Mapping[str, tuple[int, float, float]]  # data sets, p-value, corrected
     records: tuple[paired.Record, ...]
-    ranking: ranks.Ranking | None
+    ranking: ranks.MeanRanks | None
     no_ranking_because: str | None
     beliefs: Mapping[str, bayesian.Belief]
     notices: tuple[str, ...]
@@ -135,7 +135,7 @@ class Board:
         """The marks that occur and what they mean."""
         return {mark: text for mark, text in MARKS.items() if any(mark in one.mark for one in self.learners.values())}
 
-    def costs(self) -> list[costs.Cost]:
+    def costs(self) -> list[costs.LearnerCost]:
         """Costs beside the metric; learners that are told the truth beat nobody."""
         told = [row for row in self.rows if row["uses_truth"]]
         competing = [row for row in self.rows if not row["uses_truth"]]
@@ -296,7 +296,7 @@ def from_rows(rows: Sequence[Row], condition: Condition, metric: str, selection:
     )
 
 
-def _ranked(table: Cells) -> tuple[ranks.Ranking | None, str | None]:
+def _ranked(table: Cells) -> tuple[ranks.MeanRanks | None, str | None]:
     try:
         return ranks.rank(table), None
     except InputError as error:

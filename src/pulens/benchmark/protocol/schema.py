@@ -91,7 +91,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
 
 
-class Condition(_Strict):
+class ConditionGrid(_Strict):
     """Labelling mechanisms and label frequencies, every one with every other."""
 
     mechanisms: Annotated[tuple[MechanismName, ...], Several, Field(min_length=1), Distinct]
@@ -110,7 +110,7 @@ class Protocol(_Strict):
     source: str = ""
     learners: Annotated[tuple[str, ...], Several, Field(min_length=1)] = ("all",)
     datasets: Annotated[tuple[DatasetName, ...], Several, Field(min_length=1), Distinct]
-    conditions: Annotated[tuple[Condition, ...], Field(min_length=1)]
+    conditions: Annotated[tuple[ConditionGrid, ...], Field(min_length=1)]
     seeds: Annotated[tuple[Annotated[Whole, Field(ge=0, lt=2**63)], ...], Several, Field(min_length=1), Distinct]
     scenario: Literal["case-control", "single-set"] = DEFAULT_SCENARIO
     unlabelled: Literal["whole-pool", "disjoint"] = "whole-pool"
@@ -212,7 +212,7 @@ def _words(error: ValidationError, text: Text) -> str:
         place = text.place(path)
         key = ".".join(map(str, path))
         if problem["type"] == "extra_forbidden":
-            known = Condition if path[0] == "conditions" else Protocol
+            known = ConditionGrid if path[0] == "conditions" else Protocol
             hint = nearest(path[-1], known.model_fields)
             found.append(
                 f"{place}: unknown key {str(path[-1])!r}.{hint or f' Keys: {listed(known.model_fields, limit=40)}.'}"

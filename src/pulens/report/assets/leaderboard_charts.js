@@ -243,7 +243,7 @@ const leaderboardCharts = (raw, state, ask) => {
       ticks: spots.map(([at]) => at),
       tell: (value) => {
         const { alias, name } = raw.conditions[spots[Math.round(value)][1]];
-        return spots.filter(([, place]) => raw.conditions[place].alias === alias).length > 1 ? name : strategy;
+        return spots.filter(([, place]) => raw.conditions[place].alias === alias).length > 1 ? name : alias;
       },
     };
     return overConditions("bias", `Biased labels, ${where()}`, axis, spots, palette);
