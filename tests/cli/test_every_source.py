@@ -144,6 +144,8 @@ SOURCES: dict[str, Callable[[Path], Source]] = {
     "standard input (`-`)": lambda folder: ("-", {}),
     "CSV file with `--where`": as_file("csv", ALL, **WHERE),
     "Parquet file with `--where`": as_file("parquet", ALL, **WHERE),
+    "JSON Lines file with `--where`": as_file("jsonl", ALL, **WHERE),
+    "Arrow file with `--where`": as_file("arrow", ALL, **WHERE),
     "folder of files": in_parts("parquet"),
     "glob of files": in_parts("csv", glob=True),
     "folder of files with `--where`": in_parts("csv", ALL, **WHERE),
