@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.tally import KINDS, Tally, Totals, check_total
 from pulens.errors import InputError, listed, shown
-from pulens.tally import KINDS, Tally, Totals, check_total
-
-Counted = NDArray[Any]
+from pulens.types import Counted
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.counts.joint import JointTally
 
 import pulens
 from pulens.comparison import joint as counting
@@ -11,7 +12,6 @@ from pulens.comparison.joint import JointCounts, read_models
 from pulens.errors import InputError
 from pulens.inputs import read_joint
 from pulens.inputs.tally_files import TallyFile, write_tally_file
-from pulens.joint import JointTally
 from pulens.scenario import Scenario
 
 SETTINGS = {"class_prior": 0.3, "redraws": 100}

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pulens.counts.tally import check_counts
 
 import pulens
 import pulens.calibration
@@ -15,7 +16,6 @@ from pulens.cli import main
 from pulens.errors import InputError
 from pulens.inputs import read_tally
 from pulens.inputs.tally_files import TallyFile, read_tally_file, write_tally_file
-from pulens.tally import check_counts
 from tests_support import pu_rows
 
 ASSUMED = {"class_prior": 0.4, "scenario": "single-set"}

@@ -7,13 +7,13 @@ import json
 
 import numpy as np
 import pytest
+from pulens.counts.joint import JointTally
+from pulens.counts.tally import Tally
 
 import pulens
 from pulens.cli import main
 from pulens.errors import InputError
 from pulens.inputs.tally_files import TallyFile, merge, read_tally_file, write_tally_file
-from pulens.joint import JointTally
-from pulens.tally import Tally
 
 
 def day(seed: int, *, bits: int | None = None, dtype=np.float64, weights: bool = False) -> TallyFile:

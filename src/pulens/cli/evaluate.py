@@ -22,8 +22,8 @@ from pulens.cli._segments import refuse_without_group_by, segment_options
 from pulens.errors import PulensError
 
 if TYPE_CHECKING:
-    from pulens.evaluation import Evaluation
-    from pulens.robustness import Sensitivity
+    from pulens.doors.evaluate import Evaluation
+    from pulens.doors.sensitivity import Sensitivity
 
 
 @click.command(name="evaluate")
@@ -102,7 +102,7 @@ def command(
     from pulens.cli._output import page_title, working, write_answers
     from pulens.cli._typed import typed_command
     from pulens.cli._write import check_targets
-    from pulens.evaluation import evaluate
+    from pulens.doors.evaluate import evaluate
 
     typed = typed_command(click.get_current_context())
     check_targets({"--html": html_path, "--markdown": markdown_path, "--json": json_path}, file)

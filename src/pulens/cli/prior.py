@@ -123,8 +123,8 @@ def command(
 
 
 def _share(text: str) -> float:
-    from pulens.assumptions import check_label_noise
     from pulens.errors import AssumptionError
+    from pulens.recovery.assumptions import check_label_noise
 
     try:
         return check_label_noise(float(text))

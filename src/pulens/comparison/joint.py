@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.joint import JointTally
+from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
 from pulens.inputs import read_joint, read_sample
 from pulens.inputs.tallies import is_tally_file
-from pulens.joint import JointTally
 from pulens.scenario import Scenario
-from pulens.tally import Tally
+from pulens.types import Whole
 
-Whole = NDArray[np.int64]
 #: Rows per cell from which a redraw draws each cell's count: below, drawing row by row is quicker.
 ROWS_PER_CELL = 8
 

@@ -9,33 +9,32 @@ from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pulens.assumptions import check_label_noise
 from pulens.comparison.answer import Comparison
 from pulens.comparison.joint import JointCounts, read_models
 from pulens.comparison.order import Order, largest_credible_prior, order_by_prior
 from pulens.comparison.paired import Difference, holm, percentile_interval, two_sided_p
+from pulens.counts.tally import Tally
 from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import NOT_USED, Evidence, settle_class_prior
 from pulens.frozen import FrozenMapping
 from pulens.inputs import ROWS
+from pulens.intervals.doubts import Doubts
+from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
+from pulens.intervals.prior_doubt import PRIOR_IN_METHOD, PRIORS_IN_RANGE, PriorDoubt, Treatment, holding, range_tail
 from pulens.keywords import hands_on
 from pulens.metrics import find
-from pulens.metrics._intervals import Doubts
-from pulens.metrics._measure import check_threshold, estimate, raw_value
-from pulens.metrics._metric import Metric
-from pulens.metrics._possible_worlds import find_contradiction
-from pulens.prior_doubt import PRIOR_IN_METHOD, PRIORS_IN_RANGE, PriorDoubt, Treatment, holding, range_tail
+from pulens.metrics.parts.measure import check_threshold, estimate, raw_value
+from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.possible_worlds import find_contradiction
 from pulens.priors import ClassPrior, population_prior
 from pulens.priors.given import GivenPrior
+from pulens.recovery.assumptions import check_label_noise
 from pulens.recovery.many import priors_in_redraws
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
-from pulens.tally import Tally
-from pulens.uncertainty.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 RANKING = ("roc_auc", "average_precision")
 AT_THRESHOLD = ("f1", "accuracy", "precision", "recall")
 LEAST_SHARE = 1e-3  # of the largest prior that may be true: at 0 there are no positives to find
@@ -79,7 +78,7 @@ class _Asked:
         return max(interval.low, LEAST_SHARE * interval.high), interval.high
 
     def treatment(self, metric: Metric) -> Treatment:
-        """How doubt about the class prior enters the metric; see :mod:`pulens.prior_doubt`."""
+        """How doubt about the class prior enters the metric; see :mod:`pulens.intervals.prior_doubt`."""
         unmoved = metric.ignores_class_prior or (not metric.needs_class_prior and self.evidence.label_noise == 0)
         return "exact" if unmoved else PriorDoubt(self.evidence).treatment
 

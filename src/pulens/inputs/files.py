@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.joint import JointTally
+from pulens.counts.sample import PUSample
+from pulens.counts.tally import Tally
 from pulens.errors import InputError, shown
 from pulens.inputs.columns import Columns, LabelCoding, check_scores, check_weights, file_row
 from pulens.inputs.memory import ROW_BYTES, check_room
 from pulens.inputs.tables.chunks import read_chunks
 from pulens.inputs.tables.formats import format_of
 from pulens.inputs.tables.streams import explained_file, name_of, open_stream
-from pulens.joint import JointTally
-from pulens.sample import PUSample
-from pulens.tally import Tally
+from pulens.types import Scores
 
 HELD_ROWS = 4_000_000  # rows that are held before they are counted
 
 Labels = NDArray[np.int8]
-Scores = NDArray[np.floating[Any]]
 
 
 def sample_from_file(

@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from pulens.counts.joint import JointTally
+from pulens.counts.sample import PUSample
+from pulens.counts.tally import Tally, Totals, check_counts
 from pulens.errors import InputError, cut, listed, shown
 from pulens.inputs.addresses import check_name, is_address, shown_address
 from pulens.inputs.columns import Columns, LabelCoding, find_column
@@ -19,10 +22,7 @@ from pulens.inputs.frames import is_frame, open_frame
 from pulens.inputs.read import check_kinds, check_weights_given, read_sample
 from pulens.inputs.tables.formats import EXTENSIONS, FORMATS, format_of
 from pulens.inputs.tables.streams import open_stream
-from pulens.joint import JointTally
 from pulens.keywords import hands_on, keywords_of
-from pulens.sample import PUSample
-from pulens.tally import Tally, Totals, check_counts
 
 #: Files of at least this many bytes are read by DuckDB, if it is installed; counts do not depend on it.
 LARGE_FILE = 32 << 20

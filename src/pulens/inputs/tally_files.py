@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from pulens._version import __version__
+from pulens.counts.joint import JointTally
+from pulens.counts.tally import Tally, check_total
 from pulens.errors import InputError, cut, listed, shown
 from pulens.inputs.memory import check_room
 from pulens.inputs.tables.arrow import pyarrow_for
-from pulens.joint import JointTally
-from pulens.tally import Tally, check_total
 from pulens.whole_files import whole_file
 
 FORMAT, JOINT_FORMAT = 1, 2  # older versions know the first alone, and say so

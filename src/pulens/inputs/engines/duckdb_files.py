@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, MissingDependencyError, cut, listed, nearest, shown
 from pulens.inputs.columns import Columns, find_column
 from pulens.inputs.engines.lazy import LONGEST_REASON, LazyEngine, explained
@@ -18,7 +19,6 @@ from pulens.inputs.tables.arrow import write_as_parquet
 from pulens.inputs.tables.chunks import column_names
 from pulens.inputs.tables.formats import EXTENSIONS
 from pulens.inputs.tables.streams import explained_file, open_stream
-from pulens.precision import LARGEST_WHOLE
 
 MEMORY_LIMIT = "512MB"  # DuckDB sorts and groups beyond it on disk
 PARQUET, DELIMITED = ("parquet", "pq"), {"csv": ",", "tsv": "\t", "tab": "\t"}

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, PulensError, cut, shown
 from pulens.inputs.columns import Columns, find_column
 from pulens.inputs.engines._counts import LARGEST, Codes, Counts, Surveyed, Within, keys_limit
 from pulens.inputs.engines._stream import SortedStream
-from pulens.precision import LARGEST_WHOLE
 
 LONGEST_REASON = 240  # characters of what an engine says; the first ones tell
 SCORE, LABEL, WEIGHT, SEGMENT = "pulens_score", "pulens_label", "pulens_weight", "pulens_segment"
