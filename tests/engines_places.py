@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 IN_MEMORY = ["pandas", "polars", "pyarrow"]
-FILES = ["csv", "parquet", "csv through DuckDB", "parquet through DuckDB", "partitioned folder", "glob"]
+GLOBS = ["glob", "glob of JSON Lines", "glob of Arrow files"]
+FILES = ["csv", "parquet", "csv through DuckDB", "parquet through DuckDB", "partitioned folder", *GLOBS]
 ENGINES = ["DuckDB relation", "DuckDB database", "Polars lazy", "Ibis", "SQLite", "PostgreSQL"]
 SPARK = pytest.param("PySpark", marks=pytest.mark.xdist_group("spark"))
 EVERYWHERE = [*IN_MEMORY, *FILES, *ENGINES, SPARK]

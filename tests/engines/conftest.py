@@ -94,6 +94,21 @@ def _glob(columns, request, folder, monkeypatch):
     return str(folder / "shard-*.parquet"), {}
 
 
+def _written(ending: str):
+    """Files of a format that DuckDB reads where there are many."""
+
+    def put(columns, request, folder, monkeypatch):
+        from pulens.inputs.tables.writing import write_table
+
+        for place, part in enumerate((slice(0, 3), slice(3, None))):
+            rows = _arrow(columns)[part]  # types of the whole: a part may hold nothing but null
+            kept = {name: rows.column(name) for name in columns}
+            write_table(str(folder / f"part-{place}.{ending}"), kept)
+        return str(folder / f"part-*.{ending}"), {}
+
+    return put
+
+
 def _relation(columns, request, folder, monkeypatch):
     import duckdb
 
@@ -165,6 +180,8 @@ PLACES = {
     "parquet through DuckDB": lambda *given: _parquet(*given, large=True),
     "partitioned folder": _folder,
     "glob": _glob,
+    "glob of JSON Lines": _written("jsonl"),
+    "glob of Arrow files": _written("arrow"),
     "DuckDB relation": _relation,
     "DuckDB database": _database,
     "Polars lazy": _lazy,

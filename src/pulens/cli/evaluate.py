@@ -88,7 +88,7 @@ def command(
     """Show how good a classifier is on positives versus negatives, from a table of scores and PU labels.
 
     FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input; a folder or
-    quoted glob of Parquet or CSV files; a .tally file; or a database (duckdb:///x.db, postgresql://...) with --table.
+    quoted glob of such files; a .tally file; or a database (duckdb:///x.db, postgresql://...) with --table.
 
     \b
     Examples:

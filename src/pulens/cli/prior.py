@@ -67,7 +67,7 @@ def command(
     """Estimate the share of positives from scores and PU labels.
 
     FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input; a folder or
-    quoted glob of Parquet or CSV files; a .tally file; or a database (duckdb:///x.db, postgresql://...) with --table.
+    quoted glob of such files; a .tally file; or a database (duckdb:///x.db, postgresql://...) with --table.
     Scores must be out of sample: not those of rows the model was trained on.
 
     \b

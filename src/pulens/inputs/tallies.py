@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,8 @@ from pulens.inputs.engines._drive import BinErrors, check_scores_of, check_toler
 from pulens.inputs.files import joint_from_file, tally_from_file
 from pulens.inputs.frames import is_frame, open_frame
 from pulens.inputs.read import check_kinds, check_weights_given, read_sample
+from pulens.inputs.tables.formats import EXTENSIONS, FORMATS, format_of
+from pulens.inputs.tables.streams import open_stream
 from pulens.keywords import hands_on, keywords_of
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 LARGE_FILE = 32 << 20
 #: So are Parquet files of at least so many rows or bytes when unpacked: few bytes on disk may hold very many.
 LARGE_ROWS, LARGE_UNPACKED = 4_000_000, 256 << 20
+_COUNTED_IF_LARGE = ("parquet", "csv", "tsv")
 
 _LABELS = ("positive", "negative", "unlabelled")
 
@@ -55,7 +58,7 @@ def read_tally(
     Parameters
     ----------
     source
-        What :func:`pulens.inputs.read_sample` takes, or: a glob or folder of Parquet or CSV files; a tally or a
+        What :func:`pulens.inputs.read_sample` takes, or: a glob or folder of files; a tally or a
         ``.tally`` file, with ``score=`` for a joint one; a DuckDB relation, PySpark, Polars lazy or Ibis table;
         ``"duckdb:///file.db"``, ``"postgresql://..."`` or any SQLAlchemy URL, engine or connection.
     table, where
@@ -362,18 +365,20 @@ def _file_engine(
     asked = any(options[name] is not None for name in ("group_by", "where")) or tolerance is not None
     paths = duckdb_files.expand(name)
     if many and not paths:
-        raise InputError(f"{name}: no files found ({listed(duckdb_files.ENDINGS)} in a folder, or what a glob names).")
+        raise InputError(f"{name}: no files found ({listed(EXTENSIONS, limit=20)} in a folder, or what a glob names).")
     kind = _common_format(name, paths, reading.get("format"))
-    if not many and kind not in ("parquet", "csv", "tsv"):
-        if asked:
-            raise InputError(
-                f"{name}: conditions, segments and binning are for Parquet, CSV and TSV files and databases."
-            )
+    if not many and not asked and (kind not in _COUNTED_IF_LARGE or not _is_large(paths[0], kind)):
         return None
-    if not many and not asked and not _is_large(paths[0], kind):
-        return None
+    if kind not in FORMATS:
+        known = format_of(paths[0], None)  # refuses an ending that says nothing
+        raise InputError(
+            f"{name}: folders, globs, conditions, segments and binning need {known} files that are plain or end in .gz."
+        )
+    if not many and not paths[0].exists():
+        with ExitStack() as stack:
+            open_stream(name, stack)  # which says what is there instead
     if not many and not paths[0].is_file():
-        return None  # the ordinary reader says it better
+        return None  # a pipe, which can be read once
     return duckdb_files.open_files(paths, columns, format=kind, delimiter=reading.get("delimiter"), **options)
 
 
@@ -396,11 +401,11 @@ def _is_large(path: Path, kind: str) -> bool:
 
 
 def _common_format(name: str, paths: list[Path], format: str | None) -> str:
-    from pulens.inputs.engines.duckdb_files import PARQUET, ending
+    from pulens.inputs.engines.duckdb_files import ending
 
     if format is not None:
         return format
-    kinds = {"parquet" if ending(path) in PARQUET else {"tab": "tsv"}.get(ending(path), ending(path)) for path in paths}
+    kinds = {EXTENSIONS.get(ending(path), ending(path)) for path in paths}
     if len(kinds) > 1:
         raise InputError(f"{name}: files of several formats ({listed(sorted(kinds))}); name one kind with a glob.")
     return kinds.pop()

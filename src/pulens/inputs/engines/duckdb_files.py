@@ -1,11 +1,11 @@
-"""Parquet and CSV files, folders and globs of them, and DuckDB databases: DuckDB reads and groups them."""
+"""Files of every format, folders and globs of them, and DuckDB databases: DuckDB reads and groups them."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from glob import has_magic
 from itertools import islice
 from pathlib import Path
@@ -16,8 +16,10 @@ from pulens.errors import InputError, MissingDependencyError, cut, listed, neare
 from pulens.inputs.columns import Columns, find_column
 from pulens.inputs.engines._stopping import stopped_by_ctrl_c
 from pulens.inputs.engines.lazy import LONGEST_REASON, LazyEngine, explained
+from pulens.inputs.tables.arrow import write_as_parquet
 from pulens.inputs.tables.chunks import column_names
-from pulens.inputs.tables.streams import explained_file
+from pulens.inputs.tables.formats import EXTENSIONS
+from pulens.inputs.tables.streams import explained_file, open_stream
 
 MEMORY_LIMIT = "512MB"  # DuckDB sorts and groups beyond it on disk
 PARQUET, DELIMITED = ("parquet", "pq"), {"csv": ",", "tsv": "\t", "tab": "\t"}
@@ -43,33 +45,23 @@ def open_files(
     beside: tuple[str, ...] = (),
 ) -> Iterator[LazyEngine]:
     """Many files of one format as one table; ``year=2024`` folders become columns."""
-    with _connection() as connection:
-        names = [str(path) for path in paths]
-        named = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more files"
+    named = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more files"
+    with ExitStack() as stack:
+        connection = stack.enter_context(_connection())
+        _check_names(paths[0], format, delimiter, (*columns.names, *beside, group_by))
+        read = paths
+        if format == "arrow":
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pulens-"))
+            read = [_as_parquet(path, Path(folder), place) for place, path in enumerate(paths)]
         with explained(named):
-            if format == "parquet":
-                relation = connection.read_parquet(names, hive_partitioning=_is_partitioned(paths))
-            else:
-                # types of our columns are ours to decide: sniffed ones depend on the first rows
-                declared = None if where is None else dict.fromkeys((*columns.names, *beside), "VARCHAR")
-                relation = connection.read_csv(
-                    names,
-                    header=True,
-                    dtype=declared,
-                    all_varchar=declared is None,
-                    sep=delimiter or DELIMITED[format],
-                    quotechar='"',
-                    escapechar='"',
-                    na_values="",
-                    hive_partitioning=_is_partitioned(paths),
-                )
+            wanted = (*columns.names, *beside)
+            relation = _relation(connection, read, format, delimiter, wanted, is_typed=where is not None)
             relation, texts = _with_numbers(relation, (columns.score, columns.weight, *beside), columns.weight)
             if where is not None and columns.label.lower() in where.lower():
                 relation = _with_number_labels(relation, columns.label)
         if where is not None:
             with explained(f"the condition {shown(where)}"):
                 relation = relation.filter(where)
-        _check_names(paths[0], format, delimiter, (*columns.names, *beside, group_by))
         try:
             if format in DELIMITED and len(relation.columns) == 1:  # another separator, more often than not
                 find_column(columns.score, relation.columns, delimiter=delimiter or DELIMITED[format])
@@ -78,10 +70,63 @@ def open_files(
             raise InputError(f"{named}: {error}") from error
 
 
+def _relation(
+    connection: Any, paths: list[Path], format: str, delimiter: str | None, wanted: tuple[str, ...], *, is_typed: bool
+) -> Any:
+    """The files as DuckDB has them; ``is_typed`` asks for types of the columns besides the wanted ones."""
+    names = [str(path) for path in paths]
+    parted = {"hive_partitioning": _is_partitioned(paths)}
+    if format in ("parquet", "arrow"):
+        return connection.read_parquet(names, **parted)
+    if format == "jsonl":
+        return _read_records(connection, names, wanted, parted)
+    # types of our columns are ours to decide: sniffed ones depend on the first rows
+    declared = dict.fromkeys(wanted, "VARCHAR") if is_typed else None
+    return connection.read_csv(
+        names,
+        header=True,
+        dtype=declared,
+        all_varchar=declared is None,
+        sep=delimiter or DELIMITED[format],
+        quotechar='"',
+        escapechar='"',
+        na_values="",
+        **parted,
+    )
+
+
+def _read_records(connection: Any, names: list[str], wanted: tuple[str, ...], parted: dict[str, bool]) -> Any:
+    """JSON Lines with our columns as text, whatever types DuckDB sees in them: it would round long numbers."""
+    # all rows are looked at: types that follow from the first ones may not hold for the others
+    lines = {"format": "newline_delimited", "sample_size": -1, "union_by_name": True, **parted}
+    seen = connection.read_json(names, **lines)
+    kinds = dict(zip(seen.columns, map(str, seen.types), strict=True))
+    ours = [name for name in dict.fromkeys(wanted) if name in kinds]
+    if not ours:
+        return seen
+    in_folders = [part.partition("=")[0] for part in Path(names[0]).parent.parts if "=" in part]
+    kept = {name: "JSON" if name in ours else kind for name, kind in kinds.items() if name not in in_folders}
+    texts = ", ".join(f"{quoted(name)} ->> '$' AS {quoted(name)}" for name in ours)
+    return connection.read_json(names, columns=kept, **lines).project(f"* REPLACE ({texts})")
+
+
+def _as_parquet(path: Path, folder: Path, place: int) -> Path:
+    """An Arrow file as DuckDB can read it: validated batch by batch, so that memory does not grow with the file."""
+    target = Path(folder, *(part for part in path.parent.parts if "=" in part), f"{place}.parquet")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        stream = open_stream(path, stack)
+        with explained_file(str(path), "arrow"):
+            write_as_parquet(stream, target)
+    return target
+
+
 def _check_names(path: Path, format: str, delimiter: str | None, wanted: tuple[str | None, ...]) -> None:
     """Refuse a column that is there twice: DuckDB would rename the second and read the first without a word."""
     names = column_names(path, format, delimiter)
     with explained_file(str(path), format):
+        if format == "jsonl" and not names:
+            raise InputError("the table is empty: it has no data rows.")
         for name in wanted:
             if name is not None and names.count(name) > 1:
                 find_column(name, names)
@@ -246,8 +291,10 @@ def expand(source: str) -> list[Path]:
     """
     path = Path(source)
     if path.is_dir():
-        found = [entry for entry in _entries(path) if ending(entry) in ENDINGS and entry.is_file()]
-        return sorted(entry for entry in found if not any(_is_hidden(part) for part in entry.relative_to(path).parts))
+        found = [entry for entry in _entries(path) if ending(entry) in EXTENSIONS and entry.is_file()]
+        shown = [entry for entry in found if not any(_is_hidden(part) for part in entry.relative_to(path).parts)]
+        # logs in JSON Lines may lie beside tables: they are tables where there are no others
+        return sorted([entry for entry in shown if ending(entry) in ENDINGS] or shown)
     if has_magic(source) and not path.exists():
         from glob import iglob
 

@@ -115,7 +115,8 @@ class LazyEngine:
                 f"label values (column {shown(column)}) must be text or numbers, but the table holds "
                 f"{cut(str(kept), 60)}. Take one field out of it in a query or view first, or name another column."
             )
-        simple = kept.is_integer() or kept.is_float() or kept in (self._nw.Boolean, self._nw.String)
+        is_wide = kept in (self._nw.Int128, self._nw.UInt128)  # which come back as decimals
+        simple = (kept.is_integer() and not is_wide) or kept.is_float() or kept in (self._nw.Boolean, self._nw.String)
         # decimals, dates and categories go by their text, which is how a person declares them
         return self._nw.col(column) if simple else self._nw.col(column).cast(self._nw.String)
 

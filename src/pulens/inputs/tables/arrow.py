@@ -49,6 +49,17 @@ def arrow_table(stream: IO[bytes], kind: str) -> Any:
         return table
 
 
+def write_as_parquet(stream: IO[bytes], target: Any) -> None:
+    """The batches of an Arrow file, each validated, as a Parquet file."""
+    pa, parquet = _pyarrow("arrow")
+    with _explained(pa, "arrow"):
+        schema, batches = _ipc_reader(pa, _seekable(stream))
+        with parquet.ParquetWriter(target, schema) as writer:
+            for batch in batches:
+                batch.validate(full=True)
+                writer.write_batch(batch)
+
+
 def parquet_size(path: Any) -> tuple[int, int]:
     """Rows and uncompressed bytes of a Parquet file, as it says itself; zeros for what is no Parquet file."""
     try:
