@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
+from pulens.doors.evaluate import best_threshold
 from scipy import optimize, stats
 
 import pulens
 from pulens.estimate import Interval
-from pulens.evaluation import best_threshold
 from pulens.evidence import gather
 from pulens.intervals.doubts import Choice, Doubts
 from pulens.intervals.kernels.resampling import Resampling

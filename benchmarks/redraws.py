@@ -10,10 +10,11 @@ import argparse
 import time
 
 import numpy as np
+from pulens.counts.tally import Tally
+from pulens.recovery.assumptions import Assumptions
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.utils import resample
 
-from pulens.assumptions import Assumptions
 from pulens.evidence import gather
 from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.redraws import compress, redraw_tally, tallies_of
@@ -24,7 +25,6 @@ from pulens.metrics.parts.measure import estimate
 from pulens.recovery.many import recover_many
 from pulens.recovery.point import direct_roc_auc
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 
 PRIOR = 0.2
 

@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from pulens.counts.tally import Tally
 
 import pulens
 from pulens.cli import main
@@ -15,7 +16,6 @@ from pulens.metrics import METRICS
 from pulens.metrics.parts.possible_worlds import Contradiction, find_contradiction
 from pulens.recovery.feasibility import CHANCE_LIMIT, chance_of_excess, impossible_rates, largest_possible_prior
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 
 
 def biased(seed=0, prior=0.2, rows=8000, gap=2.5, favour=6.0, scenario="case-control", labelled=800):
@@ -181,7 +181,7 @@ def test_the_largest_possible_prior_is_where_the_test_begins_to_fire():
     top = largest_possible_prior(tally, 0.0, Scenario.CASE_CONTROL)
 
     def errors(share):
-        from pulens.assumptions import Assumptions
+        from pulens.recovery.assumptions import Assumptions
 
         return impossible_rates(tally, Assumptions(share)).standard_errors
 
@@ -265,7 +265,7 @@ def test_a_pure_head_of_the_ranking_is_no_false_alarm(labelled, rows, prior):
 
 def test_how_rare_an_excess_is_said_to_be_is_no_understatement():
     """Worst case: negatives at the bottom, so that the false positive rate is 0 all along."""
-    from pulens.assumptions import Assumptions
+    from pulens.recovery.assumptions import Assumptions
 
     rng = np.random.default_rng(0)
     said = []

@@ -8,10 +8,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pulens.assumptions import check_label_noise
-from pulens.contingency import Contingency
+from pulens.counts.tally import Tally
 from pulens.curves.bound_curves import (
     Area,
     CurveHull,
@@ -30,6 +28,7 @@ from pulens.metrics import find
 from pulens.metrics.parts.measure import check_threshold
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
+from pulens.recovery.assumptions import check_label_noise
 from pulens.recovery.bound_cells import Cells
 from pulens.recovery.bounds import (
     Approach,
@@ -41,10 +40,10 @@ from pulens.recovery.bounds import (
     table_from_surrogates,
     whole_numbers,
 )
+from pulens.recovery.contingency import Contingency
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
-from pulens.tally import Tally
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 APPROACHES = ("positives", "negatives", "tighter")
 TOGETHER = 1 << 18  # thresholds times numbers of latent positives worked on at once
 MOST_HEIGHTS = 1 << 22  # false positive rates times curves of which the hull is taken

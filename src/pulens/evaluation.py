@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from pulens import curves
-from pulens.assumptions import UNCORRECTED
-from pulens.bounding import Bounds, bounds
-from pulens.contingency import Contingency
+from pulens.counts.tally import Tally
 from pulens.diagnostics import diagnose
+from pulens.doors.bounds import Bounds, bounds
+from pulens.doors.other_scenario import OtherScenario, other_scenario
+from pulens.doors.sensitivity import Direction, Robustness, Sensitivity, robustness, sensitivity, sensitivity_curve
 from pulens.errors import PulensError
 from pulens.estimate import Curve, Estimate, Interval
 from pulens.evidence import Evidence, gather
@@ -36,14 +37,13 @@ from pulens.metrics.parts.possible_worlds import (
     within_what_is_possible,
 )
 from pulens.notice import Notice, Severity, worst_first
-from pulens.other_scenario import OtherScenario, other_scenario
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
 from pulens.recovery import recover, recover_at
+from pulens.recovery.assumptions import UNCORRECTED
+from pulens.recovery.contingency import Contingency
 from pulens.recovery.feasibility import impossible_rates
-from pulens.robustness import Direction, Robustness, Sensitivity, robustness, sensitivity, sensitivity_curve
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
-from pulens.tally import Tally
 from pulens.whole_files import write_whole
 
 FEW_LABELLED = 30

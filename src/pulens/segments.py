@@ -9,9 +9,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from pulens.counts.tally import Tally
+from pulens.doors.evaluate import Evaluation, best_threshold, evaluate
 from pulens.errors import AssumptionError, InputError, PulensError, listed
 from pulens.estimate import Estimate
-from pulens.evaluation import Evaluation, best_threshold, evaluate
 from pulens.evidence import Evidence, gather
 from pulens.inputs import read_tallies
 from pulens.inputs.tallies import check_tally, read_constants
@@ -26,7 +27,6 @@ from pulens.priors import ClassPrior
 from pulens.priors.implied import error_from_sizes, implied_prior, label_frequency
 from pulens.recovery.binning_error import bin_errors
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 from pulens.whole_files import write_whole
 
 #: What is found for every segment unless ``metrics`` says otherwise; the tables show the first three.

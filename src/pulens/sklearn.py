@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from pulens.doors.evaluate import Evaluation, evaluate
 from pulens.errors import PulensError
 from pulens.estimate import Curve
-from pulens.evaluation import Evaluation, evaluate
 from pulens.keywords import check_keywords, keywords_of
 from pulens.metrics import find
 from pulens.metrics.parts.function import MetricFunction

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.counts.hypergeometric import tails
+from pulens.counts.tally import Tally
 
 import pulens.metrics
-from pulens.hypergeometric import tails
 from pulens.metrics.parts.observed import f1_at, matthews_at, mutual_information_at, pseudo_f_at
 from pulens.risks import nonnegative, unbiased
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 from tests_support import assert_answer, case_rows
 
 AVERAGES = {
@@ -76,7 +76,8 @@ def test_hypergeometric_points(reference_cases):
 
 
 def test_risks_with_three_losses(reference_cases):
-    from pulens.assumptions import Assumptions
+    from pulens.recovery.assumptions import Assumptions
+
     from pulens.metrics.parts.risk import observed_risk
 
     case = reference_cases["e1"]
@@ -107,7 +108,8 @@ def test_proxies_in_both_settings(setting, scenario, reference_cases):
     expected = case["expected"][setting]
     proxy = pulens.metrics.proxy_accuracy
     if setting == "one_sample":  # fewer positives than labelled rows: no single set is like that, the formula is
-        from pulens.assumptions import UNCORRECTED
+        from pulens.recovery.assumptions import UNCORRECTED
+
         from pulens.metrics.parts.observed import recall_and_share
 
         recall, share = recall_and_share(Tally.from_arrays(labels, scores), threshold, UNCORRECTED)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.counts.tally import Tally
 
 import pulens
 from pulens.intervals.kernels.bands import rank_band
 from pulens.recovery.bounds import latent_count, surrogates_in_head
-from pulens.tally import Tally
 
 BANDS = {"dkw": "dkw", "clopper_pearson": "clopper-pearson", "bootstrap_ideal": "bootstrap"}
 CELLS = {"TP": "true_positive", "FP": "false_positive", "FN": "false_negative", "TN": "true_negative"}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.counts.tally import Tally
+from pulens.recovery.assumptions import UNCORRECTED, Assumptions
 
 import pulens
-from pulens.assumptions import UNCORRECTED, Assumptions
 from pulens.curves import precision_recall_curve, roc_area, roc_curve
 from pulens.curves.precision_recall import curve_areas, precision_recall_areas
 from pulens.metrics import METRICS
@@ -20,7 +21,6 @@ from pulens.recovery import (
     recovered_rates,
 )
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 from tests_support import assert_answer, case_rows
 
 

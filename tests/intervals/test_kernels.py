@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pulens.counts.tally import Tally, Totals
+from pulens.recovery.assumptions import Assumptions
 
 import pulens
-from pulens.assumptions import Assumptions
 from pulens.intervals.kernels.placements import placement_moments
 from pulens.intervals.kernels.quantiles import studentised_quantile, tail_for_range
 from pulens.intervals.kernels.redraws import MOST_BLOCKS, Redrawn, compress, redraw_tally, tallies_of
@@ -17,7 +18,6 @@ from pulens.intervals.redrawn import average_precisions
 from pulens.recovery import Recovery
 from pulens.recovery.many import priors_in_redraws, recover_many
 from pulens.scenario import Scenario
-from pulens.tally import Tally, Totals
 from tests_support import noises, priors, pu_rows, scenarios
 
 

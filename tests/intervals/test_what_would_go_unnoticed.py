@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.counts.tally import Tally
 
 import pulens
 from pulens.calibration import expected_calibration_error
@@ -16,7 +17,6 @@ from pulens.intervals.prior_draws import PriorDraws
 from pulens.metrics import METRICS, Metric
 from pulens.metrics.parts.measure import estimate
 from pulens.priors import ClassPrior
-from pulens.tally import Tally
 
 
 def lopsided() -> ClassPrior:

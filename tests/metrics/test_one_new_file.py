@@ -17,7 +17,7 @@ METRIC = '''
 
 from __future__ import annotations
 
-from pulens.contingency import Contingency
+from pulens.recovery.contingency import Contingency
 from pulens.metrics.parts.metric import Floats, Metric, Shown, divide
 
 

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pulens.counts.hypergeometric import tails
+from pulens.counts.operating_points import Ranking, average
+from pulens.counts.tally import Tally
 
 import pulens.metrics
 from pulens import operating_points
 from pulens.errors import PulensError
-from pulens.hypergeometric import tails
 from pulens.metrics.parts.observed import matthews_at
 from pulens.metrics.pulp import pulp_of
-from pulens.operating_points import Ranking, average
-from pulens.tally import Tally
 from tests_support import pu_rows
 
 

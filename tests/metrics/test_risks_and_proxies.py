@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pulens.counts.tally import Tally
+from pulens.recovery.assumptions import Assumptions
 
 import pulens.metrics
-from pulens.assumptions import Assumptions
 from pulens.errors import PulensError
 from pulens.metrics.parts.measure import raw_value
 from pulens.metrics.parts.observed import class_prior_of
 from pulens.recovery import recover_at
 from pulens.risks import LOSSES
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 from tests_support import pu_rows, scenarios
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.counts.tally import Tally, Totals
 from scipy.stats import beta, binom
 
 import pulens
@@ -16,7 +17,6 @@ from pulens.metrics.parts.measure import estimate, value
 from pulens.priors import Audit, prior_from_audit, rows_to_audit
 from pulens.priors.audit import check_audit, exact_distribution
 from pulens.scenario import Scenario
-from pulens.tally import Tally, Totals
 
 TOTALS = Totals(500, 5000, 0)
 

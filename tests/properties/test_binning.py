@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pulens.counts.tally import Tally
+from pulens.doors.evaluate import evaluate
+from pulens.recovery.assumptions import UNCORRECTED, Assumptions
 
-from pulens.assumptions import UNCORRECTED, Assumptions
 from pulens.estimate import Estimate
-from pulens.evaluation import evaluate
 from pulens.evidence import gather
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import estimate, raw_value
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 
 RANKINGS = {name: metric for name, metric in METRICS.items() if metric.reads == "ranking" and metric.binning_error}
 

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pulens.counts.tally import Tally
+from pulens.recovery.assumptions import Assumptions
+from pulens.recovery.contingency import Contingency
 
 import pulens
-from pulens.assumptions import Assumptions
-from pulens.contingency import Contingency
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import estimate, raw_value, value
 from pulens.recovery import recover
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 from tests_support import pu_rows
 
 THRESHOLD_METRICS = [name for name, metric in METRICS.items() if metric.reads == "threshold"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from pulens.counts.tally import Tally
+from pulens.recovery.assumptions import Assumptions
 
 import pulens
-from pulens.assumptions import Assumptions
 from pulens.curves import roc_curve
 from pulens.errors import PulensError
 from pulens.evidence import gather
@@ -20,7 +21,6 @@ from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import raw_value
 from pulens.recovery import Recovery, direct_roc_auc, recover, recover_at
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 from tests_support import noises, priors, pu_rows, scenarios
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pulens.counts.tally import Tally
 
 import pulens
 from pulens.intervals.kernels.bands import rank_band
 from pulens.recovery.bounds import latent_count, round_down, round_up, surrogate_limits
-from pulens.tally import Tally
 
 LABELS = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1]
 SCORES = [9, 8, 5, 3, 9, 7, 6, 5, 4, 2, 2, 1, 6, 2, 1]

@@ -6,9 +6,10 @@ import re
 
 import numpy as np
 import pytest
+from pulens.counts.tally import Tally
+from pulens.recovery.assumptions import UNCORRECTED, Assumptions
 
 from page_scripts import answers_of, page_data
-from pulens.assumptions import UNCORRECTED, Assumptions
 from pulens.curves import precision_recall_curve, roc_curve
 from pulens.errors import AssumptionError
 from pulens.metrics import METRICS
@@ -18,7 +19,6 @@ from pulens.recovery import Recovery, recover, recover_at
 from pulens.recovery.feasibility import impossible_rates
 from pulens.report.html import asset
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 
 COMPUTED = sorted(name for name, metric in METRICS.items() if metric.page_computes)
 DRIVER = """

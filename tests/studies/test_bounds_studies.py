@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.counts.tally import Tally
+from pulens.recovery.assumptions import Assumptions
 
 from pulens import bounds, studies
-from pulens.assumptions import Assumptions
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import raw_value
 from pulens.recovery import direct_roc_auc, pairwise_auc
@@ -22,7 +23,6 @@ from pulens.studies import (
     bounds_table_2,
 )
 from pulens.studies._bounds import band_holds, binormal
-from pulens.tally import Tally
 
 NAMES = tuple(name for name in studies.names() if name.startswith("bounds-"))
 

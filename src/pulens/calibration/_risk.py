@@ -11,16 +11,15 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.calibration._masses import MassMap
+from pulens.counts.tally import Tally
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence
 from pulens.intervals.normal import normal_interval
 from pulens.intervals.prior_doubt import PriorDoubt
-from pulens.tally import Tally
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 TINY = 1e-12
 
 

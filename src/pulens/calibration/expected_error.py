@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.calibration._gaps import ErrorTerms, Gaps, error_terms, noise_floor, norm_of
 from pulens.calibration._masses import BinCounts, MassMap, choose_edges, count_bins
@@ -24,8 +23,8 @@ from pulens.intervals.prior_doubt import SHARES_TRIED, PriorDoubt, holding
 from pulens.keywords import hands_on
 from pulens.notice import Notice, Severity, worst_first
 from pulens.recovery.feasibility import CHANCE_LIMIT
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 FEW_LABELLED = 30
 
 

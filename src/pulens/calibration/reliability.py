@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.calibration._masses import BinCounts, MassMap, choose_edges, count_bins
 from pulens.calibration._scores import calibration_evidence
 from pulens.calibration.expected_error import CalibrationError, error_of_bins
+from pulens.counts.tally import Totals
 from pulens.estimate import Interval
 from pulens.evidence import Evidence, gather
 from pulens.intervals.construction import Construction, Ends
@@ -21,9 +21,8 @@ from pulens.intervals.policy import ends_in_doubt
 from pulens.intervals.prior_doubt import PRIOR_IN_METHOD, PriorDoubt
 from pulens.keywords import hands_on
 from pulens.notice import Notice
-from pulens.tally import Totals
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 KINDS = ("labelled", "unlabelled", "negative")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from pulens.comparison.order import Order
 from pulens.comparison.paired import Difference
+from pulens.counts.tally import Totals
 from pulens.errors import listed
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence
@@ -17,7 +18,6 @@ from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
 from pulens.scenario import Scenario
-from pulens.tally import Totals
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtr
 
 from pulens.estimate import Interval
 from pulens.intervals.construction import Construction, Ends
 from pulens.intervals.kernels.quantiles import expanded_tail, percentiles
 from pulens.intervals.prior_doubt import PriorDoubt
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 ROUGH = 10
 FEWEST_LABELLED = 2  # of which anything can be said of how rows differ
 

@@ -9,13 +9,12 @@ from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pulens.assumptions import check_label_noise
 from pulens.comparison.answer import Comparison
 from pulens.comparison.joint import JointRows, read_models
 from pulens.comparison.order import Order, largest_credible_prior, order_by_prior
 from pulens.comparison.paired import Difference, DifferenceOfRedraws, holm, two_sided_p
+from pulens.counts.tally import Tally
 from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import NOT_USED, Evidence, settle_class_prior
@@ -33,11 +32,11 @@ from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import find_contradiction
 from pulens.priors import ClassPrior, population_prior
 from pulens.priors.given import GivenPrior
+from pulens.recovery.assumptions import check_label_noise
 from pulens.recovery.many import priors_in_redraws
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
-from pulens.tally import Tally
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 LEAST_SHARE = 1e-3  # of the largest prior that may be true: at 0 there are no positives to find
 LEAST_DEFINED = 0.9  # of the redraws, for a difference to have an interval
 PRIORS_TRACED = 65  # when the order is traced

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.intervals.construction import Ends
 from pulens.intervals.kernels.quantiles import (
@@ -16,8 +15,8 @@ from pulens.intervals.kernels.quantiles import (
 )
 from pulens.intervals.of_metric import MetricConstruction
 from pulens.intervals.prior_doubt import GRID
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 QUICK_POINTS, QUICK_REACH = 33, 4.0  # normal quantiles that stand for a distribution where an interval is one of many
 
 

@@ -42,14 +42,13 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
 from pulens.intervals.kernels.quantiles import spread_of_interval, tail_for_range
 from pulens.recovery.many import HIGHEST_SHARE
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 Treatment = Literal["exact", "drawn", "range"]
 PRIORS_IN_RANGE = 5  # shares of a range at which an interval is found; what it holds is smooth in between
 PRIOR_IN_METHOD = {"exact": "", "drawn": ", class prior drawn", "range": ", over the range of the class prior"}

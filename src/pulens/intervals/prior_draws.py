@@ -6,16 +6,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from pulens.evidence import Evidence
 from pulens.intervals.kernels.quantiles import expanded_tail
 from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.recovery.many import ManyRecoveries, priors_in_redraws, recover_many
 from pulens.scenario import Scenario
-
-Floats = NDArray[np.float64]
+from pulens.types import Floats
 
 
 @dataclass(frozen=True)

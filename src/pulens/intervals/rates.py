@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.contingency import ROUNDING, Contingency
 from pulens.intervals.kernels.quantiles import even_jeffreys_quantiles, jeffreys_quantiles, seeded_levels
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.prior_draws import PriorDraws
-
-Floats = NDArray[np.float64]
+from pulens.recovery.contingency import ROUNDING, Contingency
+from pulens.types import Floats
 
 
 @dataclass(frozen=True)

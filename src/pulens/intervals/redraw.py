@@ -8,16 +8,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally
 from pulens.intervals.construction import Ends
 from pulens.intervals.kernels.quantiles import jeffreys_quantiles, percentiles
 from pulens.intervals.kernels.redraws import Redrawn, redraw_tally, tallies_of
 from pulens.intervals.of_metric import MetricConstruction
-from pulens.tally import Tally
+from pulens.recovery.assumptions import Assumptions
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 LONG_LOOP_ROWS, LONG_LOOP_REDRAWS = 20_000, 400  # metrics without a vectorised form may take time in every row
 READINGS_TAIL = 1.2  # the hull of two readings of average precision misses less often than either
 

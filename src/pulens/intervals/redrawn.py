@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.contingency import Contingency
 from pulens.intervals.kernels.redraws import Redrawn
+from pulens.recovery.contingency import Contingency
 from pulens.recovery.many import ManyRecoveries
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 STEADY_ROWS = 10  # rows of either kind above a threshold from which on the precision there is left uncut
 MOST_PRECISION = 2.0  # and even there this is noise
 

@@ -13,8 +13,7 @@ from pulens.intervals.construction import Ends
 from pulens.intervals.kernels.quantiles import percentiles
 from pulens.intervals.of_metric import MetricConstruction
 from pulens.intervals.redrawn import values_at_threshold
-
-Floats = NDArray[np.float64]
+from pulens.types import Floats
 
 
 @dataclass(frozen=True)

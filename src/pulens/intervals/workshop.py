@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.tally import Tally
 from pulens.evidence import Evidence
 from pulens.intervals.kernels.placements import PlacementMoments, placement_moments
 from pulens.intervals.kernels.redraws import Redrawn, compress, redraw_tally
@@ -18,9 +19,7 @@ from pulens.intervals.prior_doubt import PRIORS_IN_RANGE
 from pulens.intervals.prior_draws import PriorDraws
 from pulens.intervals.rates import PlausibleRates
 from pulens.intervals.redrawn import at_places, average_precisions, best_places
-from pulens.tally import Tally
-
-Floats = NDArray[np.float64]
+from pulens.types import Floats
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally
 from pulens.curves.precision_recall import Form, precision_recall_areas
 from pulens.intervals.redraw import AveragePrecisionReadTwice
 from pulens.metrics.parts.labelling_range import range_of_average_precision
 from pulens.metrics.parts.metric import Metric, OtherLabelling, Shown
 from pulens.metrics.parts.possible_worlds import WorldsAt
+from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.binning_error import precision_recall_errors
-from pulens.tally import Tally
 
 
 def average_precision(tally: Tally, assumptions: Assumptions, *, form: Form = "point") -> float:

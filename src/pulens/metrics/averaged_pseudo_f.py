@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.assumptions import Assumptions
+from pulens.counts.operating_points import Ties
+from pulens.counts.tally import Tally
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.observed import average_over_points, pseudo_f_at
-from pulens.operating_points import Ties
-from pulens.tally import Tally
+from pulens.recovery.assumptions import Assumptions
 
 
 def averaged_pseudo_f(tally: Tally, assumptions: Assumptions, *, ties: Ties = "expected") -> float:

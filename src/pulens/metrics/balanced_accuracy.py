@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.contingency import Contingency
-from pulens.metrics.parts.metric import Floats, Metric
+from pulens.metrics.parts.metric import Metric
+from pulens.recovery.contingency import Contingency
+from pulens.types import Floats
 
 
 def balanced_accuracy(table: Contingency) -> Floats:

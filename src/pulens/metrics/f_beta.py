@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from pulens.contingency import Contingency
 from pulens.errors import PulensError
-from pulens.metrics.parts.metric import Floats, Metric, divide
+from pulens.metrics.parts.metric import Metric, divide
+from pulens.recovery.contingency import Contingency
+from pulens.types import Floats
 
 
 def f_beta(table: Contingency, *, beta: float = 2.0) -> Floats:

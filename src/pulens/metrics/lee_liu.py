@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.observed import recall_and_share
-from pulens.tally import Tally
+from pulens.recovery.assumptions import Assumptions
 
 
 def lee_liu(tally: Tally, threshold: float, assumptions: Assumptions) -> float:
@@ -17,7 +17,7 @@ def lee_liu(tally: Tally, threshold: float, assumptions: Assumptions) -> float:
     the form that paper 000 uses. Zero when nothing is called positive.
 
     >>> tally = Tally.from_arrays(np.array([1, 1, 1, 0, 0, 0, 0, 0]), np.array([.8, .6, .3, .9, .6, .5, .4, .2]))
-    >>> from pulens.assumptions import UNCORRECTED
+    >>> from pulens.recovery.assumptions import UNCORRECTED
     >>> round(lee_liu(tally, 0.6, UNCORRECTED), 6)
     0.888889
     """

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.contingency import Contingency
-from pulens.metrics.parts.metric import Floats, Metric, divide
+from pulens.metrics.parts.metric import Metric, divide
+from pulens.recovery.contingency import Contingency
+from pulens.types import Floats
 
 
 def lift(table: Contingency) -> Floats:

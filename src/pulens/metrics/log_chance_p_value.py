@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.pulp_at_threshold import tails_at
-from pulens.tally import Tally
+from pulens.recovery.assumptions import Assumptions
 
 
 def log_chance_p_value(tally: Tally, threshold: float, assumptions: Assumptions) -> float:

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from pulens.assumptions import Assumptions
-from pulens.hypergeometric import log_p_values_upwards, tails
-from pulens.metrics.parts.metric import Floats, Metric
+from pulens.counts.hypergeometric import log_p_values_upwards, tails
+from pulens.counts.operating_points import Ties
+from pulens.counts.tally import Tally
+from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.observed import average_over_points
-from pulens.operating_points import Ties
-from pulens.tally import Tally
+from pulens.recovery.assumptions import Assumptions
+from pulens.types import Floats
 
 
 def log_pulp(tally: Tally, assumptions: Assumptions, *, ties: Ties = "expected") -> float:

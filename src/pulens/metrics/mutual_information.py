@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.observed import mutual_information_at
-from pulens.tally import Tally
+from pulens.recovery.assumptions import Assumptions
 
 
 def mutual_information(tally: Tally, threshold: float, assumptions: Assumptions) -> float:

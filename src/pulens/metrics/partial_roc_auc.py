@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally
 from pulens.curves import partial_area, roc_curve
 from pulens.errors import PulensError
 from pulens.metrics.parts.metric import Metric
 from pulens.recovery import recover
+from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.binning_error import roc_curve_error
-from pulens.tally import Tally
 
 
 def partial_roc_auc(tally: Tally, assumptions: Assumptions, *, max_false_positive_rate: float = 0.1) -> float:

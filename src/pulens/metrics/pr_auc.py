@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally
 from pulens.curves.precision_recall import Form, precision_recall_areas
 from pulens.metrics.parts.metric import Metric
+from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.binning_error import precision_recall_errors
-from pulens.tally import Tally
 
 
 def pr_auc(tally: Tally, assumptions: Assumptions, *, form: Form = "point") -> float:

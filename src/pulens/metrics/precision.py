@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pulens.contingency import Contingency
-from pulens.metrics.parts.metric import Floats, Metric, Shown, divide
+from pulens.metrics.parts.metric import Metric, Shown, divide
+from pulens.recovery.contingency import Contingency
+from pulens.types import Floats
 
 
 def precision(table: Contingency) -> Floats:

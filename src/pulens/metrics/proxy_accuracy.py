@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.observed import class_prior_of, recall_and_share
-from pulens.tally import Tally
+from pulens.recovery.assumptions import Assumptions
 
 
 def proxy_accuracy(tally: Tally, threshold: float, assumptions: Assumptions) -> float:

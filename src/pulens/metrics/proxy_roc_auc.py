@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally
 from pulens.metrics.parts.metric import Metric
 from pulens.recovery import pairwise_auc
+from pulens.recovery.assumptions import Assumptions
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 
 
 def proxy_roc_auc(tally: Tally, assumptions: Assumptions) -> float:

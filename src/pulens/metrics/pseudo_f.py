@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.observed import class_prior_of, recall_and_share
-from pulens.tally import Tally
+from pulens.recovery.assumptions import Assumptions
 
 
 def pseudo_f(tally: Tally, threshold: float, assumptions: Assumptions) -> float:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.assumptions import Assumptions
-from pulens.hypergeometric import KnownChances, chances_along, chances_upwards, sum_of_chances, tails
-from pulens.metrics.parts.metric import Metric
-from pulens.operating_points import (
+from pulens.counts.hypergeometric import KnownChances, chances_along, chances_upwards, sum_of_chances, tails
+from pulens.counts.operating_points import (
     Ranking,
     Ties,
     constant,
@@ -16,7 +14,9 @@ from pulens.operating_points import (
     read_ranking,
     sum_inside_ties,
 )
-from pulens.tally import Tally
+from pulens.counts.tally import Tally
+from pulens.metrics.parts.metric import Metric
+from pulens.recovery.assumptions import Assumptions
 
 
 def pulp(tally: Tally, assumptions: Assumptions, *, ties: Ties = "expected") -> float:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pulens.assumptions import Assumptions
-from pulens.hypergeometric import Tails, tails
+from pulens.counts.hypergeometric import Tails, tails
+from pulens.counts.operating_points import Ranking
+from pulens.counts.tally import Tally
 from pulens.metrics.parts.metric import Metric
-from pulens.operating_points import Ranking
-from pulens.tally import Tally
+from pulens.recovery.assumptions import Assumptions
 
 
 def pulp_at_threshold(tally: Tally, threshold: float, assumptions: Assumptions) -> float:

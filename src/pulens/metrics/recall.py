@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.contingency import Contingency
-from pulens.metrics.parts.metric import Floats, Metric, Shown
+from pulens.metrics.parts.metric import Metric, Shown
+from pulens.recovery.contingency import Contingency
+from pulens.types import Floats
 
 
 def recall(table: Contingency) -> Floats:

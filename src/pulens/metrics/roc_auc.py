@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally
 from pulens.curves import roc_area, roc_curve
 from pulens.errors import PulensError
 from pulens.intervals.area import AreaUnderROC
@@ -12,8 +12,8 @@ from pulens.metrics.parts.labelling_range import range_of_area
 from pulens.metrics.parts.metric import Metric, OtherLabelling, Shown
 from pulens.metrics.parts.possible_worlds import WorldsAt
 from pulens.recovery import direct_roc_auc, recover
+from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.binning_error import roc_auc_errors, roc_curve_error
-from pulens.tally import Tally
 
 
 def roc_auc(tally: Tally, assumptions: Assumptions, *, method: Literal["direct", "indirect"] = "direct") -> float:

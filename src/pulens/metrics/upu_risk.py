@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.risk import observed_risk
+from pulens.recovery.assumptions import Assumptions
 from pulens.risks import unbiased
-from pulens.tally import Tally
 
 
 def upu_risk(tally: Tally, assumptions: Assumptions, *, loss: str = "zero-one") -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pulens.assumptions import check_label_noise
+from pulens.counts.tally import Tally, Totals
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
 from pulens.inputs import READING, read_tally
@@ -19,8 +19,8 @@ from pulens.priors.audit import combine as combine_with_audit
 from pulens.priors.class_prior import ClassPrior, population_prior
 from pulens.priors.feasible import feasible_range
 from pulens.priors.from_scores import find
+from pulens.recovery.assumptions import check_label_noise
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
-from pulens.tally import Tally, Totals
 
 FEWEST_LABELLED, FEWEST_UNLABELLED, FEW_LABELLED = 20, 50, 100
 WEAK_AUC, HIGH_PRIOR, LOW_PRIOR = 0.65, 0.9, 0.02

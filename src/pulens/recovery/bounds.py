@@ -13,14 +13,13 @@ from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pulens.contingency import Contingency
+from pulens.counts.tally import Tally
 from pulens.errors import AssumptionError
 from pulens.intervals.kernels.bands import Band, rank_band
-from pulens.tally import Tally
+from pulens.recovery.contingency import Contingency
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 Approach = Literal["positives", "negatives", "tighter"]
 MOST_WORK = 1 << 22  # thresholds times numbers of latent positives that are tried one by one
 SLACK = 1e-9  # a product within this of a whole number is that number: bands are never exact to more

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.assumptions import Assumptions
-from pulens.contingency import ROUNDING
+from pulens.counts.tally import Tally, Totals
 from pulens.intervals.kernels.redraws import compress
 from pulens.notice import Notice, Severity
+from pulens.recovery.assumptions import Assumptions
+from pulens.recovery.contingency import ROUNDING
 from pulens.recovery.point import Recovery, observed_rates
 from pulens.scenario import Scenario
-from pulens.tally import Tally, Totals
 
 CHANCE_LIMIT = 4.0  # the largest of many correlated deviations reaches 3 to 3.5 standard errors by chance
 THINNED, HALVINGS = 4096, 30

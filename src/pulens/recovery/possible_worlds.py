@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.tally import Tally, Totals
 from pulens.intervals.kernels.redraws import compress
-from pulens.recovery.sensitivity import Favours
-from pulens.tally import Tally, Totals
+from pulens.recovery.labelling import Favours
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 MOST_BLOCKS = 128
 SLACK = 2.0  # standard errors by which limits on the number of positives are moved outwards
 

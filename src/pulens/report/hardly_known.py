@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pulens.metrics.parts.rests_on import is_estimated
 
 if TYPE_CHECKING:
-    from pulens.evaluation import Evaluation
+    from pulens.doors.evaluate import Evaluation
 
 SAID_BY_THE_ESTIMATOR = ("flat-likelihood", "undetermined-prior")
 WIDE_PRIOR, WIDE_PRECISION = 0.3, 0.5

@@ -16,7 +16,7 @@ from pulens.report.summary import Row, summarise
 from pulens.report.words import percent, prior_words, title_of
 
 if TYPE_CHECKING:
-    from pulens.evaluation import Evaluation
+    from pulens.doors.evaluate import Evaluation
 
 SCRIPTS = (
     *("words.js", "recovery.js", "doubt.js", "prior.js", "chart.js", "figures.js", "reliability.js"),

@@ -12,7 +12,7 @@ from pulens.priors import population_prior, rows_to_audit
 from pulens.report.words import ranks_backwards
 
 if TYPE_CHECKING:
-    from pulens.evaluation import Evaluation
+    from pulens.doors.evaluate import Evaluation
 
 MOST_STEPS = 3
 FEWEST_TO_AUDIT, MOST_TO_AUDIT = 50, 1000

@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.tally import Tally
+from pulens.doors.other_scenario import under_scenario
+from pulens.doors.sensitivity import ranges_under_other_labelling, sensitivity_curve
 from pulens.errors import AssumptionError, PulensError
 from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.redraws import compress
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.measure import value as metric_value
-from pulens.other_scenario import under_scenario
 from pulens.priors import ClassPrior, population_prior
 from pulens.recovery import feasibility, pairwise_auc
 from pulens.report.summary import Row, Summary
 from pulens.report.thinning import Thinned, thin
 from pulens.report.words import title_of
-from pulens.robustness import ranges_under_other_labelling, sensitivity_curve
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 
 if TYPE_CHECKING:
-    from pulens.evaluation import Evaluation
+    from pulens.doors.evaluate import Evaluation
     from pulens.evidence import Evidence
 
 MOST_BINS = 48

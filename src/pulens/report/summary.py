@@ -14,7 +14,7 @@ from pulens.report.next_steps import NextStep, next_steps
 from pulens.report.words import Assumption, assumptions, counts_of, scenario_sentence, title_of, verdict
 
 if TYPE_CHECKING:
-    from pulens.evaluation import Evaluation
+    from pulens.doors.evaluate import Evaluation
 
 MARK = "~"  # beside a number that rests on an estimated class prior
 

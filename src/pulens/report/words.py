@@ -12,9 +12,9 @@ from pulens.report.contradiction import contradiction_verdict
 from pulens.scenario import Scenario
 
 if TYPE_CHECKING:
-    from pulens.evaluation import Evaluation
+    from pulens.doors.evaluate import Evaluation
+    from pulens.doors.other_scenario import OtherScenario
     from pulens.evidence import Evidence
-    from pulens.other_scenario import OtherScenario
 
 BACKWARDS = 0.45  # a ROC AUC below it, where there is no interval to tell it from one half
 
@@ -178,7 +178,7 @@ def scenario_words(scenario: Scenario, way: str = "both") -> str:
 def scenario_sentence(other: OtherScenario | None, way: str = "both") -> str:
     """The scenario in plain words, how to say the other, and which numbers would move; empty where it is no matter.
 
-    >>> from pulens.other_scenario import OtherScenario
+    >>> from pulens.doors.other_scenario import OtherScenario
     >>> moved = {"precision": (0.481, 0.543), "lift": (2.0, 2.5)}
     >>> other = OtherScenario(Scenario.SINGLE_SET, Scenario.CASE_CONTROL, "population", moved)
     >>> print(scenario_sentence(other, "command").split("; ")[1])

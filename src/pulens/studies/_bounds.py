@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.tally import Tally
 from pulens.estimate import Curve
 from pulens.intervals.kernels.bands import rank_band
 from pulens.recovery import pairwise_auc
-from pulens.tally import Tally
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 SEPARATION = 1.0  # standard deviations between the means of positives and negatives in simulated rankings
 COLOURS = {"truth": "#222222", "ours": "#1f5fa8", "other": "#c8553d", "third": "#3d8b5f", "fourth": "#7d5ba6"}
 PAPER_AREA = 0.768  # true AUROC of the paper's model on covtype, in the heads of Tables 1 and 2

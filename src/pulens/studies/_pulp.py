@@ -14,17 +14,17 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.assumptions import UNCORRECTED
-from pulens.hypergeometric import tails
+from pulens.counts.hypergeometric import tails
+from pulens.counts.operating_points import Ranking, average
+from pulens.counts.tally import Tally
 from pulens.labelling import Mechanism, find, mixture_log_density
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import raw_value
-from pulens.operating_points import Ranking, average
+from pulens.recovery.assumptions import UNCORRECTED
 from pulens.studies._hidden_labels import hide_labels
 from pulens.studies._pulp_classifiers import classifiers, quietly
 from pulens.studies._pulp_data import LabelledSet, available
 from pulens.studies._study import Workbench
-from pulens.tally import Tally
 
 # as the paper names them, and which of our metrics each is
 MEASURES = {

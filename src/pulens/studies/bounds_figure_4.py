@@ -15,20 +15,21 @@ from pathlib import Path
 
 import numpy as np
 
-from pulens.assumptions import Assumptions
 from pulens.comparison.order import Order, order_by_prior
-from pulens.contingency import Contingency
+from pulens.counts.tally import Tally
 from pulens.curves.bound_curves import bound_roc, trapezoid
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import raw_value
 from pulens.plots import draw_curve
 from pulens.recovery import direct_roc_auc, recover
+from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.bounds import latent_count, surrogates_in_head, table_from_surrogates
+from pulens.recovery.contingency import Contingency
 from pulens.recovery.feasibility import impossible_rates
 from pulens.scenario import Scenario
-from pulens.studies._bounds import COLOURS, Floats, save
+from pulens.studies._bounds import COLOURS, save
 from pulens.studies._study import Claim, Outcome, Study, Workbench
-from pulens.tally import Tally
+from pulens.types import Floats
 
 KNOWN, UNLABELLED = 5_000, 45_000  # the caption of the figure
 MODELS = ("model 1", "model 2")

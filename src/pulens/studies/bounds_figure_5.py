@@ -8,25 +8,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.assumptions import UNCORRECTED
-from pulens.bounding import Bounds, bounds
+from pulens.counts.tally import Tally
 from pulens.curves import precision_recall_curve, roc_curve
 from pulens.curves.precision_recall import curve_areas
+from pulens.doors.bounds import Bounds, bounds
 from pulens.intervals.kernels.bands import rank_band
 from pulens.plots import draw_curve
 from pulens.recovery import recover
-from pulens.studies._bounds import (
-    COLOURS,
-    PAPER_AREA,
-    Floats,
-    TrueRanking,
-    band_holds,
-    height_at,
-    save,
-    trained_ranking,
-)
+from pulens.recovery.assumptions import UNCORRECTED
+from pulens.studies._bounds import COLOURS, PAPER_AREA, TrueRanking, band_holds, height_at, save, trained_ranking
 from pulens.studies._study import Claim, Outcome, Study, Workbench
-from pulens.tally import Tally
+from pulens.types import Floats
 
 KNOWN, UNLABELLED = 1_000, 39_000  # section 6.3: 5% of 20,000 positives; 20,000 negatives
 UNLABELLED_PRIOR = 19_000 / 39_000  # printed as 49%

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from pulens.assumptions import Assumptions
-from pulens.contingency import Contingency
+from pulens.counts.tally import Tally
 from pulens.errors import PulensError
 from pulens.metrics import Metric, measure
 from pulens.metrics.parts.measure import raw_value
 from pulens.recovery import recover_at
-from pulens.tally import Tally
+from pulens.recovery.assumptions import Assumptions
+from pulens.recovery.contingency import Contingency
 
 TABLES, RANKINGS = 400, 12
 TOLERANCE = 1e-9

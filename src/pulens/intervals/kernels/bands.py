@@ -6,11 +6,10 @@ import math
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.errors import PulensError, listed
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 BandName = Literal["dkw-two-sample", "dkw", "clopper-pearson", "bootstrap"]
 BAND_NAMES: tuple[str, ...] = get_args(BandName)
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.tally import Tally
+from pulens.counts.tally import Tally
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 SKEW_OF_NO_SPREAD = 1.2  # with it the limit of a rate seen n times of n is the exact one, about 1 - 3.7 / n
 KINDS = 3  # labelled, unlabelled, known negative
 

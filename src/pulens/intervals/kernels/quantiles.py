@@ -6,9 +6,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from pulens.types import Floats
+
 MOST_SKEW = 1.2  # beyond it the expansion behind the correction says nothing any more
 
 

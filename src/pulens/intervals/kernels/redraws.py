@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.tally import Tally, Totals
 from pulens.intervals.kernels.resampling import Resampling
-from pulens.tally import Tally, Totals
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 Answer = TypeVar("Answer")
 MOST_BLOCKS = 256  # distinct thresholds kept for redraws
 MULTINOMIAL_ROWS = 1000  # more rows are redrawn by Poisson counts: twice as fast, and their total is then steady

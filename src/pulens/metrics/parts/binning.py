@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any
 
+from pulens.counts.tally import Tally
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
 from pulens.metrics.parts.metric import Metric
 from pulens.notice import Notice, Severity
 from pulens.recovery.binning_error import corners
-from pulens.tally import Tally
 
 Estimator = Callable[..., Estimate]
 Valuer = Callable[..., float]

@@ -5,17 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pulens.contingency import Contingency
+from pulens.counts.tally import Tally
 from pulens.evidence import Evidence
 from pulens.intervals.kernels.redraws import compress
 from pulens.recovery import Recovery
-from pulens.recovery.sensitivity import Favours, mean_range, precision_sum, precision_sum_range, rate_range
+from pulens.recovery.contingency import Contingency
+from pulens.recovery.labelling import Favours, mean_range, precision_sum, precision_sum_range, rate_range
 from pulens.scenario import Scenario
-from pulens.tally import Tally
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 RATES_TRIED = 257  # true positive rates between the extremes, for metrics that need not be monotone
 
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pulens.assumptions import Assumptions
-from pulens.contingency import ROUNDING
+from pulens.counts.tally import Tally
 from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
@@ -19,9 +18,10 @@ from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import NARROWEST, Contradiction, at_least_so_wide
 from pulens.metrics.parts.rests_on import rests_on
 from pulens.recovery import recover_at
+from pulens.recovery.assumptions import Assumptions
+from pulens.recovery.contingency import ROUNDING
 from pulens.recovery.feasibility import impossible_rates
 from pulens.recovery.many import recover_many
-from pulens.tally import Tally
 
 PRIORS_TRIED = 33  # points of a class-prior range at which a metric is computed to find its extremes
 LONG_TALLY, FEWER_PRIORS = 200_000, 9  # a metric of so long a ranking takes time, and hardly bends over the range

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.intervals.of_metric import MetricConstruction
-
-Floats = NDArray[np.float64]
+from pulens.types import Floats
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.assumptions import Assumptions
-from pulens.metrics.parts.metric import Floats, divide
-from pulens.operating_points import average, read_ranking
+from pulens.counts.operating_points import average, read_ranking
+from pulens.counts.tally import Tally, Totals
+from pulens.metrics.parts.metric import divide
+from pulens.recovery.assumptions import Assumptions
 from pulens.scenario import Scenario
-from pulens.tally import Tally, Totals
+from pulens.types import Floats
 
 
 def f1_at(called: Any, hits: Any, rows: int, labelled: int) -> Floats:

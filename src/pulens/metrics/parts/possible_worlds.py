@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.contingency import Contingency
 from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
@@ -20,12 +19,13 @@ from pulens.metrics.parts.labelling_range import negative_rate, outscored_by
 from pulens.metrics.parts.metric import Metric
 from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior, population_prior
+from pulens.recovery.contingency import Contingency
 from pulens.recovery.feasibility import CHANCE_LIMIT, ImpossibleRates, impossible_rates, largest_possible_prior
+from pulens.recovery.labelling import Favours, precision_gradient, precision_sum, precision_sum_bilinear, rate_range
 from pulens.recovery.possible_worlds import SLACK, PossibleWorlds, blocks_of, positives_that_fit
-from pulens.recovery.sensitivity import Favours, precision_gradient, precision_sum, precision_sum_bilinear, rate_range
 from pulens.scenario import Scenario
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 DEFAULT_MULTIPLE = 3.0  # of the least factor: a convention, see docs/sensitivity.md
 NARROWEST = 1e-3  # a number that was cut at the edge of what is possible is not known better than this
 RATES_TRIED = 257

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.assumptions import Assumptions
+from pulens.counts.tally import Tally
 from pulens.errors import PulensError
 from pulens.metrics.parts.observed import class_prior_of
+from pulens.recovery.assumptions import Assumptions
 from pulens.risks import LOSSES, RiskParts, risk_parts
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 
 
 def observed_risk(tally: Tally, assumptions: Assumptions, loss: str, measure: str) -> RiskParts:
