@@ -48,8 +48,8 @@ def test_the_diagram_follows_the_class_prior_as_python_does(open_page, report):
     field.press("Enter")
     opened.settle()
     # the bins stay those of the page; Python is asked for the same ones
-    from pulens.calibration._masses import count_bins
-    from pulens.calibration._scores import calibration_evidence
+    from pulens.calibration.masses import count_bins
+    from pulens.calibration.probabilities import calibration_evidence
     from pulens.calibration.reliability import reliability_of_bins
 
     evidence = calibration_evidence(*rows(), class_prior=0.22, scenario="single-set")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pulens.calibration import expected_calibration_error
 from pulens.calibration._gaps import Gaps, error_terms
-from pulens.calibration._masses import MassMap, choose_edges, count_bins
+from pulens.calibration.masses import MassMap, choose_edges, count_bins
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
 from pulens.evidence import gather

@@ -8,8 +8,8 @@ import pytest
 from pulens import calibration
 from pulens.calibration import _gaps
 from pulens.calibration import reliability as diagram  # the function; its kernels live in the module of that name
-from pulens.calibration._masses import MassMap, count_bins
 from pulens.calibration.binning import MOST_BINS, mass_edges, width_edges
+from pulens.calibration.masses import MassMap, count_bins
 from pulens.counts.tally import Tally
 
 RNG_SEED = 19
@@ -26,7 +26,7 @@ def rows(size: int, digits: int | None = None) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("digits", [None, 2])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_bins_hold_what_their_rows_add_up_to(bins: int, digits: int | None, weighted: bool, monkeypatch) -> None:
-    monkeypatch.setattr("pulens.calibration._masses._PIECE", 100)  # so that bins reach over several pieces
+    monkeypatch.setattr("pulens.calibration.masses._PIECE", 100)  # so that bins reach over several pieces
     labels, scores = rows(3000, digits)
     weights = np.random.default_rng(1).uniform(0.5, 2, labels.size) if weighted else np.ones(labels.size)
     tally = Tally.from_arrays(labels, scores, weights if weighted else None)

@@ -7,7 +7,7 @@ import pytest
 
 from pulens.errors import InputError
 from pulens.inputs import read_tallies, read_tally
-from pulens.inputs.engines import _counts, _drive
+from pulens.inputs.engines import counts, drive
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("duckdb")
@@ -57,8 +57,8 @@ def test_more_than_ten_thousand_segments_are_counted(tmp_path):
 
 def test_too_many_segments_are_called_that(tmp_path, monkeypatch):
     write_segments(tmp_path / "a.parquet", 30)
-    monkeypatch.setattr(_counts, "KEYS_LIMIT", 20)
-    monkeypatch.setattr(_drive, "KEYS_LIMIT", 20)
+    monkeypatch.setattr(counts, "KEYS_LIMIT", 20)
+    monkeypatch.setattr(drive, "KEYS_LIMIT", 20)
     with pytest.raises(InputError, match=r"column 'site' has .* segments or more"):
         read_tallies(tmp_path / "a.parquet", group_by="site")
 

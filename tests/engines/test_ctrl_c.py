@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pulens.inputs.engines._stopping import stopped_by_ctrl_c
+from pulens.inputs.engines.stopping import stopped_by_ctrl_c
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals that tests could send")
 

@@ -11,7 +11,7 @@ from pulens.counts.joint import JointTally
 from pulens.counts.tally import Tally
 from pulens.errors import InputError
 from pulens.inputs import read_joint, read_tallies, read_tally
-from pulens.inputs.engines import _drive
+from pulens.inputs.engines import drive
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
@@ -75,12 +75,12 @@ def test_binned_counts_are_exact_at_their_thresholds_and_refined_to_the_toleranc
     labels = rng.choice([1, 0], 400, p=[0.3, 0.7])
     source, where = put({"score": scores.tolist(), "label": labels.tolist()})
     exact = read_tally(labels, scores)
-    monkeypatch.setattr(_drive, "EXACT_ROWS", 40)
-    monkeypatch.setattr(_drive, "CELL_BITS", 4)
+    monkeypatch.setattr(drive, "EXACT_ROWS", 40)
+    monkeypatch.setattr(drive, "CELL_BITS", 4)
     sizes = []
     for tolerance in (0.05, 0.002):
         tally = read_tally(source, tolerance=tolerance, **where)
-        assert max(errors.sum() for errors in _drive.pair_errors(tally)) <= tolerance
+        assert max(errors.sum() for errors in drive.pair_errors(tally)) <= tolerance
         for place, threshold in enumerate(tally.thresholds):
             assert exact.at(threshold)[:2] == (tally.labelled[place], tally.unlabelled[place])
         sizes.append(len(tally))

@@ -17,8 +17,8 @@ from pulens.cli import main
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
 from pulens.inputs import read_tally
-from pulens.inputs.engines import _drive
-from pulens.inputs.engines._stream import SortedStream
+from pulens.inputs.engines import drive
+from pulens.inputs.engines.stream import SortedStream
 from pulens.inputs.tally_files import TallyFile, merge, read_tally_file, write_tally_file
 
 
@@ -99,7 +99,7 @@ def test_a_database_that_goes_away_is_an_error(postgresql, monkeypatch):
         connection.execute(
             sa.text("CREATE TABLE leaving AS SELECT random() AS score, 1 AS label FROM generate_series(1, 9)")
         )
-    survey = _drive._check_survey
+    survey = drive._check_survey
 
     def then_the_server_hangs_up(*given):
         survey(*given)
@@ -110,7 +110,7 @@ def test_a_database_that_goes_away_is_an_error(postgresql, monkeypatch):
             )
             assert connection.execute(ours).all()
 
-    monkeypatch.setattr(_drive, "_check_survey", then_the_server_hangs_up)
+    monkeypatch.setattr(drive, "_check_survey", then_the_server_hangs_up)
     with pytest.raises(InputError, match="the connection was lost"):
         read_tally(postgresql, table="leaving")
     engine.dispose()
@@ -218,7 +218,7 @@ def test_a_table_that_changes_between_the_passes_is_refused(monkeypatch):
     import polars as pl
 
     frame = pl.DataFrame({"score": [0.9, 0.5, 0.1], "label": [1, 0, 0]}).lazy()
-    monkeypatch.setattr("pulens.inputs.engines._counts.Counts.rows", property(lambda self: 4.0))
+    monkeypatch.setattr("pulens.inputs.engines.counts.Counts.rows", property(lambda self: 4.0))
     with pytest.raises(InputError, match="it changed while it was read"):
         read_tally(frame)
 

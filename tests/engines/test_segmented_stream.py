@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from pulens.errors import InputError
-from pulens.inputs.engines._coded import CodedSegments
-from pulens.inputs.engines._counts import tallies
-from pulens.inputs.engines._segmented_stream import SegmentedStream
-from pulens.inputs.engines._stream import SortedStream
+from pulens.inputs.engines.coded import CodedSegments
+from pulens.inputs.engines.counts import tallies
+from pulens.inputs.engines.segmented_stream import SegmentedStream
+from pulens.inputs.engines.stream import SortedStream
 
 FLOAT = np.dtype(np.float64)
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from pulens.counts.tally import Tally
 from pulens.inputs import read_tallies, read_tally
-from pulens.inputs.engines import _drive
-from pulens.inputs.engines._counts import tallies
-from pulens.inputs.engines._stream import SortedStream
+from pulens.inputs.engines import drive
+from pulens.inputs.engines.counts import tallies
+from pulens.inputs.engines.stream import SortedStream
 
 rows = st.lists(st.tuples(st.sampled_from([1, 0, 0, 0, -1]), st.integers(0, 40)), min_size=1, max_size=60)
 
@@ -49,8 +49,8 @@ def test_many_distinct_scores_are_sorted_and_streamed(kind, tmp_path, monkeypatc
     import duckdb
     import polars as pl
 
-    monkeypatch.setattr(_drive, "EXACT_ROWS", 40)
-    monkeypatch.setattr(_drive, "SORT_ABOVE", 10)
+    monkeypatch.setattr(drive, "EXACT_ROWS", 40)
+    monkeypatch.setattr(drive, "SORT_ABOVE", 10)
     monkeypatch.setattr("pulens.inputs.tallies.LARGE_FILE", 0)
     rng = np.random.default_rng(0)
     frame = pl.DataFrame(
@@ -64,11 +64,11 @@ def test_many_distinct_scores_are_sorted_and_streamed(kind, tmp_path, monkeypatc
     with duckdb.connect() as connection:
         source = connection.read_parquet(str(tmp_path / "x.parquet")) if kind == "relation" else tmp_path / "x.parquet"
         exact = read_tally(frame)
-        monkeypatch.setattr(_drive, "FINE_CELL_BITS", 6)
+        monkeypatch.setattr(drive, "FINE_CELL_BITS", 6)
         joined = read_tally(source)
         assert joined.binning is not None
         assert len(joined) < len(exact) / 2
-        assert all(errors.sum() == 0 for errors in _drive.pair_errors(joined))
+        assert all(errors.sum() == 0 for errors in drive.pair_errors(joined))
         assert read_tally(source, tolerance=0) == exact
         segments = read_tallies(source, group_by="site", tolerance=0)
         assert list(segments) == ["a", None]
@@ -87,6 +87,6 @@ def test_float32_scores_stay_float32(tmp_path, monkeypatch):
         got = read_tally(source)
         assert got.thresholds.dtype == np.float32
         assert got == expected
-    monkeypatch.setattr(_drive, "EXACT_ROWS", 40)
-    monkeypatch.setattr(_drive, "SORT_ABOVE", 10)
+    monkeypatch.setattr(drive, "EXACT_ROWS", 40)
+    monkeypatch.setattr(drive, "SORT_ABOVE", 10)
     assert read_tally(tmp_path / "x.parquet", tolerance=0).thresholds.dtype == np.float32

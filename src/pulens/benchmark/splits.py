@@ -30,7 +30,7 @@ from pulens.whole_files import whole_file
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class LabelledTable:
     """All rows of a data set as float32, their true classes, and which of them are the official test rows."""
 
     X: NDArray[np.float32]
@@ -84,7 +84,7 @@ class PreparedRun:
 
 
 @lru_cache(maxsize=2)
-def load_table(dataset: str, rows: int | None = None, options: tuple[tuple[str, Any], ...] = ()) -> Table:
+def load_table(dataset: str, rows: int | None = None, options: tuple[tuple[str, Any], ...] = ()) -> LabelledTable:
     """The data set as one table; with ``rows`` a fixed random part of it, classes in proportion."""
     data = datasets.load(dataset, **dict(options))
     assert data.y is not None
@@ -105,14 +105,14 @@ def load_table(dataset: str, rows: int | None = None, options: tuple[tuple[str, 
             )
         )
         X, y, test = X[kept], y[kept], None if test is None else test[kept]
-    return Table(np.ascontiguousarray(X, np.float32), y, test)
+    return LabelledTable(np.ascontiguousarray(X, np.float32), y, test)
 
 
-def table_of(run: Run) -> Table:
+def table_of(run: Run) -> LabelledTable:
     return load_table(run.dataset, run.rows, tuple(sorted(run.dataset_options.items())))
 
 
-def split_of(run: Run, table: Table) -> tuple[Places, Places, Places]:
+def split_of(run: Run, table: LabelledTable) -> tuple[Places, Places, Places]:
     """Training pool, validation rows and test rows; the same for all runs with this data set and seed."""
     rng = np.random.default_rng(np.random.SeedSequence(run.seed).spawn(4)[0])
     if table.test is None:
@@ -130,7 +130,7 @@ def scaled(X: NDArray[np.float32], pool: Places) -> NDArray[np.float32]:
     return found
 
 
-def prepare(run: Run, table: Table, cache: Path | None = None) -> PreparedRun:
+def prepare(run: Run, table: LabelledTable, cache: Path | None = None) -> PreparedRun:
     """Split, label, count."""
     pool, held, test = split_of(run, table)
     rule = find(run.mechanism)
@@ -185,11 +185,11 @@ class _KnownOdds:
         return found
 
 
-def _looks(run: Run, table: Table, pool: Places) -> Any:
+def _looks(run: Run, table: LabelledTable, pool: Places) -> Any:
     return scaled(table.X, pool) if run.standardise else table.X
 
 
-def _log_odds(run: Run, table: Table, pool: Places, cache: Path | None) -> NDArray[np.float64]:
+def _log_odds(run: Run, table: LabelledTable, pool: Places, cache: Path | None) -> NDArray[np.float64]:
     """The auxiliary posterior of biased labels; kept on disk, since every learner of the plan needs it again."""
     facts: list[Any] = [run.dataset, run.rows, run.seed, run.test_share, run.validation_share, run.standardise]
     if run.data_options:

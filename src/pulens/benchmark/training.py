@@ -25,14 +25,14 @@ from pulens.benchmark import methods
 from pulens.benchmark.archive.counts import binned_counts, decisions, exact_metrics
 from pulens.benchmark.archive.row import RunRow
 from pulens.benchmark.plan import Run
-from pulens.benchmark.splits import PreparedRun, Table, prepare, scaled, table_of
+from pulens.benchmark.splits import LabelledTable, PreparedRun, prepare, scaled, table_of
 from pulens.errors import PulensError
 
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """What training found for one run, before it is put into words of the archive."""
 
     curve: dict[str, list[Any]]
@@ -130,7 +130,7 @@ def _sample_facts(one: PreparedRun) -> Row:
     }
 
 
-def _judged(one: PreparedRun, outcome: Outcome) -> Row:
+def _judged(one: PreparedRun, outcome: RunOutcome) -> Row:
     """Curve, choices with exact metrics, and tallies at every epoch that some criterion chose."""
     choices, tallies, done = [], [], set()
     for selection, chosen in outcome.choices.items():
@@ -148,7 +148,7 @@ def _judged(one: PreparedRun, outcome: Outcome) -> Row:
     return {"curve": points, "choices": choices, "tallies": tallies, "epochs": int(outcome.curve["epoch"][-1])}
 
 
-def _silent(outcome: Outcome) -> list[str]:
+def _silent(outcome: RunOutcome) -> list[str]:
     """A sentence about criteria that said nothing at any epoch, so that the last one stands in their place."""
     names = [name for name, chosen in outcome.choices.items() if name != "last" and np.isnan(chosen.value)]
     if not names:
@@ -170,8 +170,8 @@ def _costs(cost: Cost, runs: int) -> Row:
 
 
 def _fit_stack(
-    method: methods.Method, prepared: Sequence[PreparedRun], table: Table, device: str
-) -> tuple[list[Outcome], Cost, str]:
+    method: methods.Method, prepared: Sequence[PreparedRun], table: LabelledTable, device: str
+) -> tuple[list[RunOutcome], Cost, str]:
     """All runs as one, watched after every epoch."""
     import torch
 
@@ -221,15 +221,15 @@ def _fit_stack(
     if not watch.trace:
         raise RuntimeError(f"{method.name} trained no epoch that could be kept.")
     outcomes = [
-        Outcome(curve, choices, _plain(watch.found(run)) | _told(prepared[run], float(watch.priors[run])))
+        RunOutcome(curve, choices, _plain(watch.found(run)) | _told(prepared[run], float(watch.priors[run])))
         for run, (curve, choices) in enumerate(zip(watch.curves(), watch.choices(), strict=True))
     ]
     return outcomes, cost, str(place)
 
 
 def _fit_one_by_one(
-    method: methods.Method, prepared: Sequence[PreparedRun], table: Table, device: str
-) -> tuple[list[Outcome], Cost, str]:
+    method: methods.Method, prepared: Sequence[PreparedRun], table: LabelledTable, device: str
+) -> tuple[list[RunOutcome], Cost, str]:
     """Learners without a network: an ordinary fit, which is one epoch."""
     from pulens.benchmark.watch import JudgedStack, Watch
 
@@ -262,7 +262,7 @@ def _look_once(
     seconds: float,
     stacked: Any,
     watcher: Any,
-) -> Outcome:
+) -> RunOutcome:
     import torch
 
     parts, nothing = [one.validation, one.test], torch.empty(0)
@@ -275,7 +275,7 @@ def _look_once(
     scores = [torch.as_tensor(np.asarray(learner.decision_function(X[part.rows]), np.float64))[None] for part in parts]
     watch.training_seconds.append(seconds)
     watch.see(1, scores[0], scores[1], None)
-    return Outcome(watch.curves()[0], watch.choices()[0], _plain(_attributes(learner)) | _told(one, prior))
+    return RunOutcome(watch.curves()[0], watch.choices()[0], _plain(_attributes(learner)) | _told(one, prior))
 
 
 def _training_rows(method: methods.Method, one: PreparedRun) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -353,7 +353,7 @@ def _labelled_first(part: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     return np.concatenate([labelled, unlabelled]), np.repeat([1, 0], [labelled.size, unlabelled.size])
 
 
-def _tables(prepared: Sequence[PreparedRun], table: Table) -> tuple[NDArray[np.float32], list[int]]:
+def _tables(prepared: Sequence[PreparedRun], table: LabelledTable) -> tuple[NDArray[np.float32], list[int]]:
     """One table for all runs, or, where columns are scaled with training rows, one per seed on top of another."""
     if not prepared[0].run.standardise:
         return table.X, [0] * len(prepared)

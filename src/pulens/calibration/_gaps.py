@@ -2,7 +2,7 @@ r"""Gaps of bins and how they vary: kernels for the calibration error's value, b
 
 The gap of a bin, :math:`g_b = \pi_b - c_b`, is its mass of positives less the mass the model promises; the
 calibration error is :math:`\sum_b |g_b|`. A row of kind k and score s adds :math:`(p_k - q_k s)/n_k` to its bin's
-gap, with p and q the coefficients of :class:`~pulens.calibration._masses.MassMap`, so each gap is a sum of
+gap, with p and q the coefficients of :class:`~pulens.calibration.masses.MassMap`, so each gap is a sum of
 independent terms and its variance is known.
 """
 
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from pulens.calibration._masses import BinCounts, MassMap
+from pulens.calibration.masses import BinCounts, MassMap
 from pulens.types import Floats
 
 FEWEST_REDRAWS = 20

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pulens.calibration._risk import Points
-from pulens.calibration.recalibrators._map import CalibrationMap, Recalibrator
+from pulens.calibration.calibration_map import CalibrationMap, Recalibrator
 
 
 def keep_scores(points: Points, scores_are: str) -> CalibrationMap:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pulens.calibration._masses import MassMap
+from pulens.calibration.masses import MassMap
 from pulens.counts.tally import Tally
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence

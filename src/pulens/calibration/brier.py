@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from pulens.calibration._masses import MassMap, choose_edges, count_bins
 from pulens.calibration._risk import mean_estimate
-from pulens.calibration._scores import calibration_evidence
+from pulens.calibration.masses import MassMap, choose_edges, count_bins
+from pulens.calibration.probabilities import calibration_evidence
 from pulens.estimate import Estimate
 from pulens.evidence import gather
 from pulens.keywords import hands_on

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pulens.calibration._gaps import ErrorTerms, Gaps, error_terms, noise_floor, norm_of
-from pulens.calibration._masses import BinCounts, MassMap, choose_edges, count_bins
-from pulens.calibration._scores import calibration_evidence
+from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bins
+from pulens.calibration.probabilities import calibration_evidence
 from pulens.confidence import check_confidence
 from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval

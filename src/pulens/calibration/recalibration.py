@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from pulens.calibration._identity import IDENTITY
 from pulens.calibration._likelihood import CannotFitError, held_out_likelihood
-from pulens.calibration._masses import choose_edges, count_bins
 from pulens.calibration._risk import Points
-from pulens.calibration._scores import check_meaning, mapped_tally, probability_tally
 from pulens.calibration.expected_error import CalibrationError, error_of_samples
+from pulens.calibration.masses import choose_edges, count_bins
+from pulens.calibration.probabilities import check_meaning, mapped_tally, probability_tally
 from pulens.calibration.recalibrators import CalibrationMap, Recalibrator, find
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError, listed

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from pulens.calibration._masses import BinCounts, MassMap, choose_edges, count_bins
-from pulens.calibration._scores import calibration_evidence
 from pulens.calibration.expected_error import CalibrationError, error_of_bins
+from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bins
+from pulens.calibration.probabilities import calibration_evidence
 from pulens.counts.tally import Totals
 from pulens.estimate import Interval
 from pulens.evidence import Evidence, gather

@@ -10,7 +10,7 @@ import numpy as np
 
 from pulens.calibration._likelihood import check_spread, fit_logistic, logits_of
 from pulens.calibration._risk import Points
-from pulens.calibration._scores import calibration_evidence
+from pulens.calibration.probabilities import calibration_evidence
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence, gather
 from pulens.intervals.normal import normal_interval

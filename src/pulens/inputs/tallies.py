@@ -16,7 +16,7 @@ from pulens.counts.tally import Tally, Totals, check_counts
 from pulens.errors import InputError, cut, listed, shown
 from pulens.inputs.addresses import check_name, is_address, shown_address
 from pulens.inputs.columns import Columns, LabelCoding, find_column
-from pulens.inputs.engines._drive import BinErrors, check_scores_of, check_tolerance, count_jointly, count_tallies
+from pulens.inputs.engines.drive import BinErrors, check_scores_of, check_tolerance, count_jointly, count_tallies
 from pulens.inputs.files import joint_from_file, tally_from_file
 from pulens.inputs.frames import is_frame, open_frame
 from pulens.inputs.read import check_kinds, check_weights_given, read_sample
@@ -25,7 +25,7 @@ from pulens.inputs.tables.streams import open_stream
 from pulens.keywords import hands_on, keywords_of
 
 if TYPE_CHECKING:
-    from pulens.inputs.engines._coded import CodedSegments
+    from pulens.inputs.engines.coded import CodedSegments
 
 #: Files of at least this many bytes are read by DuckDB, if it is installed; counts do not depend on it.
 LARGE_FILE = 32 << 20
@@ -414,7 +414,7 @@ def _common_format(name: str, paths: list[Path], format: str | None) -> str:
 def _split_frame(source: Any, group_by: str, reading: dict[str, Any]) -> Mapping[Any, Tally]:
     """Segments of a table in memory."""
     from pulens.counts.tallies import Tallies
-    from pulens.inputs.engines._counts import in_order, rows_of_segments
+    from pulens.inputs.engines.counts import in_order, rows_of_segments
 
     if isinstance(source, str | Path):
         known = ("score", "label", "weight", *_LABELS, "format", "delimiter")
@@ -444,7 +444,7 @@ def _split_frame(source: Any, group_by: str, reading: dict[str, Any]) -> Mapping
 def _extremes_of_frame(source: Any, group_by: str, column: str) -> list[tuple[Any, float | None, float | None, int]]:
     import narwhals as nw
 
-    from pulens.inputs.engines._counts import in_order, rows_of_segments
+    from pulens.inputs.engines.counts import in_order, rows_of_segments
 
     frame = open_frame(source, group_by, column)
     segments = _segments_of(frame, group_by)
@@ -464,7 +464,7 @@ def _extremes_of_frame(source: Any, group_by: str, column: str) -> list[tuple[An
 
 def _segments_of(frame: Any, group_by: str) -> CodedSegments:
     """A frame's column of segments; nan is how some frames write null."""
-    from pulens.inputs.engines._coded import CodedSegments
+    from pulens.inputs.engines.coded import CodedSegments
 
     column = frame[find_column(group_by, frame.columns)]
     if column.dtype.is_nested():

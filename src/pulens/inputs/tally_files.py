@@ -32,18 +32,18 @@ METADATA = b"pulens"
 COUNTS = ("labelled", "unlabelled", "negative")
 
 
-Counted = Tally | JointTally
+AnyTally = Tally | JointTally
 
 
 @dataclass(frozen=True, slots=True)
 class TallyFile:
     """A tally and the parts it is made of, each a mapping with ``source``, ``rows``, ``digest`` and more."""
 
-    tally: Counted
+    tally: AnyTally
     parts: tuple[Mapping[str, Any], ...]
 
     @classmethod
-    def of(cls, tally: Counted, **provenance: Any) -> TallyFile:
+    def of(cls, tally: AnyTally, **provenance: Any) -> TallyFile:
         """A tally counted from one source."""
         told = {name: value for name, value in sorted(provenance.items()) if value is not None}
         return cls(tally, ({**told, "rows": tally.totals.rows, "digest": digest(tally)},))
@@ -56,7 +56,7 @@ class TallyFile:
         return f"{self.tally} from {len(self.parts)} part{'s' if len(self.parts) > 1 else ''}"
 
 
-def _added(one: Counted, other: Counted) -> Counted:
+def _added(one: AnyTally, other: AnyTally) -> AnyTally:
     if isinstance(one, JointTally) and isinstance(other, JointTally):
         return one + other
     if isinstance(one, Tally) and isinstance(other, Tally):
@@ -67,7 +67,7 @@ def _added(one: Counted, other: Counted) -> Counted:
     )
 
 
-def digest(tally: Counted) -> str:
+def digest(tally: AnyTally) -> str:
     """A fingerprint of the counts.
 
     >>> tally = Tally.from_arrays(np.array([1, 0]), np.array([0.5, 0.25]))

@@ -43,3 +43,5 @@ A metric's road: :meth:`.doubts.Doubts.of` takes the construction that the metri
 construction is a class with two methods; nothing else has to know of it. Which construction kept its level, and by
 how much, is measured in ``benchmarks/coverage.py`` and told in ``docs/intervals.md``.
 """
+
+__all__: list[str] = []  # what is public here is named by its module

@@ -18,7 +18,7 @@ from pulens.learners.base.facts import RISK, Learner
 from pulens.learners.base.proxies import proxy_auc
 from pulens.learners.parts.break_even import break_even_threshold, cut_below
 from pulens.learners.parts.kernel_features import directions, gaussian_features, squared_distances
-from pulens.learners.parts.penalised_ranking import RANKINGS, Rows
+from pulens.learners.parts.penalised_ranking import RANKINGS, RankedRows
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.types import Booleans, Floats
 
@@ -222,8 +222,8 @@ class KernelPUSB(PUClassifier):
         table: Floats = dense(found, bytes_each=8)
         return table
 
-    def _rows(self, features: Floats, labelled: Booleans, population: Booleans) -> Rows:
-        return Rows(features[population], features[labelled].mean(0), self.class_prior_)
+    def _rows(self, features: Floats, labelled: Booleans, population: Booleans) -> RankedRows:
+        return RankedRows(features[population], features[labelled].mean(0), self.class_prior_)
 
     def _held_out(
         self, features: Floats, labelled: Booleans, population: Booleans, fold: NDArray[np.int64], penalties: Any

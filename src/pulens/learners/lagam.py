@@ -28,7 +28,7 @@ from pulens.learners.parts.views import Views, usual_views
 from pulens.learners.stack.learner import PULearner
 from pulens.learners.stack.networks import built
 from pulens.learners.stack.program import Builder, Program, Stack, Stage
-from pulens.learners.stack.rows import Batch, Draw, Pooled, StackedRows, _sequence
+from pulens.learners.stack.rows import Batch, Draw, Pooled, StackedRows, sequence_of
 from pulens.learners.stack.streams import Streams
 from pulens.risks.disambiguation import class_balanced, kept_share, label_gradient, layer_slopes, support_slope
 
@@ -142,7 +142,7 @@ class GroupProgram(Program):
             self.projected(), stack.data.row_counts, self.value("groups"), stack.streams, (moment_epoch, 0)
         )
         self.drawn = [
-            _sequence(self.support, stack.streams, moment_epoch, group, size * steps) for group in self.support_groups
+            sequence_of(self.support, stack.streams, moment_epoch, group, size * steps) for group in self.support_groups
         ]
         self.weights = self.support_weights(size)
 

@@ -32,7 +32,7 @@ from pulens.risks.self_paced import HARDNESS, SCHEDULES, WEIGHTS, hardness, thre
 
 
 @dataclass(frozen=True)
-class Passes(Batches):
+class EpisodePasses(Batches):
     """Several passes over shuffled rows as one epoch: an episode."""
 
     size: int
@@ -64,7 +64,7 @@ class SelfPacedProgram(RiskProgram):
         size, times = self.value("batch_size"), self.value("epochs_per_episode")
         return [
             Stage("pre-training", self.value("pretraining_epochs"), Pooled(size), first, selectable=False),
-            Stage("episodes", self.value("episodes"), Passes(size, times), self.adam(), renew_every=1),
+            Stage("episodes", self.value("episodes"), EpisodePasses(size, times), self.adam(), renew_every=1),
         ]
 
     def begin_stage(self, stage: Stage) -> None:

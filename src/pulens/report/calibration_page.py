@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pulens.calibration._masses import count_bins
-from pulens.calibration._scores import probability_tally
+from pulens.calibration.masses import count_bins
+from pulens.calibration.probabilities import probability_tally
 from pulens.estimate import Estimate
 from pulens.notice import Severity, worst_first
 from pulens.report.html import render

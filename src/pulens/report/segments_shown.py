@@ -19,7 +19,7 @@ MOST_SKIPPED = 10  # reasons that are told one by one
 NAMED = 4  # segments named in a warning that many share
 
 
-class Shown(NamedTuple):
+class ShownSegments(NamedTuple):
     """Segments of a table in the order in which it shows them, and words on those that are left out."""
 
     segments: list[Any]
@@ -34,11 +34,11 @@ class About(NamedTuple):
     names: list[Any]  # the first few
 
 
-def shown_segments(found: Evaluations) -> Shown:
+def shown_segments(found: Evaluations) -> ShownSegments:
     """All of up to a hundred segments; of more the lowest, the highest and those with the worst warnings."""
     many = len(found)
     if many <= MOST_IN_FULL:
-        return Shown(list(found), "")
+        return ShownSegments(list(found), "")
     metric = found.metrics[0]
     ordered = by_value(found, metric)
     lowest, highest = ordered[:AT_EITHER_END], ordered[-AT_EITHER_END:]
@@ -50,7 +50,7 @@ def shown_segments(found: Evaluations) -> Shown:
         + (f" and {len(warned)} with the worst warnings" if warned else "")
         + ", in this order. All of them are in the JSON (--json FILE; in Python found.to_dict(), found[segment])."
     )
-    return Shown([*lowest, *highest, *warned], words)
+    return ShownSegments([*lowest, *highest, *warned], words)
 
 
 def by_value(found: Evaluations, metric: str) -> list[Any]:

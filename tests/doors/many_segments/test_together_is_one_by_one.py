@@ -11,6 +11,7 @@ import pytest
 import pulens
 from pulens.doors.segments import Segment, evaluate_by
 from pulens.inputs import read_tallies
+from pulens.inputs.engines import drive
 
 SEGMENTS = 120
 PRIORS = np.random.default_rng(1).uniform(0.1, 0.45, SEGMENTS)
@@ -132,12 +133,11 @@ def test_they_are_with_weights(case):
 
 @pytest.mark.parametrize("case", ["given, a threshold", "implied"])
 def test_they_are_where_scores_were_binned(case, tmp_path, monkeypatch):
-    from pulens.inputs.engines import _drive
 
     frame = table(seed=4)
     frame.write_parquet(tmp_path / "rows.parquet")
     for name, value in {"EXACT_ROWS": 100, "SORT_ABOVE": 100, "FINE_CELL_BITS": 9}.items():
-        monkeypatch.setattr(_drive, name, value)
+        monkeypatch.setattr(drive, name, value)
     tallies = read_tallies(tmp_path / "rows.parquet", group_by="site")
     assert sum(tally.binning is not None for tally in tallies.values()) > 50
     together, many = compare(str(tmp_path / "rows.parquet"), asked(case, frame))

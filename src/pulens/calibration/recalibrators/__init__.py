@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pulens.calibration.recalibrators._map import CalibrationMap, Recalibrator
+from pulens.calibration.calibration_map import CalibrationMap, Recalibrator
 from pulens.catalogue import Catalogue
 
 __all__ = ["RECALIBRATORS", "CalibrationMap", "Recalibrator", "find"]

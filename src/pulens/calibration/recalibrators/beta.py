@@ -6,7 +6,7 @@ import numpy as np
 
 from pulens.calibration._likelihood import check_spread, fit_logistic
 from pulens.calibration._risk import Points
-from pulens.calibration.recalibrators._map import CalibrationMap, Recalibrator, log_sides
+from pulens.calibration.calibration_map import CalibrationMap, Recalibrator, log_sides
 
 
 def fit_beta(points: Points, scores_are: str) -> CalibrationMap:

@@ -6,7 +6,7 @@ import numpy as np
 
 from pulens.calibration._likelihood import check_spread, fit_logistic, logits_of
 from pulens.calibration._risk import Points
-from pulens.calibration.recalibrators._map import CalibrationMap, Recalibrator
+from pulens.calibration.calibration_map import CalibrationMap, Recalibrator
 
 
 def fit_platt(points: Points, scores_are: str) -> CalibrationMap:

@@ -4,3 +4,5 @@ Every file here has a witness in the ordinary road, which evaluates one segment 
 same order, on arrays with a row per segment. What is not covered (:mod:`.road` says what) is left to that road,
 segment by segment.
 """
+
+__all__: list[str] = []  # what is public here is named by its module

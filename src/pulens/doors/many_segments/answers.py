@@ -12,7 +12,7 @@ import numpy as np
 from pulens.counts.tallies import Tallies
 from pulens.diagnostics import hardly_known, impossible_area, not_feasible
 from pulens.doors.evaluate import Evaluation
-from pulens.doors.many_segments.ends import Columns
+from pulens.doors.many_segments.ends import MetricColumns
 from pulens.doors.many_segments.recovered import World
 from pulens.doors.many_segments.road import Looked
 from pulens.estimate import Estimate, Interval
@@ -92,7 +92,7 @@ class Answers:
     def _is_unmoved(self, metric: Metric) -> bool:
         return metric.ignores_class_prior or (not metric.needs_class_prior and self.world.label_noise == 0)
 
-    def _reach(self, metric: Metric, columns: Columns, row: int, evidence: Evidence) -> Interval | None:
+    def _reach(self, metric: Metric, columns: MetricColumns, row: int, evidence: Evidence) -> Interval | None:
         low, high = float(columns.reach_low[row]), float(columns.reach_high[row])
         reach = evidence.class_prior.unlabelled_interval
         if np.isnan(low) or reach is None:
@@ -101,7 +101,7 @@ class Answers:
             return Interval(low, high, None, "does not depend on the class prior")
         return Interval(low, high, reach.confidence, "range over the class prior")
 
-    def _sample(self, metric: Metric, columns: Columns, row: int) -> Interval | None:
+    def _sample(self, metric: Metric, columns: MetricColumns, row: int) -> Interval | None:
         low, high = float(columns.sample_low[row]), float(columns.sample_high[row])
         if math.isnan(low) or self.resampling is None:
             return None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.doors.many_segments.block import Block
-from pulens.doors.many_segments.ends import Columns, Ends, shown_ends, widen
+from pulens.doors.many_segments.ends import Ends, MetricColumns, shown_ends, widen
 from pulens.doors.many_segments.known_priors import KnownPriors
 from pulens.doors.many_segments.recovered import Kinds, World, moved, recoveries
 from pulens.intervals.area import QUICK_POINTS, QUICK_REACH
@@ -57,10 +57,10 @@ class Area:
         self._areas = areas
         return np.array([left @ each @ right for left, each, right in zip(hits, areas, alarms, strict=True)])
 
-    def columns(self, raw: Floats, metric: Metric, resampling: Resampling | None, outside: Any) -> Columns:
+    def columns(self, raw: Floats, metric: Metric, resampling: Resampling | None, outside: Any) -> MetricColumns:
         """Values and intervals; ``outside`` says where some recovered rate leaves [0, 1]."""
         value = np.clip(raw, metric.lowest, metric.highest)
-        own = Columns.empty(value.size)
+        own = MetricColumns.empty(value.size)
         own.value = value
         if not np.isnan(self._priors.reach_low).all():
             own.reach_low, own.reach_high = self._reach(value, metric)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.doors.many_segments.ends import Columns, row_percentiles, shown_ends, widen
+from pulens.doors.many_segments.ends import MetricColumns, row_percentiles, shown_ends, widen
 from pulens.doors.many_segments.known_priors import KnownPriors
 from pulens.doors.many_segments.recovered import Kinds, Tables, World, moved, recoveries
 from pulens.intervals.kernels.quantiles import even_jeffreys_quantiles, seeded_levels
@@ -37,14 +37,14 @@ def at_threshold(
     world: World,
     resampling: Resampling | None,
     done: Callable[[int], None] = lambda _: None,
-) -> dict[str, Columns]:
+) -> dict[str, MetricColumns]:
     """Every metric of every segment; ``hits`` and ``totals`` of shape (segments, 3). ``done`` hears of progress."""
     columns = [totals, hits[:, 1:2], hits[:, :1], hits[:, 2:]]
     known = [priors.share, priors.low, priors.high, priors.reach_low, priors.reach_high, priors.elsewhere]
     alike = np.column_stack([*columns, *(np.nan_to_num(column, nan=-1.0) for column in known)])
     _, first, inverse = np.unique(alike, axis=0, return_index=True, return_inverse=True)
     sizes = np.bincount(inverse.ravel(), minlength=first.size)
-    found = {name: Columns.empty(first.size) for name in metrics}
+    found = {name: MetricColumns.empty(first.size) for name in metrics}
 
     def work(start: int) -> int:
         remembered = _Remembered(resampling)
@@ -76,20 +76,20 @@ def _of_some(
     priors: KnownPriors,
     world: World,
     remembered: _Remembered,
-) -> dict[str, Columns]:
+) -> dict[str, MetricColumns]:
     kinds = _kinds(totals)
     rates = _kinds(np.divide(hits, totals, out=np.zeros(hits.shape), where=totals > 0))
     here = recoveries(tuple(kind[:, 0] for kind in kinds), priors.share, world)
     table = here.tables(tuple(rate[:, 0] for rate in rates))
     possible = np.broadcast_to(table.is_possible, priors.share.shape)
     over = recoveries(kinds, priors.over_reach(PRIORS_TRIED), world).tables(rates)
-    draws = _Draws(hits, totals, priors, world, remembered)
+    draws = _RateDraws(hits, totals, priors, world, remembered)
     answer = {}
     for name, metric in metrics.items():
         unmoved = metric.ignores_class_prior or (not metric.needs_class_prior and world.label_noise == 0)
         raw = np.broadcast_to(metric.compute(table), priors.share.shape).astype(float)
         value = np.clip(raw, metric.lowest, metric.highest)
-        own = Columns.empty(value.size)
+        own = MetricColumns.empty(value.size)
         own.value = value
         own.reach_low, own.reach_high = _reach(metric, over, value, priors, unmoved=unmoved)
         low, high = own.reach_low, own.reach_high
@@ -126,7 +126,7 @@ def _kinds(values: Floats) -> Kinds:
     return values[:, :1], values[:, 1:2], values[:, 2:]
 
 
-class _Draws:
+class _RateDraws:
     """Plausible tables of a few segments (rows), shared by metrics."""
 
     def __init__(

@@ -17,7 +17,7 @@ Ends = tuple[Floats, Floats]
 
 
 @dataclass(slots=True, eq=False)
-class Columns:
+class MetricColumns:
     """One metric of many segments: its value, its interval and the parts of it; nan where there is none."""
 
     value: Floats
@@ -29,16 +29,16 @@ class Columns:
     reach_high: Floats
 
     @classmethod
-    def empty(cls, size: int) -> Columns:
+    def empty(cls, size: int) -> MetricColumns:
         return cls(*(np.full(size, math.nan) for _ in range(7)))
 
-    def put(self, places: NDArray[np.intp], found: Columns) -> None:
+    def put(self, places: NDArray[np.intp], found: MetricColumns) -> None:
         """Take over the rows of some segments."""
         for name in self.__slots__:
             getattr(self, name)[places] = getattr(found, name)
 
-    def take(self, places: NDArray[np.intp]) -> Columns:
-        return Columns(*(getattr(self, name)[places] for name in self.__slots__))
+    def take(self, places: NDArray[np.intp]) -> MetricColumns:
+        return MetricColumns(*(getattr(self, name)[places] for name in self.__slots__))
 
 
 def row_percentiles(values: Floats, tail: float) -> Ends:
@@ -74,7 +74,7 @@ def shown_ends(ends: Ends, value: Floats, cut: Floats, metric: Metric) -> Ends:
     return np.where(missing, math.nan, low), np.where(missing, math.nan, high)
 
 
-def widen(found: Columns, was_cut: NDArray[np.bool_], metric: Metric) -> None:
+def widen(found: MetricColumns, was_cut: NDArray[np.bool_], metric: Metric) -> None:
     """Intervals too narrow for a number that was cut at the edge of what is possible, and their parts, made wider."""
     with np.errstate(invalid="ignore"):
         narrow = was_cut & (found.high - found.low < NARROWEST)

@@ -23,7 +23,7 @@ from pulens.doors.many_segments.area import Area
 from pulens.doors.many_segments.at_threshold import at_threshold
 from pulens.doors.many_segments.block import Block
 from pulens.doors.many_segments.doubtful import highest_priors, labelled_twice, not_a_mixture, outside_by
-from pulens.doors.many_segments.ends import Columns
+from pulens.doors.many_segments.ends import MetricColumns
 from pulens.doors.many_segments.known_priors import KnownPriors, is_covered
 from pulens.doors.many_segments.recovered import World
 from pulens.intervals.kernels.resampling import Resampling
@@ -42,7 +42,7 @@ class Looked:
     """What was found for the segments at ``places``: a row of the columns for each."""
 
     places: NDArray[np.intp]
-    columns: Mapping[str, Columns]
+    columns: Mapping[str, MetricColumns]
     raw_area: Floats  # ROC AUC before clipping
     feasible: Floats  # the highest share of positives among the unlabelled rows that scores leave room for
     implied_limit: Floats | None  # the same at the confidence of implied class priors
@@ -116,13 +116,13 @@ class _Rows:
     raw: Floats
     feasible: Floats
     limit: Floats | None
-    area: Columns
+    area: MetricColumns
 
     @classmethod
     def empty(cls, size: int, *, with_limits: bool) -> _Rows:
         limit = np.full(size, math.nan) if with_limits else None
         return cls(
-            np.zeros(size, bool), np.zeros((size, 3)), np.zeros(size), np.zeros(size), limit, Columns.empty(size)
+            np.zeros(size, bool), np.zeros((size, 3)), np.zeros(size), np.zeros(size), limit, MetricColumns.empty(size)
         )
 
     def fill(

@@ -14,8 +14,8 @@ from typing import Any
 from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, MissingDependencyError, cut, listed, nearest, shown
 from pulens.inputs.columns import Columns, find_column
-from pulens.inputs.engines._stopping import stopped_by_ctrl_c
 from pulens.inputs.engines.lazy import LONGEST_REASON, LazyEngine, explained
+from pulens.inputs.engines.stopping import stopped_by_ctrl_c
 from pulens.inputs.tables.arrow import write_as_parquet
 from pulens.inputs.tables.chunks import column_names
 from pulens.inputs.tables.formats import EXTENSIONS

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, PulensError, cut, shown
 from pulens.inputs.columns import Columns, find_column
-from pulens.inputs.engines._coded import CodedSegments
-from pulens.inputs.engines._counts import LARGEST, Codes, Counts, Surveyed, Within, keys_limit
-from pulens.inputs.engines._segmented_stream import SegmentedStream
-from pulens.inputs.engines._stream import SortedStream
+from pulens.inputs.engines.coded import CodedSegments
+from pulens.inputs.engines.counts import LARGEST, Codes, EngineCounts, Surveyed, Within, keys_limit
+from pulens.inputs.engines.segmented_stream import SegmentedStream
+from pulens.inputs.engines.stream import SortedStream
 
 LONGEST_REASON = 240  # characters of what an engine says; the first ones tell
 SCORE, LABEL, WEIGHT, SEGMENT = "pulens_score", "pulens_label", "pulens_weight", "pulens_segment"
@@ -174,13 +174,13 @@ class LazyEngine:
         values: list[Any] = self._collect(marked.filter(nw.col("bad") == 1).head(1))[shown].to_list()
         return values[0] if values else None
 
-    def by_score(self, codes: Codes, within: Within | None = None) -> Counts:
+    def by_score(self, codes: Codes, within: Within | None = None) -> EngineCounts:
         grouped = self._counted(codes, within).group_by(*self._keys(SCORE)).agg(*self._sums(codes))
         table = self._collect(grouped)
         scores = _array(table, SCORE)
         return self._counts(table, scores, scores)
 
-    def by_cell(self, codes: Codes, bits: int, within: Within | None = None) -> Counts:
+    def by_cell(self, codes: Codes, bits: int, within: Within | None = None) -> EngineCounts:
         nw = self._nw
         grouped = (
             self._counted(codes, within)
@@ -197,7 +197,7 @@ class LazyEngine:
             table, _array(table, "lowest"), _array(table, "highest"), cell=_array(table, "cell"), bits=bits
         )
 
-    def by_scores(self, codes: Codes) -> tuple[NDArray[np.float64], Counts]:
+    def by_scores(self, codes: Codes) -> tuple[NDArray[np.float64], EngineCounts]:
         """Counts per combination of the score and those beside it."""
         keys = [SCORE, *self._beside]
         table = self._collect(self._counted(codes, None).group_by(*keys).agg(*self._sums(codes)))
@@ -232,7 +232,7 @@ class LazyEngine:
             answer = relation.aggregate(f"approx_count_distinct({SCORE})").fetchall()
         return int(answer[0][0])
 
-    def by_order(self, codes: Codes, bits: int | None) -> list[Counts] | None:
+    def by_order(self, codes: Codes, bits: int | None) -> list[EngineCounts] | None:
         rows = self._counted(codes, None)
         relation = self._relation(rows)
         if relation is None:
@@ -292,7 +292,7 @@ class LazyEngine:
         names = ["rows", "labelled", *(["negative"] if codes.negative else [])]
         return [self._nw.col(name).sum() for name in names]
 
-    def _counts(self, table: Any, lowest: NDArray[Any], highest: NDArray[Any], **cells: Any) -> Counts:
+    def _counts(self, table: Any, lowest: NDArray[Any], highest: NDArray[Any], **cells: Any) -> EngineCounts:
         kind = np.float64 if self.columns.weight is not None else np.int64
         rows, labelled = _array(table, "rows", kind), _array(table, "labelled", kind)
         negative = _array(table, "negative", kind) if "negative" in table.columns else np.zeros(rows.size, kind)
@@ -301,7 +301,7 @@ class LazyEngine:
             names = np.empty(rows.size, object)
             names[:] = table[SEGMENT].to_list()
             segment = CodedSegments.of(names)
-        return Counts(lowest, highest, labelled, rows - labelled - negative, negative, segment, **cells)
+        return EngineCounts(lowest, highest, labelled, rows - labelled - negative, negative, segment, **cells)
 
     def _collect(self, frame: Any) -> Any:
         options = {"engine": "streaming"} if frame.implementation.is_polars() else {}

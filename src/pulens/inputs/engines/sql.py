@@ -14,8 +14,8 @@ from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, MissingDependencyError, PulensError, cut, listed, nearest, one_message, shown
 from pulens.inputs.addresses import check_database_file, shown_address, without_secrets
 from pulens.inputs.columns import Columns, find_column
-from pulens.inputs.engines._coded import CodedSegments
-from pulens.inputs.engines._counts import LARGEST, Codes, Counts, Surveyed, Within, keys_limit
+from pulens.inputs.engines.coded import CodedSegments
+from pulens.inputs.engines.counts import LARGEST, Codes, EngineCounts, Surveyed, Within, keys_limit
 from pulens.inputs.engines.lazy import LONGEST_REASON
 
 FETCHED_ROWS = 50_000
@@ -238,19 +238,19 @@ class SqlEngine:
         query = sa.select(self._table.c[column]).where(*self._conditions, is_good == 0).limit(1)
         return self._connection.execute(query).scalar()
 
-    def by_score(self, codes: Codes, within: Within | None = None) -> Counts:
+    def by_score(self, codes: Codes, within: Within | None = None) -> EngineCounts:
         columns = self._grouped(codes, [*self._segment, self._score], [], within)
         scores = columns[len(self._segment)].astype(np.float64)
         return self._counts(columns, scores, scores)
 
-    def by_cell(self, codes: Codes, bits: int, within: Within | None = None) -> Counts:
+    def by_cell(self, codes: Codes, bits: int, within: Within | None = None) -> EngineCounts:
         sa = self._sa
         extremes = [sa.func.min(self._score), sa.func.max(self._score)]
         columns = self._grouped(codes, [*self._segment, self._cell(bits)], extremes, within)
         lowest, highest, cell = (columns[place].astype(np.float64) for place in (-2, -1, len(self._segment)))
         return self._counts(columns, lowest, highest, cell=cell, bits=bits)
 
-    def by_scores(self, codes: Codes) -> tuple[NDArray[np.float64], Counts]:
+    def by_scores(self, codes: Codes) -> tuple[NDArray[np.float64], EngineCounts]:
         """Counts per combination of the score and those beside it."""
         keys = [self._score, *self._beside]
         columns = self._grouped(codes, keys, [], None)
@@ -278,7 +278,7 @@ class SqlEngine:
     def distinct_scores(self) -> int | None:
         return None
 
-    def by_order(self, codes: Codes, bits: int | None) -> list[Counts] | None:
+    def by_order(self, codes: Codes, bits: int | None) -> list[EngineCounts] | None:
         return None
 
     def _cell(self, bits: int) -> Any:
@@ -311,9 +311,11 @@ class SqlEngine:
                     part.append(column)
         return [np.concatenate(part) if part else np.empty(0, object) for part in parts]
 
-    def _counts(self, columns: list[NDArray[Any]], lowest: NDArray[Any], highest: NDArray[Any], **cells: Any) -> Counts:
+    def _counts(
+        self, columns: list[NDArray[Any]], lowest: NDArray[Any], highest: NDArray[Any], **cells: Any
+    ) -> EngineCounts:
         kind = np.int64 if self._weight is None else np.float64
         begin = len(self._segment) + 1
         rows, labelled, negative = (column.astype(kind) for column in columns[begin : begin + 3])
         segment = CodedSegments.of(columns[0]) if self._segment else None
-        return Counts(lowest, highest, labelled, rows - labelled - negative, negative, segment, **cells)
+        return EngineCounts(lowest, highest, labelled, rows - labelled - negative, negative, segment, **cells)

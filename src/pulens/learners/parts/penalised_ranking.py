@@ -17,7 +17,7 @@ from pulens.types import Floats
 
 
 @dataclass(frozen=True)
-class Rows:
+class RankedRows:
     """Features of the rows that follow the population, and the labelled rows' mean feature."""
 
     population: Floats
@@ -25,13 +25,13 @@ class Rows:
     class_prior: float
 
 
-def logistic_risk(rows: Rows, coefficients: Floats) -> Floats:
+def logistic_risk(rows: RankedRows, coefficients: Floats) -> Floats:
     r"""PUSB's pseudo-risk, one number for each column of coefficients (Kato, Teshima & Honda 2019).
 
     .. math:: J(f) = -\pi\,\overline{f}_P + \overline{\log(1 + e^f)}_U
 
     >>> unlabelled, labelled = np.array([[0.5], [-0.5], [1.0], [-2.0]]), np.array([[2.0], [-1.0]])
-    >>> logistic_risk(Rows(unlabelled, labelled.mean(0), 0.4), np.ones((1, 1))).round(6)
+    >>> logistic_risk(RankedRows(unlabelled, labelled.mean(0), 0.4), np.ones((1, 1))).round(6)
     array([0.522086])
     """
     scores = rows.population @ coefficients
@@ -39,7 +39,7 @@ def logistic_risk(rows: Rows, coefficients: Floats) -> Floats:
     return found
 
 
-def fit_logistic(rows: Rows, penalties: Sequence[float], tolerance: float = 1e-6) -> Floats:
+def fit_logistic(rows: RankedRows, penalties: Sequence[float], tolerance: float = 1e-6) -> Floats:
     r"""Coefficients, one column each, that minimise :math:`J(b) + \lambda \lVert b \rVert^2`.
 
     Largest penalty first, each from the last one's answer. Variables are scaled by a bound of the curvature, without
@@ -68,10 +68,10 @@ def fit_logistic(rows: Rows, penalties: Sequence[float], tolerance: float = 1e-6
     return found
 
 
-def ratio_risk(rows: Rows, coefficients: Floats) -> Floats:
+def ratio_risk(rows: RankedRows, coefficients: Floats) -> Floats:
     r"""The squared distance of r to the density ratio but for a constant, :math:`\frac12 \overline{r^2}_U - \bar r_P`.
 
-    >>> ratio_risk(Rows(np.array([[1.0], [3.0]]), np.array([2.0]), 0.4), np.ones((1, 1)))
+    >>> ratio_risk(RankedRows(np.array([[1.0], [3.0]]), np.array([2.0]), 0.4), np.ones((1, 1)))
     array([0.5])
     """
     scores = rows.population @ coefficients
@@ -79,13 +79,13 @@ def ratio_risk(rows: Rows, coefficients: Floats) -> Floats:
     return found
 
 
-def fit_ratio(rows: Rows, penalties: Sequence[float], tolerance: float = 0.0) -> Floats:
+def fit_ratio(rows: RankedRows, penalties: Sequence[float], tolerance: float = 0.0) -> Floats:
     r"""uLSIF in closed form: :math:`(H + 2\lambda I)^{-1} h`, H the population's mean product of features, h labelled.
 
     The minimiser of :func:`ratio_risk` :math:`+ \lambda \lVert b \rVert^2` (Kanamori, Hido & Sugiyama 2009, without
     their rounding of negative coefficients up to zero).
 
-    >>> fit_ratio(Rows(np.array([[1.0], [3.0]]), np.array([2.0]), 0.4), [0.5, 2.5])
+    >>> fit_ratio(RankedRows(np.array([[1.0], [3.0]]), np.array([2.0]), 0.4), [0.5, 2.5])
     array([[0.33333333, 0.2       ]])
     """
     values, vectors = np.linalg.eigh(rows.population.T @ rows.population / len(rows.population))

@@ -8,3 +8,5 @@ case. The way of a row: :mod:`rows` says which rows of the one table a run has a
 best epoch by a criterion of :mod:`selection` and says who goes on. :mod:`fitting` puts all this together for learners,
 as :func:`pulens.learners.fit_many`, and :mod:`learner` gives them scikit-learn's manners.
 """
+
+__all__: list[str] = []  # what is public here is named by its module

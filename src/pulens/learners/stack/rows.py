@@ -226,7 +226,7 @@ class Drawn(Batches):
     def draws(self, data: StackedRows, streams: Streams, epoch: int) -> Iterator[Draw]:
         own_steps = self.run_steps(data)
         steps = max(own_steps)
-        orders = [_sequence(data, streams, epoch, group, size * steps) for group, size in self.sizes.items()]
+        orders = [sequence_of(data, streams, epoch, group, size * steps) for group, size in self.sizes.items()]
         limits = torch.tensor(own_steps, device=data.device)
         uneven = len(set(own_steps)) > 1
         for step in range(steps):
@@ -237,7 +237,7 @@ class Drawn(Batches):
             yield Draw(torch.cat(parts, 1), (epoch, step), step < limits if uneven else None)
 
 
-def _sequence(data: StackedRows, streams: Streams, epoch: int, group: str, length: int) -> torch.Tensor:
+def sequence_of(data: StackedRows, streams: Streams, epoch: int, group: str, length: int) -> torch.Tensor:
     """Positions [R, length]: shuffles of a group, one after the other."""
     first, sizes = data.group(group)
     counts = torch.tensor(sizes, device=data.device)

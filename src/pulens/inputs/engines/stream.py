@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from pulens.counts.binning import cells
 from pulens.errors import InputError
-from pulens.inputs.engines._coded import CodedSegments
-from pulens.inputs.engines._counts import Counts
+from pulens.inputs.engines.coded import CodedSegments
+from pulens.inputs.engines.counts import EngineCounts
 
 Group = tuple[NDArray[Any], ...]
 
@@ -102,7 +102,7 @@ class SortedStream:
         sums = (np.add.reduceat(count, first) for count in (labelled, rows, negative))
         return (lowest[last], highest[first], *sums)
 
-    def counts(self) -> list[Counts]:
+    def counts(self) -> list[EngineCounts]:
         """Everything added so far; one part per segment."""
         found = []
         for segment, (score, *counts) in self._open.items():
@@ -118,5 +118,5 @@ class SortedStream:
                 segments = CodedSegments([segment], np.zeros(lowest.size, np.int32))
             others = rows - labelled - negative
             labelled, others, negative = (count.astype(self._count_type) for count in (labelled, others, negative))
-            found.append(Counts(lowest, highest, labelled, others, negative, segments))
+            found.append(EngineCounts(lowest, highest, labelled, others, negative, segments))
         return found

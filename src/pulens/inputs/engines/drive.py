@@ -20,13 +20,13 @@ from pulens.counts.joint import JointTally
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, shown
 from pulens.inputs.columns import LabelCoding, check_total_weights
-from pulens.inputs.engines._coded import CodedSegments
-from pulens.inputs.engines._counts import (
+from pulens.inputs.engines.coded import CodedSegments
+from pulens.inputs.engines.counts import (
     KEYS_LIMIT,
     LABELS_LIMIT,
     Codes,
-    Counts,
     Engine,
+    EngineCounts,
     Surveyed,
     Within,
     keys_limit,
@@ -104,7 +104,7 @@ def check_tolerance(tolerance: float | None) -> None:
 
 def _count(
     engine: Engine, codes: Codes, survey: list[Surveyed], tolerance: float | None, bin_errors: BinErrors
-) -> list[Counts]:
+) -> list[EngineCounts]:
     rows = sum(row.rows for row in survey)
     lowest = min(row.lowest for row in survey if row.lowest is not None)
     highest = max(row.highest for row in survey if row.highest is not None)
@@ -133,7 +133,9 @@ def _count(
     return _refine(engine, codes, parts, tolerance, bin_errors)
 
 
-def _refine(engine: Engine, codes: Codes, parts: list[Counts], tolerance: float, bin_errors: BinErrors) -> list[Counts]:
+def _refine(
+    engine: Engine, codes: Codes, parts: list[EngineCounts], tolerance: float, bin_errors: BinErrors
+) -> list[EngineCounts]:
     """Split the cells that matter most until the errors of every segment's tally are below the tolerance."""
     for _ in range(PASSES):
         heavy = _heavy(parts, engine.score_type, tolerance, bin_errors)
@@ -164,7 +166,9 @@ def _refine(engine: Engine, codes: Codes, parts: list[Counts], tolerance: float,
     return parts
 
 
-def _heavy(parts: list[Counts], dtype: np.dtype[Any], tolerance: float, bin_errors: BinErrors) -> NDArray[np.float64]:
+def _heavy(
+    parts: list[EngineCounts], dtype: np.dtype[Any], tolerance: float, bin_errors: BinErrors
+) -> NDArray[np.float64]:
     """For each group how much it adds to an error above the tolerance; zero where refining it is not needed."""
     lowest = np.concatenate([part.lowest for part in parts]).astype(dtype, copy=False)
     needed = np.zeros(lowest.size)

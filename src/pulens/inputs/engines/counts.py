@@ -13,7 +13,7 @@ from pulens.counts.sample import LABELLED, NEGATIVE
 from pulens.counts.tallies import Tallies
 from pulens.counts.tally import Tally
 from pulens.inputs.columns import Columns
-from pulens.inputs.engines._coded import CodedSegments
+from pulens.inputs.engines.coded import CodedSegments
 
 LARGEST = float(np.finfo(np.float64).max)
 LABELS_LIMIT = 10_000  # label values that an engine may report
@@ -64,7 +64,7 @@ class Within(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Counts:
+class EngineCounts:
     """Rows of a GROUP BY: lowest and highest score of each group, its counts, its segment.
 
     ``bits`` and ``cell`` say which cell a group is, for groups made of cells.
@@ -86,8 +86,8 @@ class Counts:
     def rows(self) -> float:
         return float(self.labelled.sum() + self.unlabelled.sum() + self.negative.sum())
 
-    def __getitem__(self, which: Any) -> Counts:
-        return Counts(
+    def __getitem__(self, which: Any) -> EngineCounts:
+        return EngineCounts(
             self.lowest[which],
             self.highest[which],
             self.labelled[which],
@@ -99,13 +99,13 @@ class Counts:
         )
 
 
-def tallies(parts: Sequence[Counts], dtype: np.dtype[Any]) -> Mapping[Any, Tally]:
+def tallies(parts: Sequence[EngineCounts], dtype: np.dtype[Any]) -> Mapping[Any, Tally]:
     """One tally per segment (a single one under ``None`` where nothing was segmented)."""
     if all(part.segment is None for part in parts):
         return {None: _tally(parts, dtype)}
     if len(parts) == 1 and parts[0].segment is not None and parts[0].bits is None:
         return _tallies_at_once(parts[0], parts[0].segment, dtype)
-    pieces: dict[Any, list[Counts]] = {}
+    pieces: dict[Any, list[EngineCounts]] = {}
     for part in parts:
         if part.segment is not None:
             for segment, rows in rows_of_segments(part.segment).items():
@@ -113,7 +113,7 @@ def tallies(parts: Sequence[Counts], dtype: np.dtype[Any]) -> Mapping[Any, Tally
     return {segment: _tally(pieces[segment], dtype) for segment in in_order(pieces)}
 
 
-def _tallies_at_once(counts: Counts, segments: CodedSegments, dtype: np.dtype[Any]) -> Tallies:
+def _tallies_at_once(counts: EngineCounts, segments: CodedSegments, dtype: np.dtype[Any]) -> Tallies:
     """Counts of single scores, or of bins that a stream has made."""
     names = in_order(segments.names)
     places = {name: place for place, name in enumerate(names)}
@@ -148,7 +148,7 @@ def in_order(segments: Iterable[Any]) -> list[Any]:
         return sorted(distinct, key=lambda value: (value is None, str(value)))
 
 
-def _tally(parts: Sequence[Counts], dtype: np.dtype[Any]) -> Tally:
+def _tally(parts: Sequence[EngineCounts], dtype: np.dtype[Any]) -> Tally:
     def gather(name: str) -> NDArray[Any]:
         arrays = [getattr(part, name) for part in parts]
         return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
@@ -176,16 +176,16 @@ class Engine(Protocol):
     def bad_value(self, column: str) -> Any:
         """One score or weight that cannot be counted."""
 
-    def by_score(self, codes: Codes, within: Within | None = None) -> Counts:
+    def by_score(self, codes: Codes, within: Within | None = None) -> EngineCounts:
         """Counts per distinct score."""
 
-    def by_cell(self, codes: Codes, bits: int, within: Within | None = None) -> Counts:
+    def by_cell(self, codes: Codes, bits: int, within: Within | None = None) -> EngineCounts:
         """Counts per cell floor(score * 2**bits), with the lowest and highest score in each."""
 
     def distinct_scores(self) -> int | None:
         """About how many distinct scores there are, if that is cheap to know."""
 
-    def by_order(self, codes: Codes, bits: int | None) -> list[Counts] | None:
+    def by_order(self, codes: Codes, bits: int | None) -> list[EngineCounts] | None:
         """Counts per distinct score from rows sorted by the engine and streamed, if it can.
 
         With ``bits``, neighbouring scores of only unlabelled rows in one cell are joined.

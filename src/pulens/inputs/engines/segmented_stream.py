@@ -1,6 +1,6 @@
 """Counts of many segments from rows that an engine has sorted by segment and falling score, batch by batch.
 
-What :class:`~pulens.inputs.engines._stream.SortedStream` does for one segment after another, for all segments of a
+What :class:`~pulens.inputs.engines.stream.SortedStream` does for one segment after another, for all segments of a
 batch at once.
 """
 
@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from pulens.counts.binning import cells
 from pulens.errors import InputError
-from pulens.inputs.engines._coded import CodedSegments
-from pulens.inputs.engines._counts import Counts
+from pulens.inputs.engines.coded import CodedSegments
+from pulens.inputs.engines.counts import EngineCounts
 
 #: Of groups of rows: lowest and highest score, labelled rows, all rows, known negatives, segment.
 Groups = tuple[NDArray[Any], ...]
@@ -96,7 +96,7 @@ class SegmentedStream:
         sums = (np.add.reduceat(count, first) for count in (labelled, rows, negative))
         return (lowest[last], highest[first], *sums, owner[first])
 
-    def counts(self) -> list[Counts]:
+    def counts(self) -> list[EngineCounts]:
         """Everything added so far, highest score of each segment first."""
         if self._open is None:
             return []
@@ -111,4 +111,4 @@ class SegmentedStream:
             highest = lowest
         rows -= labelled
         rows -= negative  # what is left are the unlabelled ones
-        return [Counts(lowest, highest, labelled, rows, negative, CodedSegments(self._names, owner))]
+        return [EngineCounts(lowest, highest, labelled, rows, negative, CodedSegments(self._names, owner))]
