@@ -21,6 +21,7 @@ from pulens.keywords import hands_on
 from pulens.notice import Notice, Severity, worst_first
 from pulens.prior_doubt import PRIOR_IN_METHOD, PriorDoubt, half_of_the_error, holding, range_tail
 from pulens.recovery.feasibility import CHANCE_LIMIT
+from pulens.uncertainty.resampling import check_seed
 
 Floats = NDArray[np.float64]
 FEW_LABELLED = 30
@@ -152,7 +153,7 @@ def error_of_samples(
         sources["class prior"] = Interval(low, high, doubt.own.confidence, "range over the class prior")
         interval = _hull(samples, doubt, tried, interval, power, confidence)
     interval = Interval(*holding(value, interval.low, interval.high), confidence, interval.method)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(check_seed(seed))
     purity = 1 - evidence.label_noise
     maps = [MassMap.of(one.tally.totals, one.assumptions) for one, _ in samples]
     gaps = [Gaps.of(counted, masses).gap for (_, counted), masses in zip(samples, maps, strict=True)]

@@ -21,6 +21,7 @@ from pulens.evidence import Evidence, gather
 from pulens.keywords import hands_on
 from pulens.notice import Notice, Severity, worst_first
 from pulens.tally import Tally
+from pulens.uncertainty.resampling import check_seed
 
 Floats = NDArray[np.float64]
 AUTO = "auto"
@@ -137,6 +138,7 @@ def recalibrate(
         )
     if not isinstance(folds, int) or folds < 2:
         raise PulensError(f"folds must be a whole number of at least 2, got {folds!r}.")
+    check_seed(seed)
     evidence = gather(labels, scores, **options)
     if scores_are == "probability":
         evidence = evidence.with_tally(probability_tally(evidence.tally))

@@ -18,6 +18,7 @@ from pulens.keywords import hands_on
 from pulens.notice import Notice
 from pulens.prior_doubt import PRIOR_IN_METHOD, PRIORS_IN_RANGE, PriorDoubt
 from pulens.uncertainty.quantiles import tail_for_range
+from pulens.uncertainty.resampling import check_seed
 
 Floats = NDArray[np.float64]
 KINDS = ("labelled", "unlabelled", "negative")
@@ -203,7 +204,7 @@ def fraction_intervals(
     """
     from scipy.special import ndtri
 
-    redraws, rng = max(redraws, 1), np.random.default_rng(seed)
+    redraws, rng = max(redraws, 1), np.random.default_rng(check_seed(seed))
     counts, place = counted.counts, slice(None)
     if redraws * counted.bins > _MOST_REDRAWN_BINS:  # bins with the same counts have the same interval
         counts, place = np.unique(counts, axis=1, return_inverse=True)  # type: ignore[assignment]
