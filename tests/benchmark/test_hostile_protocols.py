@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from pulens.benchmark.plan import expand
@@ -84,6 +86,25 @@ def test_a_file_of_rates_that_is_none_is_refused(text, tmp_path):
     place = tmp_path / "rates.json"
     place.write_text(text)
     with pytest.raises(InputError, match=r"rates\.json"):
+        load_rates(place)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"settings": {"batch_size": []}}, {"settings": {"epochs": "3"}}, {"settings": [1]}, {"rows": "a"},
+        {"rows": -5}, {"method": ["nnpu"]}, {"device": None}, {"seconds": float("nan")},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_rate_of_other_values_than_numbers_and_words_is_refused(changed, tmp_path):
+    rate = {"method": "nnpu", "dataset": "digits", "kind": "table", "device": "cpu", "seconds": 1.0, "memory": 1e6}
+    rate |= {"runs": 3, "stack": 1.0, "rows": 1797, "settings": {"batch_size": 64, "epochs": 3}}
+    place = tmp_path / "rates.json"
+    place.write_text(json.dumps({"source": "me", "rates": [rate]}))
+    assert len(load_rates(place)[1]) == 1
+    place.write_text(json.dumps({"source": "me", "rates": [rate | changed]}))
+    with pytest.raises(InputError, match=r"rates\.json: not a file of rates"):
         load_rates(place)
 
 

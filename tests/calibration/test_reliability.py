@@ -8,7 +8,9 @@ import math
 import numpy as np
 import pytest
 
+from pulens import calibration
 from pulens.calibration import expected_calibration_error, reliability
+from pulens.errors import PulensError
 from pulens.testing import logistic_world
 
 
@@ -129,3 +131,10 @@ def test_it_draws_points_intervals_and_a_histogram(rows):
     alone = diagram.plot(axes=plt.figure().subplots())
     assert alone.get_xlabel() == "score"
     plt.close("all")
+
+
+@pytest.mark.parametrize("door", ["reliability", "expected_calibration_error", "recalibrate"])
+def test_a_seed_below_zero_is_refused(door):
+    labels, scores = np.repeat([1, 0], [20, 40]), np.linspace(0.9, 0.1, 60)
+    with pytest.raises(PulensError, match="seed must be a whole number of at least 0, got -1"):
+        getattr(calibration, door)(labels, scores, class_prior=0.5, scenario="case-control", seed=-1)

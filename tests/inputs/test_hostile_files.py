@@ -154,6 +154,17 @@ def test_the_default_prior_stands_scores_near_the_largest_double():
     assert large.value == pytest.approx(small.value, rel=1e-6)
 
 
+def test_the_default_prior_stands_a_known_negative_that_is_worlds_away():
+    from pulens.priors import estimate_prior
+
+    rng = np.random.default_rng(0)
+    labels = np.repeat([1, 0, -1], [40, 80, 5])
+    scores = rng.normal(labels == 1)
+    scores[-1] = 1e307  # beside it, all that is labelled or unlabelled is one point
+    found = estimate_prior(labels, scores, negative=-1, scenario="case-control")
+    assert 0 < found.value < 1
+
+
 def test_long_values_are_cut_in_every_message(tmp_path, capsys):
     (tmp_path / "a.csv").write_text(f"{TABLE}1,{'z' * 100_000}\n")
     assert "'zzz" in refused(capsys, "evaluate", str(tmp_path / "a.csv"))

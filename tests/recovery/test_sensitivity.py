@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from itertools import pairwise
 
@@ -168,3 +169,10 @@ def test_bad_requests_are_named() -> None:
     )
     with pytest.raises(pulens.PulensError, match=r"clean labels only, got label_noise=0.1"):
         noisy.sensitivity("recall", factor=2)
+
+
+def test_a_threshold_that_nothing_reaches_can_be_written_as_json():
+    labels, scores = np.arange(60) % 3 == 0, np.linspace(1, 0, 60)
+    evaluation = pulens.evaluate(labels.astype(int), scores, class_prior=0.5, scenario="case-control", threshold=np.inf)
+    written = evaluation.sensitivity("recall", factor=2).to_dict()
+    assert json.loads(json.dumps(written, allow_nan=False))["threshold"] is None

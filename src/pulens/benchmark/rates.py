@@ -18,7 +18,7 @@ from pulens.benchmark.plan import Plan, Run
 from pulens.benchmark.schedule import lengths, rows_of, work
 from pulens.benchmark.vocabulary import with_current_names
 from pulens.bounded_text import parse_json, read_bounded
-from pulens.errors import InputError
+from pulens.errors import InputError, shown
 
 FILE = "rates.json"
 CPU = "cpu"  # the device of rates that were measured on one core
@@ -153,10 +153,16 @@ def load_rates(path: Path | None = None) -> tuple[str, list[Rate]]:
 
 def _checked(rate: Rate) -> Rate:
     """A rate whose numbers can be added up."""
-    for name in ("seconds", "memory", "runs", "stack"):
-        value = getattr(rate, name, 0)
+    for name in ("method", "dataset", "kind", "device"):
+        if not isinstance(getattr(rate, name), str):
+            raise ValueError(f"{name} must be a word, got {shown(getattr(rate, name))}")
+    if rate.settings is not None and not isinstance(rate.settings, dict):
+        raise ValueError(f"settings must be names with numbers, got {shown(rate.settings)}")
+    numbers = {name: getattr(rate, name) for name in ("seconds", "memory", "runs", "stack")}
+    numbers |= {"rows": rate.rows or 0, **lengths(rate.settings or {})}
+    for name, value in numbers.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e18:
-            raise ValueError(f"{name} must be a number of at least 0, got {value!r}")
+            raise ValueError(f"{name} must be a number of at least 0, got {shown(value)}")
     return rate
 
 

@@ -18,8 +18,13 @@ from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence, gather
 from pulens.intervals.construction import Construction, Ends
 from pulens.intervals.kernels.quantiles import one_tail
+from pulens.intervals.kernels.resampling import check_seed
 from pulens.intervals.policy import ends_in_doubt
-from pulens.intervals.prior_doubt import SHARES_TRIED, PriorDoubt, holding
+from pulens.intervals.prior_doubt import (
+    SHARES_TRIED,
+    PriorDoubt,
+    holding,
+)
 from pulens.keywords import hands_on
 from pulens.notice import Notice, Severity, worst_first
 from pulens.recovery.feasibility import CHANCE_LIMIT
@@ -155,7 +160,7 @@ def error_of_samples(
         sources["class prior"] = over
         low, high, method = ends_in_doubt(error, doubt, confidence)
     interval = Interval(*holding(value, low, high), confidence, method)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(check_seed(seed))
     purity = 1 - evidence.label_noise
     maps = [MassMap.of(one.tally.totals, one.assumptions) for one, _ in samples]
     gaps = [Gaps.of(counted, masses).gap for (_, counted), masses in zip(samples, maps, strict=True)]

@@ -19,6 +19,7 @@ from pulens.calibration.recalibrators import CalibrationMap, Recalibrator, find
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError, listed
 from pulens.evidence import Evidence, gather
+from pulens.intervals.kernels.resampling import check_seed
 from pulens.keywords import hands_on
 from pulens.notice import Notice, Severity, worst_first
 from pulens.types import Floats
@@ -137,6 +138,7 @@ def recalibrate(
         )
     if not isinstance(folds, int) or folds < 2:
         raise PulensError(f"folds must be a whole number of at least 2, got {folds!r}.")
+    check_seed(seed)
     evidence = gather(labels, scores, **options)
     if scores_are == "probability":
         evidence = evidence.with_tally(probability_tally(evidence.tally))

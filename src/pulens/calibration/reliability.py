@@ -17,6 +17,7 @@ from pulens.estimate import Interval
 from pulens.evidence import Evidence, gather
 from pulens.intervals.construction import Construction, Ends
 from pulens.intervals.kernels.quantiles import quantile_of_columns
+from pulens.intervals.kernels.resampling import check_seed
 from pulens.intervals.policy import ends_in_doubt
 from pulens.intervals.prior_doubt import PRIOR_IN_METHOD, PriorDoubt
 from pulens.keywords import hands_on
@@ -204,7 +205,7 @@ def fraction_intervals(
     ``shares`` are the values, which the intervals hold; the doubt about the class prior enters as everywhere
     (:mod:`pulens.intervals.policy`): drawn once per redraw for all bins, or a hull over its range.
     """
-    redraws, rng = max(redraws, 1), np.random.default_rng(seed)
+    redraws, rng = max(redraws, 1), np.random.default_rng(check_seed(seed))
     counts, place = counted.counts, slice(None)
     if redraws * counted.bins > _MOST_REDRAWN_BINS:  # bins with the same counts have the same interval
         counts, place = np.unique(counts, axis=1, return_inverse=True)  # type: ignore[assignment]

@@ -46,15 +46,18 @@ class Sensitivity:
         return f"{self.metric} {self.value:.3f}, {self.interval} if {scores[self.favours]} {often}"
 
     def to_dict(self) -> dict[str, Any]:
+        numbers = {"value": self.value, "low": self.interval.low, "high": self.interval.high, "factor": self.factor}
         return {
             "metric": self.metric,
-            "value": self.value,
-            "low": self.interval.low,
-            "high": self.interval.high,
-            "factor": self.factor,
+            **{name: _plain(number) for name, number in numbers.items()},
             "favours": self.favours,
-            "threshold": self.threshold,
+            "threshold": _plain(self.threshold),
         }
+
+
+def _plain(number: float | None) -> float | None:
+    """A number that JSON can hold: a threshold that nothing reaches is infinite."""
+    return number if number is not None and math.isfinite(number) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,12 +115,17 @@ def scales(cells: Cells) -> dict[str, Floats]:
             edge = max(min(inside[0], 1 - inside[-1]) / 2, 1e-12)  # beyond that a double cannot tell 1 - p from 1
             found["logit"] = np.asarray(logit(np.clip(cells.scores, edge, 1 - edge)))
     found["normal scores"] = normal_scores(cells)
-    return {name: standardised(scale, cells) for name, scale in found.items() if scale.max() > scale.min()}
+    tried = {name: standardised(scale, cells) for name, scale in found.items() if scale.max() > scale.min()}
+    return {name: scale for name, scale in tried.items() if np.isfinite(scale).all()}
 
 
 def standardised(scale: Floats, cells: Cells) -> Floats:
-    """Mean zero and standard deviation one when labelled and unlabelled rows weigh half each."""
+    """Mean zero and standard deviation one when labelled and unlabelled rows weigh half each.
+
+    Not finite where a known negative lies so far away that all of them are one point beside it.
+    """
     weights = 0.5 * (cells.labelled / cells.n_labelled + cells.unlabelled / cells.n_unlabelled)
     scale = scale / np.abs(scale).max()  # squares of very large or small scores would leave the range of doubles
     mean = weights @ scale
-    return np.asarray((scale - mean) / np.sqrt(weights @ (scale - mean) ** 2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((scale - mean) / np.sqrt(weights @ (scale - mean) ** 2))

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 
 from pulens.confidence import check_confidence
-from pulens.errors import PulensError
+from pulens.errors import PulensError, shown
 
 FEWEST_REDRAWS = 100
 DEFAULT_REDRAWS = 2000
@@ -50,9 +50,20 @@ def check_resampling(confidence: float | None, redraws: int = DEFAULT_REDRAWS, s
             f"redraws must be a whole number of at least {FEWEST_REDRAWS}, got {redraws!r}. "
             f"{DEFAULT_REDRAWS:,} are plenty for 95% intervals."
         )
+    return Resampling(float(confidence), int(redraws), check_seed(seed))
+
+
+def check_seed(seed: int) -> int:
+    """Where chance starts, checked.
+
+    >>> check_seed(-1)
+    Traceback (most recent call last):
+    ...
+    pulens.errors.PulensError: seed must be a whole number of at least 0, got -1. Any such number will do.
+    """
     if not _whole(seed) or seed < 0:
-        raise PulensError(f"seed must be a whole number of at least 0, got {seed!r}. Any such number will do.")
-    return Resampling(confidence, int(redraws), int(seed))
+        raise PulensError(f"seed must be a whole number of at least 0, got {shown(seed)}. Any such number will do.")
+    return int(seed)
 
 
 def _whole(value: object) -> bool:
