@@ -15,7 +15,7 @@ from pulens.report.words import title_of
 SOURCE = Path(pulens.__file__).parent
 #: What may name metrics: the leaderboard's stored columns and the published tables it stands beside, studies of one
 #: figure each, criteria by which learners stop, the demo's short table, the keys of formats, a picture's legend, a
-#: sentence that says three numbers, worlds that know the truth of some, and the one area that many segments find at once.
+#: sentence that says three numbers, worlds that know the truth of some, and the one area of many segments.
 ALLOWED = (
     *("benchmark/", "studies/", "learners/"),
     *("demo.py", "doors/bounds.py", "report/page_data.py", "plots/curves.py", "report/contradiction.py"),

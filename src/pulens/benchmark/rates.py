@@ -153,7 +153,7 @@ def load_rates(path: Path | None = None) -> tuple[str, list[Rate]]:
 
 def _checked(rate: Rate) -> Rate:
     """A rate whose numbers can be added up."""
-    for name in ("method", "dataset", "kind", "device"):
+    for name in ("learner", "dataset", "kind", "device"):
         if not isinstance(getattr(rate, name), str):
             raise ValueError(f"{name} must be a word, got {shown(getattr(rate, name))}")
     if rate.settings is not None and not isinstance(rate.settings, dict):

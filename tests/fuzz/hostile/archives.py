@@ -14,8 +14,8 @@ from hostile.call import Call
 from hostile.damage import NUMBERS, VALUES, some, spoilt_bytes, spoilt_tree
 from hostile.originals import originals
 
-METRICS = ["accuracy", "f1", "auc", "precision", "nope", ""]
-SELECTIONS = ["own", "oracle_f1", "last", "loss", "proxy_auc", "nope"]
+METRICS = ["accuracy", "f1", "auc", "roc_auc", "matthews_correlation", "lift", "nope", ""]
+SELECTIONS = ["own", "oracle_f1", "last", "loss", "proxy_auc", "proxy_roc_auc", "nope"]
 
 
 def make(chance: random.Random, folder: Path) -> Call:

@@ -78,14 +78,14 @@ def _learners(folder: Path) -> None:
 
 
 def _archives(folder: Path) -> None:
-    """An archive of a tiny protocol that can be resumed, and one of invented runs of several methods."""
+    """An archive of a tiny protocol that can be resumed, and one of invented runs of several learners."""
     sys.path.append(str(Path(__file__).parents[2]))  # beside the tests, whose invented archive this is
     from pulens.cli import main
-    from synthetic_archive import METHODS, make
+    from synthetic_archive import LEARNERS, make
 
     make(
         folder / "invented",
-        methods={name: METHODS[name] for name in ("nnpu", "vpu", "pn")},
+        learners={name: LEARNERS[name] for name in ("nnpu", "vpu", "pn")},
         datasets=["spambase", "mnist"],
         seeds=(2, 25),
         rows=60,
