@@ -45,7 +45,8 @@ def check_resampling(confidence: float | None, redraws: int = DEFAULT_REDRAWS, s
     if confidence is None:
         return None
     number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
-    if not number or not 0 < confidence < 1 or math.isnan(confidence):
+    # half of it is added to one half: what is lost there would be an interval without width, or without end
+    if not number or not 0 < confidence < 1 or math.isnan(confidence) or not 0.5 < (1 + confidence) / 2 < 1:
         raise PulensError(
             f"confidence must lie strictly between 0 and 1, got {confidence!r}. Write 95% as 0.95, "
             "or give None for no intervals."
