@@ -8,19 +8,17 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.errors import AssumptionError, PulensError
 from pulens.estimate import Curve, Interval
 from pulens.evidence import Evidence
 from pulens.keywords import check_keywords
 from pulens.metrics import find
-from pulens.metrics._labelling_range import range_at_threshold, range_of_area, range_of_average_precision
-from pulens.metrics._measure import check_threshold, value
-from pulens.metrics._possible_worlds import Contradiction, find_contradiction
-from pulens.recovery.sensitivity import Favours
+from pulens.metrics.parts.labelling_range import range_at_threshold, range_of_area, range_of_average_precision
+from pulens.metrics.parts.measure import check_threshold, value
+from pulens.metrics.parts.possible_worlds import Contradiction, find_contradiction
+from pulens.recovery.labelling import Favours
 
-Floats = NDArray[np.float64]
 Direction = Literal["high", "low", "either"]
 LARGEST_FACTOR = 1e6
 STATEMENT = re.compile(r"\s*(?P<metric>\w+)\s*(?P<sign>>=|<=|>|<)\s*(?P<limit>[-+.\deE]+)\s*")

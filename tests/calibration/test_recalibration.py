@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pulens.counts.tally import Tally
 
 from pulens.calibration import CalibrationMap, recalibrate
 from pulens.calibration._isotonic import isotonic_shares
@@ -18,7 +19,6 @@ from pulens.calibration.recalibrators import RECALIBRATORS, find
 from pulens.calibration.worlds import logistic_world
 from pulens.errors import InputError, PulensError
 from pulens.evidence import gather
-from pulens.tally import Tally
 
 SIZES = (2_000, 15_000)
 

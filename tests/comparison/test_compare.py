@@ -6,9 +6,10 @@ import json
 
 import numpy as np
 import pytest
+from pulens.counts.tally import Tally
+from pulens.recovery.assumptions import Assumptions
 
 import pulens
-from pulens.assumptions import Assumptions
 from pulens.comparison.joint import JointRows, read_models
 from pulens.comparison.paired import holm, percentile_interval, two_sided_p
 from pulens.errors import InputError, PulensError
@@ -16,7 +17,6 @@ from pulens.estimate import Interval
 from pulens.priors import ClassPrior
 from pulens.recovery import direct_roc_auc
 from pulens.scenario import Scenario
-from pulens.tally import Tally
 
 
 def rows(n_labelled=150, n_unlabelled=1200, prior=0.3, shifts=(2.0, 1.0), seed=0, agreement=0.5):

@@ -12,12 +12,12 @@ import sys
 
 import numpy as np
 import pytest
+from pulens.counts.tally import Tally
 
 from pulens.cli import main
 from pulens.errors import LONGEST_MESSAGE, InputError, listed, one_message, shown
 from pulens.inputs import read_sample, read_tally
 from pulens.inputs.tally_files import TallyFile, read_tally_file, write_tally_file
-from pulens.tally import Tally
 
 ROWS = [(1, 0.9), (1, 0.7), (0, 0.8), (0, 0.4), (0, 0.3), (1, 0.6), (0, 0.2), (0, 0.1)]
 LINES = "".join(json.dumps({"label": label, "score": score}) + "\n" for label, score in ROWS)

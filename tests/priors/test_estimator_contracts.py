@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from pulens.counts.tally import Tally
 
 import pulens
 from pulens.errors import AssumptionError
 from pulens.priors import estimate_from_tally, find, names, with_noise
-from pulens.tally import Tally
 
 ESTIMATORS = names()
 NOISE_ESTIMATORS = with_noise.names()

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pulens.recovery.labelling import corner, mean_range, precision_sum, precision_sum_range, rate_range
 
 import pulens
-from pulens.recovery.sensitivity import corner, mean_range, precision_sum, precision_sum_range, rate_range
 from tests_support import pu_rows
 
 FAVOURS = ("high", "low")

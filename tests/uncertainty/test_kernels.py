@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pulens.counts.tally import Tally, Totals
+from pulens.intervals.kernels.placements import placement_moments
+from pulens.intervals.kernels.quantiles import studentised_quantile, tail_for_range
+from pulens.intervals.kernels.redraws import MOST_BLOCKS, Redrawn, compress, redraw_tally, tallies_of
+from pulens.intervals.kernels.resampling import Resampling, check_resampling
+from pulens.intervals.redrawn import average_precisions
+from pulens.recovery.assumptions import Assumptions
 
 import pulens
-from pulens.assumptions import Assumptions
-from pulens.metrics._redrawn import average_precisions
 from pulens.recovery import Recovery
 from pulens.recovery.many import priors_in_redraws, recover_many
 from pulens.scenario import Scenario
-from pulens.tally import Tally, Totals
-from pulens.uncertainty.placements import placement_moments
-from pulens.uncertainty.quantiles import studentised_quantile, tail_for_range
-from pulens.uncertainty.redraws import MOST_BLOCKS, Redrawn, compress, redraw_tally, tallies_of
-from pulens.uncertainty.resampling import Resampling, check_resampling
 from tests_support import noises, priors, pu_rows, scenarios
 
 

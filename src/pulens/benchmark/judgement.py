@@ -16,11 +16,11 @@ from pulens.benchmark.archive import Archive
 from pulens.benchmark.conditions import by_condition, selects_with_truth
 from pulens.errors import InputError, PulensError, listed
 from pulens.evidence import Evidence, settle_class_prior
+from pulens.intervals.doubts import Doubts
+from pulens.intervals.kernels.resampling import Resampling
 from pulens.metrics import METRICS
-from pulens.metrics._intervals import Doubts
-from pulens.metrics._measure import estimate
+from pulens.metrics.parts.measure import estimate
 from pulens.scenario import check_scenario
-from pulens.uncertainty.resampling import Resampling
 
 # metrics of the package by their names in the archive's choices
 TRUTH = {

@@ -22,13 +22,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
 from pulens.calibration._risk import Points
 from pulens.errors import InputError, listed
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 GROUPS = 1 << 14
 PRIOR_DEVIATION = 10.0  # of coefficients around their start: of no weight unless the data would let them run away
 CLOSE = 1e-7  # nats still to be gained: coefficients are then within a thousandth of their standard errors

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.calibration._gaps import ErrorTerms, Gaps, error_terms, noise_floor, norm_of
 from pulens.calibration._masses import BinCounts, MassMap, choose_edges, count_bins
@@ -17,13 +16,13 @@ from pulens.calibration._scores import calibration_evidence
 from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence, gather
+from pulens.intervals.kernels.resampling import check_seed
+from pulens.intervals.prior_doubt import PRIOR_IN_METHOD, PriorDoubt, half_of_the_error, holding, range_tail
 from pulens.keywords import hands_on
 from pulens.notice import Notice, Severity, worst_first
-from pulens.prior_doubt import PRIOR_IN_METHOD, PriorDoubt, half_of_the_error, holding, range_tail
 from pulens.recovery.feasibility import CHANCE_LIMIT
-from pulens.uncertainty.resampling import check_seed
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 FEW_LABELLED = 30
 
 
@@ -108,7 +107,7 @@ def expected_calibration_error(
     The interval speaks of the error of the binned model, with these bins: from below it learns the sign of each gap
     on one half of the rows and applies it to the other, averaged over all halves; from above it takes the value with
     the bootstrap's bias correction. Where the class prior is in doubt the interval is the hull over it
-    (:mod:`pulens.prior_doubt`), at the confidence asked for.
+    (:mod:`pulens.intervals.prior_doubt`), at the confidence asked for.
 
     >>> labels, scores = [1] * 4 + [0] * 10, [.3, .3, .8, .95] + [.3] * 4 + [.55] * 3 + [.8] * 3
     >>> error = expected_calibration_error(labels, scores, class_prior=0.4, scenario="case-control", bins=5)
@@ -198,7 +197,7 @@ def _hull(
 ) -> Interval:
     """The error is no smooth function of the class prior: its doubt enters by a hull, never by draws.
 
-    See :mod:`pulens.prior_doubt`. ``tried`` are the errors over the class prior's own interval.
+    See :mod:`pulens.intervals.prior_doubt`. ``tried`` are the errors over the class prior's own interval.
     """
     from scipy.special import ndtri
 

@@ -16,14 +16,14 @@ from pulens.calibration._scores import check_meaning, mapped_tally, probability_
 from pulens.calibration.expected_error import CalibrationError, error_of_samples
 from pulens.calibration.recalibrators import CalibrationMap, Recalibrator, find
 from pulens.calibration.recalibrators._identity import IDENTITY
+from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError, listed
 from pulens.evidence import Evidence, gather
+from pulens.intervals.kernels.resampling import check_seed
 from pulens.keywords import hands_on
 from pulens.notice import Notice, Severity, worst_first
-from pulens.tally import Tally
-from pulens.uncertainty.resampling import check_seed
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 AUTO = "auto"
 CONSIDERED = ("platt", "beta", "isotonic")  # what "auto" chooses among, beside keeping the scores
 

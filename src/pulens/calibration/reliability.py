@@ -7,20 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.calibration._masses import BinCounts, MassMap, choose_edges, count_bins
 from pulens.calibration._scores import calibration_evidence
 from pulens.calibration.expected_error import CalibrationError, error_of_bins
 from pulens.estimate import Interval
 from pulens.evidence import Evidence, gather
+from pulens.intervals.kernels.quantiles import tail_for_range
+from pulens.intervals.kernels.resampling import check_seed
+from pulens.intervals.prior_doubt import PRIOR_IN_METHOD, PRIORS_IN_RANGE, PriorDoubt
 from pulens.keywords import hands_on
 from pulens.notice import Notice
-from pulens.prior_doubt import PRIOR_IN_METHOD, PRIORS_IN_RANGE, PriorDoubt
-from pulens.uncertainty.quantiles import tail_for_range
-from pulens.uncertainty.resampling import check_seed
+from pulens.types import Floats
 
-Floats = NDArray[np.float64]
 KINDS = ("labelled", "unlabelled", "negative")
 
 
@@ -200,7 +199,7 @@ def fraction_intervals(
     """Interval of each bin's share of positives within [0, 1], from redraws of the bin's rates.
 
     ``shares`` are the values, which the intervals hold; the doubt about the class prior enters as everywhere
-    (:mod:`pulens.prior_doubt`): drawn once per redraw for all bins, or a hull over its range.
+    (:mod:`pulens.intervals.prior_doubt`): drawn once per redraw for all bins, or a hull over its range.
     """
     from scipy.special import ndtri
 

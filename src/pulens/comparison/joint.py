@@ -14,15 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.sample import LABELLED, NEGATIVE, UNLABELLED, PUSample
+from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
 from pulens.inputs import read_joint, read_sample
 from pulens.inputs.read import check_rows
 from pulens.inputs.tallies import is_elsewhere
-from pulens.sample import LABELLED, NEGATIVE, UNLABELLED, PUSample
 from pulens.scenario import Scenario
-from pulens.tally import Tally
-
-Whole = NDArray[np.int64]
+from pulens.types import Whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +110,7 @@ class JointRows:
 def _fixed_order(labels: NDArray[np.int8], scores: list[NDArray[Any]]) -> NDArray[np.intp]:
     """The same order for the same rows in any order, so that redraws are theirs and not those of their places.
 
-    Labelled, unlabelled, negative; within each by the scores, as :meth:`pulens.joint.JointTally.rows` has them.
+    Labelled, unlabelled, negative; within each by the scores, as :meth:`pulens.counts.joint.JointTally.rows` has them.
     """
     return np.lexsort([*scores[::-1], -labels])
 

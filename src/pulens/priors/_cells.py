@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit, ndtri
 
-from pulens.tally import Tally
-
-Floats = NDArray[np.float64]
+from pulens.counts.tally import Tally
+from pulens.types import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)

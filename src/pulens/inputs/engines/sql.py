@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, MissingDependencyError, PulensError, cut, listed, nearest, one_message, shown
 from pulens.inputs.addresses import check_database_file, shown_address, without_secrets
 from pulens.inputs.columns import Columns, find_column
 from pulens.inputs.engines._counts import LARGEST, Codes, Counts, Surveyed, Within, keys_limit
 from pulens.inputs.engines.lazy import LONGEST_REASON
-from pulens.precision import LARGEST_WHOLE
 
 FETCHED_ROWS = 50_000
 

@@ -17,10 +17,10 @@ from typing import Literal
 import numpy as np
 from scipy.special import chdtri
 
+from pulens.counts.tally import Tally
 from pulens.priors._cells import cut
 from pulens.priors._estimator import Estimator, Finding, Trace
 from pulens.priors._shapes import Shape, profile
-from pulens.tally import Tally
 
 CELLS = 200
 
