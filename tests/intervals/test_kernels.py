@@ -188,6 +188,7 @@ def test_a_long_range_needs_one_tail_only() -> None:
         ({"confidence": 95}, "confidence must lie strictly between 0 and 1, got 95. Write 95% as 0.95"),
         ({"confidence": 0.95, "redraws": 5}, "redraws must be a whole number of at least 100, got 5"),
         ({"confidence": 0.95, "redraws": 1e3}, "redraws must be a whole number"),
+        ({"confidence": 1e-300}, "confidence must lie strictly between 0 and 1, got 1e-300"),
         ({"confidence": 0.95, "seed": -1}, "seed must be a whole number of at least 0, got -1"),
         ({"confidence": True}, "confidence must lie strictly between 0 and 1"),
     ],

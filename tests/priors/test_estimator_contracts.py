@@ -199,3 +199,14 @@ def test_extreme_and_saturated_scores_are_no_trouble(name, rows):
         prior = pulens.estimate_prior(labels, extreme, method=name, scenario="case-control")
         assert 0 <= prior.unlabelled <= 1
         assert prior.unlabelled in prior.unlabelled_interval
+
+
+@pytest.mark.parametrize("name", names())
+def test_counts_of_hundreds_of_billions_are_read(name):
+    """The likelihood of so many rows is narrower than any step of a grid."""
+    rng = np.random.default_rng(3)
+    counts = [rng.integers(0, 10**9, 60) for _ in range(2)]
+    found = estimate_from_tally(Tally.from_increments(np.arange(60.0), *counts), name, scenario="case-control")
+    assert 0 <= found.value <= 1
+    if found.interval is not None:
+        assert found.interval.low <= found.value <= found.interval.high

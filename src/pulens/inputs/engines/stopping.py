@@ -23,20 +23,23 @@ def stopped_by_ctrl_c(connection: Any) -> Iterator[None]:
         yield
         return
     reader, writer = socket.socketpair()
-    writer.setblocking(False)
-    before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
-    if before != -1:
-        signal.set_wakeup_fd(before)
+    watcher = threading.Thread(target=_watch, args=(reader, connection), daemon=True)
+    try:
+        watcher.start()  # first: a system that has no thread left must not be asked for marks that nobody reads
+    except RuntimeError:
         reader.close()
         writer.close()
         yield
         return
-    watcher = threading.Thread(target=_watch, args=(reader, connection), daemon=True)
-    watcher.start()
+    writer.setblocking(False)
+    before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+    if before != -1:
+        signal.set_wakeup_fd(before)
     try:
         yield
     finally:
-        signal.set_wakeup_fd(before)
+        if before == -1:
+            signal.set_wakeup_fd(-1)
         writer.close()  # which ends the watcher
         watcher.join()
         reader.close()

@@ -75,6 +75,9 @@ def _summit(values: np.ndarray, curve: np.ndarray) -> tuple[float, float]:
 def _reach(values: np.ndarray, curve: np.ndarray, level: float) -> tuple[float, float]:
     """Ends of the range in which the curve stays above a level, linear between grid points."""
     above = np.flatnonzero(curve >= level)
+    if not above.size:  # billions of rows: the summit is narrower than a step of the grid, and lies within two
+        top = int(np.argmax(curve))
+        return float(values[max(top - 1, 0)]), float(values[min(top + 1, values.size - 1)])
     first, last = above[0], above[-1]
     low, high = 0.0, 1.0
     if first > 0:
