@@ -160,6 +160,14 @@ def test_bad_input_ends_with_exit_code_2_and_nothing_written(capsys, table, tmp_
     assert [entry.name for entry in tmp_path.iterdir()] == ["scores.csv"]
 
 
+def test_a_column_without_a_name_is_refused(capsys, table, tmp_path):
+    fit = ("--score", "p", "--class-prior", "0.3", "--fit", "isotonic", "--out", tmp_path / "mapped.csv")
+    code, _, err = run(capsys, table, *fit, "--column", "")
+    assert code == 2
+    assert "--column must name" in err
+    assert not (tmp_path / "mapped.csv").exists()
+
+
 def test_standard_input_cannot_be_copied(capsys):
     code, _, err = run(capsys, "-", "--class-prior", "0.3", "--fit", "platt", "--out", "mapped.csv")
     assert code == 2

@@ -133,3 +133,16 @@ def test_threads_and_programs_with_other_plans_for_ctrl_c_are_left_alone():
     finally:
         signal.signal(signal.SIGINT, before)
     assert found == [threads + 1, threads]  # the thread itself, and nobody who watches
+
+
+def test_a_system_without_a_thread_to_spare_is_still_read(monkeypatch) -> None:
+    """And leaves no mark behind for a thread that never came: the next query would fail by it."""
+
+    def no_more(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", no_more)
+        with stopped_by_ctrl_c(None):
+            pass
+    assert signal.set_wakeup_fd(-1) == -1

@@ -27,7 +27,7 @@ from typing import Any
 
 THOROUGH = 10  # every so many calls are repeated and asked again without limits
 PATIENCE = 90  # seconds after which a process that says nothing is ended
-ROOM = 8 << 30  # bytes of addresses that a process may take beyond what it has when it begins
+ROOM = 8  # gigabytes of addresses that a process may take beyond what it has when it begins
 KEPT = 40  # failures of each kind told in full
 
 
@@ -117,8 +117,9 @@ def _work(orders: Any, place: str) -> None:
 def _limit_memory() -> None:
     import resource
 
+    room = float(os.environ.get("PULENS_FUZZ_ROOM", ROOM))
     pages = int(Path("/proc/self/statm").read_text().split()[0])
-    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + ROOM, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + int(room * 2**30), resource.RLIM_INFINITY))
 
 
 class Worker:
@@ -215,7 +216,10 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin nothing new after so long")
     parser.add_argument("--out", type=Path, help="where the counts go, as JSON; written every minute and at the end")
+    room = "gigabytes of addresses for each process; each thread of many cores takes some"
+    parser.add_argument("--room", type=float, default=ROOM, help=room)
     given = parser.parse_args()
+    os.environ["PULENS_FUZZ_ROOM"] = str(given.room)
     os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # networks here are tiny, and processes many
     told = time.monotonic()

@@ -102,7 +102,7 @@ def command(
     from pulens.cli._write import check_targets
 
     if out is not None:
-        _check_out(file, out, method)
+        _check_out(file, out, method, column)
     check_targets({"--out": out, "--plot": plot_path, "--html": html_path, "--json": json_path}, file)
     if scores_are == "rank" and method is None:
         raise PulensError("scores that only rank have no calibration error: say --fit isotonic to map them first.")
@@ -162,10 +162,14 @@ def command(
             click.echo(f"wrote {out}")
 
 
-def _check_out(file: str, out: str, method: str | None) -> None:
+def _check_out(file: str, out: str, method: str | None, column: str) -> None:
     """Refuse before any work is done what could not be written after it."""
     if method is None:
         raise PulensError("--out writes mapped scores: say with --fit how to map them, such as --fit isotonic.")
+    if not column.strip():
+        raise PulensError(
+            f"--column must name the column of mapped scores, got {column!r}, such as --column calibrated."
+        )
     if file == "-":
         raise PulensError("--out copies the rows of the input, so it needs a file: save standard input to one first.")
     from pulens.inputs.tallies import is_elsewhere, is_tally_file
