@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from pulens.benchmark.analyse.failures import KINDS, score_view
 from pulens.benchmark.analyse.judgement import judge
 from pulens.benchmark.archive import CURVE, Archive
 from pulens.benchmark.archive.measured import is_share, sign_of
-from pulens.benchmark.leaderboard.board import ROPE, Board, facts_of, from_rows, selections_of
+from pulens.benchmark.leaderboard.board import ROPE, Board, ShownLearner, facts_of, from_rows, selections_of
 from pulens.benchmark.leaderboard.judged import Judged, gathered, within
 from pulens.errors import InputError
 
@@ -43,46 +43,19 @@ def page_data(archive: Archive, start: Board, detailed: int = DETAILED, judged: 
     metrics = list(dict.fromkeys((*METRICS, start.metric)))
     boards = {}
     for place, condition in enumerate(conditions):
-        for selection in selections:
-            # every selection where the page opens; elsewhere those most asked for, or large archives make large pages
-            is_usual = selection in ("own", "oracle_f1", start.selection)
-            if condition.name != start.condition.name and len(conditions) > 3 and not is_usual:
-                continue
-            rows = [row for row in archive.results(selection, start.metric) if condition.holds(row)]
-            for metric in metrics if rows else ():
-                found = _board(start, rows, condition, metric, selection)
+        for selection in _selections_shown(condition, selections, start, len(conditions)):
+            for metric, found in _boards(archive, start, condition, metrics, selection):
                 boards[f"{place}|{selection}|{metric}"] = _board_data(found, learners, places)
     runs, of = _runs(archive, start, conditions, learners, places, selections, detailed)
     reasons = _without_negatives(archive, runs, judged)
-    settings = list(dict.fromkeys(one.setting for one in conditions))
     return {
-        "learners": [
-            {
-                "name": name,
-                "title": facts[name].title,
-                "marked": facts[name].marked,
-                "family": facts[name].family,
-                "truth": facts[name].uses_truth,
-                "support": facts[name].needs_support,
-            }
-            for name in names
-        ],
+        "learners": [_learner_data(facts[name]) for name in names],
         "datasets": datasets,
         "metrics": metrics,
         "plain": [name for name in metrics if not is_share(name)],  # shown as they are, not in percent
         "lower": [name for name in metrics if sign_of(name) < 0],  # of which less is better
         "selections": selections,
-        "conditions": [
-            {
-                "name": one.name,
-                "alias": one.alias,
-                "parameters": one.further[0],
-                "frequency": one.label_frequency,
-                "setting": settings.index(one.setting),
-                "usual": one.is_conventional,
-            }
-            for one in conditions
-        ],
+        "conditions": _conditions_data(conditions),
         "start": {
             "condition": next(at for at, one in enumerate(conditions) if one.name == start.condition.name),
             "selection": start.selection,
@@ -106,10 +79,50 @@ def page_data(archive: Archive, start: Board, detailed: int = DETAILED, judged: 
     }
 
 
-def _board(start: Board, rows: Sequence[Row], condition: Condition, metric: str, selection: str) -> Board:
-    if (condition.name, metric, selection) == (start.condition.name, start.metric, start.selection):
-        return start
-    return from_rows(rows, condition, metric, selection, start.reference)
+def _learner_data(facts: ShownLearner) -> Json:
+    return {
+        "name": facts.name,
+        "title": facts.title,
+        "marked": facts.marked,
+        "family": facts.family,
+        "truth": facts.uses_truth,
+        "support": facts.needs_support,
+    }
+
+
+def _conditions_data(conditions: Sequence[Condition]) -> list[Json]:
+    """Conditions with the place of their setting, the same where only the labels differ."""
+    settings = list(dict.fromkeys(one.setting for one in conditions))
+    return [
+        {
+            "name": one.name,
+            "alias": one.alias,
+            "parameters": one.further[0],
+            "frequency": one.label_frequency,
+            "setting": settings.index(one.setting),
+            "usual": one.is_conventional,
+        }
+        for one in conditions
+    ]
+
+
+def _selections_shown(condition: Condition, selections: Sequence[str], start: Board, conditions: int) -> list[str]:
+    """Every selection where the page opens; elsewhere those most asked for, or large archives make large pages."""
+    if condition.name == start.condition.name or conditions <= 3:
+        return list(selections)
+    return [name for name in selections if name in ("own", "oracle_f1", start.selection)]
+
+
+def _boards(
+    archive: Archive, start: Board, condition: Condition, metrics: Sequence[str], selection: str
+) -> Iterator[tuple[str, Board]]:
+    """The tables of a condition by metric, where any run has the selection; the one at the start is there already."""
+    rows = [row for row in archive.results(selection, start.metric) if condition.holds(row)]
+    for metric in metrics if rows else ():
+        if (condition.name, metric, selection) == (start.condition.name, start.metric, start.selection):
+            yield metric, start
+        else:
+            yield metric, from_rows(rows, condition, metric, selection, start.reference)
 
 
 def _board_data(found: Board, learners: Mapping[str, int], datasets: Mapping[str, int]) -> Json:
