@@ -15,7 +15,15 @@ from pulens.benchmark.analyse.failures import KINDS, score_view
 from pulens.benchmark.analyse.judgement import judge
 from pulens.benchmark.archive import CURVE, Archive
 from pulens.benchmark.archive.measured import is_share, sign_of
-from pulens.benchmark.leaderboard.board import ROPE, Board, ShownLearner, facts_of, from_rows, selections_of
+from pulens.benchmark.leaderboard.board import (
+    ROPE,
+    Board,
+    ShownLearner,
+    facts_of,
+    from_rows,
+    published_beside,
+    selections_of,
+)
 from pulens.benchmark.leaderboard.judged import Judged, gathered, within
 from pulens.errors import InputError
 
@@ -38,14 +46,13 @@ def page_data(archive: Archive, start: Board, detailed: int = DETAILED, judged: 
     datasets = sorted({row["dataset"] for row in archive.done})
     conditions = conditions_of(archive.done)
     selections = selections_of(archive)
-    learners = {name: place for place, name in enumerate(names)}
-    places = {name: place for place, name in enumerate(datasets)}
+    learners, places = _places(names), _places(datasets)
     metrics = list(dict.fromkeys((*METRICS, start.metric)))
     boards = {}
     for place, condition in enumerate(conditions):
-        for selection in _selections_shown(condition, selections, start, len(conditions)):
-            for metric, found in _boards(archive, start, condition, metrics, selection):
-                boards[f"{place}|{selection}|{metric}"] = _board_data(found, learners, places)
+        shown = _selections_shown(condition, selections, start, len(conditions))
+        for found in _boards(archive, start, condition, metrics, shown):
+            boards[f"{place}|{found.selection}|{found.metric}"] = _board_data(found, learners, places)
     runs, of = _runs(archive, start, conditions, learners, places, selections, detailed)
     reasons = _without_negatives(archive, runs, judged)
     return {
@@ -57,7 +64,7 @@ def page_data(archive: Archive, start: Board, detailed: int = DETAILED, judged: 
         "selections": selections,
         "conditions": _conditions_data(conditions),
         "start": {
-            "condition": next(at for at, one in enumerate(conditions) if one.name == start.condition.name),
+            "condition": [one.name for one in conditions].index(start.condition.name),
             "selection": start.selection,
             "metric": start.metric,
         },
@@ -67,16 +74,18 @@ def page_data(archive: Archive, start: Board, detailed: int = DETAILED, judged: 
         "kinds": list(KINDS),
         "boards": boards,
         "costs": [_costs(archive, one, learners, places) for one in conditions],
-        "published": [
-            [learners[learner], places[dataset], _whole(value)]
-            for (learner, dataset), value in _published(archive).items()
-        ],
+        "published": _published(archive, learners, places),
         "estimated": [[name, name] for name in WITHOUT_NEGATIVES] if judged is not None else [],
         "estimates": ESTIMATES,
         "reasons": reasons,
         "runs": runs,
         "runs_of": of,
     }
+
+
+def _places(names: Sequence[str]) -> dict[str, int]:
+    """Where each name stands: the page refers to learners and data sets by number."""
+    return {name: place for place, name in enumerate(names)}
 
 
 def _learner_data(facts: ShownLearner) -> Json:
@@ -114,15 +123,16 @@ def _selections_shown(condition: Condition, selections: Sequence[str], start: Bo
 
 
 def _boards(
-    archive: Archive, start: Board, condition: Condition, metrics: Sequence[str], selection: str
-) -> Iterator[tuple[str, Board]]:
-    """The tables of a condition by metric, where any run has the selection; the one at the start is there already."""
-    rows = [row for row in archive.results(selection, start.metric) if condition.holds(row)]
-    for metric in metrics if rows else ():
-        if (condition.name, metric, selection) == (start.condition.name, start.metric, start.selection):
-            yield metric, start
-        else:
-            yield metric, from_rows(rows, condition, metric, selection, start.reference)
+    archive: Archive, start: Board, condition: Condition, metrics: Sequence[str], selections: Sequence[str]
+) -> Iterator[Board]:
+    """The tables of a condition, of selections that any of its runs has; the one at the start is there already."""
+    for selection in selections:
+        rows = [row for row in archive.results(selection, start.metric) if condition.holds(row)]
+        for metric in metrics if rows else ():
+            if (condition.name, metric, selection) == (start.condition.name, start.metric, start.selection):
+                yield start
+            else:
+                yield from_rows(rows, condition, metric, selection, start.reference)
 
 
 def _board_data(found: Board, learners: Mapping[str, int], datasets: Mapping[str, int]) -> Json:
@@ -229,10 +239,10 @@ def _said(row: Row, reasons: dict[str, int]) -> list[int]:
     return [*(round(ESTIMATES * row[name]) for name in ("estimate", "low", "high")), int(row["held"])]
 
 
-def _published(archive: Archive) -> dict[tuple[str, str], float]:
-    from pulens.benchmark.leaderboard.board import published_beside
-
-    return published_beside(sorted({(row["learner"], row["dataset"]) for row in archive.done}))
+def _published(archive: Archive, learners: Mapping[str, int], datasets: Mapping[str, int]) -> list[list[int | None]]:
+    """Places of learners and data sets that the published table has, and what it says of them."""
+    known = published_beside(sorted({(row["learner"], row["dataset"]) for row in archive.done}))
+    return [[learners[learner], datasets[dataset], _whole(value)] for (learner, dataset), value in known.items()]
 
 
 def _runs(
