@@ -253,9 +253,9 @@ def test_a_full_disk_while_running_is_a_sentence_and_the_next_run_goes_on(smoke,
 @pytest.mark.parametrize(("positives", "rows"), [(0, 0), (5, 3), (None, 60), (-1, 60), (5, None)])
 def test_a_run_of_impossible_counts_gets_a_reason_in_place_of_a_judgement(positives, rows, synthetic, tmp_path):
     def change(row):
-        return row | {"test_positives": positives, "test_rows": rows} if row["method"] == "vpu" else row
+        return row | {"test_positives": positives, "test_rows": rows} if row["learner"] == "vpu" else row
 
     hurt = rewritten(read(synthetic), tmp_path / "archive", change)
     judged = judge(hurt, prior="known", redraws=100)
     for row in judged:
-        assert ("test rows are positive" in (row["reason"] or "")) == (row["method"] == "vpu"), row
+        assert ("test rows are positive" in (row["reason"] or "")) == (row["learner"] == "vpu"), row

@@ -2,59 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pulens.benchmark import methods
 from pulens.benchmark.memory import run_bytes
-from pulens.benchmark.plan import Plan
-from pulens.benchmark.rates import CPU, Forecast, conditions, forecast, load_rates
+from pulens.benchmark.plan import Plan, Run
+from pulens.benchmark.rates import CPU, Forecast, Rate, conditions, forecast, load_rates
+
+if TYPE_CHECKING:
+    from pulens.benchmark.archive import Archive
 
 
 def plan_lines(plan: Plan, rates: Path | None = None, archive: Path | None = None) -> Iterator[str]:
     """Lines for the terminal."""
-    runs = plan.runs
+    runs: Sequence[Run] = plan.runs
+    yield from _size(plan)
+    if archive is not None:
+        from pulens.benchmark.archive import read
+
+        stored = read(archive)
+        yield from _progress(runs, stored, archive)
+        finished = {row["key"] for row in stored.runs}
+        runs = [run for run in runs if run.key not in finished]
+    source, known = load_rates(rates)
+    for device in sorted({rate.device for rate in known}):
+        yield from _time(runs, known, device)
+    yield f"rates: {source}"
+    largest = max(runs, key=run_bytes, default=None)
+    if largest is not None:
+        need = f"{run_bytes(largest) / 2**20:,.0f} MB"
+        yield f"memory: up to {need} per run of a stack ({largest.learner} on {largest.dataset})"
+
+
+def _size(plan: Plan) -> Iterator[str]:
+    """What the plan is of, and how many evaluations and runs that makes."""
+    protocol, runs = plan.protocol, plan.runs
     used, sets, seeds = ({getattr(run, name) for run in runs} for name in ("learner", "dataset", "seed"))
     references = [name for name in methods.REFERENCES if name in used]
     competing = len(used) - len(references)
     evaluations = competing * len(sets) * conditions(plan)
-    yield f"{plan.protocol.name}: {plan.protocol.title}" + (
-        f" ({plan.protocol.source})" if plan.protocol.source else ""
-    )
+    yield f"{protocol.name}: {protocol.title}" + (f" ({protocol.source})" if protocol.source else "")
     yield (
         f"{competing} learners x {len(sets)} data sets x {conditions(plan)} conditions = {evaluations:,} evaluations; "
         f"with {len(seeds)} seeds"
         + (f" and the references {', '.join(references)}" if references else "")
         + f" {len(runs):,} runs in {len(plan.groups()):,} groups that can be stacked"
     )
-    if archive is not None:
-        from pulens.benchmark.archive import read
 
-        stored = read(archive)
-        for name, why in stored.damaged.items():
-            yield f"left out of {archive}: {name}: {why}"
-        keys = {run.key for run in runs}
-        done = sum(row["key"] in keys for row in stored.done)
-        failed = sum(row["key"] in keys for row in stored.failed)
-        yield f"in {archive}: {done:,} done, {failed:,} failed, {len(runs) - done - failed:,} to do"
-        finished = {row["key"] for row in stored.runs}
-        runs = tuple(run for run in runs if run.key not in finished)
-    source, known = load_rates(rates)
-    devices = sorted({rate.device for rate in known})
-    on_cpu = [run for run in runs if run.backbone == "none"]  # forests and wrappers use no GPU, whatever there is
-    for device in devices:
-        found = forecast(runs if device == CPU else [run for run in runs if run.backbone != "none"], known, device)
-        if found.measured + found.adjusted + found.scaled > 0:
-            yield f"{device}: {_cost(found)}"
-            if device != CPU and on_cpu:
-                besides = forecast(on_cpu, known, CPU)
-                who = ", ".join(sorted({run.learner for run in on_cpu}))
-                yield f"  and on one CPU core: {_cost(besides)} for {len(on_cpu):,} runs of {who}, which use no GPU"
-    yield f"rates: {source}"
-    largest = max(runs, key=run_bytes, default=None)
-    if largest is not None:
-        need = f"{run_bytes(largest) / 2**20:,.0f} MB"
-        yield f"memory: up to {need} per run of a stack ({largest.learner} on {largest.dataset})"
+
+def _progress(runs: Sequence[Run], stored: Archive, folder: Path) -> Iterator[str]:
+    """How far an archive has come with these runs, and which of its files say nothing about that."""
+    for name, why in stored.damaged.items():
+        yield f"left out of {folder}: {name}: {why}"
+    keys = {run.key for run in runs}
+    done = sum(row["key"] in keys for row in stored.done)
+    failed = sum(row["key"] in keys for row in stored.failed)
+    yield f"in {folder}: {done:,} done, {failed:,} failed, {len(runs) - done - failed:,} to do"
+
+
+def _time(runs: Sequence[Run], known: Sequence[Rate], device: str) -> Iterator[str]:
+    """How long the runs take on one device, where it was ever measured, and how long those beside it that cannot."""
+    if device == CPU:
+        found, on_cpu = forecast(runs, known, device), []
+    else:  # forests and wrappers use no GPU, whatever there is
+        found = forecast([run for run in runs if run.backbone != "none"], known, device)
+        on_cpu = [run for run in runs if run.backbone == "none"]
+    if found.measured + found.adjusted + found.scaled == 0:
+        return
+    yield f"{device}: {_cost(found)}"
+    if on_cpu:
+        besides = forecast(on_cpu, known, CPU)
+        who = ", ".join(sorted({run.learner for run in on_cpu}))
+        yield f"  and on one CPU core: {_cost(besides)} for {len(on_cpu):,} runs of {who}, which use no GPU"
 
 
 def _cost(found: Forecast) -> str:

@@ -5,7 +5,8 @@ Ray tries a stack again whose worker died; a stack that fails in Python is halve
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,46 +23,75 @@ TRIES = 4  # of a stack whose worker dies; then it is halved
 def on_ray(queue: Queue, options: Options, tick: Callable[[], None]) -> None:
     """Keep every worker of the cluster busy with a stack."""
     ray = _connected(str(options.ray))
-    resources = ray.cluster_resources()
-    on_gpu = options.device.startswith("cuda") or (options.device == "auto" and resources.get("GPU", 0) > 0)
-    share = {"num_gpus": 1 / options.jobs} if on_gpu else {"num_cpus": 1}
-    slots = int(resources.get("GPU", 1) * options.jobs if on_gpu else resources.get("CPU", 1))
-    device = "cuda" if on_gpu else "cpu"
+    device, share, slots = _room(ray.cluster_resources(), options)
     remote = ray.remote(_do_there).options(max_retries=TRIES - 1, **share)
     cache = str(queue.store.cache)
-    doing: dict[Any, tuple[tuple[Run, ...], tuple[Run, ...]]] = {}  # task -> (its runs, the stack as claimed)
-    again: list[tuple[tuple[Run, ...], tuple[Run, ...]]] = []
-    exhausted = False
+    parts = StackParts(queue)
     while True:
-        while len(doing) < slots:
-            if again:
-                part, claimed = again.pop()
-            elif exhausted:
-                break
-            else:
-                stack = queue.next() if not doing else queue.next_without_waiting()
-                if stack is None:
-                    exhausted = not doing  # while tasks run, others' claims may still come free
-                    break
-                part = claimed = stack
-            doing[remote.remote([run.to_dict() for run in part], device, cache)] = part, claimed
-        if not doing:
+        while len(parts.doing) < slots and (found := parts.next()) is not None:
+            parts.doing[remote.remote([run.to_dict() for run in found.runs], device, cache)] = found
+        if not parts.doing:
             return
-        finished, _ = ray.wait(list(doing), timeout=1.0)
+        finished, _ = ray.wait(list(parts.doing), timeout=1.0)
         for task in finished:
-            part, claimed = doing.pop(task)
+            part = parts.doing.pop(task)
             try:
                 for rows in ray.get(task):
                     queue.keep(rows)
             except ray.exceptions.RayError as error:
-                if len(part) > 1:
-                    again += [(half, claimed) for half in halves(part)]
-                else:
-                    words = " ".join(str(error).split())[:500]
-                    queue.keep([failed(part[0], f"its worker ended in the middle of it ({words})")])
-            if not any(other is claimed for _, other in [*doing.values(), *again]):
-                queue.release(claimed)
+                parts.give_up(part, error)
+            parts.release(part)
         tick()
+
+
+def _room(resources: Mapping[str, float], options: Options) -> tuple[str, dict[str, float], int]:
+    """The device of the workers, the share of a machine that each takes, and for how many there is room."""
+    if options.device.startswith("cuda") or (options.device == "auto" and resources.get("GPU", 0) > 0):
+        return "cuda", {"num_gpus": 1 / options.jobs}, int(resources.get("GPU", 1) * options.jobs)
+    return "cpu", {"num_cpus": 1}, int(resources.get("CPU", 1))
+
+
+@dataclass(frozen=True)
+class StackPart:
+    """Runs that one worker does, of a stack as it was claimed."""
+
+    runs: Sequence[Run]
+    claimed: tuple[Run, ...]
+
+
+class StackParts:
+    """What is being done, and what has to be tried again."""
+
+    def __init__(self, queue: Queue) -> None:
+        self.queue = queue
+        self.doing: dict[Any, StackPart] = {}  # by task
+        self.again: list[StackPart] = []
+        self.is_exhausted = False
+
+    def next(self) -> StackPart | None:
+        """A part to try again, or else a stack of the queue; None where there is nothing to begin now."""
+        if self.again:
+            return self.again.pop()
+        if self.is_exhausted:
+            return None
+        stack = self.queue.next_without_waiting() if self.doing else self.queue.next()
+        if stack is None:
+            self.is_exhausted = not self.doing  # while tasks run, others' claims may still come free
+            return None
+        return StackPart(stack, stack)
+
+    def give_up(self, part: StackPart, error: Exception) -> None:
+        """Halve a part whose worker died as often as was tried; a single run has failed."""
+        if len(part.runs) > 1:
+            self.again += [StackPart(half, part.claimed) for half in halves(part.runs)]
+        else:
+            words = " ".join(str(error).split())[:500]
+            self.queue.keep([failed(part.runs[0], f"its worker ended in the middle of it ({words})")])
+
+    def release(self, part: StackPart) -> None:
+        """Give the claim on a stack back where no part of it is left to do."""
+        if not any(other.claimed is part.claimed for other in [*self.doing.values(), *self.again]):
+            self.queue.release(part.claimed)
 
 
 def _do_there(stack: list[dict[str, Any]], device: str, cache: str) -> list[list[RunRow]]:

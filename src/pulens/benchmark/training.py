@@ -29,6 +29,7 @@ from pulens.benchmark.splits import LabelledTable, PreparedRun, prepare, scaled,
 from pulens.errors import PulensError
 
 Row = dict[str, Any]
+Arrays = tuple[NDArray[Any], ...]  # one a run
 
 
 @dataclass(frozen=True)
@@ -180,12 +181,7 @@ def _fit_stack(
     from pulens.learners.stack.device import find_device
 
     place = find_device(device)
-    if place.type == "cuda":
-        torch.cuda.empty_cache()
-        torch.cuda.reset_peak_memory_stats(place)
-    else:
-        _keep_freed_memory()
-        _forget_peak()
+    _settle_memory(place)
     X, offsets = _tables(prepared, table)
     on_device = torch.as_tensor(X).to(place)
     watch = Watch(
@@ -202,8 +198,7 @@ def _fit_stack(
     extra: dict[str, Any] = {}
     if method.needs_support:
         known = [one.support() for one in prepared]
-        kept = [~np.isin(own, places) for own, (places, _) in zip(rows, known, strict=True)]
-        rows, labels = (tuple(own[k] for own, k in zip(both, kept, strict=True)) for both in (rows, labels))
+        rows, labels = _without_support(rows, labels, known)
         extra["support"] = [(own + offset, codes) for (own, codes), offset in zip(known, offsets, strict=True)]
     held = [_labelled_first(one.validation) for one in prepared]
     processor = time.process_time()
@@ -225,6 +220,25 @@ def _fit_stack(
         for run, (curve, choices) in enumerate(zip(watch.curves(), watch.choices(), strict=True))
     ]
     return outcomes, cost, str(place)
+
+
+def _settle_memory(place: Any) -> None:
+    """Start a new peak of memory on a device, with none held back for tensors that are gone."""
+    import torch
+
+    if place.type == "cuda":
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats(place)
+    else:
+        _keep_freed_memory()
+        _forget_peak()
+
+
+def _without_support(rows: Arrays, labels: Arrays, known: Sequence[tuple[NDArray[Any], Any]]) -> tuple[Arrays, Arrays]:
+    """Training rows and labels of every run, without the rows whose true labels it is given."""
+    kept = [~np.isin(own, places) for own, (places, _) in zip(rows, known, strict=True)]
+    left, theirs = (tuple(own[k] for own, k in zip(both, kept, strict=True)) for both in (rows, labels))
+    return left, theirs
 
 
 def _fit_one_by_one(

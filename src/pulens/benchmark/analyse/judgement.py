@@ -189,23 +189,35 @@ def learner_regret(
     told the truth, in training or by their own criterion, do not compete. ``rows`` limits it to some runs of
     ``archive.done``.
     """
-    places: dict[tuple[Any, ...], list[str]] = {}
-    for condition, own in by_condition(archive.done if rows is None else rows).items():
-        for row in own:
-            if not row["uses_truth"] and not selects_with_truth(row["own_selection"]):
-                places.setdefault((condition, row["dataset"], row["seed"]), []).append(row["key"])
+    places = _choices(archive.done if rows is None else rows)
     keys = {key for group in places.values() for key in group}
     truth = {name: _truth(archive, keys, name, metric) for name in ("own", "proxy_accuracy", "proxy_roc_auc")}
     found = []
     for name in ("proxy_accuracy", "proxy_roc_auc"):
         values = {key: chosen["value"] for key in keys if (chosen := archive.choice(key, name)) is not None}
         found.append(_regret_of(f"validation {name}", values, truth[name], places))
-    said: dict[str, dict[str, float]] = {}
-    for row in judged:
-        if row["selection"] == "own" and row["reason"] is None and row["key"] in keys:
-            said.setdefault(f"test {row['metric']} ({row['prior']} prior)", {})[row["key"]] = row["estimate"]
-    found += [_regret_of(way, values, truth["own"], places) for way, values in said.items()]
+    own = [row for row in judged if row["key"] in keys]
+    found += [_regret_of(way, values, truth["own"], places) for way, values in _recovered(own).items()]
     return sorted((row for row in found if row["choices"]), key=lambda row: row["way"])
+
+
+def _choices(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[Any, ...], list[str]]:
+    """Keys of the runs among which a learner is chosen: of one condition, data set and seed, told nothing true."""
+    found: dict[tuple[Any, ...], list[str]] = {}
+    for condition, own in by_condition(rows).items():
+        for row in own:
+            if not row["uses_truth"] and not selects_with_truth(row["own_selection"]):
+                found.setdefault((condition, row["dataset"], row["seed"]), []).append(row["key"])
+    return found
+
+
+def _recovered(judged: Iterable[Row]) -> dict[str, dict[str, float]]:
+    """Estimates at the epoch of the learner's own criterion, by metric and class prior and then by run."""
+    found: dict[str, dict[str, float]] = {}
+    for row in judged:
+        if row["selection"] == "own" and row["reason"] is None:
+            found.setdefault(f"test {row['metric']} ({row['prior']} prior)", {})[row["key"]] = row["estimate"]
+    return found
 
 
 def _truth(archive: Archive, keys: Iterable[str], selection: str, metric: str) -> dict[str, float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from statistics import fmean
 
 from pulens.benchmark.analyse.cells import Cells, SeedSummary, better_is_higher, datasets_of, learners_of, summarise
@@ -97,42 +97,43 @@ def as_latex(
     """
     datasets, table, factor = datasets_of(cells), summaries(cells), factor_of(metric)
     order = ordered(better_is_higher(cells, metric))
-    starred = {(one.learner, one.dataset) for one in tests if one.verdict() == "better"}
-    places = {
-        dataset: sorted(
-            (name for name in learners_of(cells) if (name, dataset) in table and name not in aside),
-            key=_best(table, dataset, sign_of(metric)),
-        )
-        for dataset in datasets
-    }
-    lines = [rf"\begin{{tabular}}{{l{'r' * len(datasets)}}}", r"\toprule"]
-    lines += [" & ".join(["Learner", *map(escaped, datasets)]) + r" \\", r"\midrule"]
-    inside = [name for name in order if name not in aside]
-    outside = [name for name in order if name in aside]
-    for name in (*inside, *outside):
-        if outside and inside and name == outside[0]:
-            lines.append(r"\midrule")
+    starred = table.keys() & {(one.learner, one.dataset) for one in tests if one.verdict() == "better"}
+    leaders = _leaders({place: one for place, one in table.items() if place[0] not in aside}, sign_of(metric))
+
+    def line(name: str) -> str:
         found = [escaped(titles.get(name, name)) + (marks or {}).get(name, "")]
         for dataset in datasets:
-            one = table.get((name, dataset))
-            if one is None:
-                found.append("--")
-                continue
-            number = f"{factor * one.mean:.2f}"
-            if places[dataset][:1] == [name]:
-                number = rf"\textbf{{{number}}}"
-            elif len(places[dataset]) > 2 and places[dataset][1] == name:
-                number = rf"\underline{{{number}}}"
-            spread = rf" $\pm$ {factor * one.sd:.2f}" if one.n > 1 else ""
-            few = (seeds or {}).get((name, dataset))
-            raised = "" if few is None else f"$^{{({few})}}$"
-            found.append(number + spread + raised + ("*" if (name, dataset) in starred else ""))
-        lines.append(" & ".join(found) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
+            place = name, dataset
+            one, few = table.get(place), (seeds or {}).get(place)
+            number = "--" if one is None else _latex_cell(one, factor, leaders.get(place, "{}"), few)
+            found.append(number + "*" * (place in starred))
+        return " & ".join(found) + r" \\"
+
+    inside = [line(name) for name in order if name not in aside]
+    outside = [line(name) for name in order if name in aside]
+    rule = [r"\midrule"] if inside and outside else []
+    lines = [rf"\begin{{tabular}}{{l{'r' * len(datasets)}}}", r"\toprule"]
+    lines += [" & ".join(["Learner", *map(escaped, datasets)]) + r" \\", r"\midrule"]
+    return "\n".join([*lines, *inside, *rule, *outside, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
-def _best(table: Mapping[tuple[str, str], SeedSummary], dataset: str, sign: int) -> Callable[[str], tuple[float, str]]:
-    return lambda name: (-sign * table[name, dataset].mean, name)
+def _leaders(table: Mapping[tuple[str, str], SeedSummary], sign: int) -> dict[tuple[str, str], str]:
+    """How LaTeX prints the best of each data set, and the second where there is a third."""
+    found = {}
+    for dataset in {dataset for _, dataset in table}:
+        there = {name: one.mean for (name, other), one in table.items() if other == dataset}
+        best = sorted((-sign * mean, name) for name, mean in there.items())
+        found[best[0][1], dataset] = r"\textbf{{{}}}"
+        if len(best) > 2:
+            found[best[1][1], dataset] = r"\underline{{{}}}"
+    return found
+
+
+def _latex_cell(one: SeedSummary, factor: int, emphasis: str, seeds: int | None) -> str:
+    """Mean, spread and, where it is not that of the rest, the number of seeds."""
+    spread = rf" $\pm$ {factor * one.sd:.2f}" if one.n > 1 else ""
+    raised = "" if seeds is None else f"$^{{({seeds})}}$"
+    return emphasis.format(f"{factor * one.mean:.2f}") + spread + raised
 
 
 def escaped(text: str) -> str:

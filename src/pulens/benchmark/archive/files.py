@@ -31,16 +31,30 @@ def fault(path: Path) -> str | None:
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
         said = " ".join(str(error).split())
         return f"it is cut off, or not made by a benchmark: {said[:160]}"
+    return _fault_of_runs(table) or _fault_of_finished_runs(table) or _fault_of_json(table)
+
+
+def _fault_of_runs(table: pa.Table) -> str | None:
+    """What runs lack whatever became of them."""
     empty = [name for name in NEEDED if table[name].null_count]
     if empty or not len(table):
         return f"its runs have no {listed(empty)}" if empty else "it holds no run"
     others = sorted(set(table["status"].to_pylist()) - {"done", "failed"})
     if others:
         return f"a run's status is done or failed, got {listed(others)}"
+    return None
+
+
+def _fault_of_finished_runs(table: pa.Table) -> str | None:
+    """What runs lack that are done."""
     done = table.filter(pc.equal(table["status"], "done"))
     empty = [name for name in NEEDED_WHEN_DONE if done[name].null_count]
     if empty or (len(done) and pc.min(done["stack_runs"]).as_py() < 1):
         return f"its finished runs have no {listed(empty or ['stack_runs'])}"
+    return None
+
+
+def _fault_of_json(table: pa.Table) -> str | None:
     for name in ("parameters", "settings"):
         for text in set(table[name].to_pylist()) - {None}:
             try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -244,36 +244,12 @@ def from_rows(rows: Sequence[Row], condition: Condition, metric: str, selection:
     kept, dropped = newest(rows)
     facts = facts_of(kept, selection)
     table = cells.cells_of(kept, metric)
-    undefined: dict[tuple[str, str], int] = {}
-    for row in kept:
-        if not cells.is_defined(row[metric]):
-            place = row["learner"], row["dataset"]
-            undefined[place] = undefined.get(place, 0) + 1
     compared = cells.better_is_higher(table, metric)
     competing = {place: own for place, own in compared.items() if not facts[place[0]].uses_truth}
     if reference is not None and reference not in cells.learners_of(competing):
         reference = None
-    notices = []
-    if dropped:
-        notices.append(
-            f"{dropped} runs of the same learner, data set and seed with other settings were left out: the newest "
-            "count."
-        )
     ordered = tables.ordered(compared)
     ranking, reason = _ranked(competing)
-    if reference is None:
-        notices.append("there is no run of the reference learner here: nothing is compared with it.")
-    others = [name for name in cells.learners_of(competing) if name != reference]
-    wilcoxons = {name: paired.wilcoxon(competing, name, reference) for name in others} if reference else {}
-    corrected = dict(zip(wilcoxons, paired.holm([p for _, p in wilcoxons.values()]), strict=True))
-    if facts_of_metric(metric).reads == "ranking" and metric not in STORED:
-        notices.append(
-            f"{metric} was computed from archived counts, whose scores are binned where they are many: in the last "
-            "digits it may differ from that of all scores."
-        )
-    seeds = [len(own) for own in table.values()]
-    if seeds and min(seeds) < 2:
-        notices.append("some cells have a single seed: they have no spread and no test.")
     return Board(
         condition,
         metric,
@@ -284,16 +260,44 @@ def from_rows(rows: Sequence[Row], condition: Condition, metric: str, selection:
         tuple(cells.datasets_of(table)),
         tuple(kept),
         table,
-        undefined,
+        _undefined(kept, metric),
         published_beside(table) if condition.is_conventional and metric == "accuracy" else {},
         tuple(paired.against_reference(competing, reference)) if reference else (),
-        {name: (*found, corrected[name]) for name, found in wilcoxons.items()},
+        _wilcoxons(competing, reference),
         tuple(paired.win_tie_loss(competing)),
         ranking,
         reason,
-        _beliefs(competing, others, reference),
-        tuple(notices),
+        _beliefs(competing, reference),
+        tuple(_notices(dropped, reference, metric, table)),
     )
+
+
+def _undefined(rows: Iterable[Row], metric: str) -> dict[tuple[str, str], int]:
+    """How many runs of a learner and data set have no such metric, where there are any."""
+    found: dict[tuple[str, str], int] = {}
+    for row in rows:
+        if not cells.is_defined(row[metric]):
+            place = row["learner"], row["dataset"]
+            found[place] = found.get(place, 0) + 1
+    return found
+
+
+def _notices(dropped: int, reference: str | None, metric: str, table: Cells) -> Iterator[str]:
+    """What a reader of the board should know before believing it."""
+    if dropped:
+        yield (
+            f"{dropped} runs of the same learner, data set and seed with other settings were left out: the newest "
+            "count."
+        )
+    if reference is None:
+        yield "there is no run of the reference learner here: nothing is compared with it."
+    if facts_of_metric(metric).reads == "ranking" and metric not in STORED:
+        yield (
+            f"{metric} was computed from archived counts, whose scores are binned where they are many: in the last "
+            "digits it may differ from that of all scores."
+        )
+    if any(len(own) < 2 for own in table.values()):
+        yield "some cells have a single seed: they have no spread and no test."
 
 
 def _ranked(table: Cells) -> tuple[ranks.MeanRanks | None, str | None]:
@@ -303,11 +307,26 @@ def _ranked(table: Cells) -> tuple[ranks.MeanRanks | None, str | None]:
         return None, str(error)
 
 
-def _beliefs(table: Cells, others: Sequence[str], reference: str | None) -> dict[str, bayesian.Belief]:
-    found = {}
-    for name in others if reference else ():
+def _others(table: Cells, reference: str) -> list[str]:
+    return [name for name in cells.learners_of(table) if name != reference]
+
+
+def _wilcoxons(table: Cells, reference: str | None) -> dict[str, tuple[int, float, float]]:
+    """Data sets, p-value and corrected p-value of every learner against the reference, where there is one."""
+    if not reference:
+        return {}
+    found = {name: paired.wilcoxon(table, name, reference) for name in _others(table, reference)}
+    corrected = paired.holm([p for _, p in found.values()])
+    return {name: (sets, p, own) for (name, (sets, p)), own in zip(found.items(), corrected, strict=True)}
+
+
+def _beliefs(table: Cells, reference: str | None) -> dict[str, bayesian.Belief]:
+    found: dict[str, bayesian.Belief] = {}
+    if not reference:
+        return found
+    for name in _others(table, reference):
         try:
-            found[name] = bayesian.compare(table, name, str(reference), ROPE)
+            found[name] = bayesian.compare(table, name, reference, ROPE)
         except InputError:  # too few data sets in common
             continue
     return found

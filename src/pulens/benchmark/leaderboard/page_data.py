@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,15 @@ from pulens.benchmark.analyse.failures import KINDS, score_view
 from pulens.benchmark.analyse.judgement import judge
 from pulens.benchmark.archive import CURVE, Archive
 from pulens.benchmark.archive.measured import is_share, sign_of
-from pulens.benchmark.leaderboard.board import ROPE, Board, facts_of, from_rows, selections_of
+from pulens.benchmark.leaderboard.board import (
+    ROPE,
+    Board,
+    ShownLearner,
+    facts_of,
+    from_rows,
+    published_beside,
+    selections_of,
+)
 from pulens.benchmark.leaderboard.judged import Judged, gathered, within
 from pulens.errors import InputError
 
@@ -38,53 +46,25 @@ def page_data(archive: Archive, start: Board, detailed: int = DETAILED, judged: 
     datasets = sorted({row["dataset"] for row in archive.done})
     conditions = conditions_of(archive.done)
     selections = selections_of(archive)
-    learners = {name: place for place, name in enumerate(names)}
-    places = {name: place for place, name in enumerate(datasets)}
+    learners, places = _places(names), _places(datasets)
     metrics = list(dict.fromkeys((*METRICS, start.metric)))
     boards = {}
     for place, condition in enumerate(conditions):
-        for selection in selections:
-            # every selection where the page opens; elsewhere those most asked for, or large archives make large pages
-            is_usual = selection in ("own", "oracle_f1", start.selection)
-            if condition.name != start.condition.name and len(conditions) > 3 and not is_usual:
-                continue
-            rows = [row for row in archive.results(selection, start.metric) if condition.holds(row)]
-            for metric in metrics if rows else ():
-                found = _board(start, rows, condition, metric, selection)
-                boards[f"{place}|{selection}|{metric}"] = _board_data(found, learners, places)
+        shown = _selections_shown(condition, selections, start, len(conditions))
+        for found in _boards(archive, start, condition, metrics, shown):
+            boards[f"{place}|{found.selection}|{found.metric}"] = _board_data(found, learners, places)
     runs, of = _runs(archive, start, conditions, learners, places, selections, detailed)
     reasons = _without_negatives(archive, runs, judged)
-    settings = list(dict.fromkeys(one.setting for one in conditions))
     return {
-        "learners": [
-            {
-                "name": name,
-                "title": facts[name].title,
-                "marked": facts[name].marked,
-                "family": facts[name].family,
-                "truth": facts[name].uses_truth,
-                "support": facts[name].needs_support,
-            }
-            for name in names
-        ],
+        "learners": [_learner_data(facts[name]) for name in names],
         "datasets": datasets,
         "metrics": metrics,
         "plain": [name for name in metrics if not is_share(name)],  # shown as they are, not in percent
         "lower": [name for name in metrics if sign_of(name) < 0],  # of which less is better
         "selections": selections,
-        "conditions": [
-            {
-                "name": one.name,
-                "alias": one.alias,
-                "parameters": one.further[0],
-                "frequency": one.label_frequency,
-                "setting": settings.index(one.setting),
-                "usual": one.is_conventional,
-            }
-            for one in conditions
-        ],
+        "conditions": _conditions_data(conditions),
         "start": {
-            "condition": next(at for at, one in enumerate(conditions) if one.name == start.condition.name),
+            "condition": [one.name for one in conditions].index(start.condition.name),
             "selection": start.selection,
             "metric": start.metric,
         },
@@ -94,10 +74,7 @@ def page_data(archive: Archive, start: Board, detailed: int = DETAILED, judged: 
         "kinds": list(KINDS),
         "boards": boards,
         "costs": [_costs(archive, one, learners, places) for one in conditions],
-        "published": [
-            [learners[learner], places[dataset], _whole(value)]
-            for (learner, dataset), value in _published(archive).items()
-        ],
+        "published": _published(archive, learners, places),
         "estimated": [[name, name] for name in WITHOUT_NEGATIVES] if judged is not None else [],
         "estimates": ESTIMATES,
         "reasons": reasons,
@@ -106,10 +83,56 @@ def page_data(archive: Archive, start: Board, detailed: int = DETAILED, judged: 
     }
 
 
-def _board(start: Board, rows: Sequence[Row], condition: Condition, metric: str, selection: str) -> Board:
-    if (condition.name, metric, selection) == (start.condition.name, start.metric, start.selection):
-        return start
-    return from_rows(rows, condition, metric, selection, start.reference)
+def _places(names: Sequence[str]) -> dict[str, int]:
+    """Where each name stands: the page refers to learners and data sets by number."""
+    return {name: place for place, name in enumerate(names)}
+
+
+def _learner_data(facts: ShownLearner) -> Json:
+    return {
+        "name": facts.name,
+        "title": facts.title,
+        "marked": facts.marked,
+        "family": facts.family,
+        "truth": facts.uses_truth,
+        "support": facts.needs_support,
+    }
+
+
+def _conditions_data(conditions: Sequence[Condition]) -> list[Json]:
+    """Conditions with the place of their setting, the same where only the labels differ."""
+    settings = list(dict.fromkeys(one.setting for one in conditions))
+    return [
+        {
+            "name": one.name,
+            "alias": one.alias,
+            "parameters": one.further[0],
+            "frequency": one.label_frequency,
+            "setting": settings.index(one.setting),
+            "usual": one.is_conventional,
+        }
+        for one in conditions
+    ]
+
+
+def _selections_shown(condition: Condition, selections: Sequence[str], start: Board, conditions: int) -> list[str]:
+    """Every selection where the page opens; elsewhere those most asked for, or large archives make large pages."""
+    if condition.name == start.condition.name or conditions <= 3:
+        return list(selections)
+    return [name for name in selections if name in ("own", "oracle_f1", start.selection)]
+
+
+def _boards(
+    archive: Archive, start: Board, condition: Condition, metrics: Sequence[str], selections: Sequence[str]
+) -> Iterator[Board]:
+    """The tables of a condition, of selections that any of its runs has; the one at the start is there already."""
+    for selection in selections:
+        rows = [row for row in archive.results(selection, start.metric) if condition.holds(row)]
+        for metric in metrics if rows else ():
+            if (condition.name, metric, selection) == (start.condition.name, start.metric, start.selection):
+                yield start
+            else:
+                yield from_rows(rows, condition, metric, selection, start.reference)
 
 
 def _board_data(found: Board, learners: Mapping[str, int], datasets: Mapping[str, int]) -> Json:
@@ -216,10 +239,10 @@ def _said(row: Row, reasons: dict[str, int]) -> list[int]:
     return [*(round(ESTIMATES * row[name]) for name in ("estimate", "low", "high")), int(row["held"])]
 
 
-def _published(archive: Archive) -> dict[tuple[str, str], float]:
-    from pulens.benchmark.leaderboard.board import published_beside
-
-    return published_beside(sorted({(row["learner"], row["dataset"]) for row in archive.done}))
+def _published(archive: Archive, learners: Mapping[str, int], datasets: Mapping[str, int]) -> list[list[int | None]]:
+    """Places of learners and data sets that the published table has, and what it says of them."""
+    known = published_beside(sorted({(row["learner"], row["dataset"]) for row in archive.done}))
+    return [[learners[learner], datasets[dataset], _whole(value)] for (learner, dataset), value in known.items()]
 
 
 def _runs(

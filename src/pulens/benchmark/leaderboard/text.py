@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
 from pulens.benchmark.analyse import costs, labels, tables
 from pulens.benchmark.analyse.conditions import by_condition, selects_with_truth, setting_of
+from pulens.benchmark.analyse.ranks import MeanRanks
 from pulens.benchmark.archive import Archive
 from pulens.benchmark.archive.measured import sign_of
 from pulens.benchmark.leaderboard.board import ROPE, Board
@@ -18,6 +19,7 @@ from pulens.errors import InputError
 
 WIDTH = 118
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+Labels = tuple[str, float, str]  # mechanism, label frequency, the mechanism's parameters
 SIGNS = {"better": "+", "worse": "-", "tie": " "}
 
 
@@ -59,20 +61,26 @@ def _table(found: Board) -> list[str]:
     lines = [
         f"{found.metric}, mean ± sd over seeds" + (" (ORACLE SELECTION)" if selects_with_truth(found.selection) else "")
     ]
-    blocks = [found.datasets[at : at + per_block] for at in range(0, len(found.datasets), per_block)]
-    for place, block in enumerate(blocks):
-        is_last = place == len(blocks) - 1
+    for at in range(0, len(found.datasets), per_block):
+        block = found.datasets[at : at + per_block]
+        is_last = at + per_block >= len(found.datasets)
         lines.append(" " * names + "".join(f"{one:>{wide}}" for one in block) + (f"{'mean':>9}" if is_last else ""))
         for name in found.order:
-            shown = [f"{texts.get((name, dataset), '–'):>{wide}}" for dataset in block]
+            shown = "".join(f"{texts.get((name, dataset), '–'):>{wide}}" for dataset in block)
             mean = f"{_mean(found, name):>9}" if is_last else ""
-            lines.append(f"{found.learners[name].marked:<{names}}" + "".join(shown) + mean)
-            beside = [found.published.get((name, dataset)) for dataset in block]
-            if any(value is not None for value in beside):
-                figures = "".join(f"{'' if v is None else f'{100 * v:.2f}  ':>{wide}}" for v in beside)
-                lines.append(f"{'  published':<{names}}{figures}".rstrip())
+            lines.append(f"{found.learners[name].marked:<{names}}{shown}{mean}")
+            lines += _published(found, name, block, names, wide)
         lines.append("")
     return lines + [part for line in _legend(found) for part in _wrapped(line)]
+
+
+def _published(found: Board, name: str, block: Sequence[str], names: int, wide: int) -> list[str]:
+    """The published figures of a learner on some data sets, in their columns, where there are any."""
+    beside = [found.published.get((name, dataset)) for dataset in block]
+    if all(value is None for value in beside):
+        return []
+    figures = "".join(f"{'' if v is None else f'{100 * v:.2f}  ':>{wide}}" for v in beside)
+    return [f"{'  published':<{names}}{figures}".rstrip()]
 
 
 def _cell_texts(found: Board) -> dict[tuple[str, str], str]:
@@ -120,23 +128,24 @@ def _legend(found: Board) -> list[str]:
 def _ranks(found: Board) -> list[str]:
     records = {one.learner: one for one in found.records}
     lines = ["mean rank over data sets; win/tie/loss against every other learner, data set by data set (t-test, Holm)"]
-    order: Sequence[str] = [one.learner for one in found.records]
-    ranks: Mapping[str, float] = {}
-    if found.ranking is not None:
-        ranks = dict(zip(found.ranking.learners, found.ranking.ranks, strict=True))
-        order = [*found.ranking.learners, *(name for name in order if name not in ranks)]
-    for name in order:
+    ranking = found.ranking
+    ranks = {} if ranking is None else dict(zip(ranking.learners, ranking.ranks, strict=True))
+    left = [name for name in records if name not in ranks]
+    for name in (*ranks, *left):
         one, rank = records[name], ranks.get(name)
         shown = "    –" if rank is None else f"{rank:5.2f}"
         lines.append(f"{shown}  {_named(found, name)}{one.wins:>5} / {one.ties} / {one.losses}")
-    if found.ranking is None:
+    if ranking is None:
         return [*lines, f"no ranks: {found.no_ranking_because}"]
-    ranking = found.ranking
-    lines.append(
+    return lines + _differences(found, ranking, left)
+
+
+def _differences(found: Board, ranking: MeanRanks, left: Sequence[str]) -> list[str]:
+    """What the mean ranks tell apart, what they do not, and which learners are left without one."""
+    lines = [
         f"critical difference {ranking.critical_difference:.2f} (Nemenyi, level 0.05) over {len(ranking.datasets)} "
         f"data sets; Friedman p = {ranking.p_value:.2g}, Iman-Davenport p = {ranking.iman_davenport_p_value:.2g}"
-    )
-    left = [name for name in order if name not in ranks]
+    ]
     if left:
         lines.append(
             f"not ranked, since data sets are missing: {', '.join(found.learners[name].marked for name in left)}"
@@ -204,59 +213,73 @@ def _biased(found: Board, rows: Sequence[Mapping[str, Any]]) -> list[str]:
         return []
     if not biased:
         return []
-    places = sorted({(one.alias, one.label_frequency, one.parameters or "") for one in biased})
-    # parameters are written only where a mechanism occurs with several
-    several = {alias for alias, _, _ in places if len({p for s, _, p in places if s == alias}) > 1}
-    heads = [f"{s} {c:g}{f' {p}' if s in several else ''}" for s, c, p in places]
+    losses: dict[tuple[str, Labels], list[float]] = {}
+    for one in biased:
+        place = one.alias, one.label_frequency, one.parameters or ""
+        losses.setdefault((one.learner, place), []).append(one.loss)
+    places = sorted({place for _, place in losses})
+    heads = _mechanism_heads(places)
     wide = max(10, *(len(head) + 2 for head in heads))
     lines = [f"points of {found.metric} lost by biased labels, mean over data sets"]
     lines.append(f"{'':<34}" + "".join(f"{head:>{wide}}" for head in heads))
     for name in found.order:
-        lost_at: list[str] = []
-        for place in places:
-            lost = [
-                one.loss
-                for one in biased
-                if one.learner == name and (one.alias, one.label_frequency, one.parameters or "") == place
-            ]
-            lost_at.append(f"{found.factor * fmean(lost):>{wide}.2f}" if lost else f"{'–':>{wide}}")
-        lines.append(f"{_named(found, name)}{''.join(lost_at)}")
+        lost_at = [losses.get((name, place)) for place in places]
+        shown = [f"{found.factor * fmean(lost):.2f}" if lost else "–" for lost in lost_at]
+        lines.append(_named(found, name) + "".join(f"{text:>{wide}}" for text in shown))
     return lines
+
+
+def _mechanism_heads(places: Sequence[Labels]) -> list[str]:
+    """Mechanism and label frequency, with the parameters only where a mechanism occurs with several.
+
+    >>> _mechanism_heads([("S2", 0.1, "power 10"), ("S3", 0.1, "k 5"), ("S3", 0.5, "k 9")])
+    ['S2 0.1', 'S3 0.1 k 5', 'S3 0.5 k 9']
+    """
+    known: dict[str, set[str]] = {}
+    for alias, _, parameters in places:
+        known.setdefault(alias, set()).add(parameters)
+    return [
+        f"{alias} {frequency:g}{f' {parameters}' if len(known[alias]) > 1 else ''}"
+        for alias, frequency, parameters in places
+    ]
 
 
 def _costs(found: Board) -> list[str]:
     known = found.costs()
+    if not known:
+        return []
     places = costs.devices(known)
-    lines = (
-        ["costs per run: seconds of training (its share of a stack), memory of the stack over its runs"]
-        if known
-        else []
-    )
+    lines = ["costs per run: seconds of training (its share of a stack), memory of the stack over its runs"]
     if len(places) > 1:
         lines.append("each device by itself: costs on different devices do not compare")
     for device in places:
-        there = [one for one in known if one.device == device]
-        sets = len({one.dataset for one in there})
-        head = f"on {device}"
-        lines.append(f"{head:<34}{'seconds':>10}{'MiB':>9}{'runs a stack':>14}{'sets':>6}  best for the time on")
-        for name in sorted({one.learner for one in there}, key=lambda name: _typical(there, name)):
-            mine = [one for one in there if one.learner == name]
-            where = ", ".join(one.dataset for one in mine if one.is_efficient)
-            memory = fmean(one.memory for one in mine) / 2**20
-            lines.append(
-                f"{_named(found, name)}{fmean(one.seconds for one in mine):>10.3g}"
-                f"{'–' if math.isnan(memory) else f'{memory:.0f}':>9}{fmean(one.stack_runs for one in mine):>14.1f}"
-                f"{len(mine):>6}  {where}".rstrip()
-            )
-        if any(
-            len({one.dataset for one in there if one.learner == name}) < sets for name in {o.learner for o in there}
-        ):
-            lines.append("means are over the data sets measured there (sets): compare those over the same ones only")
+        lines += _costs_on(found, device, [one for one in known if one.device == device])
     return lines
 
 
-def _typical(known: Iterable[Any], name: str) -> float:
-    return fmean(one.seconds for one in known if one.learner == name)
+def _costs_on(found: Board, device: str, known: Sequence[costs.LearnerCost]) -> list[str]:
+    """The costs measured on one device, the quickest learner first."""
+    by_learner: dict[str, list[costs.LearnerCost]] = {}
+    for one in known:
+        by_learner.setdefault(one.learner, []).append(one)
+    head = f"on {device}"
+    lines = [f"{head:<34}{'seconds':>10}{'MiB':>9}{'runs a stack':>14}{'sets':>6}  best for the time on"]
+    for name in sorted(by_learner, key=lambda name: fmean(one.seconds for one in by_learner[name])):
+        lines.append(_costs_of(found, name, by_learner[name]))
+    sets = len({one.dataset for one in known})
+    if any(len({one.dataset for one in mine}) < sets for mine in by_learner.values()):
+        lines.append("means are over the data sets measured there (sets): compare those over the same ones only")
+    return lines
+
+
+def _costs_of(found: Board, name: str, mine: Sequence[costs.LearnerCost]) -> str:
+    where = ", ".join(one.dataset for one in mine if one.is_efficient)
+    memory = fmean(one.memory for one in mine) / 2**20
+    return (
+        f"{_named(found, name)}{fmean(one.seconds for one in mine):>10.3g}"
+        f"{'–' if math.isnan(memory) else f'{memory:.0f}':>9}{fmean(one.stack_runs for one in mine):>14.1f}"
+        f"{len(mine):>6}  {where}"
+    ).rstrip()
 
 
 def _judged(judged: Judged | None) -> list[str]:

@@ -96,10 +96,7 @@ def _check_settings(learner: Any, folder: Path) -> None:
 def _check_numbers(learner: Any, folder: Path) -> None:
     """Refuse what would score every row as nan, or rows of another width."""
     place, shape = folder / FACTS, learner.row_shape_
-    sizes = isinstance(shape, tuple) and all(
-        isinstance(size, int) and not isinstance(size, bool) and size > 0 for size in shape
-    )
-    if not sizes or not shape:
+    if not _is_shape(shape):
         raise damaged(place, f"row_shape_ must be whole numbers above 0, got {short(shape)}")
     width = check_width(place, "the product of row_shape_", math.prod(shape))
     if getattr(learner, "n_features_in_", shape[0]) not in shape[:2]:  # grey pictures came without their one channel
@@ -108,15 +105,26 @@ def _check_numbers(learner: Any, folder: Path) -> None:
     wrong = None if is_number(learner.cut_) else f"cut_ is {short(learner.cut_)}"
     for name in ("mean_", "deviation_"):
         values = getattr(learner, name, None)
-        if values is None:
-            continue
-        flat = _flat(values)
-        if len(flat) != width or not all(map(is_number, flat)):
-            wrong = f"{name} is not {width} finite numbers"
-        elif name == "deviation_" and min(flat) <= 0:
-            wrong = f"deviation_ holds {min(flat)!r}, and only numbers above 0 can be divided by"
+        if values is not None:
+            wrong = _wrong_scale(name, _flat(values), width) or wrong
     if wrong is not None:
         raise damaged(place, wrong)
+
+
+def _is_shape(value: Any) -> bool:
+    """Whether it is sizes of a row: whole numbers above 0, at least one."""
+    if not isinstance(value, tuple) or not value:
+        return False
+    return all(isinstance(size, int) and not isinstance(size, bool) and size > 0 for size in value)
+
+
+def _wrong_scale(name: str, values: list[Any], width: int) -> str | None:
+    """What keeps rows of a width from being standardised with these numbers, if anything does."""
+    if len(values) != width or not all(map(is_number, values)):
+        return f"{name} is not {width} finite numbers"
+    if name == "deviation_" and min(values) <= 0:
+        return f"deviation_ holds {min(values)!r}, and only numbers above 0 can be divided by"
+    return None
 
 
 def _flat(values: Any) -> list[Any]:

@@ -48,13 +48,10 @@ class StackedNetwork:
         self.convolution = convolution or "grouped"
         # tensor cores read the channels of a pixel side by side; stacks keep runs there instead
         self.channels_last = device.type == "cuda" and precision == "bfloat16" and self.runs == 1
-        states = [dict(module.named_parameters()) for module in modules]
-        self.shapes = {key: tuple(value.shape) for key, value in states[0].items()}
-        blocks = [torch.stack([state[key].detach() for state in states]).to(torch.float32) for key in self.shapes]
-        self.flat = torch.cat([block.reshape(-1) for block in blocks]).to(device)
+        self.shapes = {key: tuple(value.shape) for key, value in self.template.named_parameters()}
+        self.flat = stacked_parameters(modules).to(device)
         self.parameters = self._views(self.flat, leaves=True)
-        kept = [dict(module.named_buffers()) for module in modules]
-        self.buffers = {key: torch.stack([state[key] for state in kept]).to(device) for key in kept[0]}
+        self.buffers = {key: value.to(device) for key, value in stacked_buffers(modules).items()}
         self.forward: Callable[..., torch.Tensor] = self._chain if self.steps is not None else self._mapped
         dtype = torch.bfloat16 if precision == "bfloat16" else torch.float32
         by_hand = device.type == "cpu" and not compiled
@@ -205,21 +202,16 @@ class StackedNetwork:
                     x = x * mask.to(x.dtype)  # else activations of 16 bits would leave in 32
                 masked = False
             elif train and self._drops_next(number, end):
-                # masks are not negative, so they commute with ReLU; in place a stack's activations are read once less
-                dropout = self.steps[number + 1][1]
-                assert isinstance(dropout, nn.Dropout)
-                mask = self._mask(x, streams, f"{self.name}.{number + 1}", moment, dropout.p, rows)
-                x = x.mul_(mask).relu_()
+                x = self._rectified_and_dropped(x, number, streams, moment, rows)
                 masked = True
             elif isinstance(module, nn.Flatten):
-                x = x.reshape(rows, self.runs, -1).transpose(0, 1) if x.dim() == 4 else x.flatten(2)
+                x = self._flattened(x, rows)
             elif isinstance(module, nn.BatchNorm1d | nn.BatchNorm2d):
                 x = self._normalised(x, name, module, train, unadded)
                 unadded = None
             else:
                 x = module(x)
-        if x.dim() == 4:
-            x = x.reshape(rows, self.runs, -1, *x.shape[2:]).transpose(0, 1)
+        x = self._pictures_out(x, rows)
         return x.reshape(self.runs, rows) if end is None and x.numel() == self.runs * rows else x
 
     def _pictures_in(self, x: torch.Tensor) -> torch.Tensor:
@@ -228,6 +220,27 @@ class StackedNetwork:
             return x
         x = x.transpose(0, 1).reshape(x.shape[1], -1, *x.shape[3:])
         return x.contiguous(memory_format=torch.channels_last) if self.channels_last else x
+
+    def _pictures_out(self, x: torch.Tensor, rows: int) -> torch.Tensor:
+        """Pictures as layers give them as [R, rows, channels, ...] again; else as is."""
+        return x.reshape(rows, self.runs, -1, *x.shape[2:]).transpose(0, 1) if x.dim() == 4 else x
+
+    def _flattened(self, x: torch.Tensor, rows: int) -> torch.Tensor:
+        """Rows as vectors [R, rows, width], of pictures as layers give them or of anything else."""
+        return x.reshape(rows, self.runs, -1).transpose(0, 1) if x.dim() == 4 else x.flatten(2)
+
+    def _rectified_and_dropped(
+        self, x: torch.Tensor, number: int, streams: Streams | None, moment: Moment, rows: int
+    ) -> torch.Tensor:
+        """Through a ReLU and the dropout behind it, in place.
+
+        Masks are not negative, so they commute with ReLU; in place a stack's activations are read once less.
+        """
+        assert self.steps is not None
+        dropout = self.steps[number + 1][1]
+        assert isinstance(dropout, nn.Dropout)
+        mask = self._mask(x, streams, f"{self.name}.{number + 1}", moment, dropout.p, rows)
+        return x.mul_(mask).relu_()
 
     def _multiplied(self, x: torch.Tensor, name: str, module: nn.Module, bias: torch.Tensor | None) -> torch.Tensor:
         """Through a dense layer or a convolution."""
@@ -332,6 +345,19 @@ def built(build: Callable[[], nn.Module], seed: int, name: str = "network") -> n
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed((seed * 0x9E3779B9 + zlib.crc32(name.encode())) % (1 << 63))
         return build()
+
+
+def stacked_parameters(modules: Sequence[nn.Module]) -> torch.Tensor:
+    """The parameters of modules of one architecture in a flat tensor, one block ``[R, *shape]`` after the other."""
+    states = [dict(module.named_parameters()) for module in modules]
+    blocks = [torch.stack([state[key].detach() for state in states]).to(torch.float32) for key in states[0]]
+    return torch.cat([block.reshape(-1) for block in blocks])
+
+
+def stacked_buffers(modules: Sequence[nn.Module]) -> dict[str, torch.Tensor]:
+    """The buffers of modules of one architecture, ``[R, *shape]`` each."""
+    states = [dict(module.named_buffers()) for module in modules]
+    return {key: torch.stack([state[key] for state in states]) for key in states[0]}
 
 
 def joined(parts: Sequence[torch.Tensor]) -> torch.Tensor:

@@ -70,25 +70,28 @@ class Optimiser:
             if not bool(active):  # one run alone sits a step out for free; asking a GPU would mean waiting for it
                 return
             active = None
-        settings, flat = self.settings, self.network.flat
-        rate, decay = self._rate, self._decay
         if self._in_memory:
             self.prepare(factor)
             factor = self._factor
-        if self._fused_by_run(gradient, factor, active):
+        together = active is None and not self.is_by_run
+        if self._fused_by_run(gradient, factor, active) or (together and self._fused(gradient, factor)):
             return
-        if active is None and not self.is_by_run and self._fused(gradient, factor):
-            return
-        if settings.kind == "adamw":
-            shrink = 1 - rate * factor * decay
+        gradient = self._decayed(gradient, factor, active)
+        if together and not (self._in_memory and self.settings.kind != "sgd"):
+            self.taken += 1
+            self._plain(gradient, self._rate, factor)
+        else:
+            self._masked(gradient, self._rate, factor, active)
+
+    def _decayed(self, gradient: torch.Tensor, factor: Any, active: torch.Tensor | None) -> torch.Tensor:
+        """The gradient with what decay adds to it; AdamW shrinks the weights of the runs that move instead."""
+        flat, decay = self.network.flat, self._decay
+        if self.settings.kind == "adamw":
+            shrink = 1 - self._rate * factor * decay
             flat.mul_(shrink if active is None else torch.where(self._laid_out(active), shrink, 1.0))
         elif isinstance(decay, torch.Tensor) or decay:
-            gradient = gradient + decay * flat
-        if active is None and self._taken_by_run is None and not (self._in_memory and settings.kind != "sgd"):
-            self.taken += 1
-            self._plain(gradient, rate, factor)
-        else:
-            self._masked(gradient, rate, factor, active)
+            return gradient + decay * flat
+        return gradient
 
     @property
     def _can_fuse(self) -> bool:
@@ -113,20 +116,27 @@ class Optimiser:
         network = self.network
         if network.runs == 1 or not network.goes_run_by_run or self._in_memory or not self._can_fuse:
             return False
-        assert self.second is not None
         if self._taken_by_run is None:
-            self._taken_by_run = torch.full((network.runs,), float(self.taken))
-            self._parts = [self._by_run(whole) for whole in (network.flat, self.first, self.second)]
-            self._counts = list(self._taken_by_run.unbind())
+            self._taken_by_run = self._begin_by_run()
         moving = range(network.runs) if active is None else active.nonzero().flatten().tolist()
         self._taken_by_run += 1 if active is None else active
         if moving:
-            parameters, first, second = ([part for run in moving for part in parts[run]] for parts in self._parts)
             slopes = self._by_run(gradient)
+            parameters, own, first, second = (
+                [part for run in moving for part in parts[run]] for parts in (self._parts[0], slopes, *self._parts[1:])
+            )
             steps = [self._counts[run] for run in moving for _ in slopes[run]]
-            own = [part for run in moving for part in slopes[run]]
             self._update(parameters, own, first, second, steps, factor)
         return True
+
+    def _begin_by_run(self) -> torch.Tensor:
+        """Steps taken so far, one number per run, with parameters and moments laid out run by run beside them."""
+        assert self.second is not None
+        network = self.network
+        taken = torch.full((network.runs,), float(self.taken))
+        self._parts = [self._by_run(whole) for whole in (network.flat, self.first, self.second)]
+        self._counts = list(taken.unbind())
+        return taken
 
     def _by_run(self, flat: torch.Tensor) -> list[tuple[torch.Tensor, ...]]:
         """Every run's parts of a vector that is laid out as the parameters are."""
