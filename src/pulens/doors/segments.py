@@ -296,17 +296,17 @@ def evaluate_by(
     settled = settle(tallies, question, same_prior=same_prior)
     together = threshold != "each" and covers(names) and not one_by_one
     known = _Known.of(tallies, settled, together=together)
-    asked = _Asked(names, question.resampling, multiple, *_chosen_threshold(known, threshold))
+    wanted = _Wanted(names, question.resampling, multiple, *_chosen_threshold(known, threshold))
     told = _Told(progress, int(known.kept.sum()))
-    answers = _found_together(known, asked, told)
-    found = _found_alone(known, asked, answers, told)
+    answers = _found_together(known, wanted, told)
+    found = _found_alone(known, wanted, answers, told)
     if not found:
         raise InputError(
             f"none of the {len(known.skipped)} segments of {group_by!r} can be evaluated; the first: "
             f"{next(iter(known.skipped.values()), 'there are no rows')}"
         )
     skipped = {segment: known.skipped[segment] for segment in tallies if segment in known.skipped}
-    words = _threshold_words(asked.common, was_chosen=threshold is None)
+    words = _threshold_words(wanted.common, was_chosen=threshold is None)
     return Evaluations(group_by, Segments(found, answers, settled.kind), skipped, names, settled.words, words)
 
 
@@ -348,7 +348,7 @@ class _Known:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Wanted:
     """What is found for every segment; ``chose`` marks those that as good as chose the common threshold."""
 
     names: tuple[str, ...]
@@ -377,21 +377,21 @@ def _chosen_threshold(known: _Known, threshold: Any) -> tuple[float | None, NDAr
     return common, (many >= CHOOSING_SHARE * labelled) & (threshold is None) & (common is not None)
 
 
-def _found_together(known: _Known, asked: _Asked, told: _Told) -> Answers | None:
+def _found_together(known: _Known, wanted: _Wanted, told: _Told) -> Answers | None:
     """The segments that arrays over segments can answer for."""
-    if asked.common is None:
+    if wanted.common is None:
         return None
-    left = [None if chosen else prior for prior, chosen in zip(known.priors, asked.chose.tolist(), strict=True)]
+    left = [None if chosen else prior for prior, chosen in zip(known.priors, wanted.chose.tolist(), strict=True)]
     world = known.settled.world
-    looked = look(known.tallies, left, world, asked.common, asked.resampling, asked.names, told.more)
+    looked = look(known.tallies, left, world, wanted.common, wanted.resampling, wanted.names, told.more)
     if looked is None:
         return None
     return Answers(
-        known.tallies, tuple(left), world, looked, asked.common, asked.resampling, asked.multiple, asked.names
+        known.tallies, tuple(left), world, looked, wanted.common, wanted.resampling, wanted.multiple, wanted.names
     )
 
 
-def _found_alone(known: _Known, asked: _Asked, answers: Answers | None, told: _Told) -> dict[Any, int | Segment]:
+def _found_alone(known: _Known, wanted: _Wanted, answers: Answers | None, told: _Told) -> dict[Any, int | Segment]:
     """The row of each segment among the answers, or the segment evaluated by itself; why not goes to the skipped."""
     rows = {} if answers is None else {int(place): row for row, place in enumerate(answers.looked.places)}
     found: dict[Any, int | Segment] = {}
@@ -403,8 +403,8 @@ def _found_alone(known: _Known, asked: _Asked, answers: Answers | None, told: _T
             continue
         try:
             evidence = known.evidences.pop(segment, None) or known.settled.evidence(segment, known.tallies.at(place))
-            evaluation = asked.evaluation(place, evidence)
-            found[segment] = _segment(segment, evaluation, known.settled.source(evidence.class_prior), asked.names)
+            evaluation = wanted.evaluation(place, evidence)
+            found[segment] = _segment(segment, evaluation, known.settled.source(evidence.class_prior), wanted.names)
         except PulensError as error:
             known.skipped[segment] = str(error)
         told.more(1)
