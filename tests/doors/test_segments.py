@@ -230,3 +230,8 @@ def test_json_in_pieces_is_the_whole_answer(indented, monkeypatch):
     assert json.loads(text) == found.to_dict()
     if indented == 1_000:
         assert text == json.dumps(found.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def test_an_assumption_that_cannot_be_is_refused_before_any_row_is_read():
+    with pytest.raises(pulens.PulensError, match=r"^label_noise must be a number of at least 0 and below 1, got 2"):
+        evaluate_by("nothing.csv", "site", class_prior=0.3, label_noise=2)

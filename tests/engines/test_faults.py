@@ -218,7 +218,7 @@ def test_a_table_that_changes_between_the_passes_is_refused(monkeypatch):
     import polars as pl
 
     frame = pl.DataFrame({"score": [0.9, 0.5, 0.1], "label": [1, 0, 0]}).lazy()
-    monkeypatch.setattr("pulens.inputs.engines.counts.Counts.rows", property(lambda self: 4.0))
+    monkeypatch.setattr("pulens.inputs.engines.counts.EngineCounts.rows", property(lambda self: 4.0))
     with pytest.raises(InputError, match="it changed while it was read"):
         read_tally(frame)
 

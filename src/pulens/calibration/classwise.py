@@ -14,6 +14,7 @@ from pulens.estimate import Estimate, Interval
 from pulens.inputs.columns import is_null
 from pulens.keywords import hands_on
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
+from pulens.types import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +77,7 @@ def classwise_calibration_error(
     >>> round(found.value, 3)
     0.25
     """
-    matrix = np.asarray(scores, float)
-    if matrix.ndim != 2 or matrix.shape[1] != len(classes):
-        raise InputError(
-            f"scores must have one column per class, {len(classes)} of them, got an array of shape {matrix.shape}."
-        )
-    values = list(labels.tolist() if hasattr(labels, "tolist") else labels)
-    if len(values) != matrix.shape[0]:
-        raise InputError(f"labels and scores must have the same length, got {len(values)} and {matrix.shape[0]}.")
-    unknown = sorted({repr(value) for value in values if not is_null(value) and value not in classes})
-    if unknown:
-        raise InputError(f"labels {', '.join(unknown[:8])} are not among the classes {list(classes)!r}.")
+    matrix, values = _checked_rows(labels, scores, classes)
     priors = [class_prior[name] for name in classes] if isinstance(class_prior, Mapping) else list(class_prior)
     if len(priors) != len(classes):
         raise InputError(f"class_prior needs one share per class, {len(classes)} of them, got {len(priors)}.")
@@ -99,11 +90,30 @@ def classwise_calibration_error(
             codes[kept], matrix[kept, place], negative=-1, class_prior=prior, scenario=scenario, **options
         )
     value = float(np.mean([one.value for one in found.values()]))
-    intervals = [one.interval for one in found.values() if one.interval is not None]
-    interval = Interval(
+    interval = _mean_interval([one.interval for one in found.values() if one.interval is not None])
+    return ClasswiseError("classwise_calibration_error", value, interval, classes=found)
+
+
+def _checked_rows(labels: Any, scores: Any, classes: Sequence[Any]) -> tuple[Floats, list[Any]]:
+    """Probabilities as a matrix, and the labels beside its rows."""
+    matrix = np.asarray(scores, float)
+    if matrix.ndim != 2 or matrix.shape[1] != len(classes):
+        raise InputError(
+            f"scores must have one column per class, {len(classes)} of them, got an array of shape {matrix.shape}."
+        )
+    values = list(labels.tolist() if hasattr(labels, "tolist") else labels)
+    if len(values) != matrix.shape[0]:
+        raise InputError(f"labels and scores must have the same length, got {len(values)} and {matrix.shape[0]}.")
+    unknown = sorted({repr(value) for value in values if not is_null(value) and value not in classes})
+    if unknown:
+        raise InputError(f"labels {', '.join(unknown[:8])} are not among the classes {list(classes)!r}.")
+    return matrix, values
+
+
+def _mean_interval(intervals: Sequence[Interval]) -> Interval:
+    return Interval(
         float(np.mean([one.low for one in intervals])),
         float(np.mean([one.high for one in intervals])),
         intervals[0].confidence,
         f"mean over classes, {intervals[0].method}",
     )
-    return ClasswiseError("classwise_calibration_error", value, interval, classes=found)

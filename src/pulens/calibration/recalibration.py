@@ -129,15 +129,7 @@ def recalibrate(
     >>> repaired(np.array([0.5])).round(3)
     array([0.664])
     """
-    check_meaning(scores_are)
-    facts = None if method == AUTO else find(method)
-    if facts is not None and scores_are not in facts.reads:
-        raise PulensError(
-            f"{method!r} reads scores as {listed(facts.reads)}, not as {scores_are!r}. For scores that only rank, "
-            "use 'isotonic', 'histogram' or 'platt'."
-        )
-    if not isinstance(folds, int) or folds < 2:
-        raise PulensError(f"folds must be a whole number of at least 2, got {folds!r}.")
+    facts = _checked(method, scores_are, folds)
     check_seed(seed)
     evidence = gather(labels, scores, **options)
     if scores_are == "probability":
@@ -154,9 +146,7 @@ def recalibrate(
         return error_of_samples(list(zip(moved, counted, strict=True)), **judged)
 
     before = None if scores_are == "rank" else error([probability_tally(evidence.tally, scores_are)])
-    kept = {"identity": IDENTITY} if scores_are in IDENTITY.reads else {}
-    tried = {method: facts} if facts is not None else {name: find(name) for name in CONSIDERED}
-    candidates = kept | {name: one for name, one in tried.items() if scores_are in one.reads}
+    candidates = _candidates(method, facts, scores_are)
     held_out = {}
     for name, one in candidates.items():
         try:
@@ -165,15 +155,38 @@ def recalibrate(
             if facts is not None:
                 raise
             # "auto" chooses among the maps that these scores allow: isotonic can always be fitted
-    considered = {
-        name: float(np.mean([held_out_likelihood(Points.of(evidence.with_tally(part))) for part in parts]))
-        for name, parts in held_out.items()
-    }
+    considered = {name: _mean_likelihood(evidence, parts) for name, parts in held_out.items()}
     if facts is None:
         method = max(considered, key=lambda name: considered[name])
     after = error(held_out[method])
     fitted = candidates[method].fit(Points.of(evidence), scores_are)
     return Recalibration(method, fitted, before, after, folds, considered)
+
+
+def _checked(method: str, scores_are: str, folds: int) -> Recalibrator | None:
+    """The map asked for, ``None`` for a choice among several, where it can read such scores."""
+    check_meaning(scores_are)
+    facts = None if method == AUTO else find(method)
+    if facts is not None and scores_are not in facts.reads:
+        raise PulensError(
+            f"{method!r} reads scores as {listed(facts.reads)}, not as {scores_are!r}. For scores that only rank, "
+            "use 'isotonic', 'histogram' or 'platt'."
+        )
+    if not isinstance(folds, int) or folds < 2:
+        raise PulensError(f"folds must be a whole number of at least 2, got {folds!r}.")
+    return facts
+
+
+def _candidates(method: str, facts: Recalibrator | None, scores_are: str) -> dict[str, Recalibrator]:
+    """The maps to try, the scores as they are among them where these are probabilities."""
+    kept = {"identity": IDENTITY} if scores_are in IDENTITY.reads else {}
+    tried = {method: facts} if facts is not None else {name: find(name) for name in CONSIDERED}
+    return kept | {name: one for name, one in tried.items() if scores_are in one.reads}
+
+
+def _mean_likelihood(evidence: Evidence, parts: list[Tally]) -> float:
+    """The log-likelihood of labels per row, averaged over the folds."""
+    return float(np.mean([held_out_likelihood(Points.of(evidence.with_tally(part))) for part in parts]))
 
 
 def cross_fitted(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from pulens.cli._complete import complete_column
 from pulens.cli._options import Prior
 from pulens.errors import PulensError, listed
+
+if TYPE_CHECKING:
+    from pulens.doors.segments import Evaluations
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -89,9 +92,7 @@ def show_segments(
 ) -> None:
     """Evaluate every segment, write what was asked for, print the table."""
     from pulens.cli._output import working
-    from pulens.cli._write import all_or_none, as_files, write_parts
     from pulens.doors.segments import evaluate_by
-    from pulens.report.segments_json import json_parts
 
     asked = [option for option, is_given in whole.items() if is_given]
     if asked:
@@ -99,12 +100,7 @@ def show_segments(
     chosen = {name: value for name, value in by_segment.items() if value and name != "segment_priors"}
     priors = dict(by_segment["segment_priors"])
     if priors:
-        beside = [name for name in ("class_prior", "unlabelled_prior", "audit") if arguments[name] is not None]
-        if beside or "class_prior_column" in chosen:
-            other = "--class-prior-column" if "class_prior_column" in chosen else f"--{beside[0].replace('_', '-')}"
-            raise PulensError(
-                f"--segment-prior and {other} both say what a segment's class prior is: give one of them."
-            )
+        _refuse_beside_segment_priors(arguments, chosen)
         arguments = {**arguments, "class_prior": _ByText(priors)}
     with working("Reading, counting and evaluating segments", quiet=quiet) as tell:
 
@@ -112,18 +108,33 @@ def show_segments(
             tell(f"Evaluating segments: {done:,} of {many:,}")
 
         found = evaluate_by(file, group_by, progress=progress, **arguments, **chosen)
-    title = f"{title} by {group_by}"
     with working("Making the report", quiet=quiet):
-        makers: dict[str, Callable[[], str]] = {
-            "html": lambda: found.to_html(title=title),
-            "markdown": lambda: found.to_markdown(title=title),
-        }
-        texts = {str(path): makers[form]() for form, path in paths.items() if path is not None and form in makers}
-        with all_or_none(as_files(texts)):
-            if paths["json"] is not None:
-                write_parts(paths["json"], json_parts(found))
+        _write(found, paths, f"{title} by {group_by}")
     if not quiet and "-" not in paths.values():
         _print(found)
+
+
+def _refuse_beside_segment_priors(arguments: Mapping[str, Any], chosen: Mapping[str, Any]) -> None:
+    """Class priors of segments leave nothing else to say of them."""
+    beside = [name for name in ("class_prior", "unlabelled_prior", "audit") if arguments[name] is not None]
+    if beside or "class_prior_column" in chosen:
+        other = "--class-prior-column" if "class_prior_column" in chosen else f"--{beside[0].replace('_', '-')}"
+        raise PulensError(f"--segment-prior and {other} both say what a segment's class prior is: give one of them.")
+
+
+def _write(found: Evaluations, paths: Mapping[str, str | None], title: str) -> None:
+    """Write every form that was asked for, or none of them."""
+    from pulens.cli._write import all_or_none, as_files, write_parts
+    from pulens.report.segments_json import json_parts
+
+    makers: dict[str, Callable[[], str]] = {
+        "html": lambda: found.to_html(title=title),
+        "markdown": lambda: found.to_markdown(title=title),
+    }
+    texts = {str(path): makers[form]() for form, path in paths.items() if path is not None and form in makers}
+    with all_or_none(as_files(texts)):
+        if paths["json"] is not None:
+            write_parts(paths["json"], json_parts(found))
 
 
 class _ByText(dict[Any, Any]):

@@ -20,6 +20,7 @@ from pulens.scenario import DEFAULT_SCENARIO, Scenario
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from pulens.counts.tally import Tally
     from pulens.priors import ClassPrior
 
 USEFUL_WIDTHS = (0.1, 0.05, 0.02)
@@ -81,7 +82,7 @@ def command(
     from pulens.cli._output import working
     from pulens.cli._write import all_or_none, as_files, check_targets, to_json, write_figure
     from pulens.inputs import read_tally
-    from pulens.priors import estimate_from_tally, estimate_prior_and_noise, find, names
+    from pulens.priors import estimate_from_tally, estimate_prior_and_noise, find
 
     check_targets({"--plot": plot_path, "--json": json_path}, file)
     if label_noise != "estimate":
@@ -101,9 +102,7 @@ def command(
             prior = estimate_from_tally(tally, method, audit=audit, combine=combine, **options)
             answer = {"class_prior": prior.to_dict()}
             if compare:
-                answer["estimators"] = {
-                    name: estimate_from_tally(tally, name, **options).unlabelled for name in names()
-                }
+                answer["estimators"] = _every_estimator(tally, options)
     answer["rows_to_audit"] = _advice(prior, confidence)
     answer["notices"] = [str(notice) for notice in prior.notices]
     with all_or_none({} if json_path is None else as_files({json_path: to_json(answer)})):
@@ -116,9 +115,15 @@ def command(
         _show(prior, console, str(tally), confidence, Scenario(scenario))
         if noise_found is not None:
             console.print(f"{noise_found}; at most {noise_found.feasible.high:.3f} is feasible", highlight=False)
-        if compare and "estimators" in answer:
-            for name, value in answer["estimators"].items():
-                console.print(f"  {name:<18} {value:.4f}  [dim]{find(name).summary}[/]", highlight=False)
+        for name, value in answer.get("estimators", {}).items():
+            console.print(f"  {name:<18} {value:.4f}  [dim]{find(name).summary}[/]", highlight=False)
+
+
+def _every_estimator(tally: Tally, options: dict[str, Any]) -> dict[str, float]:
+    """What each estimator says of the share of positives among the unlabelled rows."""
+    from pulens.priors import estimate_from_tally, names
+
+    return {name: estimate_from_tally(tally, name, **options).unlabelled for name in names()}
 
 
 def _share(text: str) -> float:

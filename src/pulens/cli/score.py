@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 
@@ -38,12 +40,8 @@ def command(
       pulens score model new-claims.csv --out scores.csv
       pulens score model claims.csv --label status --positive confirmed --out scores.csv
     """
-    import warnings
-
-    import numpy as np
-
     from pulens.cli._write import check_targets, write_all
-    from pulens.errors import InputError, PulensError, listed
+    from pulens.errors import InputError, listed
     from pulens.inputs.columns import LabelCoding
     from pulens.inputs.features import label_values, read_features
     from pulens.inputs.tables.writing import format_out, table_bytes
@@ -71,10 +69,24 @@ def command(
             f"pulens: no row of column {label!r} has the label value {listed(positive)}; the column holds {held}.",
             err=True,
         )
-    with warnings.catch_warnings():  # columns were matched by name just above
+    scores = _scored(learner, table.values, model, file)
+    written = [f"{score:.9g}" for score in scores] if kind in ("csv", "tsv") else scores.tolist()
+    columns_out = {} if table.labels is None else {"label": table.labels.tolist()}
+    write_all({out: table_bytes(kind, {**columns_out, "score": written})})
+
+
+def _scored(learner: Any, values: Any, model: str, file: str) -> Any:
+    """The learner's probability for each row, every one a number."""
+    import warnings
+
+    import numpy as np
+
+    from pulens.errors import InputError, PulensError
+
+    with warnings.catch_warnings():  # columns were matched by name before
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         try:
-            scores = learner.predict_proba(table.values)[:, 1]
+            scores = learner.predict_proba(values)[:, 1]
         except PulensError:
             raise
         except Exception as error:  # whatever a classifier of somebody's own, or a damaged one, may raise
@@ -89,6 +101,4 @@ def command(
             f"{model} gives no number for {unknown.size:,} of {len(scores):,} rows, the first of them data row "
             f"{unknown[0] + 1:,}: the model is damaged, or a feature is too large. Train it anew, or repair the row."
         )
-    written = [f"{score:.9g}" for score in scores] if kind in ("csv", "tsv") else scores.tolist()
-    columns_out = {} if table.labels is None else {"label": table.labels.tolist()}
-    write_all({out: table_bytes(kind, {**columns_out, "score": written})})
+    return scores

@@ -106,14 +106,7 @@ def command(
         X = table.numbers(feature or columns)
     made = synthesise(X, classes, positive=list(positive), **options)
 
-    rows: dict[str, dict[str, Any]] = {out_path: _labelled(table, columns, label, made.train)}
-    if validation_path is not None:
-        drawn = _drawn(validation_path, "--validation-share", made.validation)
-        rows[validation_path] = _labelled(table, columns, label, drawn)
-    if test_path is not None:
-        rows[test_path] = table.taken(columns, _drawn(test_path, "--test-share", made.test).rows)
-    if truth_path is not None:
-        rows[truth_path] = _truth(made, label)
+    rows = _rows_of_files(table, columns, label, made, tables)
     contents = {path: table_bytes(kinds[path], columns) for path, columns in rows.items()}
     if json_path is not None:
         contents[json_path] = f"{to_json(made.to_dict())}\n".encode()
@@ -138,6 +131,22 @@ def _check_names(
         )
     if target in features:
         raise InputError(f"--feature {target!r} is the column of true classes (--target): name columns of features.")
+
+
+def _rows_of_files(
+    table: Any, columns: list[str], label: str, made: Any, paths: dict[str, str | None]
+) -> dict[str, dict[str, Any]]:
+    """The columns of every file that was asked for, by its path."""
+    rows = {str(paths["--out"]): _labelled(table, columns, label, made.train)}
+    validation, test, truth = paths["--validation"], paths["--test"], paths["--truth"]
+    if validation is not None:
+        drawn = _drawn(validation, "--validation-share", made.validation)
+        rows[validation] = _labelled(table, columns, label, drawn)
+    if test is not None:
+        rows[test] = table.taken(columns, _drawn(test, "--test-share", made.test).rows)
+    if truth is not None:
+        rows[truth] = _truth(made, label)
+    return rows
 
 
 def _drawn(path: str, option: str, part: Any) -> Any:

@@ -6,24 +6,24 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pulens.counts.tallies import Tallies
-from pulens.counts.tally import Tally, Totals
+from pulens.counts.tally import Tally
 from pulens.doors.evaluate import Evaluation, best_threshold, evaluate
 from pulens.doors.many_segments.answers import Answers
 from pulens.doors.many_segments.common_threshold import common_threshold
-from pulens.doors.many_segments.recovered import World
 from pulens.doors.many_segments.road import covers, look
-from pulens.errors import AssumptionError, InputError, PulensError, listed
+from pulens.doors.segment_priors import PriorSource, SegmentPriors, refuse_beside_column, settle, without_prior
+from pulens.errors import InputError, PulensError
 from pulens.estimate import Estimate
-from pulens.evidence import Evidence, gather
+from pulens.evidence import ASSUMED, Evidence, Question
 from pulens.inputs import read_tallies
-from pulens.inputs.tallies import check_tally, read_constants
-from pulens.intervals.kernels.resampling import check_resampling
+from pulens.inputs.tallies import read_constants
+from pulens.intervals.kernels.resampling import Resampling
 from pulens.keywords import hands_on
 from pulens.metrics import find, leading
 from pulens.metrics.parts.measure import check_threshold
@@ -31,10 +31,7 @@ from pulens.metrics.parts.measure import estimate as estimate_metric
 from pulens.metrics.parts.possible_worlds import DEFAULT_MULTIPLE, check_multiple
 from pulens.notice import Notice
 from pulens.priors import ClassPrior
-from pulens.priors import given as given_prior
-from pulens.priors.implied import error_from_sizes, implied_by_totals, implied_prior, label_frequency
 from pulens.recovery.binning_error import bin_errors
-from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -47,12 +44,8 @@ REPORTED = leading("segments")
 #: per segment, precision and recall were then held in 93% with four equal segments, in 95% with eight and with twenty.
 CHOOSING_SHARE = 0.4
 KEPT = 1_000  # segments whose evaluations are kept once they were asked for
-_PRIORS = ("class_prior", "unlabelled_prior", "audit")
-_ASSUMED = (*_PRIORS, "label_noise", "scenario", "combine")
 _INTERVALS = ("confidence", "redraws", "seed")
 _READ_HERE = ("table", "where", "score", "label", "weight", "format", "delimiter", "positive", "negative", "unlabelled")
-
-PriorSource = Literal["given", "implied", "estimated", "same for all", "audit", "counted"]
 
 
 @dataclass(frozen=True)
@@ -292,77 +285,136 @@ def evaluate_by(
     names, multiple = tuple(metrics), check_multiple(worlds)
     for name in names:
         find(name)
-    assumed = {name: value for name in _ASSUMED if (value := options.pop(name, None)) is not None}
-    intervals = {name: options.pop(name) for name in _INTERVALS if name in options}
-    resampling = check_resampling(**{"confidence": 0.95, **intervals})
+    question = _question(options)
     if class_prior_column is not None:
-        _refuse_beside_column(class_prior_column, assumed, same_prior)
+        refuse_beside_column(class_prior_column, question, same_prior=same_prior)
         reading = {name: value for name, value in options.items() if name in _READ_HERE}
-        assumed["class_prior"] = read_constants(source, group_by=group_by, column=class_prior_column, **reading)
+        column: Any = read_constants(source, group_by=group_by, column=class_prior_column, **reading)
+        question = replace(question, class_prior=column)
+    counted = read_tallies(source, group_by=group_by, bin_errors=_errors_of_bins(question), **options)
+    tallies = Tallies.of(counted)
+    settled = settle(tallies, question, same_prior=same_prior)
+    together = threshold != "each" and covers(names) and not one_by_one
+    known = _Known.of(tallies, settled, together=together)
+    wanted = _Wanted(names, question.resampling, multiple, *_chosen_threshold(known, threshold))
+    told = _Told(progress, int(known.kept.sum()))
+    answers = _found_together(known, wanted, told)
+    found = _found_alone(known, wanted, answers, told)
+    if not found:
+        raise InputError(
+            f"none of the {len(known.skipped)} segments of {group_by!r} can be evaluated; the first: "
+            f"{next(iter(known.skipped.values()), 'there are no rows')}"
+        )
+    skipped = {segment: known.skipped[segment] for segment in tallies if segment in known.skipped}
+    words = _threshold_words(wanted.common, was_chosen=threshold is None)
+    return Evaluations(group_by, Segments(found, answers, settled.kind), skipped, names, settled.words, words)
 
-    def errors_of_bins(tally: Tally) -> list[Any]:
+
+def _question(options: dict[str, Any]) -> Question:
+    """What is assumed and how sure intervals shall be, taken out of the keyword arguments."""
+    assumed = {name: value for name in ASSUMED if (value := options.pop(name, None)) is not None}
+    intervals = {name: options.pop(name) for name in _INTERVALS if name in options}
+    return Question(**{"confidence": 0.95, **assumed, **intervals})
+
+
+def _errors_of_bins(question: Question) -> Callable[[Tally], list[Any]]:
+    def errors(tally: Tally) -> list[Any]:
         try:
-            evidence = gather(tally, **assumed)
+            evidence = question.settle(tally)
         except (PulensError, TypeError):  # the segment's own class prior is not settled yet
-            rest = {name: value for name, value in assumed.items() if name not in _PRIORS}
-            evidence = gather(tally, unlabelled_prior=0.0, **rest)
+            evidence = without_prior(question).settle(tally)
         return bin_errors(tally, evidence.assumptions)
 
-    tallies = Tallies.of(read_tallies(source, group_by=group_by, bin_errors=errors_of_bins, **options))
-    settled = _settle(tallies, assumed, same_prior, 0.95 if resampling is None else resampling.confidence)
-    together = threshold != "each" and covers(names) and not one_by_one
-    priors = _settled_at_once(tallies, settled) if together else [None] * len(tallies)
-    evidences, skipped = _settled_one_by_one(tallies, settled, priors)
+    return errors
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Counted segments with a class prior or evidence each, or the reason why there is none."""
+
+    tallies: Tallies
+    settled: SegmentPriors
+    priors: Sequence[ClassPrior | None]
+    evidences: dict[Any, Evidence]
+    skipped: dict[Any, str]
+    kept: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, tallies: Tallies, settled: SegmentPriors, *, together: bool) -> _Known:
+        priors = settled.at_once(tallies) if together else [None] * len(tallies)
+        evidences, skipped = settled.one_by_one(tallies, priors)
+        kept = np.array([segment not in skipped for segment in tallies], bool)
+        return cls(tallies, settled, priors, evidences, skipped, kept)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What is found for every segment; ``chose`` marks those that as good as chose the common threshold."""
+
+    names: tuple[str, ...]
+    resampling: Resampling | None
+    multiple: float
+    common: float | None
+    chose: NDArray[np.bool_]
+
+    def evaluation(self, place: int, evidence: Evidence) -> Evaluation:
+        if self.common is None:
+            best = best_threshold(evidence)
+            return Evaluation(evidence, best, "best f1 on these rows", self.resampling, self.multiple)
+        choice = "best f1 on all rows, of which these are a large part" if self.chose[place] else "given"
+        return Evaluation(evidence, self.common, choice, self.resampling, self.multiple)
+
+
+def _chosen_threshold(known: _Known, threshold: Any) -> tuple[float | None, NDArray[np.bool_]]:
+    """The common threshold, ``None`` where each segment has its own, and the segments that as good as chose it."""
     if isinstance(threshold, str) and threshold != "each":
         raise PulensError(f"threshold must be a number, 'each' (one per segment) or None, got {threshold!r}.")
     common: float | None = None
-    kept = np.array([segment not in skipped for segment in tallies], bool)
-    if kept.any() and threshold != "each":
-        common = (
-            _best_of_all(tallies, kept, priors, evidences, settled.world)
-            if threshold is None
-            else check_threshold(threshold)
-        )
-    labelled = float(tallies.totals[kept, 0].sum())
-    chose = (tallies.totals[:, 0] >= CHOOSING_SHARE * labelled) & (threshold is None) & (common is not None)
-    told = _Told(progress, int(kept.sum()))
-    answers = None
-    if common is not None:
-        left = [None if chosen else prior for prior, chosen in zip(priors, chose.tolist(), strict=True)]
-        looked = look(tallies, left, settled.world, common, resampling, names, told.more)
-        if looked is not None:
-            answers = Answers(tallies, tuple(left), settled.world, looked, common, resampling, multiple, names)
+    if known.kept.any() and threshold != "each":
+        common = _best_of_all(known) if threshold is None else check_threshold(threshold)
+    many = known.tallies.totals[:, 0]
+    labelled = float(many[known.kept].sum())
+    return common, (many >= CHOOSING_SHARE * labelled) & (threshold is None) & (common is not None)
+
+
+def _found_together(known: _Known, wanted: _Wanted, told: _Told) -> Answers | None:
+    """The segments that arrays over segments can answer for."""
+    if wanted.common is None:
+        return None
+    left = [None if chosen else prior for prior, chosen in zip(known.priors, wanted.chose.tolist(), strict=True)]
+    world = known.settled.world
+    looked = look(known.tallies, left, world, wanted.common, wanted.resampling, wanted.names, told.more)
+    if looked is None:
+        return None
+    return Answers(
+        known.tallies, tuple(left), world, looked, wanted.common, wanted.resampling, wanted.multiple, wanted.names
+    )
+
+
+def _found_alone(known: _Known, wanted: _Wanted, answers: Answers | None, told: _Told) -> dict[Any, int | Segment]:
+    """The row of each segment among the answers, or the segment evaluated by itself; why not goes to the skipped."""
     rows = {} if answers is None else {int(place): row for row, place in enumerate(answers.looked.places)}
     found: dict[Any, int | Segment] = {}
-    for place, segment in enumerate(tallies):
-        if segment in skipped:
+    for place, segment in enumerate(known.tallies):
+        if segment in known.skipped:
             continue
         if place in rows:
             found[segment] = rows[place]
             continue
         try:
-            evidence = evidences.pop(segment, None) or settled.evidence(segment, tallies.at(place))
-            if common is None:
-                evaluation = Evaluation(
-                    evidence, best_threshold(evidence), "best f1 on these rows", resampling, multiple
-                )
-            else:
-                choice = "best f1 on all rows, of which these are a large part" if chose[place] else "given"
-                evaluation = Evaluation(evidence, common, choice, resampling, multiple)
-            found[segment] = _segment(segment, evaluation, settled.source(evidence.class_prior), names)
+            evidence = known.evidences.pop(segment, None) or known.settled.evidence(segment, known.tallies.at(place))
+            evaluation = wanted.evaluation(place, evidence)
+            found[segment] = _segment(segment, evaluation, known.settled.source(evidence.class_prior), wanted.names)
         except PulensError as error:
-            skipped[segment] = str(error)
+            known.skipped[segment] = str(error)
         told.more(1)
-    if not found:
-        raise InputError(
-            f"none of the {len(skipped)} segments of {group_by!r} can be evaluated; the first: "
-            f"{next(iter(skipped.values()), 'there are no rows')}"
-        )
-    words = "each segment's own, the best f1 on its rows" if common is None else f"{common:.6g}"
-    if common is not None and threshold is None:
-        words += ", the best f1 on the rows of all segments together"
-    skipped = {segment: skipped[segment] for segment in tallies if segment in skipped}
-    return Evaluations(group_by, Segments(found, answers, settled.kind), skipped, names, settled.words, words)
+    return found
+
+
+def _threshold_words(common: float | None, *, was_chosen: bool) -> str:
+    if common is None:
+        return "each segment's own, the best f1 on its rows"
+    return f"{common:.6g}" + (", the best f1 on the rows of all segments together" if was_chosen else "")
 
 
 class _Told:
@@ -377,179 +429,16 @@ class _Told:
             self._progress(self._done, self._many)
 
 
-def _settled_at_once(tallies: Tallies, settled: _Settled) -> list[ClassPrior | None]:
-    """Class priors that numbers of rows alone decide; ``None`` for a segment that needs a closer look."""
-    found: list[ClassPrior | None] = []
-    for segment, totals in zip(tallies, tallies.totals.tolist(), strict=True):
-        prior = None
-        if totals[0] and totals[1]:
-            try:
-                prior = settled.prior(segment, Totals(*totals))
-            except PulensError:
-                prior = None  # said below, where the segment is looked at by itself
-        found.append(prior)
-    return found
-
-
-def _settled_one_by_one(
-    tallies: Tallies, settled: _Settled, priors: Sequence[ClassPrior | None]
-) -> tuple[dict[Any, Evidence], dict[Any, str]]:
-    """The evidence of segments without a class prior yet, and why some have none."""
-    evidences: dict[Any, Evidence] = {}
-    skipped: dict[Any, str] = {}
-    for place, segment in enumerate(tallies):
-        if priors[place] is not None:
-            continue
-        tally = tallies.at(place)
-        try:
-            check_tally(tally)
-            evidences[segment] = settled.evidence(segment, tally)
-        except _MissingPrior:
-            raise
-        except PulensError as error:
-            skipped[segment] = str(error)
-            if settled.kind == "implied" and not tally.totals.labelled:
-                skipped[segment] += (
-                    " One label frequency takes this segment to hold no positive at all: if nobody labels here, leave "
-                    "its rows out, or the class priors of all others are too high."
-                )
-    return evidences, skipped
-
-
-class _MissingPrior(InputError):
-    """A mapping of class priors that leaves out a segment: the caller's mistake, not the segment's."""
-
-
-class _Settled(NamedTuple):
-    """How segments get their class prior: in words, and the evidence of a segment with it."""
-
-    words: str
-    evidence: Callable[[Any, Tally], Evidence]
-    kind: PriorSource
-    prior: Callable[[Any, Totals], ClassPrior | None]  # the same from numbers of rows alone, where they decide
-    world: World
-
-    def source(self, prior: ClassPrior) -> PriorSource:
-        if prior.method == "counted":
-            return "counted"
-        if self.kind == "given" and prior.method.startswith("estimated"):
-            return "estimated"
-        return "audit" if self.kind == "given" and prior.method.startswith("audit") else self.kind
-
-
-def _settle(tallies: Tallies, assumed: dict[str, Any], same_prior: bool, confidence: float) -> _Settled:
-    """Choose among the roads to a class prior per segment."""
-    given = {name: assumed[name] for name in _PRIORS if name in assumed}
-    rest = {name: value for name, value in assumed.items() if name not in _PRIORS}
-    shown = ", ".join(f"{name}={value!r}" for name, value in given.items())
-    by_segment = any(isinstance(value, Mapping) for value in given.values())
-    named = set(given) == {"class_prior"} and isinstance(given["class_prior"], str)
-    if same_prior and (not given or named or by_segment or "audit" in given):
-        raise AssumptionError(
-            "same_prior takes one class prior for every segment, so it needs class_prior= (or unlabelled_prior=) as "
-            f"one number or range, got {shown or 'none'}."
-        )
-    world = World(
-        float(rest.get("label_noise", 0.0)) if _is_number(rest.get("label_noise", 0.0)) else 0.0,
-        check_scenario(rest.get("scenario", DEFAULT_SCENARIO)),
-        "population" if "class_prior" in given else "unlabelled",
-    )
-
-    def by_number(segment: Any, totals: Totals) -> ClassPrior | None:
-        own = {name: _of(segment, name, value) for name, value in given.items()}
-        if len(own) != 1 or "audit" in own or "combine" in rest or not all(map(_is_number, own.values())):
-            return None
-        return given_prior(totals, world.scenario, **own, label_noise=rest.get("label_noise", 0.0))
-
-    if by_segment:
-
-        def of_mapping(segment: Any, tally: Tally) -> Evidence:
-            return gather(tally, **{name: _of(segment, name, value) for name, value in given.items()}, **rest)
-
-        return _Settled("class priors: given for each segment", of_mapping, "given", by_number, world)
-
-    def alone(_: Any, tally: Tally) -> Evidence:
-        return gather(tally, **given, **rest)
-
-    if not given or named:
-        method = given.get("class_prior", "auto")
-        return _Settled(
-            f"class priors: estimated in each segment from its own rows (method {method})",
-            alone,
-            "estimated",
-            by_number,
-            world,
-        )
-    if same_prior:
-        words = (
-            f"ONE CLASS PRIOR FOR ALL SEGMENTS, as asked ({shown}): where segments differ in their share of positives, "
-            "precision and all that rests on the class prior are wrong"
-        )
-        return _Settled(words, alone, "same for all", by_number, world)
-    if len(tallies) == 1:
-        words = "class prior: that of all rows, which are one segment"
-        return _Settled(words, alone, "given", by_number, world)
-    totals = Totals(*tallies.totals.sum(axis=0).tolist())
-    prior = by_number(None, totals) if totals.labelled and totals.unlabelled else None
-    if prior is None:
-        prior = alone(None, tallies.whole()).class_prior
-    return _implied(tallies, totals, prior, world, shown, rest, confidence)
-
-
-def _implied(
-    tallies: Tallies,
-    totals: Totals,
-    prior: ClassPrior,
-    world: World,
-    shown: str,
-    rest: dict[str, Any],
-    confidence: float,
-) -> _Settled:
-    if world.scenario is not Scenario.SINGLE_SET:
-        raise AssumptionError(
-            f"{shown} is that of all rows, and in {world.scenario} data nothing says how its positives divide among "
-            "segments. Give one for each (a mapping, --class-prior-column, --segment-prior NAME=SHARE), none to have "
-            "each estimated, scenario='single-set' if the labelled rows were picked out of these, or same_prior=True "
-            "(--same-prior) to take the one number for all."
-        )
-    noise = world.label_noise
-    error = error_from_sizes((Totals(*own) for own in tallies.totals.tolist()), prior)
-    options = {"label_noise": noise, "confidence": confidence, "size_error": error}
-    known: dict[Totals, ClassPrior] = {}  # segments of the same size have the same one
-
-    def by_totals(_: Any, own: Totals) -> ClassPrior | None:
-        if own not in known:
-            known[own] = implied_by_totals(own, totals, prior, **options)
-        return known[own] if known[own].implied is not None else None
-
-    def evidence(_: Any, tally: Tally) -> Evidence:
-        if tally.totals.unlabelled == 0:  # every row's class is known
-            return gather(tally, unlabelled_prior=0.0, **rest)
-        found = implied_prior(tally, totals, prior, **options)
-        return Evidence(tally, found, noise, world.scenario, "frequency")
-
-    words = (
-        f"class priors: implied by one label frequency, {label_frequency(totals, prior, noise):.3g}, in every segment "
-        f"({prior} of all rows); they are wrong where positives of a segment are labelled more or less often"
-    )
-    return _Settled(words, evidence, "implied", by_totals, world._replace(held="frequency"))
-
-
-def _best_of_all(
-    tallies: Tallies,
-    kept: NDArray[np.bool_],
-    priors: Sequence[ClassPrior | None],
-    evidences: Mapping[Any, Evidence],
-    world: World,
-) -> float:
+def _best_of_all(known: _Known) -> float:
     """The threshold with the best F1 on the rows of all segments, with the positives that they hold together."""
+    tallies, kept = known.tallies, known.kept
     positives = 0.0
     for place, segment in enumerate(tallies):
         if kept[place]:
-            prior = priors[place] or evidences[segment].class_prior
+            prior = known.priors[place] or known.evidences[segment].class_prior
             positives += prior.unlabelled * float(tallies.totals[place, 1])
     unlabelled = float(tallies.totals[kept, 1].sum())
-    return common_threshold(tallies, kept, positives / unlabelled if unlabelled else 0.0, world)
+    return common_threshold(tallies, kept, positives / unlabelled if unlabelled else 0.0, known.settled.world)
 
 
 def _segment(segment: Any, evaluation: Evaluation, source: PriorSource, metrics: tuple[str, ...]) -> Segment:
@@ -562,29 +451,6 @@ def _segment(segment: Any, evaluation: Evaluation, source: PriorSource, metrics:
         for name, facts in ((name, find(name)) for name in metrics)
     }
     return Segment(segment, evaluation, source, estimates, quick.alarms)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
-
-
-def _of(segment: Any, name: str, value: Any) -> Any:
-    """A segment's own class prior, where they were given one by one."""
-    if not isinstance(value, Mapping):
-        return value
-    if segment not in value:
-        raise _MissingPrior(f"{name} was given for {listed(value)} but not for the segment {segment!r}.")
-    return value[segment]
-
-
-def _refuse_beside_column(column: str, assumed: dict[str, Any], same_prior: bool) -> None:
-    beside = [f"{name}={assumed[name]!r}" for name in _PRIORS if name in assumed]
-    beside += ["same_prior=True"] if same_prior else []
-    if beside:
-        raise AssumptionError(
-            f"class_prior_column={column!r} gives every segment its class prior, and {' and '.join(beside)} says "
-            "something else of it: give one of them."
-        )
 
 
 def title_of(segment: Any) -> str:

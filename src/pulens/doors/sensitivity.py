@@ -16,7 +16,8 @@ from pulens.keywords import check_keywords
 from pulens.metrics import METRICS, find, in_reading_order
 from pulens.metrics.parts.labelling_range import range_at_threshold
 from pulens.metrics.parts.measure import check_threshold, value
-from pulens.metrics.parts.possible_worlds import Contradiction, find_contradiction
+from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.possible_worlds import Contradiction, Range, find_contradiction
 from pulens.recovery.labelling import Favours
 
 Direction = Literal["high", "low", "either"]
@@ -133,15 +134,10 @@ def _sensitivity(
             f"{' and '.join(ranges_under_other_labelling())}."
         )
     if against is not None:
-        if at is not None or facts.reads == "threshold":
+        if facts.reads == "threshold":
             at = check_threshold(threshold, required_by=metric)
-        found = [against.range_up_to(facts, factor, side, at, parameters) for side in _sides(favours)]
-        possible = [each for each in found if each is not None]
-        if not possible:
-            raise AssumptionError(_too_small(against, factor, favours, at))
-        within = [min(max(end, facts.lowest), facts.highest) for each in possible for end in each]
-        nearest = min(max(possible[0].value, facts.lowest), facts.highest)
-        return Sensitivity(metric, nearest, Interval(min(within), max(within), None, words), float(factor), favours, at)
+        nearest, low, high = _in_possible_worlds(against, facts, factor, at, favours, parameters)
+        return Sensitivity(metric, nearest, Interval(low, high, None, words), float(factor), favours, at)
     known = value(facts, evidence.tally, evidence.assumptions, threshold, **parameters)
     if math.isnan(known):
         raise PulensError(f"{metric} is undefined here ({facts.undefined_because}), so its range is too.")
@@ -158,6 +154,24 @@ def _sensitivity(
             max(high, min(ends[1], facts.highest)),
         )
     return Sensitivity(metric, known, Interval(low, high, None, words), float(factor), favours, at)
+
+
+def _in_possible_worlds(
+    against: Contradiction,
+    facts: Metric,
+    factor: float,
+    threshold: float | None,
+    favours: Direction,
+    parameters: dict[str, Any],
+) -> Range:
+    """The metric in the nearest possible world and its extremes over all worlds up to the factor."""
+    found = [against.range_up_to(facts, factor, side, threshold, parameters) for side in _sides(favours)]
+    possible = [each for each in found if each is not None]
+    if not possible:
+        raise AssumptionError(_too_small(against, factor, favours, threshold))
+    within = [min(max(end, facts.lowest), facts.highest) for each in possible for end in each]
+    nearest = min(max(possible[0].value, facts.lowest), facts.highest)
+    return Range(nearest, min(within), max(within))
 
 
 def ranges_under_other_labelling() -> tuple[str, ...]:
@@ -235,15 +249,7 @@ def robustness(
     **parameters: Any,
 ) -> Robustness:
     """The smallest factor at which a statement such as ``"precision > 0.8"`` fails."""
-    parsed = STATEMENT.fullmatch(statement) if isinstance(statement, str) else None
-    try:
-        limit = float(parsed["limit"]) if parsed else math.nan
-    except ValueError:
-        limit = math.nan
-    if parsed is None or math.isnan(limit):
-        raise PulensError(
-            f"a statement reads like 'precision > 0.8' or 'roc_auc >= 0.7', with one of > >= < <=, got {statement!r}."
-        )
+    parsed, limit = _parsed(statement)
     check_keywords("robustness", parameters, (*find(parsed["metric"]).parameters, "favours", "threshold"))
     above, strict = parsed["sign"].startswith(">"), "=" not in parsed["sign"]
     _check(evidence, 1.0, favours)
@@ -271,6 +277,20 @@ def robustness(
         middle = (low + high) / 2
         low, high = (middle, high) if holds(math.exp(middle)) else (low, middle)
     return Robustness(words, math.exp(high), known, favours, least)
+
+
+def _parsed(statement: object) -> tuple[re.Match[str], float]:
+    """A statement in its parts, and the limit as a number."""
+    parsed = STATEMENT.fullmatch(statement) if isinstance(statement, str) else None
+    try:
+        limit = float(parsed["limit"]) if parsed else math.nan
+    except ValueError:
+        limit = math.nan
+    if parsed is None or math.isnan(limit):
+        raise PulensError(
+            f"a statement reads like 'precision > 0.8' or 'roc_auc >= 0.7', with one of > >= < <=, got {statement!r}."
+        )
+    return parsed, limit
 
 
 def _check(evidence: Evidence, factor: float, favours: str) -> None:

@@ -46,19 +46,28 @@ def read_features(
     if str(path) == "-":
         raise InputError("features cannot be read from standard input; give a file.")
     available = column_names(path, kind, delimiter)
+    beside = () if not label else (label,)
     with explained_file(str(path), kind):
-        unknown = [name for name in (*(features or ()), *drop, *([label] if label else ())) if name not in available]
+        unknown = [name for name in (*(features or ()), *drop, *beside) if name not in available]
         for name in unknown:
             find_column(name, available, delimiter=separator_of(kind, delimiter) if kind in TEXT else None)
-        chosen = tuple(features) if features else tuple(n for n in available if n != label and n not in drop)
-        if not chosen:
-            raise InputError(f"there is no column left to learn from; the columns are {listed(available, limit=30)}.")
+        chosen = _chosen(available, features, (label, *drop))
     way_out = "" if features else "Leave a column out with drop= (--drop on the command line)."
     with ExitStack() as stack:
         stream = open_stream(path, stack)
         with explained_file(str(path), kind):
-            chunks = read_chunks(stream, kind, (*([label] if label else []), *chosen), delimiter)
+            chunks = read_chunks(stream, kind, (*beside, *chosen), delimiter)
             return _gathered(chunks, chosen, label, coding or LabelCoding(), way_out)
+
+
+def _chosen(
+    available: Sequence[str], features: Sequence[str] | None, left_out: Collection[str | None]
+) -> tuple[str, ...]:
+    """The columns to learn from: the named ones, or all that are not left out."""
+    chosen = tuple(features) if features else tuple(name for name in available if name not in left_out)
+    if not chosen:
+        raise InputError(f"there is no column left to learn from; the columns are {listed(available, limit=30)}.")
+    return chosen
 
 
 def _gathered(

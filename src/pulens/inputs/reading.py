@@ -38,10 +38,18 @@ class Reading:
         return LabelCoding(self.positive, self.negative, self.unlabelled)
 
     @property
+    def rows(self) -> dict[str, Any]:
+        """What is said about rows wherever they are: the keyword arguments of :func:`pulens.inputs.read_sample`."""
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name not in _OF_ENGINES}
+
+    @property
     def arguments(self) -> dict[str, Any]:
         """What differs from what is taken for granted, by name."""
         found = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
         return {name: value for name, (value, usual) in found.items() if not (value is usual or _equal(value, usual))}
+
+
+_OF_ENGINES = ("table", "where", "tolerance")
 
 
 def _equal(value: Any, usual: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import replace
 from glob import has_magic
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +16,12 @@ from pulens.counts.sample import PUSample
 from pulens.counts.tally import Tally, Totals, check_counts
 from pulens.errors import InputError, cut, listed, shown
 from pulens.inputs.addresses import check_name, is_address, shown_address
-from pulens.inputs.columns import Columns, LabelCoding, find_column
+from pulens.inputs.columns import find_column
 from pulens.inputs.engines.drive import BinErrors, check_scores_of, check_tolerance, count_jointly, count_tallies
 from pulens.inputs.files import joint_from_file, tally_from_file
 from pulens.inputs.frames import is_frame, open_frame
 from pulens.inputs.read import check_kinds, check_weights_given, read_sample
+from pulens.inputs.reading import Reading
 from pulens.inputs.tables.formats import EXTENSIONS, FORMATS, format_of
 from pulens.inputs.tables.streams import open_stream
 from pulens.keywords import hands_on, keywords_of
@@ -75,19 +77,18 @@ def read_tally(
     >>> print(read_tally([1, 0, 0], [0.9, 0.7, 0.2]))
     Tally(1 labelled, 2 unlabelled, 3 distinct scores)
     """
+    asked = Reading(table=table, where=where, tolerance=tolerance, **reading)
     if isinstance(source, Tally | JointTally):
-        said = {**reading, "scores": scores, "table": table, "where": where}
-        _refuse_beside_counts(f"a {type(source).__name__}", said)
-        counted = _one_score(source, reading.get("score", "score"))
+        _refuse_beside_counts(f"a {type(source).__name__}", {**asked.arguments, "scores": scores})
+        counted = _one_score(source, asked.score)
         check_counts(counted)
         if not allow_one_kind:
             check_tally(counted)
         return counted
-    reading = {**reading, "allow_one_kind": allow_one_kind}
-    found = _read(source, scores, None, table, where, tolerance, bin_errors, reading)
+    found = _read(source, scores, asked, bin_errors, allow_one_kind=allow_one_kind)
     if not allow_one_kind:
-        check_tally(found[None])
-    return found[None]
+        check_tally(found)
+    return found
 
 
 @hands_on(ROWS)
@@ -108,7 +109,17 @@ def read_tallies(
     >>> {country: tally.totals.rows for country, tally in read_tallies(frame, group_by="country").items()}
     {'de': 1.0, 'fr': 2.0}
     """
-    return _read(source, None, group_by, table, where, tolerance, bin_errors, reading)
+    asked = Reading(table=table, where=where, tolerance=tolerance, **reading)
+    check_tolerance(asked.tolerance)
+    if is_tally_file(source):
+        _refuse_beside_counts(f"the tally {source}", asked.rows)
+    check_weights_given(None, asked.weights, asked.weight)
+    opened = _engine(source, asked, group_by)
+    if opened is not None:
+        with opened as engine:
+            return count_tallies(engine, asked.coding, tolerance=asked.tolerance, bin_errors=bin_errors)
+    _refuse_conditions(asked)
+    return _split_frame(source, group_by, asked)
 
 
 @hands_on(ROWS)
@@ -123,8 +134,8 @@ def read_constants(
     >>> read_constants(frame, group_by="site", column="prior")
     {'a': 0.2, 'b': 0.1}
     """
-    columns = Columns(reading.get("score", "score"), reading.get("label", "label"))
-    opened = _engine(source, None, columns, group_by, table, where, None, reading, (column,))
+    asked = Reading(table=table, where=where, **{**reading, "weight": None})
+    opened = _engine(source, asked, group_by, (column,))
     if opened is not None:
         with opened as engine:
             extremes = engine.extremes()
@@ -162,40 +173,40 @@ def read_joint(
     >>> print(read_joint(frame, score=["a", "b"]))
     JointTally of a, b (1 labelled, 2 unlabelled, 3 combinations)
     """
-    counted = _given_joint(source, {**reading, "table": table, "where": where})
+    asked = Reading(table=table, where=where, **reading)
+    counted = _given_joint(source, asked)
     names = list(counted.names if counted is not None and score is None else score or ())
     if isinstance(score, str) or len(set(names)) < 2 or len(set(names)) < len(names):
         raise InputError(f"a joint tally needs two or more different columns of scores, got {score!r}.")
-    joint = _count_jointly(source, names, table, where, reading) if counted is None else counted.chosen(names)
+    joint = _count_jointly(source, names, asked) if counted is None else counted.chosen(names)
     if not allow_one_kind:
         check_totals(joint.totals)
     return joint
 
 
-def _count_jointly(source: Any, names: list[str], table: Any, where: str | None, reading: dict[str, Any]) -> JointTally:
+def _count_jointly(source: Any, names: list[str], reading: Reading) -> JointTally:
     for weights in ("weights", "weight"):
-        if reading.get(weights) is not None:
+        if getattr(reading, weights) is not None:
             raise InputError(f"a joint tally counts every row once, got {weights}=. Leave it out, or repeat the rows.")
-    coding = LabelCoding(*(reading.get(name) for name in _LABELS))
-    label = reading.get("label", "label")
+    coding = reading.coding
     for name in reversed(names):  # the first is checked last, and counts them all
         beside = tuple(names[1:]) if name == names[0] else ()
-        opened = _engine(source, None, Columns(name, label), None, table, where, None, reading, beside)
+        opened = _engine(source, replace(reading, score=name), None, beside)
         if opened is None:
             break
         with opened as engine:
             if name == names[0]:
                 return count_jointly(engine, names, coding)
             check_scores_of(engine)
-    _refuse_conditions(table, where)
+    _refuse_conditions(reading)
     if isinstance(source, str | Path):
-        options = {name: reading.get(name) for name in ("format", "delimiter")}
-        return joint_from_file(source, label, names, coding=coding, **options)
-    samples = {name: read_sample(source, score=name, **reading, allow_one_kind=True) for name in names}
+        options = {"format": reading.format, "delimiter": reading.delimiter}
+        return joint_from_file(source, reading.label, names, coding=coding, **options)
+    samples = {name: read_sample(source, **replace(reading, score=name).rows, allow_one_kind=True) for name in names}
     return JointTally.from_rows({name: sample.scores for name, sample in samples.items()}, samples[names[0]].labels)
 
 
-def _given_joint(source: Any, said: Mapping[str, Any]) -> JointTally | None:
+def _given_joint(source: Any, reading: Reading) -> JointTally | None:
     """A joint tally that is given, as such or as a file; refused where one score alone was counted."""
     if not isinstance(source, Tally | JointTally) and not is_tally_file(source):
         return None
@@ -211,7 +222,7 @@ def _given_joint(source: Any, said: Mapping[str, Any]) -> JointTally | None:
             "both scores together (pulens tally --score a --score b, or pulens.inputs.read_joint), or give the rows: "
             "labels and a mapping of scores, a table, a file or a database."
         )
-    _refuse_beside_counts(what, said)
+    _refuse_beside_counts(what, reading.arguments)
     return found  # type: ignore[no-any-return]
 
 
@@ -224,38 +235,25 @@ def is_tally_file(source: Any) -> bool:
     return isinstance(source, str | Path) and str(source).endswith(".tally")
 
 
-def _read(
-    source: Any,
-    scores: Any,
-    group_by: str | None,
-    table: Any,
-    where: str | None,
-    tolerance: float | None,
-    bin_errors: BinErrors | None,
-    reading: dict[str, Any],
-) -> Mapping[Any, Tally]:
-    check_tolerance(tolerance)
+def _read(source: Any, scores: Any, reading: Reading, bin_errors: BinErrors | None, *, allow_one_kind: bool) -> Tally:
+    """The rows of all segments together."""
+    check_tolerance(reading.tolerance)
     if is_tally_file(source):
-        _refuse_beside_counts(f"the tally {source}", {**reading, "scores": scores})
-    check_weights_given(scores, reading.get("weights"), reading.get("weight"))
-    columns = Columns(reading.get("score", "score"), reading.get("label", "label"), reading.get("weight"))
-    opened = _engine(source, scores, columns, group_by, table, where, tolerance, reading)
+        _refuse_beside_counts(f"the tally {source}", {**reading.rows, "scores": scores})
+    check_weights_given(scores, reading.weights, reading.weight)
+    opened = None if scores is not None else _engine(source, reading)
     if opened is not None:
-        coding = LabelCoding(*(reading.get(name) for name in _LABELS))
         with opened as engine:
-            return count_tallies(engine, coding, tolerance=tolerance, bin_errors=bin_errors)
-    _refuse_conditions(table, where)
+            return count_tallies(engine, reading.coding, tolerance=reading.tolerance, bin_errors=bin_errors)[None]
+    _refuse_conditions(reading)
     if is_tally_file(source):
         from pulens.inputs.tally_files import read_tally_file
 
-        return {None: _one_score(read_tally_file(source).tally, columns.score)}
-    if group_by is None and scores is None and isinstance(source, str | Path):
-        coding = LabelCoding(*(reading.get(name) for name in _LABELS))
-        options = {name: reading.get(name) for name in ("format", "delimiter")}
-        return {None: tally_from_file(source, columns, coding=coding, **options)}
-    if group_by is None:
-        return {None: Tally.from_sample(read_sample(source, scores, **reading))}
-    return _split_frame(source, group_by, reading)
+        return _one_score(read_tally_file(source).tally, reading.score)
+    if scores is None and isinstance(source, str | Path):
+        options = {"format": reading.format, "delimiter": reading.delimiter}
+        return tally_from_file(source, reading.columns, coding=reading.coding, **options)
+    return Tally.from_sample(read_sample(source, scores, **reading.rows, allow_one_kind=allow_one_kind))
 
 
 def _one_score(counted: Tally | JointTally, score: str) -> Tally:
@@ -266,9 +264,10 @@ def _one_score(counted: Tally | JointTally, score: str) -> Tally:
     return counted.tally(score)
 
 
-def _refuse_conditions(table: Any, where: str | None) -> None:
-    if where is not None or table is not None:
-        given = f"table={shown(table)}" if where is None else f"where={shown(where)}"
+def _refuse_conditions(reading: Reading) -> None:
+    where = reading.where
+    if where is not None or reading.table is not None:
+        given = f"table={shown(reading.table)}" if where is None else f"where={shown(where)}"
         raise InputError(f"{given} is for databases and files; rows given as arrays or frames have none.")
 
 
@@ -283,20 +282,11 @@ def _refuse_beside_counts(what: str, said: Mapping[str, Any]) -> None:
 
 
 def _engine(
-    source: Any,
-    scores: Any,
-    columns: Columns,
-    group_by: str | None,
-    table: Any,
-    where: str | None,
-    tolerance: float | None,
-    reading: dict[str, Any],
-    beside: tuple[str, ...] = (),
+    source: Any, reading: Reading, group_by: str | None = None, beside: tuple[str, ...] = ()
 ) -> AbstractContextManager[Any] | None:
     """The engine that should count these rows, or None for those that are read into memory."""
-    options: dict[str, Any] = {"group_by": group_by, "where": where, "beside": beside}
-    if scores is not None:
-        return None
+    columns, table = reading.columns, reading.table
+    options: dict[str, Any] = {"group_by": group_by, "where": reading.where, "beside": beside}
     if isinstance(source, str) and not source.strip():
         raise InputError(f"the name of the file is empty ({source!r}): give a file, a folder of files or a database.")
     if isinstance(source, str | Path):
@@ -312,7 +302,7 @@ def _engine(
     if isinstance(source, str | Path):
         if table is not None:
             raise InputError(f"{source}: table={table!r} is for databases; a file is one table.")
-        return _file_engine(source, columns, options, tolerance, reading)
+        return _file_engine(source, reading, options)
     from pulens.inputs.engines.lazy import LazyEngine, is_lazy
 
     if is_lazy(source):
@@ -333,7 +323,7 @@ def is_elsewhere(source: Any) -> bool:
 
     if isinstance(source, str | Path):
         name = str(source)
-        return is_address(name) or Path(name).is_dir() or (has_magic(name) and not Path(name).exists())
+        return is_address(name) or _names_many(name)
     return is_sql(source) or is_lazy(source)
 
 
@@ -351,35 +341,44 @@ def _database_path(url: str) -> str:
     return url.removeprefix("duckdb:///").partition("?")[0]
 
 
-def _file_engine(
-    source: str | Path, columns: Columns, options: dict[str, Any], tolerance: float | None, reading: dict[str, Any]
-) -> AbstractContextManager[Any] | None:
+def _file_engine(source: str | Path, reading: Reading, options: dict[str, Any]) -> AbstractContextManager[Any] | None:
     from pulens.inputs.engines import duckdb_files
 
     name = str(source)
+    parted = options["group_by"] is not None or reading.where is not None
     if name == "-" or name.endswith(".tally"):
-        if any(options[name] is not None for name in ("group_by", "where")):
+        if parted:
             raise InputError(f"{name}: conditions and segments need rows in a file, a table or a database.")
         return None
-    many = Path(name).is_dir() or (has_magic(name) and not Path(name).exists())
-    asked = any(options[name] is not None for name in ("group_by", "where")) or tolerance is not None
+    many = _names_many(name)
     paths = duckdb_files.expand(name)
     if many and not paths:
         raise InputError(f"{name}: no files found ({listed(EXTENSIONS, limit=20)} in a folder, or what a glob names).")
-    kind = _common_format(name, paths, reading.get("format"))
-    if not many and not asked and (kind not in _COUNTED_IF_LARGE or not _is_large(paths[0], kind)):
+    kind = _common_format(name, paths, reading.format)
+    needed = many or parted or reading.tolerance is not None
+    if not needed and (kind not in _COUNTED_IF_LARGE or not _is_large(paths[0], kind)):
         return None
     if kind not in FORMATS:
         known = format_of(paths[0], None)  # refuses an ending that says nothing
         raise InputError(
             f"{name}: folders, globs, conditions, segments and binning need {known} files that are plain or end in .gz."
         )
-    if not many and not paths[0].exists():
+    if not many and not _is_plain_file(name):
+        return None  # a pipe, which can be read once
+    return duckdb_files.open_files(paths, reading.columns, format=kind, delimiter=reading.delimiter, **options)
+
+
+def _names_many(name: str) -> bool:
+    """Whether this is a folder or a glob of files."""
+    return Path(name).is_dir() or (has_magic(name) and not Path(name).exists())
+
+
+def _is_plain_file(name: str) -> bool:
+    """Whether a file can be read again and again; refused where there is none."""
+    if not Path(name).exists():
         with ExitStack() as stack:
             open_stream(name, stack)  # which says what is there instead
-    if not many and not paths[0].is_file():
-        return None  # a pipe, which can be read once
-    return duckdb_files.open_files(paths, columns, format=kind, delimiter=reading.get("delimiter"), **options)
+    return Path(name).is_file()
 
 
 def _is_large(path: Path, kind: str) -> bool:
@@ -411,22 +410,20 @@ def _common_format(name: str, paths: list[Path], format: str | None) -> str:
     return kinds.pop()
 
 
-def _split_frame(source: Any, group_by: str, reading: dict[str, Any]) -> Mapping[Any, Tally]:
+def _split_frame(source: Any, group_by: str, reading: Reading) -> Mapping[Any, Tally]:
     """Segments of a table in memory."""
     from pulens.counts.tallies import Tallies
     from pulens.inputs.engines.counts import in_order, rows_of_segments
 
     if isinstance(source, str | Path):
-        known = ("score", "label", "weight", *_LABELS, "format", "delimiter")
-        # says what is wrong with a file that no engine could open
-        read_sample(source, **{name: value for name, value in reading.items() if name in known})
+        read_sample(source, **reading.rows)  # says what is wrong with a file that no engine could open
     if not is_frame(source):
         raise InputError(
             f"group_by={group_by!r} needs a table, a file or a database, got an object of type {type(source).__name__}."
         )
     frame = open_frame(source, group_by)
     segments = _segments_of(frame, group_by)
-    sample = read_sample(source, **reading, allow_one_kind=True)
+    sample = read_sample(source, **reading.rows, allow_one_kind=True)
     if sample.weights is None:
         names = in_order(segments.names)
         places = {name: place for place, name in enumerate(names)}

@@ -127,6 +127,20 @@ def write_tally_file(path: str | Path, file: TallyFile) -> None:
 
 def read_tally_file(path: str | Path) -> TallyFile:
     """Read a tally and check that its counts can be counts."""
+    told, columns = _read_columns(path)
+    if not all(values.dtype.kind in "fi" for values in columns.values()):
+        raise InputError(f"{path}: a damaged tally: its columns must be complete, finite numbers.")
+    for name in COUNTS:
+        check_total(float(columns[name].sum(dtype=np.float64)), f"{path}: its {name} counts")
+    try:
+        tally = _joint(columns, told["scores"]) if told["format"] == JOINT_FORMAT else _plain(columns)
+    except InputError as error:
+        raise InputError(f"{path}: a damaged tally: {error}") from error
+    return TallyFile(tally, tuple(told["parts"]))
+
+
+def _read_columns(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the metadata tells, and the columns by name."""
     pa, parquet = _pyarrow()
     if not Path(path).is_file():
         raise InputError(f"{path}: there is no such file.")
@@ -150,16 +164,7 @@ def read_tally_file(path: str | Path) -> TallyFile:
     missing = [name for name in wanted if table.column_names.count(name) != 1]
     if missing:
         raise InputError(f"{path}: a tally without the column{'s' if len(missing) > 1 else ''} {listed(missing)}.")
-    columns = {name: table[name].to_numpy() for name in table.column_names}
-    if not all(values.dtype.kind in "fi" for values in columns.values()):
-        raise InputError(f"{path}: a damaged tally: its columns must be complete, finite numbers.")
-    for name in COUNTS:
-        check_total(float(columns[name].sum(dtype=np.float64)), f"{path}: its {name} counts")
-    try:
-        tally = _joint(columns, told["scores"]) if told["format"] == JOINT_FORMAT else _plain(columns)
-    except InputError as error:
-        raise InputError(f"{path}: a damaged tally: {error}") from error
-    return TallyFile(tally, tuple(told["parts"]))
+    return told, {name: table[name].to_numpy() for name in table.column_names}
 
 
 def _plain(columns: Mapping[str, Any]) -> Tally:

@@ -106,14 +106,10 @@ def _count(
     engine: Engine, codes: Codes, survey: list[Surveyed], tolerance: float | None, bin_errors: BinErrors
 ) -> list[EngineCounts]:
     rows = sum(row.rows for row in survey)
+    if rows <= EXACT_ROWS or tolerance == 0:
+        return _each_score(engine, codes, rows, tolerance)
     lowest = min(row.lowest for row in survey if row.lowest is not None)
     highest = max(row.highest for row in survey if row.highest is not None)
-    if rows <= EXACT_ROWS or tolerance == 0:
-        if tolerance == 0 and rows > SORT_ABOVE and (engine.distinct_scores() or 0) > SORT_ABOVE:
-            ordered = engine.by_order(codes, None)
-            if ordered is not None:
-                return ordered
-        return [engine.by_score(codes)]
     if tolerance is None:
         distinct = engine.distinct_scores()
         if distinct is not None and distinct <= SORT_ABOVE:
@@ -123,14 +119,36 @@ def _count(
             return ordered
     level = FINE_CELL_BITS if tolerance is None else CELL_BITS
     tolerance = DEFAULT_TOLERANCE if tolerance is None else tolerance
-    parts = [engine.by_cell(codes, bits_for(lowest, highest, cell_bits=level))]
+    parts = _in_cells(engine, codes, (lowest, highest), level, tolerance, bin_errors)
+    return _refine(engine, codes, parts, tolerance, bin_errors)
+
+
+def _each_score(engine: Engine, codes: Codes, rows: int, tolerance: float | None) -> list[EngineCounts]:
+    """Counts of every distinct score, sorted and streamed where they are very many."""
+    if tolerance == 0 and rows > SORT_ABOVE and (engine.distinct_scores() or 0) > SORT_ABOVE:
+        ordered = engine.by_order(codes, None)
+        if ordered is not None:
+            return ordered
+    return [engine.by_score(codes)]
+
+
+def _in_cells(
+    engine: Engine,
+    codes: Codes,
+    ends: tuple[float, float],
+    level: int,
+    tolerance: float,
+    bin_errors: BinErrors,
+) -> list[EngineCounts]:
+    """Counts of cells of one width, narrow enough that those to be refined are few."""
+    parts = [engine.by_cell(codes, bits_for(*ends, cell_bits=level))]
     heavy = _heavy(parts, engine.score_type, tolerance, bin_errors)
     if level < FINEST_CELL_BITS and np.count_nonzero(heavy) > HEAVY_CELLS:
         # spread over too many cells to refine one by one: errors fall in proportion to the width of all cells
         excess = max(float(heavy.sum()) / tolerance, 2.0)
         level = min(level + math.ceil(math.log2(excess)) + 1, FINEST_CELL_BITS)
-        parts = [engine.by_cell(codes, bits_for(lowest, highest, cell_bits=level))]
-    return _refine(engine, codes, parts, tolerance, bin_errors)
+        parts = [engine.by_cell(codes, bits_for(*ends, cell_bits=level))]
+    return parts
 
 
 def _refine(
@@ -228,16 +246,20 @@ def _check_survey(engine: Engine, survey: list[Surveyed]) -> None:
         ("weights", engine.columns.weight, sum(row.bad_weights for row in survey)),
     ):
         if bad and column is not None:
-            value = engine.bad_value(column)
-            such = f"({bad:,} such row{'s' if bad > 1 else ''} of {rows:,})"
-            if kind == "scores" and is_too_long(value):
-                raise InputError(too_long(f"{kind} (column {column!r})", value, f" {such}"))
-            wanted = "finite numbers" if kind == "scores" else "finite numbers of at least 0"
-            seen = "null" if value is None else shown(value)
-            raise InputError(
-                f"{kind} (column {shown(column)}) must be {wanted}, got {seen} {such}. Drop or repair these rows "
-                "first, for example with a condition (where=..., or --where)."
-            )
+            raise InputError(_about_bad_rows(kind, column, engine.bad_value(column), bad, rows))
+
+
+def _about_bad_rows(kind: str, column: str, value: Any, bad: int, rows: int) -> str:
+    """What is wrong with scores or weights that are no numbers, with one of them."""
+    such = f"({bad:,} such row{'s' if bad > 1 else ''} of {rows:,})"
+    if kind == "scores" and is_too_long(value):
+        return too_long(f"{kind} (column {column!r})", value, f" {such}")
+    wanted = "finite numbers" if kind == "scores" else "finite numbers of at least 0"
+    seen = "null" if value is None else shown(value)
+    return (
+        f"{kind} (column {shown(column)}) must be {wanted}, got {seen} {such}. Drop or repair these rows "
+        "first, for example with a condition (where=..., or --where)."
+    )
 
 
 def _codes(engine: Engine, survey: list[Surveyed], coding: LabelCoding) -> Codes:

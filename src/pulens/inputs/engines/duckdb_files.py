@@ -291,10 +291,7 @@ def expand(source: str) -> list[Path]:
     """
     path = Path(source)
     if path.is_dir():
-        found = [entry for entry in _entries(path) if ending(entry) in EXTENSIONS and entry.is_file()]
-        shown = [entry for entry in found if not any(_is_hidden(part) for part in entry.relative_to(path).parts)]
-        # logs in JSON Lines may lie beside tables: they are tables where there are no others
-        return sorted([entry for entry in shown if ending(entry) in ENDINGS] or shown)
+        return _tables_in(path)
     if has_magic(source) and not path.exists():
         from glob import iglob
 
@@ -303,6 +300,13 @@ def expand(source: str) -> list[Path]:
             raise InputError(f"{source}: more than {MOST_ENTRIES:,} files and folders: name fewer.")
         return sorted(Path(name) for name in names if Path(name).is_file())
     return [path]
+
+
+def _tables_in(folder: Path) -> list[Path]:
+    found = [entry for entry in _entries(folder) if ending(entry) in EXTENSIONS and entry.is_file()]
+    shown = [entry for entry in found if not any(_is_hidden(part) for part in entry.relative_to(folder).parts)]
+    # logs in JSON Lines may lie beside tables: they are tables where there are no others
+    return sorted([entry for entry in shown if ending(entry) in ENDINGS] or shown)
 
 
 def _entries(folder: Path) -> Iterator[Path]:

@@ -52,21 +52,24 @@ def _largest_error(
     """The bound at the class prior and, if it has a range, at both of its ends."""
     reach = evidence.class_prior.unlabelled_interval
     priors = {evidence.class_prior.unlabelled, *(() if reach is None else (reach.low, reach.high))}
-    possible = (
-        [evidence.tally] if metric.reads == "ranking" or threshold is None else corners(evidence.tally, threshold)
-    )
-    if metric.reads == "counts" and len(possible) > 1:
-        return None  # these need not lie between their values at the corners
-    found = []
-    for prior in priors:
-        assumptions = evidence.assumptions_at(prior)
-        if metric.reads != "ranking" and threshold is not None:
-            here = value(metric, evidence.tally, assumptions, threshold, **parameters)
-            values = [value(metric, corner, assumptions, threshold, **parameters) for corner in possible]
-            found.append(max((abs(number - here) for number in values if not math.isnan(number)), default=0.0))
-        elif metric.binning_error is not None:
-            found.append(float(metric.binning_error(evidence.tally, assumptions, **parameters)))
+    assumed = [evidence.assumptions_at(prior) for prior in priors]
+    found: list[float] = []
+    if metric.reads != "ranking" and threshold is not None:
+        possible = corners(evidence.tally, threshold)
+        if metric.reads == "counts" and len(possible) > 1:
+            return None  # these need not lie between their values at the corners
+        for each in assumed:
+            here = value(metric, evidence.tally, each, threshold, **parameters)
+            values = [value(metric, corner, each, threshold, **parameters) for corner in possible]
+            found.append(_farthest(values, here))
+    elif metric.binning_error is not None:
+        found = [float(metric.binning_error(evidence.tally, each, **parameters)) for each in assumed]
     return None if not found or any(math.isnan(error) for error in found) else max(found)
+
+
+def _farthest(values: list[float], here: float) -> float:
+    """The largest distance of defined values from this one."""
+    return max((abs(number - here) for number in values if not math.isnan(number)), default=0.0)
 
 
 def _widened(interval: Interval, error: float, metric: Metric) -> Interval:

@@ -91,23 +91,35 @@ def estimate(
         reason = metric.undefined_because or "it is 0/0"
         return Estimate(name, known, undefined_because=reason, threshold=at, rests_on=taken)
     beside = {} if metric.landmarks is None else metric.landmarks(evidence.tally, known, **parameters)
+    interval, sources = _how_sure(metric, evidence, raw, known, threshold, doubts, parameters)
+    return Estimate(name, known, interval, threshold=at, sources=sources, landmarks=beside, rests_on=taken)
+
+
+def _how_sure(
+    metric: Metric,
+    evidence: Evidence,
+    raw: float,
+    known: float,
+    threshold: float | None,
+    doubts: Doubts | None,
+    parameters: dict[str, Any],
+) -> tuple[Interval | None, dict[str, Interval]]:
+    """The interval of a value, and the parts that the sample and the class prior have in it."""
     among_many = doubts is not None and doubts.resampling.among_many
     reach = prior_range(metric, evidence, known, threshold, among_many=among_many, **parameters)
-    sources = {} if reach is None else {"class prior": reach}
-    found = None
+    interval, sources = reach, {} if reach is None else {"class prior": reach}
     if doubts is not None:
 
         def point(prior: float) -> float:
             return value(metric, evidence.tally, evidence.assumptions_at(prior), threshold, **parameters)
 
         found = doubts.of(metric, known, threshold, point, cut=known - raw, **parameters)
-    if found is not None:
-        sources = {"sample": found.sample, **sources}
-    interval = reach if found is None else found.interval
+        if found is not None:
+            interval, sources = found.interval, {"sample": found.sample, **sources}
     if interval is not None and interval.width < NARROWEST and _was_cut(metric, evidence, raw, known, threshold):
         interval = at_least_so_wide(interval, metric)
         sources = {source: at_least_so_wide(each, metric) for source, each in sources.items()}
-    return Estimate(name, known, interval, threshold=at, sources=sources, landmarks=beside, rests_on=taken)
+    return interval, sources
 
 
 def _was_cut(metric: Metric, evidence: Evidence, raw: float, known: float, threshold: float | None) -> bool:

@@ -164,32 +164,37 @@ class Contradiction:
         def undefined(reason: str) -> Estimate:
             return Estimate(name, math.nan, undefined_because=reason, threshold=at, basis="possible worlds")
 
-        if self.evidence.label_noise:
-            return undefined(
-                f"{self._cannot_be()}, and with label noise we know of no way to tell what is possible; an audit of "
-                "random unlabelled rows, or clean labels, would"
-            )
-        if metric.reads != "threshold" and known is None:
-            return undefined(
-                f"{self._cannot_be()}, and what it can be in possible worlds is not known for this number; an audit "
-                "of random unlabelled rows would give a class prior that fits"
-            )
-        found = self._at_value(threshold)
-        if found is None:
-            return undefined(
-                f"a class prior of {self.evidence.class_prior.value:.3g} is impossible for these rows whichever scores "
-                f"were favoured (random labels allow {self.labelling.largest_possible_prior:.3g} at most); an audit of "
-                "random unlabelled rows would give one that fits"
-            )
-        hull = [
-            known(each) if known else each.at_threshold(metric, threshold, parameters) for each in self._all(threshold)
-        ]
+        reason = self._why_unknown(threshold, has_way=metric.reads == "threshold" or known is not None)
+        if reason is not None:
+            return undefined(reason)
+        worlds = self._all(threshold)
+        hull = [known(each) if known else each.at_threshold(metric, threshold, parameters) for each in worlds]
         value = min(max(hull[0].value, metric.lowest), metric.highest)
         if math.isnan(hull[0].value):
             return undefined(metric.undefined_because or "it is 0/0")
         ends = [min(max(end, metric.lowest), metric.highest) for one in hull for end in one if not math.isnan(end)]
-        interval = Interval(min(ends), max(ends), None, found.words)
+        interval = Interval(min(ends), max(ends), None, worlds[0].words)
         return Estimate(name, value, at_least_so_wide(interval, metric), threshold=at, basis="possible worlds")
+
+    def _why_unknown(self, threshold: float | None, *, has_way: bool) -> str | None:
+        """Why a number has no value in possible worlds; ``has_way`` says whether there is a way to find it in one."""
+        if self.evidence.label_noise:
+            return (
+                f"{self._cannot_be()}, and with label noise we know of no way to tell what is possible; an audit of "
+                "random unlabelled rows, or clean labels, would"
+            )
+        if not has_way:
+            return (
+                f"{self._cannot_be()}, and what it can be in possible worlds is not known for this number; an audit "
+                "of random unlabelled rows would give a class prior that fits"
+            )
+        if self._at_value(threshold) is None:
+            return (
+                f"a class prior of {self.evidence.class_prior.value:.3g} is impossible for these rows whichever scores "
+                f"were favoured (random labels allow {self.labelling.largest_possible_prior:.3g} at most); an audit of "
+                "random unlabelled rows would give one that fits"
+            )
+        return None
 
     def range_up_to(
         self, metric: Metric, factor: float, favours: Favours, threshold: float | None, parameters: Any
