@@ -27,7 +27,10 @@ def top_share(tally: Tally, *, label_noise: float = 0.0, confidence: float = 0.9
     return Finding(float(tally.unlabelled[place] / unlabelled / (tally.labelled[place] / labelled)))
 
 
-ESTIMATOR = Estimator(top_share, "Ratio of rates at the top", "No negative is at the top.", parameters={"share": 0.5})
+ESTIMATOR = Estimator(
+    top_share, "Ratio of rates at the top", "No negative is at the top.", "nobody", rank_based=True,
+    parameters={"share": 0.5},
+)
 '''
 DATASET = '''
 """Two clouds of points."""
@@ -67,13 +70,14 @@ def test_a_prior_estimator_of_one_new_file_is_on_the_command_line_in_json_and_on
     (tmp_path / "rows.csv").write_text("\n".join(["label,score", *lines]) + "\n")
     pulens = ("-m", "pulens")
     told = run_in(tree, *pulens, "prior", "rows.csv", "--method", "top-share", "--json", "-", cwd=tmp_path)
-    assert json.loads(told)["method"] == "estimated: top-share"
+    assert json.loads(told)["class_prior"]["method"] == "estimated: top-share"
     used = ("--class-prior", "top-share", "--json", "found.json", "--html", "found.html", "--quiet")
     run_in(tree, *pulens, "evaluate", "rows.csv", *used, cwd=tmp_path)
-    assert json.loads((tmp_path / "found.json").read_text())["class_prior"]["method"] == "estimated: top-share"
+    method = json.loads((tmp_path / "found.json").read_text())["class_prior"]["method"]
+    assert method.startswith("estimated: top-share")  # and perhaps cut to what random labels allow
     assert "top-share" in (tmp_path / "found.html").read_text()
     told = run_in(tree, *pulens, "prior", "rows.csv", "--method", "top-shore", cwd=tmp_path, code=2)
-    assert "top-share" in told
+    assert "Did you mean 'top_share'?" in told
 
 
 def test_a_data_set_of_one_new_file_is_planned_run_and_on_the_leaderboard(tmp_path) -> None:
@@ -83,4 +87,4 @@ def test_a_data_set_of_one_new_file_is_planned_run_and_on_the_leaderboard(tmp_pa
     assert "two_clouds" in run_in(tree, *bench, "plan", "smoke", *chosen, cwd=tmp_path)
     run_in(tree, *bench, "run", "smoke", *chosen, "--archive", "results", "--device", "cpu", cwd=tmp_path)
     run_in(tree, *bench, "report", "results", "--html", "board.html", cwd=tmp_path)
-    assert "Two clouds" in (tmp_path / "board.html").read_text()
+    assert "two_clouds" in (tmp_path / "board.html").read_text()

@@ -73,7 +73,7 @@ SHOWN = """
 from pulens.benchmark.archive import read
 from pulens.benchmark.leaderboard.board import board
 import sys
-print(board(read(sys.argv[1]), metric="accuracy").methods["counted"].title)
+print(board(read(sys.argv[1]), metric="accuracy").learners["counted"].title)
 """
 
 

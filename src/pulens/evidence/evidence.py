@@ -34,8 +34,14 @@ class Evidence:
         return self.assumptions_at(self.class_prior.unlabelled)
 
     def assumptions_at(self, unlabelled_prior: float) -> Assumptions:
-        """At another share of positives among the unlabelled rows."""
-        return Assumptions(unlabelled_prior, self.label_noise, self.recovery_scenario)
+        """At another share of positives among the unlabelled rows; every metric asks for the same few."""
+        if unlabelled_prior not in self._at:
+            self._at[unlabelled_prior] = Assumptions(unlabelled_prior, self.label_noise, self.recovery_scenario)
+        return self._at[unlabelled_prior]
+
+    @cached_property
+    def _at(self) -> dict[float, Assumptions]:
+        return {}
 
     @property
     def recovery_scenario(self) -> Scenario:
@@ -61,5 +67,5 @@ class Evidence:
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels in a copy or a pickle: what was given, not what was derived from it."""
-        derived = ("assumptions", "recovery")
+        derived = ("assumptions", "recovery", "_at")
         return {name: value for name, value in self.__dict__.items() if name not in derived}

@@ -9,6 +9,7 @@ observed rates give two equations for the true positive rate :math:`\gamma` and 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -125,30 +126,7 @@ class Recovery:
         scenario that is exact bookkeeping (a row known to be negative is a row of the population); in
         case-control it takes the known negatives for a random sample of negatives.
         """
-        alpha, beta = assumptions.unlabelled_prior, assumptions.labelled_purity
-        if totals.unlabelled == 0:  # fully labelled: known negatives take the place of the mixture
-            gamma: tuple[float, float, float] = (1 / beta, 0.0, -(1 - beta) / beta)
-            eta: tuple[float, float, float] = (0.0, 0.0, 1.0)
-            alpha = 0.0
-        else:
-            scale = beta - alpha
-            gamma = ((1 - alpha) / scale, -(1 - beta) / scale, 0.0)
-            latent = (1 - alpha) * totals.unlabelled
-            if assumptions.scenario is Scenario.SINGLE_SET:
-                latent += (1 - beta) * totals.labelled
-            known_share = totals.negative / (latent + totals.negative)
-            eta = (-alpha / scale * (1 - known_share), beta / scale * (1 - known_share), known_share)
-        if assumptions.scenario is Scenario.CASE_CONTROL and totals.unlabelled:
-            positive = alpha * totals.unlabelled
-            negative = (1 - alpha) * totals.unlabelled
-            population = Scenario.CASE_CONTROL.target_population
-        else:
-            positive = beta * totals.labelled + alpha * totals.unlabelled
-            negative = totals.rows - positive
-            population = Scenario.SINGLE_SET.target_population
-            if totals.negative:
-                population = "all rows given: labelled, unlabelled and known negative"
-        return cls(gamma, eta, positive, negative, population)
+        return _derived(totals, assumptions)
 
     @property
     def class_prior(self) -> float:
@@ -163,6 +141,34 @@ class Recovery:
             for coefficients in (self.true_positive_rate, self.false_positive_rate)
         )
         return gamma, eta
+
+
+@lru_cache(maxsize=256)  # every number of an answer asks for the same few: one for each class prior that is tried
+def _derived(totals: Totals, assumptions: Assumptions) -> Recovery:
+    alpha, beta = assumptions.unlabelled_prior, assumptions.labelled_purity
+    if totals.unlabelled == 0:  # fully labelled: known negatives take the place of the mixture
+        gamma: tuple[float, float, float] = (1 / beta, 0.0, -(1 - beta) / beta)
+        eta: tuple[float, float, float] = (0.0, 0.0, 1.0)
+        alpha = 0.0
+    else:
+        scale = beta - alpha
+        gamma = ((1 - alpha) / scale, -(1 - beta) / scale, 0.0)
+        latent = (1 - alpha) * totals.unlabelled
+        if assumptions.scenario is Scenario.SINGLE_SET:
+            latent += (1 - beta) * totals.labelled
+        known_share = totals.negative / (latent + totals.negative)
+        eta = (-alpha / scale * (1 - known_share), beta / scale * (1 - known_share), known_share)
+    if assumptions.scenario is Scenario.CASE_CONTROL and totals.unlabelled:
+        positive = alpha * totals.unlabelled
+        negative = (1 - alpha) * totals.unlabelled
+        population = Scenario.CASE_CONTROL.target_population
+    else:
+        positive = beta * totals.labelled + alpha * totals.unlabelled
+        negative = totals.rows - positive
+        population = Scenario.SINGLE_SET.target_population
+        if totals.negative:
+            population = "all rows given: labelled, unlabelled and known negative"
+    return Recovery(gamma, eta, positive, negative, population)
 
 
 def observed_rates(tally: Tally, which: slice = slice(None)) -> tuple[Floats, Floats, Floats]:

@@ -24,6 +24,7 @@ def proxy_accuracy(recall: Any, negative_share: Any, class_prior: Any) -> Any:
 def proxy_auc(labelled_scores: NDArray[Any], unlabelled_scores: NDArray[Any]) -> float:
     """Chance that a labelled row outscores an unlabelled one, ties counting half; ranks models as the AUC does.
 
+    >>> import numpy as np
     >>> proxy_auc(np.array([3.0, 1.0]), np.array([2.0, 1.0]))
     0.625
     """
