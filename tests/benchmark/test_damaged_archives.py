@@ -6,7 +6,9 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -58,6 +60,38 @@ def with_settings_that_are_none(path: Path) -> None:
     pq.write_table(table.set_column(place, "settings", pa.array(["{"] * len(table))), path)
 
 
+def _with_first(path: Path, column: str, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
+    """The file again with the first entry of a run's choices, curve or tallies changed."""
+    table = pq.read_table(path)
+    rows = table.to_pylist()
+    rows[1][column][0] = change(rows[1][column][0])
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
+
+
+def with_a_point_that_is_none(path: Path) -> None:
+    _with_first(path, "curve", lambda point: None)
+
+
+def with_a_point_of_no_epoch(path: Path) -> None:
+    _with_first(path, "curve", lambda point: point | {"epoch": None})
+
+
+def with_a_choice_that_is_none(path: Path) -> None:
+    _with_first(path, "choices", lambda choice: None)
+
+
+def with_a_tally_without_bins(path: Path) -> None:
+    _with_first(path, "tallies", lambda tally: tally | {"labelled": None})
+
+
+def with_a_bin_without_a_count(path: Path) -> None:
+    _with_first(path, "tallies", lambda tally: tally | {"labelled": [None, *tally["labelled"][1:]]})
+
+
+def with_a_bin_too_few(path: Path) -> None:
+    _with_first(path, "tallies", lambda tally: tally | {"labelled": tally["labelled"][1:]})
+
+
 def a_folder(path: Path) -> None:
     path.unlink()
     path.mkdir()
@@ -78,6 +112,12 @@ DAMAGES = [
     of_other_types,
     without_status,
     with_settings_that_are_none,
+    with_a_point_that_is_none,
+    with_a_point_of_no_epoch,
+    with_a_choice_that_is_none,
+    with_a_tally_without_bins,
+    with_a_bin_without_a_count,
+    with_a_bin_too_few,
     a_folder,
     overwritten_inside,
 ]

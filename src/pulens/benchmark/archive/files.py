@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pulens.benchmark.archive.format_1 import is_format_1, read_format_1
-from pulens.benchmark.archive.row import FORMAT, NEEDED, NEEDED_WHEN_DONE, SCHEMA
+from pulens.benchmark.archive.row import FORMAT, NEEDED, NEEDED_WHEN_DONE, NEEDED_WITHIN, SCHEMA
 from pulens.bounded_text import parse_json, read_bounded
 from pulens.errors import InputError, listed
 
@@ -31,7 +31,9 @@ def fault(path: Path) -> str | None:
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
         said = " ".join(str(error).split())
         return f"it is cut off, or not made by a benchmark: {said[:160]}"
-    return _fault_of_runs(table) or _fault_of_finished_runs(table) or _fault_of_json(table)
+    return (
+        _fault_of_runs(table) or _fault_of_finished_runs(table) or _fault_of_nested_rows(table) or _fault_of_json(table)
+    )
 
 
 def _fault_of_runs(table: pa.Table) -> str | None:
@@ -51,6 +53,24 @@ def _fault_of_finished_runs(table: pa.Table) -> str | None:
     empty = [name for name in NEEDED_WHEN_DONE if done[name].null_count]
     if empty or (len(done) and pc.min(done["stack_runs"]).as_py() < 1):
         return f"its finished runs have no {listed(empty or ['stack_runs'])}"
+    return None
+
+
+def _fault_of_nested_rows(table: pa.Table) -> str | None:
+    """What the rows within runs lack: choices, points of curves and tallies."""
+    for name, needed in NEEDED_WITHIN.items():
+        rows = pc.list_flatten(table[name])
+        if rows.null_count:
+            return f"{name} has an empty entry"
+        parts = {inner: pc.struct_field(rows, inner) for inner in needed}
+        bins = {inner: part for inner, part in parts.items() if pa.types.is_list(part.type)}
+        empty = [inner for inner, part in parts.items() if part.null_count]
+        empty += [inner for inner, part in bins.items() if inner not in empty and pc.list_flatten(part).null_count]
+        if empty:
+            return f"{name} has an entry without {listed(empty)}"
+        lengths = [pc.list_value_length(part) for part in bins.values()]
+        if any(not one.equals(lengths[0]) for one in lengths):
+            return f"{name} has an entry with more of one than of another among {listed(bins)}"
     return None
 
 
