@@ -15,11 +15,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pulens.benchmark.analyse.failures import score_view
 from pulens.benchmark.analyse.judgement import judge
 from pulens.benchmark.archive import Store, differences, read
 from pulens.benchmark.run import run_plan
 from pulens.benchmark.splits import _stored_odds
 from pulens.cli import main
+from pulens.errors import InputError
 from pulens.whole_files import whole_file
 from synthetic_archive import make, rewritten
 
@@ -288,6 +290,20 @@ def test_a_full_disk_while_running_is_a_sentence_and_the_next_run_goes_on(smoke,
     assert list((folder / "runs").iterdir()) == []
     main(words)
     assert "2 of 2 runs done; 2 in this call" in capsys.readouterr().out
+
+
+def test_a_run_without_a_choice_by_its_own_criterion_is_shown_without_densities(synthetic, tmp_path, capsys):
+    def change(row):
+        return row | {"own_selection": "nobody's"} if row["learner"] == "vpu" else row
+
+    hurt = rewritten(read(synthetic), tmp_path / "archive", change)
+    key = next(row["key"] for row in hurt.done if row["learner"] == "vpu")
+    with pytest.raises(InputError, match=f"run {key} has no selection 'own'; it has 'proxy_accuracy'"):
+        score_view(hurt, key)
+    page = tmp_path / "page.html"
+    main(["bench", "report", str(hurt.folder), "--html", str(page), "--judge", "0"])
+    assert capsys.readouterr().err == ""
+    assert key in page.read_text()
 
 
 @pytest.mark.parametrize(("positives", "rows"), [(0, 0), (5, 3), (None, 60), (-1, 60), (5, None)])
