@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pulens.benchmark.analyse.failures import score_view
-from pulens.benchmark.analyse.judgement import judge
+from pulens.benchmark.analyse.judgement import coverage, judge
 from pulens.benchmark.archive import Store, differences, read
 from pulens.benchmark.run import run_plan
 from pulens.benchmark.splits import _stored_odds
@@ -290,6 +290,18 @@ def test_a_full_disk_while_running_is_a_sentence_and_the_next_run_goes_on(smoke,
     assert list((folder / "runs").iterdir()) == []
     main(words)
     assert "2 of 2 runs done; 2 in this call" in capsys.readouterr().out
+
+
+def test_runs_whose_mechanism_has_no_alias_are_judged_under_its_name(synthetic, tmp_path, capsys):
+    def change(row):
+        return row | {"mechanism_alias": None, "needs_support": None} if row["learner"] == "vpu" else row
+
+    hurt = rewritten(read(synthetic), tmp_path / "archive", change)
+    main(["bench", "judge", str(hurt.folder), "--prior", "known", "--json", "-"])
+    told = json.loads(capsys.readouterr().out)["95% intervals from PU labels of the test rows"]
+    assert {row["mechanism_alias"] for row in told} == {"S1", "scar"}
+    judged = judge(hurt, metrics=["recall"], redraws=100)
+    assert [row["needs_support"] for row in coverage(judged, ["needs_support"])] == [False, True, None]
 
 
 def test_a_run_without_a_choice_by_its_own_criterion_is_shown_without_densities(synthetic, tmp_path, capsys):
