@@ -18,6 +18,7 @@ import pytest
 from pulens.benchmark.analyse.failures import score_view
 from pulens.benchmark.analyse.judgement import coverage, judge
 from pulens.benchmark.archive import Store, differences, read
+from pulens.benchmark.archive.summary import summary_text
 from pulens.benchmark.run import run_plan
 from pulens.benchmark.splits import _stored_odds
 from pulens.cli import main
@@ -94,6 +95,16 @@ def with_a_bin_too_few(path: Path) -> None:
     _with_first(path, "tallies", lambda tally: tally | {"labelled": tally["labelled"][1:]})
 
 
+def with_an_infinite_metric(path: Path) -> None:
+    _with_first(path, "choices", lambda choice: choice | {"accuracy": float("-inf")})
+
+
+def with_an_infinite_label_frequency(path: Path) -> None:
+    table = pq.read_table(path)
+    place = table.column_names.index("label_frequency")
+    pq.write_table(table.set_column(place, "label_frequency", pa.array([float("inf")] * len(table))), path)
+
+
 def a_folder(path: Path) -> None:
     path.unlink()
     path.mkdir()
@@ -120,6 +131,8 @@ DAMAGES = [
     with_a_tally_without_bins,
     with_a_bin_without_a_count,
     with_a_bin_too_few,
+    with_an_infinite_metric,
+    with_an_infinite_label_frequency,
     a_folder,
     overwritten_inside,
 ]
@@ -302,6 +315,14 @@ def test_runs_whose_mechanism_has_no_alias_are_judged_under_its_name(synthetic, 
     assert {row["mechanism_alias"] for row in told} == {"S1", "scar"}
     judged = judge(hurt, metrics=["recall"], redraws=100)
     assert [row["needs_support"] for row in coverage(judged, ["needs_support"])] == [False, True, None]
+
+
+def test_a_summary_counts_what_a_run_does_not_say_as_no(synthetic, tmp_path):
+    def change(row):
+        return row | {"uses_truth": None, "needs_support": None} if row["learner"] == "vpu" else row
+
+    hurt = rewritten(read(synthetic), tmp_path / "archive", change)
+    assert summary_text(hurt) == summary_text(read(synthetic))
 
 
 def test_a_run_without_a_choice_by_its_own_criterion_is_shown_without_densities(synthetic, tmp_path, capsys):

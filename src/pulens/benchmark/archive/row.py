@@ -232,4 +232,6 @@ NEEDED_WHEN_DONE = tuple(name for name, one in fields_of(RunRow).items() if one.
 NEEDED_WITHIN = {
     name: tuple(inner for inner, one in fields_of(_inner(RunRow, name)).items() if _is_required(one)) for name in NESTED
 }
+#: The exact test metrics of a choice.
+CHOICE_METRICS = tuple(name for name in fields_of(ChoiceRow) if name not in ("selection", "epoch", "value"))
 CURVE = tuple(fields_of(CurveRow))
