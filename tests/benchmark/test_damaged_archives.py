@@ -6,18 +6,23 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pulens.benchmark.analyse.judgement import judge
+from pulens.benchmark.analyse.failures import score_view
+from pulens.benchmark.analyse.judgement import coverage, judge
 from pulens.benchmark.archive import Store, differences, read
+from pulens.benchmark.archive.summary import summary_text
 from pulens.benchmark.run import run_plan
 from pulens.benchmark.splits import _stored_odds
 from pulens.cli import main
+from pulens.errors import InputError
 from pulens.whole_files import whole_file
 from synthetic_archive import make, rewritten
 
@@ -58,6 +63,48 @@ def with_settings_that_are_none(path: Path) -> None:
     pq.write_table(table.set_column(place, "settings", pa.array(["{"] * len(table))), path)
 
 
+def _with_first(path: Path, column: str, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
+    """The file again with the first entry of a run's choices, curve or tallies changed."""
+    table = pq.read_table(path)
+    rows = table.to_pylist()
+    rows[1][column][0] = change(rows[1][column][0])
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
+
+
+def with_a_point_that_is_none(path: Path) -> None:
+    _with_first(path, "curve", lambda point: None)
+
+
+def with_a_point_of_no_epoch(path: Path) -> None:
+    _with_first(path, "curve", lambda point: point | {"epoch": None})
+
+
+def with_a_choice_that_is_none(path: Path) -> None:
+    _with_first(path, "choices", lambda choice: None)
+
+
+def with_a_tally_without_bins(path: Path) -> None:
+    _with_first(path, "tallies", lambda tally: tally | {"labelled": None})
+
+
+def with_a_bin_without_a_count(path: Path) -> None:
+    _with_first(path, "tallies", lambda tally: tally | {"labelled": [None, *tally["labelled"][1:]]})
+
+
+def with_a_bin_too_few(path: Path) -> None:
+    _with_first(path, "tallies", lambda tally: tally | {"labelled": tally["labelled"][1:]})
+
+
+def with_an_infinite_metric(path: Path) -> None:
+    _with_first(path, "choices", lambda choice: choice | {"accuracy": float("-inf")})
+
+
+def with_an_infinite_label_frequency(path: Path) -> None:
+    table = pq.read_table(path)
+    place = table.column_names.index("label_frequency")
+    pq.write_table(table.set_column(place, "label_frequency", pa.array([float("inf")] * len(table))), path)
+
+
 def a_folder(path: Path) -> None:
     path.unlink()
     path.mkdir()
@@ -78,6 +125,14 @@ DAMAGES = [
     of_other_types,
     without_status,
     with_settings_that_are_none,
+    with_a_point_that_is_none,
+    with_a_point_of_no_epoch,
+    with_a_choice_that_is_none,
+    with_a_tally_without_bins,
+    with_a_bin_without_a_count,
+    with_a_bin_too_few,
+    with_an_infinite_metric,
+    with_an_infinite_label_frequency,
     a_folder,
     overwritten_inside,
 ]
@@ -248,6 +303,40 @@ def test_a_full_disk_while_running_is_a_sentence_and_the_next_run_goes_on(smoke,
     assert list((folder / "runs").iterdir()) == []
     main(words)
     assert "2 of 2 runs done; 2 in this call" in capsys.readouterr().out
+
+
+def test_runs_whose_mechanism_has_no_alias_are_judged_under_its_name(synthetic, tmp_path, capsys):
+    def change(row):
+        return row | {"mechanism_alias": None, "needs_support": None} if row["learner"] == "vpu" else row
+
+    hurt = rewritten(read(synthetic), tmp_path / "archive", change)
+    main(["bench", "judge", str(hurt.folder), "--prior", "known", "--json", "-"])
+    told = json.loads(capsys.readouterr().out)["95% intervals from PU labels of the test rows"]
+    assert {row["mechanism_alias"] for row in told} == {"S1", "scar"}
+    judged = judge(hurt, metrics=["recall"], redraws=100)
+    assert [row["needs_support"] for row in coverage(judged, ["needs_support"])] == [False, True, None]
+
+
+def test_a_summary_counts_what_a_run_does_not_say_as_no(synthetic, tmp_path):
+    def change(row):
+        return row | {"uses_truth": None, "needs_support": None} if row["learner"] == "vpu" else row
+
+    hurt = rewritten(read(synthetic), tmp_path / "archive", change)
+    assert summary_text(hurt) == summary_text(read(synthetic))
+
+
+def test_a_run_without_a_choice_by_its_own_criterion_is_shown_without_densities(synthetic, tmp_path, capsys):
+    def change(row):
+        return row | {"own_selection": "nobody's"} if row["learner"] == "vpu" else row
+
+    hurt = rewritten(read(synthetic), tmp_path / "archive", change)
+    key = next(row["key"] for row in hurt.done if row["learner"] == "vpu")
+    with pytest.raises(InputError, match=f"run {key} has no selection 'own'; it has 'proxy_accuracy'"):
+        score_view(hurt, key)
+    page = tmp_path / "page.html"
+    main(["bench", "report", str(hurt.folder), "--html", str(page), "--judge", "0"])
+    assert capsys.readouterr().err == ""
+    assert key in page.read_text()
 
 
 @pytest.mark.parametrize(("positives", "rows"), [(0, 0), (5, 3), (None, 60), (-1, 60), (5, None)])

@@ -85,6 +85,18 @@ def test_files_that_do_not_say_what_was_measured_scale_by_rows_and_say_so(tmp_pa
     assert "rates that do not say with which epochs they were measured: other settings are not accounted for" in text
 
 
+@pytest.mark.parametrize("entry", ["nnpu", 0.5, None, [1], [["learner", "nnpu"]]])
+def test_an_entry_of_rates_that_has_no_names_is_refused_in_one_line(entry, tmp_path, capsys):
+    path = tmp_path / "rates.json"
+    path.write_text(json.dumps({"source": "mine", "rates": [vars(rate()), entry]}))
+    with pytest.raises(SystemExit) as end:
+        main(["bench", "plan", "smoke", "--rates", str(path)])
+    assert end.value.code == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "not a file of rates: a rate must be names with values" in said
+
+
 def test_archives_remember_rows_and_lengths(tmp_path, undisturbed):
     rates = {one.learner: one for one in measured_rates(undisturbed)}
     assert rates["nnpu"].rows == 400

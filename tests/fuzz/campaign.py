@@ -96,7 +96,8 @@ def one_call(number: int, folder: Path) -> Result:
     except TooLong:
         end, detail = "hang", words
     except AssertionError as error:
-        detail = f"{words}\n{str(error)[:600]}"
+        # an assertion of the package itself says nothing but where it stands
+        detail = f"{words}\n{str(error)[:600] or traceback.format_exc()[-1800:]}"
     except Exception:
         end, detail = "traceback", f"{words}\n{traceback.format_exc()[-1800:]}"
     finally:

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("pyarrow")
 from answers import differences, parse, unbounded_metrics, wrong_numbers
-from campaign import Worker, _result
+from campaign import Worker, _result, one_call
 from hostile.call import Call
 from in_process import TooLong, time_limit
 from promises import check
@@ -60,6 +60,17 @@ def test_a_file_left_behind_and_a_wrong_code_are_noticed(tmp_path):
         check(Call("evaluate", words), tmp_path, thorough=False)
     with pytest.raises(AssertionError, match="exit code 2"):
         check(Call("evaluate", [*words, "--nope"], codes=frozenset({0})), tmp_path, thorough=False)
+
+
+def test_an_assertion_without_words_is_told_by_its_place(tmp_path, monkeypatch):
+    def within_the_package(*given, **options):
+        raise AssertionError  # pytest would give words to an assert
+
+    monkeypatch.setattr("hostile.numbers.make_call", lambda number, folder: Call("bench report", ["bench", "report"]))
+    monkeypatch.setattr("promises.check", within_the_package)
+    result = one_call(7, tmp_path / "7")
+    assert (result.end, result.kind) == ("wrong", "bench report")
+    assert "in within_the_package" in result.detail
 
 
 def test_what_does_not_end_is_stopped():

@@ -18,7 +18,7 @@ from pulens.benchmark.plan import Plan, Run
 from pulens.benchmark.schedule import lengths, rows_of, work
 from pulens.benchmark.vocabulary import with_current_names
 from pulens.bounded_text import parse_json, read_bounded
-from pulens.errors import InputError, shown
+from pulens.errors import InputError, listed, shown
 
 FILE = "rates.json"
 CPU = "cpu"  # the device of rates that were measured on one core
@@ -142,13 +142,19 @@ def load_rates(path: Path | None = None) -> tuple[str, list[Rate]]:
     try:
         stored = parse_json(text, str(path or FILE))
         return str(stored["source"]), [
-            _checked(Rate(**with_current_names(rate, Rate.__dataclass_fields__, str(path or FILE))))
+            _checked(Rate(**with_current_names(_names_of(rate), Rate.__dataclass_fields__, str(path or FILE))))
             for rate in stored["rates"]
         ]
     except InputError:
         raise
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{path or FILE}: not a file of rates: {error}.") from error
+
+
+def _names_of(rate: Any) -> Mapping[str, Any]:
+    if not isinstance(rate, dict):
+        raise ValueError(f"a rate must be names with values ({listed(Rate.__dataclass_fields__)}), got {shown(rate)}")
+    return rate
 
 
 def _checked(rate: Rate) -> Rate:

@@ -28,9 +28,7 @@ class ScoreView:
 
 def score_view(archive: Archive, key: str, selection: str = "own", bins: int = 40) -> ScoreView:
     """Score densities of one run's test rows at the epoch a criterion chose."""
-    chosen = archive.choice(key, selection)
-    assert chosen is not None
-    stored = archive.counts(key, "test", chosen["epoch"])
+    stored = archive.counts(key, "test", archive.epoch(key, selection))
     centre = (stored["lowest"] + stored["highest"]) / 2
     # labelled rows are positives; hidden are the other positives
     weights = dict(

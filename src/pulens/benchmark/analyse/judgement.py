@@ -72,6 +72,7 @@ def judge(
         if chosen is None:
             continue
         about = {name: run[name] for name in ABOUT} | {"selection": selection, "prior": prior, "epoch": chosen["epoch"]}
+        about["mechanism_alias"] = run["mechanism_alias"] or run["mechanism"]
         try:
             evidence = _evidence(archive, run, selection, prior)
         except PulensError as error:
@@ -119,7 +120,7 @@ def coverage(judged: Sequence[Row], by: Sequence[str] = ("prior", "mechanism_ali
     for row in judged:
         groups.setdefault(tuple(row[name] for name in by), []).append(row)
     found = []
-    for place, rows in sorted(groups.items()):
+    for place, rows in sorted(groups.items(), key=_missing_last):
         told = [row for row in rows if row["reason"] is None]
         summary: Row = {**dict(zip(by, place, strict=True)), "runs": len(rows), "without_answer": len(rows) - len(told)}
         if told:
@@ -132,6 +133,11 @@ def coverage(judged: Sequence[Row], by: Sequence[str] = ("prior", "mechanism_ali
             }
         found.append(summary)
     return found
+
+
+def _missing_last(item: tuple[tuple[Any, ...], Any]) -> tuple[tuple[bool, Any], ...]:
+    """A key for sorting groups by values that some runs do not have."""
+    return tuple((value is None, value) for value in item[0])
 
 
 def epoch_regret(

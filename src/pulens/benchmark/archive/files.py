@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pulens.benchmark.archive.format_1 import is_format_1, read_format_1
-from pulens.benchmark.archive.row import FORMAT, NEEDED, NEEDED_WHEN_DONE, SCHEMA
+from pulens.benchmark.archive.row import CHOICE_METRICS, FORMAT, NEEDED, NEEDED_WHEN_DONE, NEEDED_WITHIN, SCHEMA
 from pulens.bounded_text import parse_json, read_bounded
 from pulens.errors import InputError, listed
 
@@ -31,7 +31,8 @@ def fault(path: Path) -> str | None:
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError) as error:
         said = " ".join(str(error).split())
         return f"it is cut off, or not made by a benchmark: {said[:160]}"
-    return _fault_of_runs(table) or _fault_of_finished_runs(table) or _fault_of_json(table)
+    checks = (_fault_of_runs, _fault_of_finished_runs, _fault_of_nested_rows, _fault_of_numbers, _fault_of_json)
+    return next((why for check in checks if (why := check(table)) is not None), None)
 
 
 def _fault_of_runs(table: pa.Table) -> str | None:
@@ -52,6 +53,33 @@ def _fault_of_finished_runs(table: pa.Table) -> str | None:
     if empty or (len(done) and pc.min(done["stack_runs"]).as_py() < 1):
         return f"its finished runs have no {listed(empty or ['stack_runs'])}"
     return None
+
+
+def _fault_of_nested_rows(table: pa.Table) -> str | None:
+    """What the rows within runs lack: choices, points of curves and tallies."""
+    for name, needed in NEEDED_WITHIN.items():
+        rows = pc.list_flatten(table[name])
+        if rows.null_count:
+            return f"{name} has an empty entry"
+        parts = {inner: pc.struct_field(rows, inner) for inner in needed}
+        bins = {inner: part for inner, part in parts.items() if pa.types.is_list(part.type)}
+        empty = [inner for inner, part in parts.items() if part.null_count]
+        empty += [inner for inner, part in bins.items() if inner not in empty and pc.list_flatten(part).null_count]
+        if empty:
+            return f"{name} has an entry without {listed(empty)}"
+        lengths = [pc.list_value_length(part) for part in bins.values()]
+        if any(not one.equals(lengths[0]) for one in lengths):
+            return f"{name} has an entry with more of one than of another among {listed(bins)}"
+    return None
+
+
+def _fault_of_numbers(table: pa.Table) -> str | None:
+    """Numbers that nothing can be computed with; a metric that is not defined is nan, and a loss may be infinite."""
+    if not pc.all(pc.is_finite(table["label_frequency"])).as_py():
+        return "label_frequency must be finite"
+    choices = pc.list_flatten(table["choices"])
+    endless = [name for name in CHOICE_METRICS if pc.any(pc.is_inf(pc.struct_field(choices, name))).as_py()]
+    return f"choices has an infinite {listed(endless)}" if endless else None
 
 
 def _fault_of_json(table: pa.Table) -> str | None:

@@ -132,6 +132,13 @@ class Archive:
         chosen = self._row(key)["own_selection"] if selection == "own" else current(selection)
         return self._choices[key].get(chosen)
 
+    def epoch(self, key: str, selection: str = "own") -> int:
+        """The epoch that a criterion chose for a run; an error where the run has no such criterion."""
+        chosen = self.choice(key, selection)
+        if chosen is None:
+            raise InputError(f"run {key} has no selection {selection!r}; it has {listed(self._choices[key])}.")
+        return int(chosen["epoch"])
+
     def curve(self, key: str) -> dict[str, Any]:
         """What was seen after every epoch: a numpy array per column."""
         points = self._cell(key, "curve")
@@ -142,10 +149,7 @@ class Archive:
 
         A row is predicted positive where its score is at least 0.
         """
-        chosen = self.choice(key, selection)
-        if chosen is None:
-            raise InputError(f"run {key} has no selection {selection!r}; it has {listed(self._choices[key])}.")
-        counts = self.counts(key, part, chosen["epoch"])
+        counts = self.counts(key, part, self.epoch(key, selection))
         upper, lower = ("positive", "negative") if truth else ("labelled", "unlabelled")
         used = (counts[upper] + counts[lower]) > 0  # a bin may hold rows of the other counting only
         lowest, highest, first, second = (counts[name][used] for name in ("lowest", "highest", upper, lower))

@@ -228,4 +228,10 @@ SCALARS = tuple(name for name in COLUMNS if name not in NESTED)
 CIRCUMSTANCES = frozenset(name for name, one in fields_of(RunRow).items() if one.metadata.get(CIRCUMSTANCE))
 NEEDED = tuple(name for name, one in fields_of(RunRow).items() if _is_required(one))
 NEEDED_WHEN_DONE = tuple(name for name, one in fields_of(RunRow).items() if one.metadata.get(OF_FINISHED))
+#: Of rows within a run, the fields that every one has.
+NEEDED_WITHIN = {
+    name: tuple(inner for inner, one in fields_of(_inner(RunRow, name)).items() if _is_required(one)) for name in NESTED
+}
+#: The exact test metrics of a choice.
+CHOICE_METRICS = tuple(name for name in fields_of(ChoiceRow) if name not in ("selection", "epoch", "value"))
 CURVE = tuple(fields_of(CurveRow))

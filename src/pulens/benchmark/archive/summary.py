@@ -34,7 +34,7 @@ def summary_text(archive: Archive, selections: Sequence[str] = SELECTIONS) -> st
     for selection in selections:
         for row in archive.results(selection):
             numbers = {name: f"{row[name]:.6g}" if is_defined(row[name]) else "" for name in NUMBERS}
-            told = {name: int(row[name]) for name in ("uses_truth", "needs_support")}
+            told = {name: int(bool(row[name])) for name in ("uses_truth", "needs_support")}
             writer.writerow({**row, **numbers, **told, "selection": selection})
     return text.getvalue()
 

@@ -317,7 +317,7 @@ def _curve(archive: Archive, row: Row, keep: Sequence[int]) -> Json | None:
 def _density(archive: Archive, key: str, selection: str) -> Json | None:
     try:
         view = score_view(archive, key, selection, BINS)
-    except InputError:  # scores that were not finite have no tally
+    except InputError:  # scores that were not finite have no tally, nor has a criterion that is not among the choices
         return None
     return {
         "low": _short(float(view.edges[0]), 4),
