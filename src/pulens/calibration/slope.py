@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pulens.calibration._likelihood import check_spread, fit_logistic, logits_of
+from pulens.calibration._likelihood import CannotFitError, check_spread, fit_logistic, logits_of
 from pulens.calibration._risk import Points
 from pulens.calibration.probabilities import calibration_evidence
 from pulens.estimate import Estimate
@@ -71,4 +71,11 @@ def _line(evidence: Evidence) -> tuple[Any, Any]:
     points = Points.of(evidence)
     check_spread(points.scores, "calibration_slope")
     logits = logits_of(points.scores)
-    return fit_logistic(np.column_stack([np.ones_like(logits), logits]), points, np.array([0.0, 1.0]))
+    found = fit_logistic(np.column_stack([np.ones_like(logits), logits]), points, np.array([0.0, 1.0]))
+    if (np.count_nonzero(points.counts, axis=1) <= 1).all():
+        raise CannotFitError(
+            "calibration_slope measures its error by how scores differ among rows of the same kind, and here all "
+            f"labelled rows have one score, and so have all others of a kind ({points.scores.size} different scores "
+            "in all). Give more rows, or recalibrate with 'isotonic' or 'histogram', which need no line."
+        )
+    return found
