@@ -26,6 +26,10 @@ class MissingDependencyError(PulensError, ImportError):
         )
 
 
+class OtherVersionWarning(UserWarning):
+    """A saved learner was written by another version of a library than reads it."""
+
+
 class CollapseWarning(UserWarning):
     """A trained classifier gives one answer for every row."""
 

@@ -228,6 +228,18 @@ def test_folds_add_up_to_the_whole_and_share_each_kind_evenly(rows, folds):
         assert max(counts) - min(counts) <= 1
 
 
+def test_folds_share_the_weighted_scores_of_each_kind_evenly():
+    labels = np.repeat([1, 0, -1], [7, 40, 5])
+    scores = np.random.default_rng(1).permutation(labels.size) / 100
+    weights = np.where(np.arange(labels.size) < 2, 0.0, 0.5)  # two labelled rows count for nothing
+    tally = gather(labels, scores, weights=weights, class_prior=0.3, scenario="case-control").tally
+    for seed in range(20):
+        parts = deal(tally, 5, np.random.default_rng(seed))
+        assert [part.totals.labelled for part in parts] == [0.5] * 5
+        assert [part.totals.unlabelled for part in parts] == [4.0] * 5
+        assert [part.totals.negative for part in parts] == [0.5] * 5
+
+
 def test_weighted_rows_can_be_recalibrated():
     labels, scores, _ = drawn(sizes=(300, 3_000))
     once = recalibrate(labels, scores, class_prior=0.3, method="platt", redraws=2, scenario="case-control")

@@ -30,6 +30,26 @@ def test_scores_that_keep_labelled_rows_apart_are_named() -> None:
         calibration.calibration_slope(LABELS, np.where(LABELS == 1, 0.8, 0.3), **GIVEN)
 
 
+def test_a_slope_has_no_error_where_every_kind_of_row_has_one_score() -> None:
+    low, high = 9.357622968839299e-14, 0.9999999999999065
+    for prior in (0.1, 0.25, 0.4):
+        with pytest.raises(PulensError, match="how scores differ among rows of the same kind"):
+            calibration.calibration_slope(
+                [0, 0, 0, -1, 1], [low, low, low, high, high], class_prior=prior, scenario="case-control"
+            )
+
+
+def test_the_error_of_a_slope_is_a_number_where_its_terms_cancel() -> None:
+    # scores next to 0 and 1 and nearly every unlabelled row positive: the terms of the variance are of order 1e16
+    low, high = 9.357622968839299e-14, 0.9999999999999065
+    labels = np.repeat([1, 0, -1], [89, 151, 60])
+    scores = np.concatenate([np.tile([low, 0.5, high], n)[:n] for n in (89, 151, 60)])
+    line = calibration.calibration_slope(labels, scores, audit="1/1", scenario="case-control")
+    for found in line:
+        assert found.interval.low <= found.value <= found.interval.high
+        assert np.isfinite([found.interval.low, found.interval.high]).all()
+
+
 @pytest.mark.parametrize("scores", [np.full(50, 0.4), np.ones(50), np.zeros(50)])
 @pytest.mark.parametrize("method", ["auto", "isotonic", "histogram"])
 def test_constant_scores_become_the_class_prior(scores: np.ndarray, method: str) -> None:

@@ -386,6 +386,8 @@ def test_estimated_class_prior():
         ),
         (PUBagging(cut="bayes", scenario="case-control"), "cut='bayes' needs class_prior"),
         (PUBagging(bag_size=0, scenario="case-control"), "bag_size must be a whole number of at least 1, got 0"),
+        (ElkanNoto(hold_out=0.999999, scenario="case-control"), "hold_out=0.999999 leaves none of the .* to train on"),
+        (WeightedElkanNoto(hold_out=0.999999, scenario="case-control"), "hold_out=0.999999 leaves none"),
         (ElkanNoto(hold_out=1.0, scenario="case-control"), "hold_out must lie strictly between 0 and 1, got 1.0"),
         (ElkanNoto(estimate="e4", scenario="case-control"), "estimate must be one of 'e1', 'e2', 'e3', got 'e4'"),
         (ElkanNoto(class_prior=2, scenario="case-control"), "class_prior must lie strictly between 0 and 1.*got 2"),

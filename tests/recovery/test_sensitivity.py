@@ -28,6 +28,15 @@ def labellings(shares: np.ndarray, factor: float, favours: str, rng: np.random.G
         yield density / density.sum()
 
 
+@pytest.mark.filterwarnings("error")
+def test_without_positives_no_labelling_moves_average_precision() -> None:
+    # an audit that found none, and no unlabelled row at the scores of the labelled ones
+    rows = ([0, 1, 0, -1, 1], [-2.0, 2.0, 1.0, 2.0, 2.0])
+    evaluation = pulens.evaluate(*rows, audit="0/50", scenario="case-control", redraws=100)
+    found = evaluation.sensitivity("average_precision", factor=2.0)
+    assert found.interval.low == found.interval.high == found.value
+
+
 @pytest.mark.parametrize("favours", FAVOURS)
 @pytest.mark.parametrize("seed", range(10))
 def test_no_labelling_leaves_the_ranges_and_some_reaches_them(favours: str, seed: int) -> None:

@@ -105,6 +105,16 @@ def test_the_published_generator_returns_labelled_rows_to_the_unlabelled_and_say
     assert not synthesise(X, y, scenario="case-control").notices
 
 
+@pytest.mark.parametrize("mechanism", ["S1", "S2", "S4", "scenario-1"])
+def test_a_part_without_positives_labels_no_row_of_it(mechanism):
+    X, y = table(4, 6)
+    made = synthesise(
+        X, y, mechanism=mechanism, label_frequency=0.9, scenario="case-control", validation_share=0.1, seed=0
+    )
+    assert made.validation.labels.sum() == 0
+    assert made.train.labels.sum() > 0
+
+
 @pytest.mark.parametrize("mechanism", ["S4", "S3", "scenario-1"])
 def test_in_case_control_a_biased_choice_leaves_the_unlabelled_sample_fair(mechanism):
     X, y = table(3000, 3000)

@@ -169,29 +169,35 @@ def _climb(
 def _likelihood(points: Points, share: Floats) -> tuple[float, Floats, Floats]:
     """Log-likelihood, its slope in the logit for a row of each kind (kind, score), Fisher's information per score."""
     fixed, rising = points.intensity
-    rates = np.maximum(fixed[:, None] + rising[:, None] * share, 1e-300)
+    # the rate of a row that is surely negative and of one surely positive, mixed: neither is below zero, so nothing
+    # cancels where the share rounds to 1
+    rates = np.maximum(np.outer(fixed, 1 - share) + np.outer(np.maximum(fixed + rising, 0.0), share), 1e-300)
     everyone = rates.sum(axis=0)
     chances = rates / everyone
     present = points.counts.sum(axis=1) > 0
     value = float(sum(points.counts[k] @ np.log(chances[k]) for k in np.flatnonzero(present)))
-    # the share first: a rate may be so small that a quotient without it lies beyond the doubles
-    slopes = (1 - share) * (share * rising[:, None] / rates - share * rising.sum() / everyone)
+    # the shares first: a rate may be so small that a quotient without them lies beyond the doubles
+    either = share * (1 - share)
+    slopes = either * rising[:, None] / rates - either * rising.sum() / everyone
     slopes[~present] = 0.0
     return value, slopes, points.counts.sum(axis=0) * (chances * slopes**2).sum(axis=0)
 
 
 def _sandwich(design: Floats, points: Points, theta: Floats, information: Floats, variance: float) -> Floats:
-    """Covariance with the observed spread of the slopes within each kind, whose number of rows is fixed."""
+    """Covariance with the observed spread of the slopes within each kind, whose number of rows is fixed.
+
+    Each row's deviation goes through the inverse information before it is squared: written as a sum of squares no
+    variance can come out below zero, however much the terms cancel.
+    """
     share = expit(design @ theta)
     _, slopes, _ = _likelihood(points, share)
     moment = design.T @ (points.population * share * (1 - share)) / variance
-    spread = np.zeros_like(information)
+    inverse = np.linalg.inv(information)
+    covariance: Floats = np.zeros_like(information)
     for counts, slope, mass in zip(points.counts, slopes, points.row_mass, strict=True):
         total = counts.sum()
         if total:
             each = design * slope[:, None] - np.outer(mass * share, moment)
-            mean = counts @ each / total
-            spread += (each * counts[:, None]).T @ each - total * np.outer(mean, mean)
-    inverse = np.linalg.inv(information)
-    covariance: Floats = inverse @ spread @ inverse
+            away = (each - counts @ each / total) @ inverse
+            covariance += (away * counts[:, None]).T @ away
     return covariance

@@ -16,6 +16,7 @@ from pulens.inputs.columns import LabelCoding
 from pulens.scenario import DEFAULT_SCENARIO
 
 PREFIT = "prefit"
+FOLDS = 5  # that the error of the map is measured with
 
 
 def _has_scores(wrapper: Any) -> bool:
@@ -107,6 +108,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
             scenario=self.scenario,
             label_noise=self.label_noise,
             seed=0 if self.random_state is None else self.random_state,
+            folds=FOLDS if sample_weight is None else _folds(labels, scores, sample_weight),
             **({} if sample_weight is None else {"weights": sample_weight}),
         )
         self.calibration_map_ = self.recalibration_.map
@@ -187,6 +189,14 @@ def _scores(model: Any, X: Any) -> tuple[Any, str]:
         place = list(model.classes_).index(LABELLED) if hasattr(model, "classes_") else 1
         return np.clip(found[:, place] if found.ndim == 2 else found, 0.0, 1.0), "probability"
     return np.asarray(model.decision_function(X), float), "rank"
+
+
+def _folds(labels: Any, scores: Any, sample_weight: Any) -> int:
+    """Folds that each kind of row can be dealt to: weighted rows of one score stay together."""
+    labelled, unlabelled, negative = (
+        np.unique(scores[(labels == kind) & (sample_weight > 0)]).size for kind in (LABELLED, UNLABELLED, NEGATIVE)
+    )
+    return int(np.clip(min(labelled, max(unlabelled, negative)), 2, FOLDS))
 
 
 def _weighted(fit_params: dict[str, Any], sample_weight: Any) -> dict[str, Any]:

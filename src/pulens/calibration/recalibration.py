@@ -222,7 +222,9 @@ def deal(tally: Tally, folds: int, rng: np.random.Generator) -> list[Tally]:
     parts: list[list[NDArray[Any]]] = [[] for _ in range(folds)]
     for counts in tally.increments():
         if tally.is_weighted:
-            fold = rng.permutation(counts.size) % folds
+            fold = np.full(counts.size, -1)
+            held = np.flatnonzero(counts)  # scores where no row of this kind stands have nothing to deal
+            fold[rng.permutation(held)] = np.arange(held.size) % folds
             for place in range(folds):
                 parts[place].append(np.where(fold == place, counts, 0.0))
             continue

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pulens.calibration._likelihood import check_spread, fit_logistic, logits_of
+from pulens.calibration._likelihood import CannotFitError, check_spread, fit_logistic, logits_of
 from pulens.calibration._risk import Points
 from pulens.calibration.probabilities import calibration_evidence
+from pulens.errors import listed
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence, gather
 from pulens.intervals.normal import normal_interval
@@ -71,4 +72,11 @@ def _line(evidence: Evidence) -> tuple[Any, Any]:
     points = Points.of(evidence)
     check_spread(points.scores, "calibration_slope")
     logits = logits_of(points.scores)
-    return fit_logistic(np.column_stack([np.ones_like(logits), logits]), points, np.array([0.0, 1.0]))
+    found = fit_logistic(np.column_stack([np.ones_like(logits), logits]), points, np.array([0.0, 1.0]))
+    if (np.count_nonzero(points.counts, axis=1) <= 1).all():
+        raise CannotFitError(
+            "calibration_slope measures its error by how scores differ among rows of the same kind, and here each kind "
+            f"has one score only ({listed(points.scores.tolist(), limit=3)} in all). Give more rows, or recalibrate "
+            "with 'isotonic' or 'histogram', which need no line."
+        )
+    return found

@@ -40,8 +40,10 @@ def command(
       pulens score model new-claims.csv --out scores.csv
       pulens score model claims.csv --label status --positive confirmed --out scores.csv
     """
+    import warnings
+
     from pulens.cli._write import check_targets, write_all
-    from pulens.errors import InputError, listed
+    from pulens.errors import InputError, OtherVersionWarning, listed
     from pulens.inputs.columns import LabelCoding
     from pulens.inputs.features import label_values, read_features
     from pulens.inputs.tables.writing import format_out, table_bytes
@@ -51,7 +53,9 @@ def command(
     kind = format_out(out)
     if positive and label is None:
         raise InputError(f"--positive {positive[0]!r} says what labels mean: name their column with --label.")
-    learner = load(model)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", OtherVersionWarning)
+        learner = load(model)
     columns = getattr(learner, "columns_", None) or [str(name) for name in getattr(learner, "feature_names_in_", ())]
     if not columns:
         raise InputError(f"{model} was trained on an array without column names; score it from Python.")
@@ -70,6 +74,8 @@ def command(
             err=True,
         )
     scores = _scored(learner, table.values, model, file)
+    for one in told:
+        click.echo(f"pulens: {one.message}", err=True)
     written = [f"{score:.9g}" for score in scores] if kind in ("csv", "tsv") else scores.tolist()
     columns_out = {} if table.labels is None else {"label": table.labels.tolist()}
     write_all({out: table_bytes(kind, {**columns_out, "score": written})})

@@ -35,7 +35,7 @@ class Clues:
         self.given = None if given is None else self._checked(given)
 
     def __call__(self, places: Places) -> NDArray[np.float64]:
-        if self.rule.reads == "nothing":
+        if self.rule.reads == "nothing" or not places.size:  # a small part may hold no row to be labelled
             return np.zeros(places.size)
         if self.given is not None:
             return self.given[places]

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sklearn
 
 pytest.importorskip("torch", reason="network learners need PyTorch: pip install 'pulens[torch]'")
 pytest.importorskip("skops", reason="wrappers are saved by skops: pip install 'pulens[skops]'")
 
 from pulens.cli import main
-from pulens.errors import InputError
+from pulens.errors import InputError, OtherVersionWarning
 from pulens.learners import NNPU, PUET, ElkanNoto, KernelPUSB, load
 
 NAMES = ["height", "weight", "age"]
@@ -325,6 +326,58 @@ def test_every_value_of_a_stored_model_may_be_damaged(saved, scored, tmp_path):
             for name, content in parts.items():
                 file.writestr(name, json.dumps(changed) if name == "schema.json" else content)
         scored(folder)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("version", [None, "words", "0.24.2"])
+def test_another_scikit_learn_is_named_in_our_own_words(version, saved, table, tmp_path, capsys):
+    folder = Path(shutil.copytree(saved / "wrapper", tmp_path / "model"))
+    with zipfile.ZipFile(saved / "wrapper" / "models.skops") as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    own, schema = json.dumps(json.dumps(sklearn.__version__)).encode(), parts["schema.json"]
+    other = schema.replace(own, json.dumps(json.dumps(version)).encode())
+    parts["schema.json"] = schema.replace(b"_sklearn_version", b"_other_version") if version is None else other
+    assert parts["schema.json"] != schema
+    with zipfile.ZipFile(folder / "models.skops", "w") as file:
+        for name, content in parts.items():
+            file.writestr(name, content)
+    call = ["score", str(folder), str(table[2]), "--out", str(tmp_path / "scores.csv")]
+    if version == "0.24.2":
+        main(call)
+        said = capsys.readouterr().err
+        assert f"was written by scikit-learn '0.24.2', and this is {sklearn.__version__}" in said
+        assert np.loadtxt(tmp_path / "scores.csv", skiprows=1).shape == (200,)
+        with pytest.warns(OtherVersionWarning, match="Train the learner anew"):
+            load(folder)
+    else:
+        with pytest.raises(SystemExit) as end:
+            main(call)
+        said = capsys.readouterr().err
+        assert end.value.code == 2
+        assert "does not say which scikit-learn wrote it" in said
+    assert said.startswith("pulens: ")
+    assert said.count("\n") == 1
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", ["mean_", "deviation_"])
+def test_scales_beyond_single_precision_are_refused(name, saved, scored, tmp_path):
+    folder = Path(shutil.copytree(saved / "network", tmp_path / "model"))
+    facts = json.loads((folder / "learner.json").read_text())
+    facts["fitted"][name][1] = 1e308
+    (folder / "learner.json").write_text(json.dumps(facts))
+    assert f"{name} holds 1e+308, and the rows it was taken from are single precision numbers" in scored(folder)
+
+
+@pytest.mark.torch
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_a_row_too_many_deviations_away_keeps_the_largest_number(saved, tmp_path):
+    folder = Path(shutil.copytree(saved / "network", tmp_path / "model"))
+    facts = json.loads((folder / "learner.json").read_text())
+    facts["fitted"]["deviation_"][1] = 1e-20
+    (folder / "learner.json").write_text(json.dumps(facts))
+    scaled = load(folder)._scaled(np.array([[0.0, 1e30, 0.0], [0.0, -1e30, 0.0]], np.float32))
+    assert scaled[:, 1].tolist() == [np.finfo(np.float32).max, np.finfo(np.float32).min]
 
 
 def leaves(value, path=()):

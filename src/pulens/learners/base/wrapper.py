@@ -162,7 +162,14 @@ def hold_out(labelled: Booleans, share: float, rng: np.random.Generator) -> Bool
             raise AssumptionError(
                 f"there are too few {name} rows to hold some out: n_samples = {places.size}, at least 2 are needed."
             )
-        held[rng.permutation(places)[: max(1, round(share * places.size))]] = True
+        kept_out = max(1, round(share * places.size))
+        if kept_out == places.size:
+            name = "labelled" if kind is labelled else "unlabelled"
+            raise AssumptionError(
+                f"hold_out={share!r} leaves none of the {places.size:,} {name} rows to train on: give a smaller share, "
+                "such as 0.1."
+            )
+        held[rng.permutation(places)[:kept_out]] = True
     return held
 
 

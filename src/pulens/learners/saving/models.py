@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pulens.errors import InputError, MissingDependencyError, listed
+from pulens.errors import InputError, MissingDependencyError, OtherVersionWarning, listed
 from pulens.learners.saving.checks import (
     check_attribute,
     check_number,
@@ -22,6 +24,7 @@ from pulens.learners.saving.repacked import repacked
 from pulens.whole_files import whole_folder
 
 ELSEWHERE = ("classes_", "feature_names_in_", "n_features_in_")  # said in the JSON, or always the same
+VERSION = re.compile(r"[0-9]+(\.[0-9]+)+[0-9A-Za-z.+]*", re.ASCII)
 
 
 def save(learner: Any, path: Path) -> Path:
@@ -53,7 +56,9 @@ def restore_models(learner: Any, facts: dict[str, Any], folder: Path, trusted: S
     check_packed(file)
     try:
         unknown = sorted(set(skops.get_untrusted_types(file=file)) - set(trusted))
-        stored = None if unknown else skops.load(file, trusted=list(trusted))
+        stored = None if unknown else _loaded(skops, file, trusted)
+    except InputError:
+        raise
     except Exception as error:  # skops builds what it is told to, and each class fails in its own way
         raise unreadable(file, error) from error
     if stored is None:
@@ -73,6 +78,29 @@ def restore_models(learner: Any, facts: dict[str, Any], folder: Path, trusted: S
         if getattr(learner, name, None) is not None:
             check_number(file, name, getattr(learner, name))
     check_prior(file, getattr(learner, "class_prior_", None))
+
+
+def _loaded(skops: Any, file: Path, trusted: Sequence[str]) -> Any:
+    """What is stored, if this scikit-learn or another that is named wrote it: saving always names it."""
+    import sklearn
+    from sklearn.exceptions import InconsistentVersionWarning
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", InconsistentVersionWarning)
+        stored = skops.load(file, trusted=list(trusted))
+    others = {one.message for one in told if isinstance(one.message, InconsistentVersionWarning)}
+    for other in others:
+        if not VERSION.fullmatch(str(other.original_sklearn_version)):  # "pre-0.18" where none is named
+            raise damaged(file, f"a {other.estimator_name} in it does not say which scikit-learn wrote it")
+    versions = sorted({str(other.original_sklearn_version) for other in others})
+    if versions:
+        warnings.warn(
+            f"{file} was written by scikit-learn {listed(versions)}, and this is {sklearn.__version__}: its scores may "
+            "differ. Train the learner anew, or score with the version that wrote it.",
+            OtherVersionWarning,
+            stacklevel=2,
+        )
+    return stored
 
 
 def find_skops() -> Any:

@@ -26,6 +26,7 @@ from pulens.whole_files import whole_folder
 # what fit leaves behind besides the network
 FITTED = ("cut_", "class_prior_", "best_epoch_", "history_", "row_shape_", "n_features_in_", "facts_")
 FOUND = ("mean_", "deviation_", "columns_")
+LARGEST = 3.4028234663852886e38  # of single precision, which tables are held in
 NEEDED = ("cut_", "class_prior_", "row_shape_")  # a network learner cannot do without
 
 
@@ -122,6 +123,8 @@ def _wrong_scale(name: str, values: list[Any], width: int) -> str | None:
     """What keeps rows of a width from being standardised with these numbers, if anything does."""
     if len(values) != width or not all(map(is_number, values)):
         return f"{name} is not {width} finite numbers"
+    if max(map(abs, values)) > LARGEST:
+        return f"{name} holds {max(values, key=abs)!r}, and the rows it was taken from are single precision numbers"
     if name == "deviation_" and min(values) <= 0:
         return f"deviation_ holds {min(values)!r}, and only numbers above 0 can be divided by"
     return None

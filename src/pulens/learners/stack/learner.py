@@ -143,5 +143,8 @@ class PULearner(PUClassifier):
     def _scaled(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
         if not self.standardise:
             return table
-        scaled: NDArray[np.float32] = ((table - np.array(self.mean_)) / np.array(self.deviation_)).astype(np.float32)
-        return scaled
+        most = np.finfo(np.float32).max
+        with np.errstate(over="ignore"):  # a row may lie further out, in deviations, than its numbers can tell
+            scaled = (table - np.array(self.mean_)) / np.array(self.deviation_)
+        found: NDArray[np.float32] = np.clip(scaled, -most, most).astype(np.float32)
+        return found

@@ -110,6 +110,8 @@ def range_of_average_precision(
         called = unlabelled
     shares = np.diff(labelled, prepend=0.0)
     prior = recovery.class_prior
+    if prior == 0:  # no positive to find in any world, and perhaps no row at the scores of the labelled ones
+        return known, known
     # a precision cannot pass 1: where fewer rows are called than positives would be found, those rows count
     called = np.maximum(called, prior * labelled)
     kept = shares > 0
