@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -13,6 +14,7 @@ from pulens.benchmark.memory import run_bytes
 from pulens.benchmark.plan import expand
 from pulens.benchmark.protocol import load_protocol
 from pulens.benchmark.rates import Rate, forecast, load_rates, measured_rates, rates_text
+from pulens.benchmark.schedule import work
 from pulens.cli import main
 
 LONG = {"epochs": 40, "batch_size": 256}
@@ -143,3 +145,7 @@ def test_memory_is_that_of_the_rows_used(learner):
     whole, part = runs(learner=learner)[0], runs(learner=learner, rows=500)[0]
     assert run_bytes(part) < run_bytes(whole)
     assert run_bytes(replace(part, rows=10**6)) == run_bytes(whole)
+
+
+def test_work_that_no_double_holds_is_still_a_number() -> None:
+    assert work({"epochs": 10**400, "batch_size": 10}, 1000) < math.inf

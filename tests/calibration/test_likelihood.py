@@ -7,9 +7,10 @@ import pytest
 from scipy.optimize import approx_fprime
 from scipy.special import expit
 
-from pulens.calibration import _likelihood
+from pulens.calibration import _likelihood, recalibrate
 from pulens.calibration._likelihood import _grouped, fit_logistic, logits_of
 from pulens.calibration._risk import Points
+from pulens.errors import InputError
 from pulens.evidence import gather
 from pulens.testing import logistic_world
 
@@ -102,3 +103,9 @@ def test_shares_near_zero_give_finite_slopes_and_no_warning():
     assert np.isfinite(value)
     assert np.isfinite(slopes).all()
     assert np.isfinite(information).all()
+
+
+def test_scores_whose_squares_no_double_holds_are_refused_in_words() -> None:
+    labels, scores = np.repeat([1, 0], [30, 90]), np.linspace(-1e200, 1e200, 120)
+    with pytest.raises(InputError, match="too large for a map of their logits"):
+        recalibrate(labels, scores, class_prior=0.4, scores_are="rank", method="platt")

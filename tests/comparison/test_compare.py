@@ -499,3 +499,15 @@ def test_the_order_of_rows_changes_no_number(scenario):
     order = rng.permutation(150)
     again = pulens.compare(labels[order], {name: scores[order] for name, scores in models.items()}, **options)
     assert again.to_dict() == first.to_dict()
+
+
+def test_a_confidence_near_zero_still_has_an_interval() -> None:
+    rng = np.random.default_rng(0)
+    labels = np.repeat([1, 0], [40, 160])
+    scores = {"a": rng.normal(labels), "b": rng.normal(size=200)}
+    found = pulens.compare(
+        labels, scores, class_prior=(0.35, 0.45), scenario="case-control", confidence=0.05, redraws=100
+    )
+    for estimates in found.estimates.values():
+        for estimate in estimates.values():
+            assert estimate.interval.low <= estimate.value <= estimate.interval.high

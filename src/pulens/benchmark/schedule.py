@@ -9,6 +9,7 @@ from pulens.benchmark import datasets
 from pulens.benchmark.plan import Run
 
 EPOCHS = ("epochs", "warm_up_epochs", "pretraining_epochs", "trend_epochs", "fence_epochs")
+MOST_WORK = 10**30  # rows: numbers of a protocol may be larger than a double holds, and no forecast needs more
 EPISODES = ("episodes", "epochs_per_episode")
 STEPS = ("steps_per_epoch", "batch_size", "pretraining_steps")
 LENGTHS = (*EPOCHS, *EPISODES, *STEPS, "n_estimators")
@@ -44,4 +45,4 @@ def work(settings: Mapping[str, Any], rows: int) -> float:
     passes = sum(given.get(name, 0) for name in EPOCHS)
     passes += given.get("episodes", 0) * given.get("epochs_per_episode", 0)
     whole = passes * epoch + given.get("pretraining_steps", 0) * batch + given.get("n_estimators", 0) * rows
-    return float(whole or rows)
+    return float(min(whole or rows, MOST_WORK))

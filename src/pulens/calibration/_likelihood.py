@@ -29,6 +29,7 @@ from pulens.errors import InputError, listed
 from pulens.types import Floats
 
 GROUPS = 1 << 14
+LARGEST_SCORE = 1e140  # beyond, the sum of the squares of many leaves what a double holds
 PRIOR_DEVIATION = 10.0  # of coefficients around their start: of no weight unless the data would let them run away
 CLOSE = 1e-7  # nats still to be gained: coefficients are then within a thousandth of their standard errors
 NEVER = 1e-4
@@ -131,6 +132,12 @@ def _climb(
     design: Floats, points: Points, theta: Floats, start: Floats, variance: float, steps: int = 200
 ) -> tuple[Floats, Floats]:
     """Fisher scoring with step halving, from ``theta``; gives the coefficients and their covariance."""
+    largest = float(np.abs(design).max(initial=0.0))
+    if largest > LARGEST_SCORE:
+        raise InputError(
+            f"scores of up to {largest:.3g} are too large for a map of their logits: divide them by a number, which "
+            f"keeps their order, or fit isotonic. Squares of scores above {LARGEST_SCORE:g} cannot be added up."
+        )
     # in units of each column's spread, so that scores which only rank may have any scale
     spread = np.array([float(np.std(column)) or 1.0 for column in design.T])
     penalty = np.diag((spread / PRIOR_DEVIATION) ** 2)

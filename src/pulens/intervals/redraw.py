@@ -120,6 +120,11 @@ class AveragePrecisionReadTwice(OfRanking):
         if np.ptp(readings) == 0:  # no redraw differs: as little as if n of n rows had been found
             low = float(jeffreys_quantiles(labelled, labelled, np.array([tail]))[0])
             return low * float(readings.min() + moved), 1.0
-        each = self.shop.draws.tail(READINGS_TAIL * tail)
+        each = self.shop.draws.tail(_of_readings(tail))
         found = [percentiles(reading + moved, each, each) for reading in readings]
         return min(low for low, _ in found), max(high for _, high in found)
+
+
+def _of_readings(tail: float) -> float:
+    """The tail at which the hull of two readings misses as often as asked; near a confidence of 0 it has no room."""
+    return min(READINGS_TAIL * tail, max(tail, 0.5))

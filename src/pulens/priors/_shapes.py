@@ -58,6 +58,11 @@ def profile(cells: Cells, shapes: tuple[Shape, ...], label_noise: float = 0.0) -
     coarse = _on_grid(cells, shapes, label_noise, possible)
     best = np.logaddexp.reduce(coarse.integrated, axis=0)
     alive = np.flatnonzero(best > best.max() - NEGLIGIBLE)
+    if not alive.size:  # likelihoods that no double holds
+        raise AssumptionError(
+            "no share of positives explains these scores in numbers that a computer holds: rows or weights are too "
+            "many or too uneven for an estimate. Give class_prior= as a number or a range."
+        )
     low = coarse.values[max(alive[0] - 1, 0)]
     high = coarse.values[min(alive[-1] + 1, coarse.values.size - 1)]
     fine = np.linspace(low, high, FINE + 2)[1:-1]

@@ -161,8 +161,9 @@ def epoch_regret(
             if selection == "own" and selects_with_truth(run["own_selection"]):
                 continue
             chosen = archive.choice(run["key"], selection)
-            if chosen is not None and not math.isnan(chosen[exact[metric]]):
-                gap = float(np.nanmax(curve)) - chosen[exact[metric]]
+            reached = None if chosen is None else chosen[exact[metric]]
+            if reached is not None and not math.isnan(reached):
+                gap = float(np.nanmax(curve)) - reached
                 lost.setdefault(selection, []).append(max(0.0, gap))  # curves are rounded to single precision
     return [
         {

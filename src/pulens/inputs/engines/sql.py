@@ -58,6 +58,8 @@ def open_sql(
             raise InputError(f"{named}: {lost}{without_secrets(_said(error), address)}") from error
         except sa.exc.SQLAlchemyError as error:
             raise InputError(f"{named}: {without_secrets(_said(error), address)}") from error
+        except UnicodeDecodeError as error:  # of a damaged database
+            raise InputError(f"{named}: what it holds is not text in UTF-8 ({error.reason}).") from error
 
 
 def _connected(sa: Any, engine: Any, address: str) -> Any:
