@@ -72,3 +72,18 @@ def test_rates_of_an_archive_forecast_its_own_plan(smoke, undisturbed):
     without = forecast(smoke.runs, [rate for rate in rates if rate.learner != "vpu"], "cpu")
     assert (without.unknown, without.unknown_learners) == (4, ("vpu",))
     assert '"source": "here"' in rates_text(undisturbed, "here")
+
+
+def test_a_choice_without_the_metric_costs_nothing_and_breaks_nothing() -> None:
+    class Told:
+        done = ({"key": "a", "own_selection": "loss"}, {"key": "b", "own_selection": "loss"})
+
+        def curve(self, key):
+            return {"test_accuracy": np.array([0.5, 0.9])}
+
+        def choice(self, key, selection):
+            return {"accuracy": None if key == "a" else 0.5}
+
+    found = {row["selection"]: row for row in epoch_regret(Told())}
+    assert found["loss"]["runs"] == 1
+    assert found["loss"]["regret"] == pytest.approx(0.4)

@@ -246,3 +246,19 @@ def test_a_damaged_tally_file_is_an_error(tmp_path, change, said):
     change(path)
     with pytest.raises(PulensError, match=said):
         read_tally_file(path)
+
+
+def test_a_database_whose_text_cannot_be_read_is_named_in_words(tmp_path, monkeypatch) -> None:
+    import sqlite3
+
+    path = tmp_path / "rows.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE t (label INTEGER, score REAL)")
+    connection.close()
+
+    def damaged(*_):
+        raise UnicodeDecodeError("utf-8", b"\x9e", 0, 1, "invalid start byte")
+
+    monkeypatch.setattr("pulens.inputs.engines.sql._find_table", damaged)
+    with pytest.raises(InputError, match="not text in UTF-8"):
+        read_tally(f"sqlite:///{path}", table="t")

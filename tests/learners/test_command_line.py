@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 from pulens.cli import main
+from pulens.errors import InputError
 
 
 @pytest.fixture
@@ -93,3 +96,17 @@ def test_scoring_with_a_missing_column_names_it(table, tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["score", str(tmp_path / "model"), str(other)])
     assert "there is no column 'second'" in capsys.readouterr().err
+
+
+def test_a_model_whose_numbers_overflow_is_told_by_its_scores_alone() -> None:
+    from pulens.cli.score import _scored
+
+    class Overflowing:
+        def predict_proba(self, values):
+            huge = np.full((len(values), 2), 1e300) * 1e300
+            return huge - huge
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(InputError, match="gives no number for 3 of 3 rows"):
+            _scored(Overflowing(), np.zeros((3, 2)), "model", "rows.csv")

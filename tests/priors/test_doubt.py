@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,8 @@ from scipy.special import ndtri
 
 import pulens
 from pulens.counts.tally import Tally
+from pulens.errors import AssumptionError
+from pulens.priors import _shapes
 from pulens.priors._cells import cut
 from pulens.priors._doubt import doubted, implied_auc, weakness
 from pulens.priors._misfit import misfit
@@ -205,3 +208,17 @@ def test_intervals_hold_on_scores_of_models_trained_on_real_tables(shared):
                 doubting, trusting = (doubting + held, trusting) if not options else (doubting, trusting + held)
     assert doubting >= 32  # of 36: at 95% fewer have a chance of 1 in 40
     assert trusting < doubting
+
+
+def test_likelihoods_that_no_double_holds_are_said_in_words(monkeypatch) -> None:
+    found = _shapes.profile
+    on_grid = _shapes._on_grid
+
+    def lost(*given):
+        return replace(on_grid(*given), integrated=np.full_like(on_grid(*given).integrated, -np.inf))
+
+    monkeypatch.setattr(_shapes, "_on_grid", lost)
+    rng = np.random.default_rng(0)
+    tally = Tally.from_arrays(np.repeat([1, 0], [50, 200]), rng.normal(size=250))
+    with pytest.raises(AssumptionError, match="numbers that a computer holds"):
+        found(cut(tally, 50), (_shapes.Shape("line"),))
