@@ -157,3 +157,9 @@ def test_mixture_density_is_lower_for_an_outlier():
     density = mixture_log_density(X, components=1)
     assert density.argmin() == 60
     np.testing.assert_array_equal(density, mixture_log_density(X, components=1))
+
+
+def test_a_single_positive_has_a_density_around_it() -> None:
+    near, far = mixture_log_density(np.array([[1.0, 2.0]]), np.array([[1.0, 2.0], [3.0, 2.0]]))
+    assert near > far
+    assert mixture_log_density(np.array([[1.0, 2.0]])).shape == (1,)

@@ -33,15 +33,17 @@ def mixture_log_density(
 ) -> Floats:
     """Log-density under a Gaussian mixture fitted on all positives ``X``: paper 000, section 3.
 
-    The paper states neither the number of components nor the shape of the covariance.
+    The paper states neither the number of components nor the shape of the covariance. A single positive is a mixture of
+    one component around it.
     """
     from sklearn.mixture import GaussianMixture
 
     rows = _dense(X)
+    fitted = np.repeat(rows, 2, axis=0) if len(rows) == 1 else rows  # the fit asks for two rows
     mixture = GaussianMixture(min(components, len(rows)), covariance_type=covariance, random_state=seed, reg_covar=1e-4)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few distinct rows, or not converged: still a density
-        density: Floats = mixture.fit(rows).score_samples(rows if scored is None else _dense(scored))
+        density: Floats = mixture.fit(fitted).score_samples(rows if scored is None else _dense(scored))
     return density
 
 
