@@ -51,6 +51,7 @@ _HOMES = {
     "synthesise": "pulens.synthesis",
 }
 _ROOMS = {
+    "audits",
     "benchmark",
     "calibration",
     "comparison",

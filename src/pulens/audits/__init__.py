@@ -1,0 +1,8 @@
+"""Which rows a person should check, and what the answers prove without any assumption about labelling.
+
+Read in this order: ``counts`` (what an audit knows), then the estimates that follow from it.
+"""
+
+from pulens.audits.counts import AuditCounts, CheckedRows
+
+__all__ = ["AuditCounts", "CheckedRows"]
