@@ -26,7 +26,7 @@ from pulens.benchmark.splits import _stored_odds
 from pulens.cli import main
 from pulens.errors import InputError
 from pulens.whole_files import whole_file
-from synthetic_archive import make, rewritten
+from synthetic_archive import LEARNERS, make, rewritten
 
 
 def cut(path: Path) -> None:
@@ -142,7 +142,9 @@ DAMAGES = [
 
 @pytest.fixture(scope="module")
 def synthetic(tmp_path_factory):
-    return make(tmp_path_factory.mktemp("synthetic") / "archive", rows=120, epochs=4).folder
+    few = {name: LEARNERS[name] for name in ("nnpu", "vpu", "lagam", "pn")}
+    place = tmp_path_factory.mktemp("synthetic") / "archive"
+    return make(place, learners=few, datasets={"mnist": 0.49, "spambase": 0.39}, rows=120, epochs=4).folder
 
 
 @pytest.fixture(params=DAMAGES, ids=lambda damage: damage.__name__)
