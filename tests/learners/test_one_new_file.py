@@ -7,8 +7,6 @@ import pytest
 
 from one_more_file import commands_in, run_in, tree_with
 
-pytestmark = pytest.mark.xdist_group("one new learner")  # one process for all its commands
-
 FILE = '''
 """Labelled against unlabelled rows, every labelled row counted several times."""
 
