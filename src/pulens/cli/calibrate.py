@@ -78,12 +78,6 @@ def command(
     json_path: str | None,
     quiet: bool,
     seed: int,
-    class_prior: Any,
-    unlabelled_prior: Any,
-    label_noise: float,
-    scenario: str,
-    audit: str | None,
-    combine: bool,
     **given: Any,
 ) -> None:
     """Show whether a model's probabilities are true, from a table of scores and PU labels; repair them if asked.
@@ -109,20 +103,11 @@ def command(
     from pulens import calibration
     from pulens.cli._output import page_title, working
     from pulens.cli._write import all_or_none, as_files, to_json
-    from pulens.evidence import gather
+    from pulens.evidence import ASSUMED, gather
 
     with working("Judging the probabilities", quiet=quiet):
-        evidence = gather(
-            file,
-            class_prior=class_prior,
-            unlabelled_prior=unlabelled_prior,
-            label_noise=label_noise,
-            scenario=scenario,
-            audit=audit,
-            combine=combine,
-            **reading_arguments(given),
-            **engine_arguments(given),
-        )
+        assumed = {name: given[name] for name in ASSUMED if name in given}
+        evidence = gather(file, **assumed, **reading_arguments(given), **engine_arguments(given))
         settled: dict[str, Any] = {"scores_are": scores_are, "confidence": confidence}
         judged = {**settled, "binning": binning, "bins": bins, "seed": seed}
         found: dict[str, Any] = {}
