@@ -59,10 +59,18 @@ def without_status(path: Path) -> None:
     pq.write_table(table.set_column(place, "status", pa.nulls(len(table), pa.string())), path)
 
 
-def with_settings_that_are_none(path: Path) -> None:
+def _with_settings(path: Path, text: str) -> None:
     table = pq.read_table(path)
     place = table.column_names.index("settings")
-    pq.write_table(table.set_column(place, "settings", pa.array(["{"] * len(table))), path)
+    pq.write_table(table.set_column(place, "settings", pa.array([text] * len(table))), path)
+
+
+def with_settings_that_are_none(path: Path) -> None:
+    _with_settings(path, "{")
+
+
+def with_settings_without_names(path: Path) -> None:
+    _with_settings(path, "[]")
 
 
 def _with_first(path: Path, column: str, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
@@ -127,6 +135,7 @@ DAMAGES = [
     of_other_types,
     without_status,
     with_settings_that_are_none,
+    with_settings_without_names,
     with_a_point_that_is_none,
     with_a_point_of_no_epoch,
     with_a_choice_that_is_none,
