@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from pulens.counts.sample import PUSample
     from pulens.counts.tally import Tally
     from pulens.doors.bounds import Bounds, bounds
+    from pulens.doors.compare_groups import gaps_by
     from pulens.doors.evaluate import Evaluation, evaluate
-    from pulens.doors.gaps import Gaps, gaps_by
+    from pulens.doors.gaps import Gaps
     from pulens.doors.segments import Evaluations, evaluate_by
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
@@ -50,7 +51,7 @@ _HOMES = {
     "compare": "pulens.comparison",
     "evaluate": "pulens.doors.evaluate",
     "evaluate_by": "pulens.doors.segments",
-    "gaps_by": "pulens.doors.gaps",
+    "gaps_by": "pulens.doors.compare_groups",
     "synthesise": "pulens.synthesis",
 }
 _ROOMS = {

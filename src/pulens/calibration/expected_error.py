@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pulens.calibration._gaps import ErrorTerms, BinGaps, error_terms, noise_floor, norm_of
+from pulens.calibration._gaps import BinGaps, ErrorTerms, error_terms, noise_floor, norm_of
 from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
 from pulens.confidence import check_confidence

@@ -21,7 +21,7 @@ def show_gaps(
     """Compare the groups of one column or several, write what was asked for, print the answer."""
     from pulens.cli._output import working
     from pulens.cli._write import to_json, write_texts
-    from pulens.doors.gaps import gaps_by
+    from pulens.doors.compare_groups import gaps_by
 
     if "metrics" in arguments:
         raise PulensError("--metric says what a table of segments shows: with --gaps, name the one metric there.")

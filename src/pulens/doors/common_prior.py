@@ -1,8 +1,8 @@
 r"""What groups would show if one class prior held in all of them, and where the order of two groups turns.
 
-A group's share flagged :math:`q` and its recall :math:`\gamma` need no class prior; with one, :math:`a`, every number at
-the threshold follows, since :math:`\eta = (q - a\gamma)/(1 - a)` is the false positive rate. So the gap of two groups at a
-common class prior is a function of :math:`a` alone. That of false positive rates has the sign of
+A group's share flagged :math:`q` and its recall :math:`\gamma` need no class prior; with one, :math:`a`, every number
+at the threshold follows, since :math:`\eta = (q - a\gamma)/(1 - a)` is the false positive rate. So the gap of two
+groups at a common class prior is a function of :math:`a` alone. That of false positive rates has the sign of
 :math:`\Delta q - a \Delta\gamma` and turns at :math:`\Delta q/\Delta\gamma`; that of accuracies has the sign of
 :math:`2a\Delta\gamma - \Delta q` and turns at half of it; precisions, :math:`a\gamma/q`, keep their order, and their
 ratio needs the ratio of the class priors only.
@@ -92,7 +92,7 @@ class CommonPrior:
         return int(np.sign(np.round(np.nan_to_num(apart), 12))[0])
 
     def ratio_of_precisions(self, first: int, second: int) -> float:
-        """Precision of the first group over that of the second at a common class prior; nan where nothing is flagged."""
+        """Precision of the first group over the second's at a common class prior; nan where nothing is flagged."""
         shares = np.divide(self.recall, self.flagged, out=np.full(self.recall.shape, np.nan), where=self.flagged > 0)
         return float(shares[first] / shares[second]) if shares[second] > 0 else float("nan")
 

@@ -108,11 +108,13 @@ def difference_ends(rates: GroupRates, first: NDArray[np.intp], second: NDArray[
     return np.stack([low, high])
 
 
-def quantile_of_equality(rates: GroupRates, first: NDArray[np.intp], second: NDArray[np.intp], most: float) -> float:
+FURTHEST = 20.0  # a quantile beyond which no p-value is told apart from 0
+
+
+def quantile_of_equality(rates: GroupRates, first: NDArray[np.intp], second: NDArray[np.intp]) -> float:
     """How far out intervals may reach before the last of them takes in 0: the largest standardised difference.
 
-    So the test agrees with the intervals: it says that groups differ where one of these leaves out 0. ``most`` bounds
-    the search.
+    So the test agrees with the intervals: it says that groups differ where one of these leaves out 0.
     """
     from scipy.optimize import brentq
 
@@ -122,9 +124,9 @@ def quantile_of_equality(rates: GroupRates, first: NDArray[np.intp], second: NDA
 
     if last_low_end(0.0) <= 0:
         return 0.0
-    if last_low_end(most) > 0:
-        return most
-    return float(brentq(last_low_end, 0.0, most, xtol=1e-9))
+    if last_low_end(FURTHEST) > 0:
+        return FURTHEST
+    return float(brentq(last_low_end, 0.0, FURTHEST, xtol=1e-9))
 
 
 def rest_ends(rates: GroupRates, weights: Floats, confidence: float) -> tuple[Floats, Floats, Floats]:

@@ -32,7 +32,7 @@ class GroupedRows:
 
     def population(self, counts: Floats) -> Floats:
         """Of counts by kind, the rows that stand for the population: labelled rows collected apart do not."""
-        every = counts.sum(axis=1)
+        every: Floats = counts.sum(axis=1)
         if self.scenario is Scenario.SINGLE_SET:
             return every
         return np.where(self.tallies.totals[:, 1] > 0, counts[:, 1], every)

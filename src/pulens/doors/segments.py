@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from pulens.counts.tallies import Tallies
 from pulens.counts.tally import Tally
 from pulens.doors.evaluate import Evaluation, best_threshold, evaluate
-from pulens.doors.grouped_rows import GroupedRows, plain_of, title_of
+from pulens.doors.grouped_rows import GroupedRows, plain_of
+from pulens.doors.grouped_rows import title_of as title_of
 from pulens.doors.many_segments.answers import Answers
 from pulens.doors.many_segments.common_threshold import common_threshold
 from pulens.doors.many_segments.road import covers, look
@@ -237,9 +238,9 @@ class Evaluations(Mapping[Any, Evaluation]):
         >>> frame = polars.DataFrame(rows).with_columns(score=polars.Series([3, 1] * 30 + [1, 1] * 10))
         >>> found = evaluate_by(frame, "site", class_prior={"a": 0.6, "b": 0.6}, threshold=2)
         >>> print(found.gaps("recall").verdict)
-        a finds 100%, b 0%: 76 to 100 points apart (all pairs considered).
+        a finds 100%, b 0%: 77 to 100 points apart (all pairs considered).
         """
-        from pulens.doors.gaps import gaps_of_rows
+        from pulens.doors.compare_groups import gaps_of_rows
 
         if self.rows is None:
             raise PulensError("these evaluations hold no counts of rows: gaps are those of what evaluate_by returns.")
@@ -252,7 +253,8 @@ class Evaluations(Mapping[Any, Evaluation]):
 
         >>> import polars
         >>> rows = {"score": [.9, .7, .6, .2] * 2, "label": [1, 0, 1, 0] * 2, "site": [1] * 4 + [2] * 4}
-        >>> evaluate_by(polars.DataFrame(rows), "site", class_prior={1: 0.6, 2: 0.7}).to_frame()["class_prior"].to_list()
+        >>> found = evaluate_by(polars.DataFrame(rows), "site", class_prior={1: 0.6, 2: 0.7})
+        >>> found.to_frame()["class_prior"].to_list()
         [0.6, 0.7]
         """
         from pulens.inputs.frames import frame_of
@@ -381,6 +383,15 @@ def read_groups(source: Any, group_by: str, *, threshold: float, **options: Any)
     return GroupedRows(group_by, tallies, common, words, Scenario(question.scenario), question.label_noise)
 
 
+def _metric_columns(metric: str, estimates: Sequence[Estimate]) -> dict[str, list[Any]]:
+    """A metric's values, and the ends of its intervals; nan where there are none."""
+    ends = [
+        (np.nan, np.nan) if each.interval is None else (each.interval.low, each.interval.high) for each in estimates
+    ]
+    lows, highs = [low for low, _ in ends], [high for _, high in ends]
+    return {metric: [each.value for each in estimates], f"{metric}_low": lows, f"{metric}_high": highs}
+
+
 def _columns(found: Evaluations) -> dict[str, list[Any]]:
     """The table as columns."""
     segments = list(found.segments.values())
@@ -395,12 +406,7 @@ def _columns(found: Evaluations) -> dict[str, list[Any]]:
         "prior_source": [segment.prior_source for segment in segments],
     }
     for metric in found.metrics:
-        estimates = [segment.estimates[metric] for segment in segments]
-        columns[metric] = [each.value for each in estimates]
-        for end in ("low", "high"):
-            columns[f"{metric}_{end}"] = [
-                float("nan") if each.interval is None else getattr(each.interval, end) for each in estimates
-            ]
+        columns |= _metric_columns(metric, [segment.estimates[metric] for segment in segments])
     return {"segment" if found.group_by in columns else found.group_by: names, **columns}
 
 

@@ -1,4 +1,4 @@
-"""Gaps between groups as plain text and Markdown: the groups, the sentence, the differences, what needs a class prior."""
+"""Gaps between groups as plain text and Markdown: groups, the sentence, differences, what needs a class prior."""
 
 from __future__ import annotations
 
@@ -103,13 +103,14 @@ def turn_words(gaps: Gaps) -> list[str]:
     ratio = common.ratio_of_precisions(common.names.index(lead.first), common.names.index(lead.second))
     if math.isfinite(ratio):
         words.append(
-            f"ratio of precisions, {one} over {other}: {ratio:.3g} times the ratio of their class priors, whatever they are"
+            f"ratio of precisions, {one} over {other}: {ratio:.3g} times the ratio of their class priors, whatever "
+            "they are"
         )
     return words
 
 
 def _turn(turn: Turn, one: str, other: str) -> str:
-    title = title_of(turn.metric).lower()
+    title = _within(title_of(turn.metric))
     if not turn.leader:
         return f"{title}: equal at small common class priors"
     higher, lower = (one, other) if turn.leader > 0 else (other, one)
@@ -137,7 +138,7 @@ def audit_words(gaps: Gaps) -> str:
 
 def needs_words(gaps: Gaps) -> str:
     """What the gaps of this metric rest on."""
-    title = title_of(gaps.metric)
+    title = _within(title_of(gaps.metric))
     if not gaps.needs_prior:
         return f"Gaps in {title} need no class prior."
     if not gaps.order_needs_prior:
@@ -145,10 +146,17 @@ def needs_words(gaps: Gaps) -> str:
     return f"Gaps in {title} need a class prior per group: they are as good as those."
 
 
+def _within(title: str) -> str:
+    """A metric's title within a sentence: ROC AUC stays, Recall begins small."""
+    return title if title[1:2].isupper() else f"{title[:1].lower()}{title[1:]}"
+
+
 def heading_of(gaps: Gaps) -> str:
     """What is shown, at which threshold, how sure."""
     at = "" if gaps.threshold is None else f" at threshold {gaps.threshold_words}"
-    return f"{title_of(gaps.metric)} by {gaps.group_by}{at}; worst first, {gaps.confidence:.0%} intervals for all at once."
+    return (
+        f"{title_of(gaps.metric)} by {gaps.group_by}{at}; worst first, {gaps.confidence:.0%} intervals for all at once."
+    )
 
 
 def gaps_text(gaps: Gaps) -> str:
@@ -177,7 +185,14 @@ def group_lines(gaps: Gaps) -> list[str]:
     names = [f"{group.title}{' *' if group.untested else ''}" for group in shown]
     width = min(max((len(name) for name in (*names, gaps.group_by)), default=8), WIDTH - NUMBERS)
     title = title_of(gaps.metric)
-    head = (gaps.group_by, "labelled", title if len(title) <= 8 else "value", f"{gaps.confidence:.0%}", "flagged", "to the rest")
+    head = (
+        gaps.group_by,
+        "labelled",
+        title if len(title) <= 8 else "value",
+        f"{gaps.confidence:.0%}",
+        "flagged",
+        "to the rest",
+    )
 
     def joined(name: str, *cells: str) -> str:
         sizes = (9, 9, 14, 9, 15)
@@ -224,46 +239,53 @@ def _signed(gaps: Gaps, gap: Gap) -> str:
 def pair_lines(gaps: Gaps) -> list[str]:
     """The differences of pairs: all of a few, of many those that are clear."""
     clear = [gap for gap in gaps.differences if gap.is_clear]
-    few = len(gaps.differences) <= MOST_PAIRS
-    shown = list(gaps.differences) if few else clear[:MOST_PAIRS]
-    head = f"{len(clear) or 'none'} of {len(gaps.differences):,} pairs {'differs' if len(clear) == 1 else 'differ'} clearly"
-    lines = [f"{head}{':' if shown else '.'}"]
-    for gap in shown:
-        mark = "!" if gap.is_clear else " "
-        scale, digits = (100, 0) if in_points(gaps) else (1, 3)
-        value, low, high = (f"{round(scale * number, digits) + 0:.{digits}f}" for number in (gap.value, gap.low, gap.high))
-        width = (WIDTH - 34) // 2
-        one, other = (shortened(group_title(name), width) for name in (gap.first, gap.second))
-        turn = "" if gap.turns_at is None else f", turns at {gap.turns_at:.3g}"
-        unit = "" if not in_points(gaps) else " point" if value == "1" else " points"
-        lines.append(f"{mark} {one} over {other}: {value}{unit}, {low} to {high}{turn}")
-    left = len(clear) - len(shown) if not few else 0
-    return [*lines, f"  and {left:,} more, in the JSON"] if left > 0 else lines
+    shown = gaps.differences if len(gaps.differences) <= MOST_PAIRS else clear[:MOST_PAIRS]
+    verb = "differs" if len(clear) == 1 else "differ"
+    head = f"{len(clear) or 'none'} of {len(gaps.differences):,} pairs {verb} clearly{':' if shown else '.'}"
+    left = max(len(clear) - len(shown), 0)
+    return [head, *(_pair_line(gaps, gap) for gap in shown), *([f"  and {left:,} more, in the JSON"] if left else [])]
+
+
+def _pair_line(gaps: Gaps, gap: Gap) -> str:
+    scale, digits = (100, 0) if in_points(gaps) else (1, 3)
+    value, low, high = (f"{round(scale * end, digits) + 0:.{digits}f}" for end in (gap.value, gap.low, gap.high))
+    one, other = (shortened(group_title(name), (WIDTH - 34) // 2) for name in (gap.first, gap.second))
+    unit = "" if not in_points(gaps) else " point" if value == "1" else " points"
+    turn = "" if gap.turns_at is None else f", turns at {gap.turns_at:.3g}"
+    return f"{'!' if gap.is_clear else ' '} {one} over {other}: {value}{unit}, {low} to {high}{turn}"
 
 
 def gaps_markdown(found: Sequence[Gaps], *, title: str | None = None) -> str:
     """The groups, the verdict, the differences; one part per column."""
     lines = [f"# {plain(title or f'Gaps by {found[0].group_by}')}"]
     for gaps in found:
-        shown, left = shown_groups(gaps, most=200)
         lines += ["", f"## {plain(gaps.group_by)}", "", plain(verdict_of(gaps)), ""]
         lines += [f"{plain(words)}  " for words in (heading_of(gaps), p_words(gaps), needs_words(gaps)) if words]
-        lines += ["", f"| group | labelled | {plain(title_of(gaps.metric))} | share flagged | tested |"]
-        lines += ["| --- | ---: | ---: | ---: | --- |"]
-        for group in shown:
-            interval = group.estimate.interval
-            ends = "" if interval is None else f" ({interval.low:.3f} to {interval.high:.3f})"
-            value = "undefined" if math.isnan(group.estimate.value) else f"{group.estimate.value:.3f}{ends}"
-            flagged = "" if math.isnan(group.flagged) else f"{group.flagged:.3f}"
-            cells = (group.title, f"{group.labelled:,.10g}", value, flagged, group.untested or "yes")
-            lines.append(f"| {' | '.join(map(plain, cells))} |")
-        lines += ["", f"{left:,} more groups are in the JSON."] if left else []
-        if gaps.differences:
-            lines += ["", "| first | second | difference | from | to | clear |", "| --- | --- | ---: | ---: | ---: | --- |"]
-        for gap in gaps.differences[:200]:
-            numbers = (f"{number:.3f}" for number in (gap.value, gap.low, gap.high))
-            cells = (group_title(gap.first), group_title(gap.second), *numbers, "yes" if gap.is_clear else "no")
-            lines.append(f"| {' | '.join(map(plain, cells))} |")
-        lines += ["", *(f"- {plain(words)}" for words in turn_words(gaps))]
-        lines += [f"- {plain(words)}" for words in (audit_words(gaps), *gaps.notes) if words]
+        lines += ["", *_group_table(gaps), "", *_pair_table(gaps), ""]
+        lines += [f"- {plain(words)}" for words in (*turn_words(gaps), audit_words(gaps), *gaps.notes) if words]
     return "\n".join(lines)
+
+
+def _group_table(gaps: Gaps) -> list[str]:
+    shown, left = shown_groups(gaps, most=200)
+    lines = [f"| group | labelled | {plain(title_of(gaps.metric))} | share flagged | tested |"]
+    lines += ["| --- | ---: | ---: | ---: | --- |"]
+    for group in shown:
+        interval = group.estimate.interval
+        doubt = "" if interval is None else f" ({interval.low:.3f} to {interval.high:.3f})"
+        value = "undefined" if math.isnan(group.estimate.value) else f"{group.estimate.value:.3f}{doubt}"
+        flagged = "" if math.isnan(group.flagged) else f"{group.flagged:.3f}"
+        cells = (group.title, f"{group.labelled:,.10g}", value, flagged, group.untested or "yes")
+        lines.append(f"| {' | '.join(map(plain, cells))} |")
+    return [*lines, "", f"{left:,} more groups are in the JSON."] if left else lines
+
+
+def _pair_table(gaps: Gaps) -> list[str]:
+    if not gaps.differences:
+        return []
+    lines = ["| first | second | difference | from | to | clear |", "| --- | --- | ---: | ---: | ---: | --- |"]
+    for gap in gaps.differences[:200]:
+        numbers = (f"{number:.3f}" for number in (gap.value, gap.low, gap.high))
+        cells = (group_title(gap.first), group_title(gap.second), *numbers, "yes" if gap.is_clear else "no")
+        lines.append(f"| {' | '.join(map(plain, cells))} |")
+    return lines

@@ -39,8 +39,8 @@ def mover(coefficients: Any, values: Any, lows: Any, highs: Any, extra: Any = 0.
 
     and mirrored for the high end: the method of variance estimates recovery (MOVER) of Zou and Donner (2008). Each part
     gives the spread on the side on which it pulls, so that skewed parts make a skewed interval. The ends of the parts
-    decide how sure it is. ``extra`` is a variance, times the square of the quantile, that no part has. Parts stand along
-    the last axis.
+    decide how sure it is. ``extra`` is a variance, times the square of the quantile, that no part has. Parts stand
+    along the last axis.
 
     >>> low, high = mover([1, -1], [0.81, 0.64], [0.7249, 0.5021], [0.8775, 0.7622])
     >>> float(low.round(4)), float(high.round(4))

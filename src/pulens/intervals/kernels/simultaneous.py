@@ -8,8 +8,8 @@ numbers. All intervals hold at once with the confidence wanted where each reache
 
 :math:`Z` is a direction times a radius, which are independent, and the radius has a known distribution. So
 :math:`P(\max_j |a_j^T Z| \le c)` is the mean over directions :math:`d` of the chance that the radius is at most
-:math:`c / \max_j |a_j^T d|`, over 4,096 Sobol points: smooth in :math:`c`, without noise of draws, and as good far out in
-the tail as in the middle.
+:math:`c / \max_j |a_j^T d|`, over 4,096 Sobol points: smooth in :math:`c`, without noise of draws, and as good far out
+in the tail as in the middle.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _reach_of_pairs(errors: Floats) -> Floats:
 
 @lru_cache(maxsize=16)
 def _correction(groups: int) -> float:
-    """What takes the points' error out for equally sure groups, where the studentised range is known; near 1 for all."""
+    """What takes the points' error out where groups are equally sure and the studentised range is known; near 1."""
     from scipy.stats import studentized_range
 
     exact = studentized_range.ppf(0.95, groups, np.inf) / np.sqrt(2)
