@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from pulens.counts.exactness import in_precision
 from pulens.counts.tallies import Tallies
 from pulens.scenario import Scenario
 from pulens.types import Floats
@@ -26,9 +28,22 @@ class GroupedRows:
 
     def counts(self) -> tuple[Floats, Floats]:
         """Rows of each kind in every group, and those at or above the threshold; of shape (groups, 3)."""
+        return self.tallies.totals, self._above
+
+    @cached_property
+    def _above(self) -> Floats:
         assert self.threshold is not None
-        above = [self.tallies.at(place).at(self.threshold) for place in range(len(self.tallies))]
-        return self.tallies.totals, np.array(above, float).reshape(-1, 3)
+        scores, bounds = self.tallies.thresholds, self.tallies.bounds
+        is_above = scores >= in_precision(self.threshold, scores.dtype)
+        before = np.concatenate([[0], np.cumsum(is_above)])
+        many = before[bounds[1:]] - before[bounds[:-1]]
+        some = many > 0
+        last = (bounds[:-1] + many - 1)[some]  # scores fall within a group, and counts are running sums
+        found = np.zeros((len(self.tallies), 3))
+        for kind, running in enumerate((self.tallies.labelled, self.tallies.unlabelled, self.tallies.negative)):
+            if running is not None:
+                found[some, kind] = running[last]
+        return found
 
     def population(self, counts: Floats) -> Floats:
         """Of counts by kind, the rows that stand for the population: labelled rows collected apart do not."""
