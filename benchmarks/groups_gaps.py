@@ -1,9 +1,9 @@
 """Gaps between groups: coverage of all pairs at once, the level of the test, bank marketing, and fairlearn beside us.
 
-Usage: python benchmarks/groups_gaps.py [--sets 600] [--bank FILE] [--labellings 500] [--only pairs|bank|priors|fairlearn]
+Usage: python benchmarks/groups_gaps.py [--sets 600] [--bank FILE] [--labellings 500] [--only NAME]
 
-``--bank`` is UCI's bank marketing as Parquet (columns job, month, y, ...). fairlearn is compared where it can be imported,
-and its absence is said.
+``--bank`` is UCI's bank marketing as Parquet (columns job, month, y, ...). fairlearn is compared where it can be
+imported, and its absence is said.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from pulens.doors.gap_rates import (
     difference_ends,
     quantile_of_equality,
     rest_ends,
+    shares_correlation,
 )
 from pulens.doors.gaps import FEWEST_LABELLED, AuditSize, Gap, Gaps, GapsByColumn, GroupRate
 from pulens.doors.grouped_rows import GroupedRows
@@ -133,7 +134,7 @@ def gaps_of_rows(
         common,
         None,
         asked,
-        _notes(rows, facts, asked, found),
+        _notes(rows, facts, asked),
     )
     return replace(answer, audit=_audit_size(answer, found)) if by_count and facts.of_labelled else answer
 
@@ -178,6 +179,7 @@ class _Every:
     limits: tuple[float, float] = (0.0, 1.0)
     is_range: NDArray[np.bool_] | None = None
     quantile: float = 1.96
+    correlations: Floats | None = None
 
     def rates(self, kept: NDArray[np.bool_]) -> GroupRates:
         if self.parts is not None:
@@ -186,7 +188,8 @@ class _Every:
         own = [estimate for estimate, is_kept in zip(self.estimates, kept, strict=True) if is_kept]
         values = np.array([estimate.value for estimate in own])
         lows, highs = np.array([_ends_of(estimate) for estimate in own], float).reshape(-1, 2).T
-        return IntervalRates(values, lows, highs, self.quantile, *self.limits, self.is_range[kept])
+        linked = None if self.correlations is None else self.correlations[np.ix_(kept, kept)]
+        return IntervalRates(values, lows, highs, self.quantile, *self.limits, self.is_range[kept], linked)
 
 
 def _too_few(labelled: float) -> str:
@@ -244,7 +247,11 @@ def _estimated(rows: GroupedRows, metric: str, found: Evaluations | None) -> _Ev
         for each, name in zip(estimates, rows.tallies, strict=True)
     ]
     limits = (facts.lowest, facts.highest)
-    return _Every(estimates, untested, None, limits, np.array(ranges, bool), normal_quantile(confidence))
+    linked = None
+    if moved and found.segments.has_source("implied"):
+        labelled = rows.tallies.totals[:, 0]
+        linked = shares_correlation(labelled, float(labelled.sum()))
+    return _Every(estimates, untested, None, limits, np.array(ranges, bool), normal_quantile(confidence), linked)
 
 
 def _estimate_of(name: Any, metric: str, found: Evaluations) -> Estimate:
@@ -406,7 +413,7 @@ def _positives_for(group: GroupRate, points: float, quantile: float) -> int:
     return math.ceil(2 * (quantile / points) ** 2 * smoothed * (1 - smoothed))
 
 
-def _notes(rows: GroupedRows, facts: Metric, columns: Sequence[str], found: Evaluations | None) -> tuple[str, ...]:
+def _notes(rows: GroupedRows, facts: Metric, columns: Sequence[str]) -> tuple[str, ...]:
     notes = []
     if len(columns) > 1:
         notes.append(
@@ -422,8 +429,4 @@ def _notes(rows: GroupedRows, facts: Metric, columns: Sequence[str], found: Eval
         )
     if rows.tallies.highest is not None:
         notes.append("scores were counted in bins: shares at a threshold within a bin are those of its edge")
-    if found is not None and _rests_on_priors(rows, facts) and found.segments.has_source("implied"):
-        notes.append(
-            "class priors implied by one label frequency go together, which the intervals leave out of account"
-        )
     return tuple(notes)

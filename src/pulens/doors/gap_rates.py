@@ -14,7 +14,7 @@ from pulens.types import Floats
 
 
 class GroupRates(Protocol):
-    """One number per group; groups have different rows, so what chance does to them is independent."""
+    """One number per group; groups have different rows, so what chance does to these is independent."""
 
     @property
     def values(self) -> Floats: ...
@@ -29,6 +29,10 @@ class GroupRates(Protocol):
     @property
     def is_range(self) -> NDArray[np.bool_]:
         """Where the ends are those of possibilities, not of chance: nothing cancels in a difference then."""
+
+    @property
+    def correlations(self) -> Floats | None:
+        """What links the groups, where something does; ``None`` where they are independent."""
 
     def ends(self, quantile: float) -> tuple[Floats, Floats]:
         """What chance puts around each value, out to a normal quantile."""
@@ -55,6 +59,10 @@ class CountedRates:
     def is_range(self) -> NDArray[np.bool_]:
         return np.zeros(self.rows.shape, bool)
 
+    @property
+    def correlations(self) -> None:
+        return None
+
     def ends(self, quantile: float) -> tuple[Floats, Floats]:
         return jeffreys_ends(self.hits, self.rows, tail_of(quantile))
 
@@ -74,6 +82,7 @@ class IntervalRates:
     lowest: float
     highest: float
     is_range: NDArray[np.bool_]
+    correlations: Floats | None = None
     method: str = "each group's own interval, stretched"
 
     @property
@@ -101,7 +110,9 @@ def difference_ends(rates: GroupRates, first: NDArray[np.intp], second: NDArray[
     """Low and high ends of the differences of pairs of groups, of shape (2, pairs)."""
     lows, highs = rates.ends(quantile)
     pairs = np.stack([first, second], axis=-1)
-    low, high = mover(np.array([1.0, -1.0]), rates.values[pairs], lows[pairs], highs[pairs])
+    linked = rates.correlations
+    between = None if linked is None else linked[pairs[:, :, None], pairs[:, None, :]]
+    low, high = mover(np.array([1.0, -1.0]), rates.values[pairs], lows[pairs], highs[pairs], correlations=between)
     wide = rates.is_range[pairs].any(axis=-1)
     low = np.where(wide, lows[first] - highs[second], low)
     high = np.where(wide, highs[first] - lows[second], high)
@@ -129,6 +140,22 @@ def quantile_of_equality(rates: GroupRates, first: NDArray[np.intp], second: NDA
     return float(brentq(last_low_end, 0.0, FURTHEST, xtol=1e-9))
 
 
+def shares_correlation(rows: Floats, among: float) -> Floats:
+    r"""How shares of one total go together: :math:`-\sqrt{p_g p_k / ((1 - p_g)(1 - p_k))}` between two of them.
+
+    Class priors implied by one label frequency are such shares: one more labelled row in a group makes the class priors
+    of all others smaller. ``rows`` are labelled rows of groups, ``among`` those of all.
+
+    >>> shares_correlation(np.array([50.0, 50.0]), 100.0)
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
+    odds = np.sqrt(rows / np.maximum(among - rows, 1e-9))
+    found = -np.minimum(np.outer(odds, odds), 1.0)
+    np.fill_diagonal(found, 1.0)
+    return np.asarray(found)
+
+
 def rest_ends(rates: GroupRates, weights: Floats, confidence: float) -> tuple[Floats, Floats, Floats]:
     """Each group less all others together, which count by their weights: values, low and high ends, all at once."""
     others = weights[None, :] * (1 - np.eye(weights.size))
@@ -136,7 +163,7 @@ def rest_ends(rates: GroupRates, weights: Floats, confidence: float) -> tuple[Fl
     errors = rates.errors
     largest = LargestOf.pairs(errors) if weights.size == 2 else LargestOf.contrasts(rows * errors)
     lows, highs = rates.ends(largest.quantile(confidence))
-    low, high = mover(rows, rates.values, lows, highs)
+    low, high = mover(rows, rates.values, lows, highs, correlations=rates.correlations)
     if rates.is_range.any():
         low = np.where(rows > 0, rows * lows, rows * highs).sum(axis=1)
         high = np.where(rows > 0, rows * highs, rows * lows).sum(axis=1)

@@ -241,7 +241,10 @@ def pair_lines(gaps: Gaps) -> list[str]:
     clear = [gap for gap in gaps.differences if gap.is_clear]
     shown = gaps.differences if len(gaps.differences) <= MOST_PAIRS else clear[:MOST_PAIRS]
     verb = "differs" if len(clear) == 1 else "differ"
-    head = f"{len(clear) or 'none'} of {len(gaps.differences):,} pairs {verb} clearly{':' if shown else '.'}"
+    told = f"{len(clear) or 'none'} of {len(gaps.differences):,} pairs {verb} clearly"
+    if len(gaps.differences) == 1:
+        told = "the two groups differ clearly" if clear else "the two groups do not differ clearly"
+    head = f"{told}{':' if shown else '.'}"
     left = max(len(clear) - len(shown), 0)
     return [head, *(_pair_line(gaps, gap) for gap in shown), *([f"  and {left:,} more, in the JSON"] if left else [])]
 

@@ -29,7 +29,9 @@ def jeffreys_ends(hits: Any, rows: Any, tail: Any) -> tuple[Floats, Floats]:
     return np.minimum(low, value), np.maximum(high, value)
 
 
-def mover(coefficients: Any, values: Any, lows: Any, highs: Any, extra: Any = 0.0) -> tuple[Floats, Floats]:
+def mover(
+    coefficients: Any, values: Any, lows: Any, highs: Any, extra: Any = 0.0, correlations: Any = None
+) -> tuple[Floats, Floats]:
     r"""Ends of :math:`\sum_i c_i x_i` from the ends :math:`l_i \le x_i \le u_i` of independent parts.
 
     .. math::
@@ -39,8 +41,9 @@ def mover(coefficients: Any, values: Any, lows: Any, highs: Any, extra: Any = 0.
 
     and mirrored for the high end: the method of variance estimates recovery (MOVER) of Zou and Donner (2008). Each part
     gives the spread on the side on which it pulls, so that skewed parts make a skewed interval. The ends of the parts
-    decide how sure it is. ``extra`` is a variance, times the square of the quantile, that no part has. Parts stand
-    along the last axis.
+    decide how sure it is. ``extra`` is a variance, times the square of the quantile, that no part has. Parts that
+    are not independent have ``correlations``, a matrix :math:`r` with ones on its diagonal: the sum under the root is
+    then :math:`\sum_{ij} c_i d_i\, r_{ij}\, c_j d_j` (Zou 2008). Parts stand along the last axis.
 
     >>> low, high = mover([1, -1], [0.81, 0.64], [0.7249, 0.5021], [0.8775, 0.7622])
     >>> float(low.round(4)), float(high.round(4))
@@ -49,6 +52,13 @@ def mover(coefficients: Any, values: Any, lows: Any, highs: Any, extra: Any = 0.
     weights, values = np.asarray(coefficients, float), np.asarray(values, float)
     below, above = values - np.asarray(lows, float), np.asarray(highs, float) - values
     middle = np.sum(weights * values, axis=-1)
-    down = np.sum((weights * np.where(weights > 0, below, above)) ** 2, axis=-1)
-    up = np.sum((weights * np.where(weights > 0, above, below)) ** 2, axis=-1)
+    down = _variance(weights * np.where(weights > 0, below, above), correlations)
+    up = _variance(weights * np.where(weights > 0, above, below), correlations)
     return np.asarray(middle - np.sqrt(down + extra)), np.asarray(middle + np.sqrt(up + extra))
+
+
+def _variance(spreads: Floats, correlations: Any) -> Floats:
+    if correlations is None:
+        return np.asarray(np.sum(spreads**2, axis=-1))
+    together = np.einsum("...i,...ij,...j->...", spreads, np.asarray(correlations, float), spreads)
+    return np.asarray(np.maximum(together, 0.0))
