@@ -306,3 +306,12 @@ def test_no_line_of_the_text_is_longer_than_a_terminal():
     for metric in ("recall", "false_positive_rate", "lift"):
         found = pulens.evaluate_by(MANY, "group", class_prior=dict.fromkeys("abcdef", 0.2), threshold=1).gaps(metric)
         assert max(map(len, str(found).splitlines())) <= 80
+
+
+def test_class_priors_implied_by_one_label_frequency_pull_groups_apart():
+    """Labelled rows of one group make the class priors of all others smaller: of two groups, spreads add up."""
+    implied = pulens.evaluate_by(TWO, "group", class_prior=0.2, threshold=1)
+    (gap,) = implied.gaps("precision").differences
+    own = {name: implied.segments[name].estimates["precision"].interval for name in ("north", "south")}
+    assert gap.low == pytest.approx(own[gap.first].low - own[gap.second].high, abs=1e-9)
+    assert gap.high == pytest.approx(own[gap.first].high - own[gap.second].low, abs=1e-9)

@@ -99,3 +99,11 @@ def test_jeffreys_ends_hold_the_rate_and_reach_the_limits():
     assert high[1] == 1.0
     assert low[2] < 0.5 < high[2]
     assert np.isnan(low[3])
+
+
+def test_parts_that_go_together_widen_or_narrow_a_difference():
+    """With a correlation of -1 spreads add up, with 1 they cancel, with 0 they are independent."""
+    ends = {r: mover([1, -1], [0.5, 0.4], [0.4, 0.2], [0.7, 0.5], correlations=[[1, r], [r, 1]]) for r in (-1, 0, 1)}
+    assert [float(end) for end in ends[-1]] == pytest.approx([0.1 - (0.1 + 0.1), 0.1 + (0.2 + 0.2)])
+    assert [float(end) for end in ends[1]] == pytest.approx([0.1, 0.1])
+    assert ends[0] == pytest.approx(mover([1, -1], [0.5, 0.4], [0.4, 0.2], [0.7, 0.5]))
