@@ -29,6 +29,7 @@ from pulens.estimate import Estimate, Interval
 from pulens.intervals.kernels.mover import mover
 from pulens.intervals.kernels.quantiles import normal_quantile
 from pulens.intervals.kernels.simultaneous import LargestOf, independent_quantile
+from pulens.keywords import hands_on
 from pulens.metrics import find
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.rests_on import RANDOM_LABELLING
@@ -39,6 +40,7 @@ LEAST_POINTS = 0.05  # an audit is not asked to settle smaller gaps
 _SURE = ("given", "same for all", "audit", "counted")  # class priors that say how positives divide among groups
 
 
+@hands_on(evaluate_by)
 def gaps_by(
     source: Any,
     group_by: str | Sequence[str],
