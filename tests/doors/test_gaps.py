@@ -315,3 +315,9 @@ def test_class_priors_implied_by_one_label_frequency_pull_groups_apart():
     own = {name: implied.segments[name].estimates["precision"].interval for name in ("north", "south")}
     assert gap.low == pytest.approx(own[gap.first].low - own[gap.second].high, abs=1e-9)
     assert gap.high == pytest.approx(own[gap.first].high - own[gap.second].low, abs=1e-9)
+
+
+def test_columns_of_the_text_stay_apart_for_numbers_that_are_no_shares():
+    found = pulens.evaluate_by(MANY, "group", class_prior=dict.fromkeys("abcdef", 0.2), threshold=1).gaps("lift")
+    line = next(line for line in str(found).splitlines() if line.startswith("a "))
+    assert len(line.split()) == 7  # name, labelled, value, interval, flagged, the gap to the rest, its ends

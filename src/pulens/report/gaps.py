@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 MOST_PAIRS = 15  # differences that text and the first look at a page show one and all
 MOST_UNTESTED = 10  # groups without a test that text shows
-NUMBERS = 56  # characters of a line of text that are not the group's name
 
 
 def verdict_of(gaps: Gaps) -> str:
@@ -183,7 +182,8 @@ def group_lines(gaps: Gaps) -> list[str]:
     rest = {id(gap.first): gap for gap in gaps.against_rest}
     shown, left = shown_groups(gaps)
     names = [f"{group.title}{' *' if group.untested else ''}" for group in shown]
-    width = min(max((len(name) for name in (*names, gaps.group_by)), default=8), WIDTH - NUMBERS)
+    sizes = (9, 9, 14, 9, 15 if in_points(gaps) else 21)
+    width = min(max((len(name) for name in (*names, gaps.group_by)), default=8), WIDTH - sum(sizes))
     title = title_of(gaps.metric)
     head = (
         gaps.group_by,
@@ -195,7 +195,6 @@ def group_lines(gaps: Gaps) -> list[str]:
     )
 
     def joined(name: str, *cells: str) -> str:
-        sizes = (9, 9, 14, 9, 15)
         cut = shortened(name, width)
         return (cut.ljust(width) + "".join(f"{cell:>{size}}" for cell, size in zip(cells, sizes, strict=True))).rstrip()
 
