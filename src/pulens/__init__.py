@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from pulens.counts.sample import PUSample
     from pulens.counts.tally import Tally
     from pulens.doors.bounds import Bounds, bounds
+    from pulens.doors.compare_groups import gaps_by
     from pulens.doors.evaluate import Evaluation, evaluate
+    from pulens.doors.gaps import Gaps
     from pulens.doors.segments import Evaluations, evaluate_by
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
@@ -37,6 +39,7 @@ _HOMES = {
     "Estimate": "pulens.estimate",
     "Evaluation": "pulens.doors.evaluate",
     "Evaluations": "pulens.doors.segments",
+    "Gaps": "pulens.doors.gaps",
     "Interval": "pulens.estimate",
     "PUSample": "pulens.counts.sample",
     "PulensError": "pulens.errors",
@@ -48,6 +51,7 @@ _HOMES = {
     "compare": "pulens.comparison",
     "evaluate": "pulens.doors.evaluate",
     "evaluate_by": "pulens.doors.segments",
+    "gaps_by": "pulens.doors.compare_groups",
     "synthesise": "pulens.synthesis",
 }
 _ROOMS = {
@@ -79,6 +83,7 @@ __all__ = [
     "Estimate",
     "Evaluation",
     "Evaluations",
+    "Gaps",
     "Interval",
     "PUSample",
     "PulensError",
@@ -91,6 +96,7 @@ __all__ = [
     "estimate_prior_and_noise",
     "evaluate",
     "evaluate_by",
+    "gaps_by",
     "synthesise",
 ]
 
