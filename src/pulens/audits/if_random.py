@@ -35,7 +35,7 @@ def if_random_estimates(
     >>> counts = AuditCounts(rows=[200, 300, 900, 2600, 6000], checked=[60, 40, 35, 30, 35], found=[45, 8, 2, 0, 0],
     ...                      labelled=[70, 18, 8, 3, 1], flagged=1, scenario="case-control")
     >>> print(if_random_estimates(counts)["recall"])
-    recall 0.647 [0.561, 0.729]
+    recall 0.655 [0.568, 0.738]
     """
     confidence = check_confidence(confidence)
     reason = not_defined_because(counts)
@@ -90,13 +90,14 @@ class PooledShares:
         counts, labelled = self.counts, float(self.counts.labelled.sum())
         present = self.seen > 0
         rows = counts.rows[present].astype(np.float64)
+        refusals = (counts.checked - counts.found)[present] + 0.5
         fraction = counts.checked[present] / np.maximum(counts.rows[present], 1)
         # between "every row is a positive" and "a hundredth of a positive is left"
         logs = np.linspace(math.log(labelled / counts.rows.sum()) - 3, math.log(labelled) + 5, 400)
         for _ in range(2):
             values = np.exp(logs)
             total = labelled * logs
-            for size, seen, refused in zip(rows, self.seen[present], self.refused[present], strict=True):
+            for size, seen, refused in zip(rows, self.seen[present], refusals, strict=True):
                 total = total + _share_densities(seen, refused, values * size)[2]
             information = (self.seen[present] * fraction * values[:, None] / (fraction + values[:, None]) ** 2).sum(1)
             total = total + 0.5 * np.log(np.maximum(information, 1e-300))
