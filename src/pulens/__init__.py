@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pulens.comparison import Comparison, compare
     from pulens.counts.sample import PUSample
     from pulens.counts.tally import Tally
+    from pulens.doors.audit import more_audit, plan_audit, read_audit
     from pulens.doors.bounds import Bounds, bounds
     from pulens.doors.evaluate import Evaluation, evaluate
     from pulens.doors.segments import Evaluations, evaluate_by
@@ -47,6 +48,9 @@ _HOMES = {
     "estimate_prior_and_noise": "pulens.priors",
     "compare": "pulens.comparison",
     "evaluate": "pulens.doors.evaluate",
+    "more_audit": "pulens.doors.audit",
+    "plan_audit": "pulens.doors.audit",
+    "read_audit": "pulens.doors.audit",
     "evaluate_by": "pulens.doors.segments",
     "synthesise": "pulens.synthesis",
 }
@@ -91,6 +95,9 @@ __all__ = [
     "estimate_prior_and_noise",
     "evaluate",
     "evaluate_by",
+    "more_audit",
+    "plan_audit",
+    "read_audit",
     "synthesise",
 ]
 

@@ -6,6 +6,15 @@ Read in this order: ``counts`` (what an audit knows), ``limits`` (how many posit
 
 from pulens.audits.counts import AuditCounts, CheckedRows
 from pulens.audits.estimates import design_estimates, design_limits
+from pulens.audits.plan import AuditPlan
 from pulens.audits.result import AuditResult, from_counts
 
-__all__ = ["AuditCounts", "AuditResult", "CheckedRows", "design_estimates", "design_limits", "from_counts"]
+__all__ = [
+    "AuditCounts",
+    "AuditPlan",
+    "AuditResult",
+    "CheckedRows",
+    "design_estimates",
+    "design_limits",
+    "from_counts",
+]
