@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from pulens.counts.exactness import in_precision
 from pulens.counts.tally import Tally, Totals
 from pulens.doors.evaluate import best_threshold
 from pulens.errors import AssumptionError, InputError, shown
+from pulens.estimate import Estimate
 from pulens.evidence.question import Question
 from pulens.frozen import FrozenMapping
 from pulens.inputs import Reading, read_tally
@@ -35,7 +36,11 @@ from pulens.metrics.parts.measure import check_threshold
 from pulens.metrics.parts.possible_worlds import within_what_is_possible
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
+from pulens.notice import Notice, Severity
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
+
+if TYPE_CHECKING:
+    from pulens.audits.labelling_test import LabellingVerdict
 
 DEFAULT_BUDGET = 200
 AnyPath = str | PathLike[str]
@@ -151,6 +156,16 @@ class QueueResult(AuditResult):
     path: str = field(default="", repr=False)
 
     @cached_property
+    def if_random(self) -> Mapping[str, Estimate]:
+        """The sharper numbers; none where labelled rows may be negative."""
+        return FrozenMapping() if self.plan.label_noise > 0 else super().if_random
+
+    @cached_property
+    def labelling(self) -> LabellingVerdict | None:
+        """The test of random labelling; none where labelled rows may be negative."""
+        return None if self.plan.label_noise > 0 else super().labelling
+
+    @cached_property
     def forecast(self) -> AuditForecast:
         """How wide intervals would be with more rows, after what was found."""
         return forecast_of(self.counts, goal=self.plan.goal, confidence=self.confidence, seed=self.seed)
@@ -210,7 +225,7 @@ def read_audit(
         interval=interval,
         anytime=anytime,
         seed=made.seed,
-        told=answers.notices,
+        told=(*answers.notices, *_about_labels(made)),
         plan=made,
         path=str(path),
     )
@@ -267,6 +282,17 @@ def more_audit(
             "though its counts have not. Say allow_changed=True (--allow-changed) to add rows of the table as it is."
         )
     return larger
+
+
+def _about_labels(plan: AuditPlan) -> list[Notice]:
+    """Why numbers that rest on labels are left out."""
+    if plan.label_noise > 0:
+        words = (
+            f"With a label noise of {plan.label_noise:g} labelled rows may be negative: they are not compared with the "
+            "positives found, and only numbers without an assumption on labelling are given."
+        )
+        return [Notice(Severity.NOTE, "noisy-labels", words)]
+    return [one for one in plan.notices if one.code == "few-labelled"]
 
 
 def _check_rows_asked(budget: Any, width: Any) -> int | None:
