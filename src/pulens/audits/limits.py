@@ -214,6 +214,18 @@ def _drawn(
     return np.asarray(hits + random.binomial(unseen, share, size=shape))
 
 
+def unseen_positives(
+    random: np.random.Generator, rows: int, checked: int, found: int, draws: int, positive: int, negative: int
+) -> Floats:
+    """Draws of the positives among the rows of one stratum that nobody checked, with imaginary rows of either kind.
+
+    >>> unseen_positives(np.random.default_rng(0), 20, 20, 7, 3, 1, 0)
+    array([0., 0., 0.])
+    """
+    one = (np.array([rows]), np.array([checked]), np.array([[found]]))
+    return np.asarray(_drawn(random, draws, *one, positive, negative)[:, 0, 0] - found, float)
+
+
 def _spread(unseen: int, first: int, second: int, draws: int) -> Any:
     """Quantiles of a beta-binomial at evenly spread levels.
 
