@@ -1,8 +1,8 @@
 r"""Limits for people who look after every answer: they hold at every moment, whatever decides which row is next.
 
-Before anything is seen, a stratum's answers are given chances that do not depend on its positives, :math:`m_k(a_k)`: the
-mean of two beta-binomial ones, BB(n; 1/2, 1/2) and BB(n; max(4p, .05), 4(1-p)), p the share of positives that labels
-suggest. With :math:`h` the hypergeometric chance of the same answers, :math:`\prod_k m_k/h` is at the true numbers of
+Before anything is seen, a stratum's answers are given chances that do not depend on its positives, :math:`m_k(a_k)`:
+the mean of two beta-binomial ones, BB(n; 1/2, 1/2) and BB(n; max(4p, .05), 4(1-p)), p the share of positives that
+labels suggest. With :math:`h` the hypergeometric chance of the same answers, :math:`\prod_k m_k/h` is at the true numbers of
 positives a martingale that begins at 1, so by Ville's inequality it ever reaches :math:`1/\alpha` with probability
 :math:`\alpha` at most. All numbers :math:`x_1..x_K` at which it has not,
 
@@ -74,19 +74,17 @@ def anytime_fence(counts: AuditCounts, found: np.ndarray, confidence: float) -> 
     everywhere = _between(above + below, room, ranges[2])
     at_rest = below[SLOPES.size // 2]  # the least evidence of the strata below, whatever their total
     first, last = (float(end[0]) for end in _between(above, room - at_rest, ranges[0]))
-    total = np.unique(
-        np.append(np.linspace(first, last, PLACES), first + np.geomspace(1, last - first + 1, PLACES) - 1)
-    )
-    evidence = np.array([(above - SLOPES * place).max() for place in total])
-    left = room - evidence
-    missed = [np.clip(_end(below, left, side), *ranges[1]) for side in (1, -1)]
+    far = last - first
+    total = np.unique(first + np.append(np.linspace(0, far, PLACES), np.geomspace(1, far + 1, PLACES) - 1))
+    left = room - np.array([(above - SLOPES * place).max() for place in total])
+    fewest, most = (np.clip(_end(below, left, side), *ranges[1]) for side in (1, -1))
     # along an edge of the fence nothing beats the lower TP with the higher FN of its two ends, and the mirror image
-    fewest, most = (np.append(end[:-1], end[-1]) for end in missed)
-    fewest, most = (
-        np.minimum(fewest, np.append(fewest[1:], fewest[-1])),
-        np.maximum(most, np.append(most[1:], most[-1])),
-    )
-    return Fence(alone, everywhere, Pair(total, np.append(total[1:], total[-1])), Pair(fewest, most))
+    missed = Pair(np.minimum(fewest, _next(fewest)), np.maximum(most, _next(most)))
+    return Fence(alone, everywhere, Pair(total, _next(total)), missed)
+
+
+def _next(values: Floats) -> Floats:
+    return np.append(values[1:], values[-1])
 
 
 def _between(lowest: Floats, room: float, reach: tuple[float, float]) -> Pair:

@@ -85,7 +85,7 @@ def _in_precision(rows: CheckedRows, tally: Tally) -> Floats:
 def _area(total: Floats, positives: Floats, rows: float) -> Floats:
     pairs = positives * (rows - positives)
     top = rows * total - positives**2 / 2
-    return np.divide(top, pairs, out=np.full(np.shape(pairs), np.nan), where=pairs > 0)
+    return np.asarray(np.divide(top, pairs, out=np.full(np.shape(pairs), np.nan), where=pairs > 0))
 
 
 def area_estimate(
@@ -130,9 +130,8 @@ def _value(counts: AuditCounts, rows: CheckedRows, where: Placed) -> float:
     weight = np.select([rows.answer == 1, rows.answer == -1], [1.0, 0.5], 0.0)
     stands_for = np.divide(counts.rows, counts.checked, out=np.zeros(counts.strata), where=counts.checked > 0)
     weight = weight * stands_for[rows.stratum]
-    value = float(
-        _area(np.asarray(weight @ where.checked + where.known_sum), np.asarray(weight.sum() + where.known), where.rows)
-    )
+    total, positives = weight @ where.checked + where.known_sum, weight.sum() + where.known
+    value = float(_area(np.asarray(total), np.asarray(positives), where.rows))
     return value if math.isnan(value) else min(max(value, 0.0), 1.0)
 
 

@@ -264,6 +264,8 @@ def _exact_pairs(formula: Formula, groups: Mapping[str, _Group]) -> tuple[Pair, 
 def _ends(formula: Formula, pairs: tuple[Pair, Pair], margins: Margins) -> tuple[Floats, Floats]:
     """The metric at totals for its lower and for its upper limit; what is undefined says nothing."""
     first, second = pairs
+    worst: tuple[Any, Any]
+    best: tuple[Any, Any]
     if formula.reads == "everywhere":
         worst, best = (first.low, 0.0), (first.high, 0.0)
     elif formula.rises:

@@ -183,7 +183,7 @@ def draw_totals(
             mixed, coin = np.empty((draws, len(hits)), np.int64), coins[name]
             for up, half in ((0, ~coin), (1, coin)):
                 mixed[half] = _drawn(random, int(half.sum()), *one, up, 1 - up)[:, :, 0]
-            drawn[best] = Pair(mixed, mixed)
+            drawn[best] = Pair(*(mixed.astype(float),) * 2)
     heavy["everywhere"] = max(drawn, key=lambda k: weight[k]) if drawn else None
     groups["everywhere"] = slice(0, size.size)
     pairs = {}

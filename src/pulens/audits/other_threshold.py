@@ -55,8 +55,8 @@ def cut_at(counts: AuditCounts, rows: CheckedRows, tally: Tally, threshold: floa
     """
     if int(tally.totals.unlabelled) != int(counts.rows.sum()):
         raise InputError(
-            f"the tally holds {tally.totals.unlabelled:,.0f} unlabelled rows and the audit {counts.rows.sum():,}: count "
-            "the same rows, those checked among the unlabelled ones."
+            f"the tally holds {tally.totals.unlabelled:,.0f} unlabelled rows and the audit {counts.rows.sum():,}: "
+            "count the same rows, those checked among the unlabelled ones."
         )
     there = tally.at(threshold)
     high = np.asarray(rows.score) >= in_precision(threshold, tally.thresholds.dtype)

@@ -56,14 +56,10 @@ def prior_of_counts(
             f"or give class_prior=({low:.4g}, {high:.4g})."
         )
     totals = Totals(float(counts.labelled.sum()), rows, float(counts.known_negative.sum()))
-    among = Interval(
-        min(low, share, CEILING),
-        min(max(high, share), CEILING),
-        confidence,
-        "audit, anytime" if anytime else f"audit, {kind}",
-    )
-    ends = (population_prior(end, totals, counts.scenario) for end in (among.low, among.high))
-    moved = Interval(*ends, confidence, among.method)
+    method = "audit, anytime" if anytime else f"audit, {kind}"
+    among = Interval(min(low, share, CEILING), min(max(high, share), CEILING), confidence, method)
+    least, most = (population_prior(end, totals, counts.scenario) for end in (among.low, among.high))
+    moved = Interval(least, most, confidence, method)
     share = min(share, CEILING)
     checked = int(counts.checked.sum())
     strata = f"{counts.strata} {'stratum' if counts.strata == 1 else 'strata'}"
