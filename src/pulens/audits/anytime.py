@@ -2,9 +2,9 @@ r"""Limits for people who look after every answer: they hold at every moment, wh
 
 Before anything is seen, a stratum's answers are given chances that do not depend on its positives, :math:`m_k(a_k)`:
 the mean of two beta-binomial ones, BB(n; 1/2, 1/2) and BB(n; max(4p, .05), 4(1-p)), p the share of positives that
-labels suggest. With :math:`h` the hypergeometric chance of the same answers, :math:`\prod_k m_k/h` is at the true numbers of
-positives a martingale that begins at 1, so by Ville's inequality it ever reaches :math:`1/\alpha` with probability
-:math:`\alpha` at most. All numbers :math:`x_1..x_K` at which it has not,
+labels suggest. With :math:`h` the hypergeometric chance of the same answers, :math:`\prod_k m_k/h` is at the true
+numbers of positives a martingale that begins at 1, so by Ville's inequality it ever reaches :math:`1/\alpha` with
+probability :math:`\alpha` at most. All numbers :math:`x_1..x_K` at which it has not,
 
 .. math:: \sum_k g_k(x_k) < \log(1/\alpha), \qquad g_k(x) = \log m_k(a_k) - \log h(a_k; M_k, x, n_k),
 
@@ -36,7 +36,7 @@ from pulens.types import Floats
 
 _SIZES = np.geomspace(1e-9, 60.0, 500)
 SLOPES = np.concatenate([-_SIZES[::-1], [0.0], _SIZES])  # beyond them a stratum stands at its end
-PLACES = 1000  # totals of flagged strata at which the fence is walked
+PLACES = 400  # totals of flagged strata at which the fence is walked
 
 
 class Fence(NamedTuple):
