@@ -24,7 +24,7 @@ import numpy as np
 
 from pulens.audits.counts import AuditCounts, CheckedRows
 from pulens.audits.estimates import RESTS_ON
-from pulens.audits.limits import DRAWS, IntervalKind, check_interval, one_tail, quantile, unseen_positives
+from pulens.audits.limits import DRAWS, IntervalKind, check_interval, effects, one_tail, quantile, unseen_positives
 from pulens.counts.tally import Tally
 from pulens.estimate import Estimate, Interval
 from pulens.scenario import Scenario
@@ -162,27 +162,22 @@ def _limits(
     seed: int,
 ) -> tuple[float, float]:
     random = np.random.default_rng(seed)
-    weight = (counts.rows - counts.checked) / (counts.checked + 1.0)
-    heavy = int(np.argmax(weight)) if weight.size and weight.max() > 0 else None
-    positives, total = np.full(draws, where.known), np.full(draws, where.known_sum)
-    imagined: list[_Drawn] = []
-    for k in range(counts.strata):
-        b = where.checked[positive & (rows.stratum == k)]
-        positives, total = positives + b.size, total + b.sum()
-        args = (int(counts.rows[k]), int(counts.checked[k]), b.size, draws)
-        if k == heavy:
-            imagined = [_one_more(random, args, b, where, k, up) for up in (1, 0)]
-            continue
-        unseen = unseen_positives(random, *args, 0, 0)
-        positives, total = positives + unseen, total + unseen * _means(random, b, draws)
-    tail = one_tail(confidence)
-    if not imagined:
-        value = _area(total, positives, where.rows)
-        return _ends(value, value, tail)
+    found = [where.checked[positive & (rows.stratum == k)] for k in range(counts.strata)]
+    hits = np.array([b.size for b in found])
+    chosen = [int(np.argmax(effect)) for effect in effects(counts.rows, counts.checked, hits)]
+    drawn = []
+    for k, b in enumerate(found):
+        unseen = unseen_positives(random, int(counts.rows[k]), int(counts.checked[k]), b.size, draws, 0, 0)
+        drawn.append((unseen, unseen * _means(random, b, draws)))
+    positives = where.known + hits.sum() + sum(unseen for unseen, _ in drawn)
+    total = where.known_sum + sum(float(b.sum()) for b in found) + sum(part for _, part in drawn)
     lows, highs = [], []
-    for one in imagined:
-        lows.append(_area(total + one.low_total, positives + one.positives, where.rows))
-        highs.append(_area(total + one.high_total, positives + one.positives, where.rows))
+    for up, k in enumerate(chosen):
+        args = (int(counts.rows[k]), int(counts.checked[k]), int(hits[k]), draws)
+        one, (unseen, part) = _one_more(random, args, found[k], where, k, up), drawn[k]
+        for ends, instead in ((lows, one.low_total), (highs, one.high_total)):
+            ends.append(_area(total - part + instead, positives - unseen + one.positives, where.rows))
+    tail = one_tail(confidence)
     if kind == "balanced":
         coin = np.arange(draws) % 2 == 0
         return _ends(np.where(coin, *lows), np.where(coin, *highs), tail)
@@ -204,7 +199,7 @@ def _ends(low: Floats, high: Floats, tail: float) -> tuple[float, float]:
 def _one_more(
     random: np.random.Generator, args: tuple[int, int, int, int], b: Floats, where: Placed, k: int, up: int
 ) -> _Drawn:
-    """The heavy stratum with its imaginary row, positive at either end of the stratum or negative."""
+    """A stratum with the imaginary row, positive at either end of the stratum or negative."""
     unseen, draws = unseen_positives(random, *args, up, 1 - up), args[-1]
     if not up:
         mean = _means(random, b, draws)
