@@ -36,7 +36,7 @@ from pulens.audits.limits import (
     quantile,
 )
 from pulens.confidence import check_confidence
-from pulens.errors import PulensError, listed, nearest
+from pulens.errors import PulensError, listed, nearest, shown
 from pulens.estimate import Estimate, Interval
 from pulens.scenario import Scenario
 from pulens.types import Floats
@@ -72,13 +72,6 @@ def margins_of(counts: AuditCounts) -> Margins:
     known = counts.rows + counts.labelled + counts.known_negative
     labelled = float(counts.labelled[above].sum())
     return Margins(labelled, float(counts.labelled.sum()) - labelled, float(known[above].sum()), float(known.sum()))
-
-
-class Totals(NamedTuple):
-    """Estimated positives among flagged and other unlabelled rows; nan where a stratum holds rows nobody checked."""
-
-    above: float
-    below: float
 
 
 def estimated_positives(counts: AuditCounts, *, unchecked_share: Any = None) -> Floats:
@@ -121,6 +114,7 @@ def design_limits(
     metrics: Iterable[str] | None = None,
     confidence: float = 0.95,
     interval: IntervalKind = "balanced",
+    anytime: bool = False,
     draws: int = DRAWS,
     seed: int = 0,
 ) -> dict[str, Limits]:
@@ -137,10 +131,10 @@ def design_limits(
     names = _known(metrics)
     lines = counts.found[None, :] if found is None else np.atleast_2d(found).astype(np.int64)
     open_ = counts.undecided if found is None else np.zeros_like(counts.undecided)
-    return _hull(
-        _limits_of(counts, corner, names, confidence, interval, draws, seed)
-        for corner in _corners(lines, open_, counts.flagged)
-    )
+    corners = _corners(lines, open_, counts.flagged)
+    if anytime:
+        return _hull(_at_any_time(counts, corner, names, confidence) for corner in corners)
+    return _hull(_limits_of(counts, corner, names, confidence, interval, draws, seed) for corner in corners)
 
 
 def _corners(found: np.ndarray, undecided: np.ndarray, flagged: int) -> list[np.ndarray]:
@@ -168,13 +162,9 @@ def _known(metrics: Iterable[str] | None) -> tuple[str, ...]:
     for name in names:
         if name not in FORMULAS:
             raise PulensError(
-                f"an audit has no limits for {name!r}; known are {listed(FORMULAS)}." + _hint(nearest(name, FORMULAS))
+                f"an audit has no limits for {shown(name)}; known are {listed(FORMULAS)}.{nearest(name, FORMULAS)}"
             )
     return names
-
-
-def _hint(name: str | None) -> str:
-    return f" Did you mean {name!r}?" if name else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +225,29 @@ def _limits_of(
 NOTHING = Pair(np.zeros(1), np.zeros(1))
 
 
+def _at_any_time(
+    counts: AuditCounts, found: np.ndarray, names: tuple[str, ...], confidence: float
+) -> dict[str, Limits]:
+    """Extremes over all totals that the answers have not ruled out at any moment."""
+    from pulens.audits.anytime import anytime_fence
+
+    margins = margins_of(counts)
+    fences = [anytime_fence(counts, line, confidence) for line in found]
+    answer: dict[str, Limits] = {}
+    for name in names:
+        formula, ends = FORMULAS[name], []
+        for fence in fences:
+            pairs = {
+                "above": (fence.above, NOTHING),
+                "everywhere": (fence.everywhere, NOTHING),
+                "both": (fence.hits, fence.missed),
+            }[formula.reads]
+            lowest, highest = _ends(formula, pairs, margins)
+            ends.append((lowest.min(), highest.max()))
+        answer[name] = Limits(*np.array(ends).T)
+    return answer
+
+
 def _exact_pairs(formula: Formula, groups: Mapping[str, _Group]) -> tuple[Pair, Pair] | None:
     """Totals at their own limits, where chance moves one stratum only of those the metric reads."""
     if formula.reads == "everywhere":
@@ -251,6 +264,8 @@ def _exact_pairs(formula: Formula, groups: Mapping[str, _Group]) -> tuple[Pair, 
 def _ends(formula: Formula, pairs: tuple[Pair, Pair], margins: Margins) -> tuple[Floats, Floats]:
     """The metric at totals for its lower and for its upper limit; what is undefined says nothing."""
     first, second = pairs
+    worst: tuple[Any, Any]
+    best: tuple[Any, Any]
     if formula.reads == "everywhere":
         worst, best = (first.low, 0.0), (first.high, 0.0)
     elif formula.rises:
@@ -275,6 +290,7 @@ def design_estimates(
     *,
     confidence: float = 0.95,
     interval: str = "balanced",
+    anytime: bool = False,
     draws: int = DRAWS,
     seed: int = 0,
     threshold: float | None = None,
@@ -296,11 +312,13 @@ def design_estimates(
     """
     confidence, kind, names = check_confidence(confidence), check_interval(interval), _known(metrics)
     values = point_values(counts, unchecked_share=unchecked_share)
-    limits = design_limits(counts, metrics=names, confidence=confidence, interval=kind, draws=draws, seed=seed)
+    limits = design_limits(
+        counts, metrics=names, confidence=confidence, interval=kind, anytime=anytime, draws=draws, seed=seed
+    )
     answer = {}
     for name in names:
         low, high = float(limits[name].low[0]), float(limits[name].high[0])
-        made = Interval(low, high, confidence, f"audit, {kind}")
+        made = Interval(low, high, confidence, "audit, anytime" if anytime else f"audit, {kind}")
         answer[name] = _estimate(counts, name, values[name], made, threshold)
     return answer
 
@@ -316,11 +334,11 @@ def _estimate(counts: AuditCounts, name: str, value: float, interval: Interval, 
     reason = None
     if math.isnan(value):
         reason = _not_checked(left_out, counts) if left_out.size else formula.undefined_because
-    shown = None if math.isinf(interval.high) else interval
-    if shown is not None and not math.isnan(value):
+    limits = None if math.isinf(interval.high) else interval
+    if limits is not None and not math.isnan(value):
         # a value may lie beyond its limits by rounding, or where undecided rows count half
-        shown = replace(shown, low=min(shown.low, value), high=max(shown.high, value))
-    return Estimate(name, value, shown, reason, threshold, basis=basis, rests_on=RESTS_ON)
+        limits = replace(limits, low=min(limits.low, value), high=max(limits.high, value))
+    return Estimate(name, value, limits, reason, threshold, basis=basis, rests_on=RESTS_ON)
 
 
 RESTS_ON = ("checked rows drawn at random within each range of scores, and judged correctly",)
