@@ -185,7 +185,7 @@ class Reviews:
         return self._ranges(self._strata(np.asarray(decision, bool)), np.asarray(decision, bool)) is not None
 
     def _strata(self, flagged: NDArray[np.bool_]) -> list[tuple[bool, int]]:
-        """Which cells there are on each side, the flagged first; by score where cells are ranges of it, else by chance."""
+        """Which cells there are on each side, the flagged first, higher scores before lower ones."""
         inside = self.cell != OUTSIDE
         found = []
         for side in (True, False):
