@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from pulens.audits import ReviewLog, Reviews
+from pulens.audits.estimates import design_estimates
+from pulens.audits.identified import identified
 from pulens.errors import AssumptionError, InputError
 
 
@@ -165,3 +167,47 @@ def test_a_share_that_the_rows_checked_do_not_fit_is_said() -> None:
     answers = np.where(scores > 0.5, 1, np.where(np.arange(1000) < 502, 0, -2))
     reviews = Reviews.reviewed_above(labels, scores, 0.501, below_share=0.5, answers=answers)
     assert [notice.code for notice in reviews.notices] == ["review-share"]
+
+
+def from_the_top() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Two hundred flagged rows, 150 of them positive, all checked; 9,800 below."""
+    scores = np.arange(10_000, 0, -1.0)
+    answers = np.full(10_000, -2)
+    answers[:200] = np.arange(200) % 4 != 3
+    return np.zeros(10_000, np.int8), scores, answers
+
+
+def test_a_review_from_the_top_gives_precision_exactly_and_bounds_for_the_rest() -> None:
+    labels, scores, answers = from_the_top()
+    reviews = Reviews.reviewed_above(labels, scores, 9801, answers=answers, scenario="case-control")
+    found = design_estimates(reviews.counts(scores >= 9801))
+    assert (found["precision"].value, found["precision"].interval.low, found["precision"].interval.high) == (0.75,) * 3
+    assert found["recall"].interval.low == pytest.approx(150 / 9950, abs=1e-12)
+    assert found["recall"].interval.high == 1
+    assert found["f1"].interval.low == pytest.approx(0.029557, abs=1e-6)
+    assert found["f1"].interval.high == pytest.approx(0.857143, abs=1e-6)
+    for name in ("recall", "f1", "class_prior"):
+        assert found[name].basis == "bounds"
+        assert found[name].interval.confidence is None
+    told = identified(reviews, scores >= 9801)
+    assert told.exactly == ("precision",)
+    assert "9,800 rows had no chance of being checked" in told.sentence
+    ranked = told.if_it_ranks["recall"]  # the lowest 50 reviewed rows hold 37 positives: at most .85 of those below
+    assert 150 / 9950 < ranked.low < 150 / (150 + 9800 * 37 / 50)
+
+
+def test_a_random_share_below_identifies_everything() -> None:
+    labels, scores, answers = from_the_top()
+    below = np.arange(200, 10_000, 50)
+    answers[below] = np.isin(below, below[:4])
+    reviews = Reviews.reviewed_above(labels, scores, 9801, below_share=0.02, answers=answers, scenario="case-control")
+    assert not reviews.notices
+    found = design_estimates(reviews.counts(scores >= 9801))
+    assert found["recall"].value == pytest.approx(0.428571, abs=1e-6)
+    assert found["f1"].value == pytest.approx(0.545455, abs=1e-6)
+    assert found["class_prior"].value == pytest.approx(0.035)
+    for name, low, high in (("recall", 0.241, 0.698), ("f1", 0.365, 0.723), ("class_prior", 0.021, 0.062)):
+        assert found[name].interval.low == pytest.approx(low, abs=1e-3)
+        assert found[name].interval.high == pytest.approx(high, abs=1e-3)
+        assert found[name].basis == "design"
+    assert identified(reviews, scores >= 9801).bounded == ()
