@@ -7,7 +7,7 @@ import pytest
 
 from pulens.audits import ReviewLog, Reviews
 from pulens.audits.estimates import design_estimates
-from pulens.audits.identified import identified
+from pulens.audits.identified import identify
 from pulens.errors import AssumptionError, InputError
 
 
@@ -189,7 +189,7 @@ def test_a_review_from_the_top_gives_precision_exactly_and_bounds_for_the_rest()
     for name in ("recall", "f1", "class_prior"):
         assert found[name].basis == "bounds"
         assert found[name].interval.confidence is None
-    told = identified(reviews, scores >= 9801)
+    told = identify(reviews, scores >= 9801)
     assert told.exactly == ("precision",)
     assert "9,800 rows had no chance of being checked" in told.sentence
     ranked = told.if_it_ranks["recall"]  # the lowest 50 reviewed rows hold 37 positives: at most .85 of those below
@@ -210,4 +210,4 @@ def test_a_random_share_below_identifies_everything() -> None:
         assert found[name].interval.low == pytest.approx(low, abs=1e-3)
         assert found[name].interval.high == pytest.approx(high, abs=1e-3)
         assert found[name].basis == "design"
-    assert identified(reviews, scores >= 9801).bounded == ()
+    assert identify(reviews, scores >= 9801).bounded == ()

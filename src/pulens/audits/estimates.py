@@ -36,7 +36,7 @@ from pulens.audits.limits import (
     quantile,
 )
 from pulens.confidence import check_confidence
-from pulens.errors import PulensError, listed, nearest
+from pulens.errors import PulensError, listed, nearest, shown
 from pulens.estimate import Estimate, Interval
 from pulens.scenario import Scenario
 from pulens.types import Floats
@@ -72,13 +72,6 @@ def margins_of(counts: AuditCounts) -> Margins:
     known = counts.rows + counts.labelled + counts.known_negative
     labelled = float(counts.labelled[above].sum())
     return Margins(labelled, float(counts.labelled.sum()) - labelled, float(known[above].sum()), float(known.sum()))
-
-
-class Totals(NamedTuple):
-    """Estimated positives among flagged and other unlabelled rows; nan where a stratum holds rows nobody checked."""
-
-    above: float
-    below: float
 
 
 def estimated_positives(counts: AuditCounts, *, unchecked_share: Any = None) -> Floats:
@@ -168,13 +161,9 @@ def _known(metrics: Iterable[str] | None) -> tuple[str, ...]:
     for name in names:
         if name not in FORMULAS:
             raise PulensError(
-                f"an audit has no limits for {name!r}; known are {listed(FORMULAS)}." + _hint(nearest(name, FORMULAS))
+                f"an audit has no limits for {shown(name)}; known are {listed(FORMULAS)}.{nearest(name, FORMULAS)}"
             )
     return names
-
-
-def _hint(name: str | None) -> str:
-    return f" Did you mean {name!r}?" if name else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +264,7 @@ def design_estimates(
     *,
     confidence: float = 0.95,
     interval: str = "balanced",
+    anytime: bool = False,
     draws: int = DRAWS,
     seed: int = 0,
     threshold: float | None = None,
@@ -316,11 +306,11 @@ def _estimate(counts: AuditCounts, name: str, value: float, interval: Interval, 
     reason = None
     if math.isnan(value):
         reason = _not_checked(left_out, counts) if left_out.size else formula.undefined_because
-    shown = None if math.isinf(interval.high) else interval
-    if shown is not None and not math.isnan(value):
+    limits = None if math.isinf(interval.high) else interval
+    if limits is not None and not math.isnan(value):
         # a value may lie beyond its limits by rounding, or where undecided rows count half
-        shown = replace(shown, low=min(shown.low, value), high=max(shown.high, value))
-    return Estimate(name, value, shown, reason, threshold, basis=basis, rests_on=RESTS_ON)
+        limits = replace(limits, low=min(limits.low, value), high=max(limits.high, value))
+    return Estimate(name, value, limits, reason, threshold, basis=basis, rests_on=RESTS_ON)
 
 
 RESTS_ON = ("checked rows drawn at random within each range of scores, and judged correctly",)

@@ -8,8 +8,8 @@ direction with TP and in one with FN, which is what its limits rest on. With :ma
 - Matthews: with the shares :math:`u = TP/F`, :math:`v = FN/(M-F)`, :math:`w = F/M` and :math:`m = wu + (1-w)v` it is
   :math:`(u-v)\sqrt{w(1-w)}/\sqrt{m(1-m)}`. The sign of its derivative in u is that of
   :math:`2m(1-m) - w(u-v)(1-2m)`, and :math:`m \ge w(u-v)` makes this at least :math:`m > 0` where :math:`m \le 1/2`;
-  where :math:`m > 1/2` both terms are positive if :math:`u \ge v`, and otherwise :math:`1 - m \ge w(v-u)` does the same.
-  Swapping classes and flags gives the derivative in v.
+  where :math:`m > 1/2` both terms are positive if :math:`u \ge v`, and otherwise :math:`1 - m \ge w(v-u)` does the
+  same. Swapping classes and flags gives the derivative in v.
 - Cohen's kappa is :math:`2(M\,TP - F P)/(FM + (M-2F)P)`. Its derivative in FN has the sign of
   :math:`-(F^2 + TP(M-2F))`, at most :math:`-F(M-F)` where :math:`M < 2F` as :math:`TP \le F`; that in TP the sign of
   :math:`(M-F)F + (M-2F)FN`, at least :math:`(M-F)^2` where :math:`M < 2F` as :math:`FN \le M-F`.

@@ -45,12 +45,12 @@ class Identified:
         }
 
 
-def identified(reviews: Reviews, decision: Any, *, confidence: float = 0.95) -> Identified:
+def identify(reviews: Reviews, decision: Any, *, confidence: float = 0.95) -> Identified:
     """Say what a review proves at a threshold, given as a decision about every row.
 
     >>> answers = [1] * 6 + [0] * 4 + [""] * 90
     >>> scores = np.arange(100, 0, -1.0)
-    >>> found = identified(Reviews.reviewed_above([0] * 100, scores, 91, answers=answers), scores >= 96)
+    >>> found = identify(Reviews.reviewed_above([0] * 100, scores, 91, answers=answers), scores >= 96)
     >>> found.exactly, found.bounded[:2]
     (('precision',), ('class prior', 'recall'))
     >>> print(found.if_it_ranks["recall"])

@@ -28,7 +28,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from pulens.counts.hypergeometric import tails
-from pulens.errors import PulensError, nearest
+from pulens.errors import PulensError, nearest, shown
 from pulens.types import Floats
 
 IntervalKind = Literal["balanced", "strict"]
@@ -50,10 +50,7 @@ def check_interval(kind: object) -> IntervalKind:
     for known in KINDS:
         if kind == known:
             return known
-    hint = nearest(str(kind), KINDS)
-    raise PulensError(
-        f"interval must be 'balanced' or 'strict', got {kind!r}." + (f" Did you mean {hint!r}?" if hint else "")
-    )
+    raise PulensError(f"interval must be 'balanced' or 'strict', got {shown(kind)}.{nearest(str(kind), KINDS)}")
 
 
 def exact_quantile(level: float, rows: int, checked: int, found: Any, *, positive_weight: float) -> np.ndarray:
