@@ -1,0 +1,201 @@
+"""The sharper column: what an audit and the labelled positives say together, if labels are a random draw."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.audits.counts import AuditCounts
+from pulens.confidence import check_confidence
+from pulens.estimate import Estimate, Interval
+from pulens.scenario import Scenario
+from pulens.types import Floats
+
+NODES = 64  # values of the labels per positive that draws are spread over, equally likely
+DRAWS_PER_NODE = 320
+METHOD = "audit and labelled positives, random labelling"
+_STEPS = np.sinh(np.linspace(-3.9, 3.3, 160))  # from the mode, in standard deviations of the log odds: long left tail
+
+
+def if_random_estimates(
+    counts: AuditCounts, *, confidence: float = 0.95, seed: int = 0
+) -> dict[str, Estimate]:
+    r"""Class prior, precision, recall, F1, accuracy, specificity and Matthews, if labels are random.
+
+    With labels per hidden positive :math:`\lambda`, stratum k of :math:`M_k` rows and share :math:`p_k` of positives
+    gives :math:`L_k \sim \mathrm{Poisson}(\lambda M_k p_k)` labelled and :math:`a_k \sim \mathrm{Binomial}(n_k, p_k)`
+    found ones. Of the :math:`T_k = L_k + a_k` positives seen, which were found tells of :math:`\lambda` alone, and given
+    :math:`\lambda` the stratum has a share with density :math:`p^{T_k - 1}(1-p)^{n_k - a_k - 1} e^{-\lambda M_k p}`.
+    Limits are quantiles of the metric over both, with one imaginary further row per group of strata, positive or
+    negative with equal chance, where rows were checked most thinly (Fay and Feuer 1997; Fay, Proschan and Brittain 2015).
+
+    >>> counts = AuditCounts(rows=[200, 300, 900, 2600, 6000], checked=[60, 40, 35, 30, 35], found=[45, 8, 2, 0, 0],
+    ...                      labelled=[70, 18, 8, 3, 1], flagged=1, scenario="case-control")
+    >>> print(if_random_estimates(counts)["recall"])
+    recall 0.655 [0.568, 0.738]
+    """
+    confidence = check_confidence(confidence)
+    reason = not_defined_because(counts)
+    if reason:
+        return {name: Estimate(name, math.nan, undefined_because=reason) for name in METRICS}
+    rng = np.random.default_rng(seed)
+    pooled = PooledShares.of(counts)
+    flagged = np.arange(counts.strata) < counts.flagged
+    apart = pooled.totals(rng, [flagged, ~flagged])
+    together = pooled.totals(rng, [np.ones(counts.strata, bool)])
+    columns = _metrics(counts, apart[:, flagged].sum(1), apart[:, ~flagged].sum(1))
+    columns["class_prior"] = _metrics(counts, together.sum(1), np.zeros(len(together)))["class_prior"]
+    return {name: _estimate(name, columns[name], confidence) for name in METRICS}
+
+
+METRICS = ("class_prior", "precision", "recall", "f1", "accuracy", "specificity", "matthews")
+
+
+def not_defined_because(counts: AuditCounts) -> str | None:
+    """Why this column cannot be had, or ``None``."""
+    if not counts.labelled.sum():
+        return "no row is labelled: there is nothing that random labelling could add"
+    if not counts.checked.sum():
+        return "no row was checked: the audit has not begun"
+    if counts.undecided.sum():
+        return "some answers are undecided: the column needs yes or no for every checked row"
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class PooledShares:
+    """What labelled and found positives say together about each stratum's share of positives."""
+
+    counts: AuditCounts
+    seen: Floats  # labelled and found
+    refused: Floats  # checked and not positive, at least one where nothing speaks against a full stratum
+    labels_per_positive: Floats  # equally likely values
+
+    @classmethod
+    def of(cls, counts: AuditCounts) -> PooledShares:
+        seen = (counts.labelled + counts.found).astype(np.float64)
+        refused = np.maximum(counts.checked - counts.found, 1).astype(np.float64)
+        draft = cls(counts, seen, refused, np.zeros(0))
+        return cls(counts, seen, refused, draft._labels_per_positive())
+
+    def _labels_per_positive(self) -> Floats:
+        """Midpoints of equally likely ranges of the labels per hidden positive.
+
+        The weight is the chance of the found among the seen with the shares integrated out (for rare positives the
+        product of binomial chances with odds f to labels per positive), times the root of its Fisher information.
+        """
+        counts, labelled = self.counts, float(self.counts.labelled.sum())
+        present = self.seen > 0
+        rows = counts.rows[present].astype(np.float64)
+        refusals = (counts.checked - counts.found)[present] + 0.5
+        fraction = counts.checked[present] / np.maximum(counts.rows[present], 1)
+        # between "every row is a positive" and "a hundredth of a positive is left"
+        logs = np.linspace(math.log(labelled / counts.rows.sum()) - 3, math.log(labelled) + 5, 400)
+        for _ in range(2):
+            values = np.exp(logs)
+            total = labelled * logs
+            for size, seen, refused in zip(rows, self.seen[present], refusals, strict=True):
+                total = total + _share_densities(seen, refused, values * size)[2]
+            information = (self.seen[present] * fraction * values[:, None] / (fraction + values[:, None]) ** 2).sum(1)
+            total = total + 0.5 * np.log(np.maximum(information, 1e-300))
+            near = np.flatnonzero(total > total.max() - 25)
+            first, last = max(int(near[0]) - 1, 0), min(int(near[-1]) + 1, logs.size - 1)
+            narrower = np.linspace(logs[first], logs[last], 400)
+            weight, used, logs = np.exp(total - total.max()), logs, narrower
+        reached = np.concatenate([[0.0], np.cumsum((weight[1:] + weight[:-1]) / 2)])
+        return np.asarray(np.exp(np.interp((np.arange(NODES) + 0.5) / NODES, reached / reached[-1], used)))
+
+    def totals(self, rng: np.random.Generator, groups: list[NDArray[np.bool_]]) -> NDArray[np.int64]:
+        """Positives of every stratum, one row per draw; each group has one imaginary row."""
+        counts = self.counts
+        answer = np.empty((NODES * DRAWS_PER_NODE, counts.strata), np.int64)
+        unseen = counts.rows - counts.checked
+        heavy = {_heaviest(counts, group) for group in groups if group.any()}
+        for stratum in range(counts.strata):
+            shares = self._shares(rng, stratum, stratum in heavy)
+            answer[:, stratum] = counts.found[stratum] + rng.binomial(unseen[stratum], shares.ravel())
+        return answer
+
+    def _shares(self, rng: np.random.Generator, stratum: int, heavy: bool) -> Floats:
+        seen, refused, rows = self.seen[stratum], self.refused[stratum], float(self.counts.rows[stratum])
+        if not heavy:
+            return self._drawn(rng, seen, refused, rows, DRAWS_PER_NODE)
+        half = DRAWS_PER_NODE // 2
+        yes = self._drawn(rng, seen + 1, refused, rows, half)
+        no = self._drawn(rng, seen, refused + 1, rows, DRAWS_PER_NODE - half)
+        # which half a draw belongs to is luck, and no other stratum may share it
+        return np.asarray(rng.permuted(np.concatenate([yes, no], axis=1), axis=1))
+
+    def _drawn(self, rng: np.random.Generator, seen: float, refused: float, rows: float, size: int) -> Floats:
+        if seen <= 0 or rows <= 0:
+            return np.zeros((NODES, size))
+        odds, reached, _ = _share_densities(seen, refused, self.labels_per_positive * rows)
+        uniform = rng.random((NODES, size))
+        drawn = np.stack([np.interp(wanted, *one) for wanted, *one in zip(uniform, reached, odds, strict=True)])
+        return np.asarray(1 / (1 + np.exp(-drawn)))
+
+
+def _heaviest(counts: AuditCounts, group: NDArray[np.bool_]) -> int:
+    """Where rows were checked most thinly: one more positive there counts for most."""
+    weight = (counts.rows - counts.checked) / (counts.checked + 1)
+    return int(np.argmax(np.where(group, weight, -1.0)))
+
+
+def _share_densities(seen: float, refused: float, pull: Floats) -> tuple[Floats, Floats, Floats]:
+    r"""Log odds, distribution function and log integral of :math:`p^{T-1}(1-p)^{b-1}e^{-cp}`, one row per c."""
+    whole = seen + refused + pull
+    mode = 2 * seen / (whole + np.sqrt(whole**2 - 4 * pull * seen))
+    bend = mode * (1 - mode) * (seen + refused + pull * (1 - 2 * mode))
+    spread = 1 / np.sqrt(np.maximum(bend, 1e-12))
+    odds = np.log(mode / (1 - mode))[:, None] + spread[:, None] * _STEPS
+    rest = np.logaddexp(0, odds)  # minus the log of 1 - p
+    heights = seen * (odds - rest) - refused * rest - pull[:, None] * np.exp(odds - rest)
+    top = heights.max(1, keepdims=True)
+    weight = np.exp(heights - top)
+    pieces = (weight[:, 1:] + weight[:, :-1]) / 2 * np.diff(odds)
+    reached = np.concatenate([np.zeros((len(pull), 1)), np.cumsum(pieces, 1)], axis=1)
+    return odds, reached / reached[:, -1:], top[:, 0] + np.log(reached[:, -1])
+
+
+def _metrics(counts: AuditCounts, above: Floats, below: Floats) -> dict[str, Floats]:
+    """Metrics of draws of the hidden positives above and below the threshold; 0/0 is nan."""
+    rows, picked = float(counts.rows.sum()), float(counts.rows[: counts.flagged].sum())
+    found, missed = above.astype(np.float64), below.astype(np.float64)
+    if counts.scenario is Scenario.SINGLE_SET:
+        high = float(counts.labelled[: counts.flagged].sum())
+        low = float(counts.labelled.sum()) - high
+        found, missed = found + high, missed + low
+        rows += high + low + float(counts.known_negative.sum())
+        picked += high + float(counts.known_negative[: counts.flagged].sum())
+    positives, right = found + missed, rows - picked - missed
+    with np.errstate(divide="ignore", invalid="ignore"):
+        spread = np.sqrt(picked * (rows - picked) * positives * (rows - positives))
+        return {
+            "class_prior": positives / rows,
+            "precision": found / np.float64(picked),
+            "recall": found / positives,
+            "f1": 2 * found / (picked + positives),
+            "accuracy": (found + right) / rows,
+            "specificity": right / (rows - positives),
+            "matthews": (found * right - (picked - found) * missed) / spread,
+        }
+
+
+def _estimate(name: str, drawn: Floats, confidence: float) -> Estimate:
+    known = drawn[np.isfinite(drawn)]
+    least = -1.0 if name == "matthews" else 0.0
+    low, high = (np.where(np.isfinite(drawn), drawn, end) for end in (least, 1.0))
+    tail = (1 - confidence) / 2
+    interval = Interval(_quantile(low, tail), _quantile(high, 1 - tail), confidence, METHOD)
+    if 2 * known.size <= drawn.size:
+        reason = "nothing is predicted positive" if name == "precision" else "most likely there is no positive"
+        return Estimate(name, math.nan, interval, undefined_because=reason)
+    return Estimate(name, float(np.median(known)), interval)
+
+
+def _quantile(drawn: Floats, level: float) -> float:
+    place = min(max(math.ceil(level * drawn.size) - 1, 0), drawn.size - 1)
+    return float(np.partition(drawn, place)[place])
