@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pulens.counts.tally import Tally
     from pulens.doors.bounds import Bounds, bounds
     from pulens.doors.evaluate import Evaluation, evaluate
+    from pulens.doors.reviews import read_reviews
     from pulens.doors.segments import Evaluations, evaluate_by
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
@@ -48,6 +49,7 @@ _HOMES = {
     "compare": "pulens.comparison",
     "evaluate": "pulens.doors.evaluate",
     "evaluate_by": "pulens.doors.segments",
+    "read_reviews": "pulens.doors.reviews",
     "synthesise": "pulens.synthesis",
 }
 _ROOMS = {
@@ -91,6 +93,7 @@ __all__ = [
     "estimate_prior_and_noise",
     "evaluate",
     "evaluate_by",
+    "read_reviews",
     "synthesise",
 ]
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv
 
 from pulens.audits.counts import AuditCounts
 from pulens.audits.estimates import point_values
@@ -89,6 +88,8 @@ def _listed(names: tuple[str, ...]) -> str:
 
 def _if_it_ranks(reviews: Reviews, counts: AuditCounts, unseen: np.ndarray, confidence: float) -> dict[str, Interval]:
     """Metrics with no positive and with the most that the lowest quarter of reviewed rows allows in rows not seen."""
+    from scipy.special import betaincinv
+
     looked = np.flatnonzero(reviews.is_checked)
     order = looked[np.argsort(reviews.scores[looked], kind="stable")]
     quarter = order[: max(1, order.size // 4)]

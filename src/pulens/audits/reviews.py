@@ -121,7 +121,7 @@ class Reviews:
         cls,
         labels: Any,
         scores: Any,
-        above: float,
+        above: Any,
         *,
         below_share: float | None = None,
         answers: Any = None,

@@ -233,7 +233,7 @@ def threshold_sentence(threshold: float, precision: Estimate, recall: Estimate) 
 def assumptions(evaluation: Evaluation) -> tuple[Assumption, ...]:
     """What an evaluation takes for granted: the data's assumptions, and that the threshold is to stay."""
     found = data_assumptions(evaluation.evidence)
-    if evaluation.threshold_choice == "given":
+    if evaluation.threshold_choice in ("given", "fixed before the check"):
         return found
     return (
         *found,
