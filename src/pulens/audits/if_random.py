@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.audits.counts import AuditCounts
+from pulens.audits.counts import AuditCounts, Counts
+from pulens.audits.estimates import Margins, margins_of
+from pulens.audits.formulas import FORMULAS, Formula
+from pulens.audits.limits import one_tail, quantile
 from pulens.confidence import check_confidence
 from pulens.estimate import Estimate, Interval
-from pulens.scenario import Scenario
 from pulens.types import Floats
 
-NODES = 64  # values of the labels per positive that draws are spread over, equally likely
-DRAWS_PER_NODE = 320
+NODES = 128  # values of the labels per positive that draws are spread over, equally likely
+DRAWS_PER_NODE = 160
+POINTS = 150  # of the labels per positive, first over all that is possible, then where the weight lies
 METHOD = "audit and labelled positives, random labelling"
 _STEPS = np.sinh(np.linspace(-3.9, 3.3, 160))  # from the mode, in standard deviations of the log odds: long left tail
 
@@ -23,7 +27,7 @@ _STEPS = np.sinh(np.linspace(-3.9, 3.3, 160))  # from the mode, in standard devi
 def if_random_estimates(
     counts: AuditCounts, *, confidence: float = 0.95, seed: int = 0
 ) -> dict[str, Estimate]:
-    r"""Class prior, precision, recall, F1, accuracy, specificity and Matthews, if labels are random.
+    r"""Class prior, precision, recall, F1 and all else that column one has, if labels are random.
 
     With labels per hidden positive :math:`\lambda`, stratum k of :math:`M_k` rows and share :math:`p_k` of positives
     gives :math:`L_k \sim \mathrm{Poisson}(\lambda M_k p_k)` labelled and :math:`a_k \sim \mathrm{Binomial}(n_k, p_k)`
@@ -37,21 +41,26 @@ def if_random_estimates(
     >>> print(if_random_estimates(counts)["recall"])
     recall 0.655 [0.568, 0.738]
     """
-    confidence = check_confidence(confidence)
+    confidence, names = check_confidence(confidence), tuple(FORMULAS)
     reason = not_defined_because(counts)
     if reason:
-        return {name: Estimate(name, math.nan, undefined_because=reason) for name in METRICS}
-    rng = np.random.default_rng(seed)
+        return {name: Estimate(name, math.nan, undefined_because=reason) for name in names}
+    columns = drawn_metrics(counts, names, seed)
+    return {name: _estimate(name, columns[name], confidence) for name in names}
+
+
+def drawn_metrics(counts: AuditCounts, names: Iterable[str], seed: int, draws: int = DRAWS_PER_NODE) -> dict[str, Floats]:
+    """Draws of metrics, from which limits are taken; ``draws`` for each of 128 values of the labels per positive."""
+    rng, margins = np.random.default_rng(seed), margins_of(counts)
     pooled = PooledShares.of(counts)
     flagged = np.arange(counts.strata) < counts.flagged
-    apart = pooled.totals(rng, [flagged, ~flagged])
-    together = pooled.totals(rng, [np.ones(counts.strata, bool)])
-    columns = _metrics(counts, apart[:, flagged].sum(1), apart[:, ~flagged].sum(1))
-    columns["class_prior"] = _metrics(counts, together.sum(1), np.zeros(len(together)))["class_prior"]
-    return {name: _estimate(name, columns[name], confidence) for name in METRICS}
-
-
-METRICS = ("class_prior", "precision", "recall", "f1", "accuracy", "specificity", "matthews")
+    apart = pooled.totals(rng, [flagged, ~flagged], draws)
+    together = pooled.totals(rng, [np.ones(counts.strata, bool)], draws)
+    answer = {}
+    for name in names:
+        totals = together if FORMULAS[name].reads == "everywhere" else apart
+        answer[name] = _column(FORMULAS[name], margins, totals[:, flagged].sum(1), totals[:, ~flagged].sum(1))
+    return answer
 
 
 def not_defined_because(counts: AuditCounts) -> str | None:
@@ -93,7 +102,7 @@ class PooledShares:
         refusals = (counts.checked - counts.found)[present] + 0.5
         fraction = counts.checked[present] / np.maximum(counts.rows[present], 1)
         # between "every row is a positive" and "a hundredth of a positive is left"
-        logs = np.linspace(math.log(labelled / counts.rows.sum()) - 3, math.log(labelled) + 5, 400)
+        logs = np.linspace(math.log(labelled / counts.rows.sum()) - 3, math.log(labelled) + 5, POINTS)
         for _ in range(2):
             values = np.exp(logs)
             total = labelled * logs
@@ -103,29 +112,29 @@ class PooledShares:
             total = total + 0.5 * np.log(np.maximum(information, 1e-300))
             near = np.flatnonzero(total > total.max() - 25)
             first, last = max(int(near[0]) - 1, 0), min(int(near[-1]) + 1, logs.size - 1)
-            narrower = np.linspace(logs[first], logs[last], 400)
+            narrower = np.linspace(logs[first], logs[last], POINTS)
             weight, used, logs = np.exp(total - total.max()), logs, narrower
         reached = np.concatenate([[0.0], np.cumsum((weight[1:] + weight[:-1]) / 2)])
         return np.asarray(np.exp(np.interp((np.arange(NODES) + 0.5) / NODES, reached / reached[-1], used)))
 
-    def totals(self, rng: np.random.Generator, groups: list[NDArray[np.bool_]]) -> NDArray[np.int64]:
+    def totals(self, rng: np.random.Generator, groups: list[NDArray[np.bool_]], draws: int) -> Counts:
         """Positives of every stratum, one row per draw; each group has one imaginary row."""
         counts = self.counts
-        answer = np.empty((NODES * DRAWS_PER_NODE, counts.strata), np.int64)
+        answer = np.empty((NODES * draws, counts.strata), np.int64)
         unseen = counts.rows - counts.checked
         heavy = {_heaviest(counts, group) for group in groups if group.any()}
         for stratum in range(counts.strata):
-            shares = self._shares(rng, stratum, stratum in heavy)
+            shares = self._shares(rng, stratum, stratum in heavy, draws)
             answer[:, stratum] = counts.found[stratum] + rng.binomial(unseen[stratum], shares.ravel())
         return answer
 
-    def _shares(self, rng: np.random.Generator, stratum: int, heavy: bool) -> Floats:
+    def _shares(self, rng: np.random.Generator, stratum: int, heavy: bool, draws: int) -> Floats:
         seen, refused, rows = self.seen[stratum], self.refused[stratum], float(self.counts.rows[stratum])
         if not heavy:
-            return self._drawn(rng, seen, refused, rows, DRAWS_PER_NODE)
-        half = DRAWS_PER_NODE // 2
+            return self._drawn(rng, seen, refused, rows, draws)
+        half = draws // 2
         yes = self._drawn(rng, seen + 1, refused, rows, half)
-        no = self._drawn(rng, seen, refused + 1, rows, DRAWS_PER_NODE - half)
+        no = self._drawn(rng, seen, refused + 1, rows, draws - half)
         # which half a draw belongs to is luck, and no other stratum may share it
         return np.asarray(rng.permuted(np.concatenate([yes, no], axis=1), axis=1))
 
@@ -160,42 +169,19 @@ def _share_densities(seen: float, refused: float, pull: Floats) -> tuple[Floats,
     return odds, reached / reached[:, -1:], top[:, 0] + np.log(reached[:, -1])
 
 
-def _metrics(counts: AuditCounts, above: Floats, below: Floats) -> dict[str, Floats]:
-    """Metrics of draws of the hidden positives above and below the threshold; 0/0 is nan."""
-    rows, picked = float(counts.rows.sum()), float(counts.rows[: counts.flagged].sum())
-    found, missed = above.astype(np.float64), below.astype(np.float64)
-    if counts.scenario is Scenario.SINGLE_SET:
-        high = float(counts.labelled[: counts.flagged].sum())
-        low = float(counts.labelled.sum()) - high
-        found, missed = found + high, missed + low
-        rows += high + low + float(counts.known_negative.sum())
-        picked += high + float(counts.known_negative[: counts.flagged].sum())
-    positives, right = found + missed, rows - picked - missed
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread = np.sqrt(picked * (rows - picked) * positives * (rows - positives))
-        return {
-            "class_prior": positives / rows,
-            "precision": found / np.float64(picked),
-            "recall": found / positives,
-            "f1": 2 * found / (picked + positives),
-            "accuracy": (found + right) / rows,
-            "specificity": right / (rows - positives),
-            "matthews": (found * right - (picked - found) * missed) / spread,
-        }
+def _column(formula: Formula, margins: Margins, above: Floats, below: Floats) -> Floats:
+    hits, missed = above + margins.labelled_above, below + margins.labelled_below
+    if formula.reads == "everywhere":
+        return formula.of(hits + missed, 0.0, margins.flagged, margins.rows)
+    return formula.of(hits, missed, margins.flagged, margins.rows)
 
 
 def _estimate(name: str, drawn: Floats, confidence: float) -> Estimate:
-    known = drawn[np.isfinite(drawn)]
-    least = -1.0 if name == "matthews" else 0.0
-    low, high = (np.where(np.isfinite(drawn), drawn, end) for end in (least, 1.0))
-    tail = (1 - confidence) / 2
-    interval = Interval(_quantile(low, tail), _quantile(high, 1 - tail), confidence, METHOD)
-    if 2 * known.size <= drawn.size:
-        reason = "nothing is predicted positive" if name == "precision" else "most likely there is no positive"
-        return Estimate(name, math.nan, interval, undefined_because=reason)
-    return Estimate(name, float(np.median(known)), interval)
-
-
-def _quantile(drawn: Floats, level: float) -> float:
-    place = min(max(math.ceil(level * drawn.size) - 1, 0), drawn.size - 1)
-    return float(np.partition(drawn, place)[place])
+    formula, unknown = FORMULAS[name], np.isnan(drawn)
+    low, high = (np.where(unknown, end, drawn) for end in (formula.lowest, formula.highest))
+    tail = one_tail(confidence)
+    ends = (float(quantile(of[:, None], level)[0]) for of, level in ((low, tail), (high, 1 - tail)))
+    interval = Interval(*ends, confidence, METHOD)
+    if 2 * unknown.sum() >= drawn.size:
+        return Estimate(name, math.nan, interval, formula.undefined_because)
+    return Estimate(name, float(np.median(drawn[~unknown])), interval)
