@@ -10,16 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.audits.answers import NO, OPEN, POSITIVE, UNDECIDED, YES, Words
 from pulens.errors import InputError, listed, shown
 from pulens.inputs.columns import file_row, find_column, is_null
 from pulens.inputs.frames import is_frame, open_frame
 from pulens.inputs.tables.whole import plain, read_table
 from pulens.notice import Notice, Severity
 
-POSITIVE, NEGATIVE, UNDECIDED, UNCHECKED = 1, 0, -1, -2
-#: What people write for an answer; anything else is said by ``yes`` and ``no``.
-YES = ("1", "yes", "true", "positive", "+")
-NO = ("0", "no", "false", "negative", "-")
+UNCHECKED = OPEN  # of a row that nobody looked at
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -132,24 +130,21 @@ class ReviewLog:
 
 
 def answer_codes(values: Sequence[Any], *, yes: Sequence[str] = (), no: Sequence[str] = ()) -> NDArray[np.int8]:
-    """Answers as people write them: 1, 0, -1 for ``?``, -2 for an empty cell.
+    """Answers as people write them: 1, 0, -1 for ``?`` or ``unsure``, -2 for an empty cell.
 
     >>> answer_codes(["Yes", "no", "?", "", None, 1.0, True])
     array([ 1,  0, -1, -2, -2,  1,  1], dtype=int8)
     """
-    meaning: dict[str, int] = {"": UNCHECKED, "?": UNDECIDED}
-    meaning |= {word.casefold(): POSITIVE for word in (*YES, *yes)}
-    meaning |= {word.casefold(): NEGATIVE for word in (*NO, *no)}
+    words = Words(yes, no)
     found = np.empty(len(values), np.int8)
     for line, value in enumerate(values):
-        word = "" if is_null(value) else str(value).strip().casefold()
-        word = word[:-2] if word in ("1.0", "0.0") else word
-        if word not in meaning:
+        meaning = UNDECIDED if value == "?" else words.meaning(value)  # in a log somebody looked and did not know
+        if meaning is None:
             raise InputError(
                 f"the answer {shown(value)} in {file_row(line)} is none of {', '.join((*YES, *NO))}, ? or empty. Say "
-                "what it means: yes=[...] or no=[...] (--yes, --no)."
+                "what it means: yes=[...] or no=[...]."
             )
-        found[line] = meaning[word]
+        found[line] = meaning
     return found
 
 

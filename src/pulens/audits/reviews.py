@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.audits.answers import NEGATIVE, POSITIVE, UNDECIDED
 from pulens.audits.counts import AuditCounts, CheckedRows
-from pulens.audits.review_log import NEGATIVE, POSITIVE, UNCHECKED, UNDECIDED, ReviewLog, answer_codes
+from pulens.audits.review_log import UNCHECKED, ReviewLog, answer_codes
 from pulens.errors import AssumptionError, InputError
 from pulens.inputs.columns import array_row, file_row
 from pulens.notice import Notice, Severity

@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 
 from pulens.audits import AuditResult, Identified, ReviewLog, Reviews, identify
+from pulens.audits.plan import AuditPlan
+from pulens.audits.queue import plan_path
 from pulens.audits.review_log import UNCHECKED
+from pulens.counts.sample import PUSample
 from pulens.counts.tally import Tally
 from pulens.errors import AssumptionError, InputError
 from pulens.inputs import Reading, read_sample
@@ -21,8 +24,6 @@ from pulens.inputs.tables.whole import read_table
 from pulens.keywords import hands_on
 from pulens.notice import Notice, Severity
 from pulens.scenario import DEFAULT_SCENARIO
-
-PLAN_SUFFIX = ".audit.json"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -185,7 +186,7 @@ def reviewed(
 
 
 def row_reviews(labels: Any, scores: Any, reading: Reading, asked: ReviewsAsked, *, scenario: str) -> Reviews:
-    """The answers joined to the rows of a file, a table in memory or arrays."""
+    """The answers joined to the rows of a file, a table in memory or arrays; those of a plan by its ranges."""
     if scores is None and not is_frame(labels) and not isinstance(labels, str | Path):
         raise InputError(
             f"reviews are joined to rows: give labels and scores, a table in memory or a file, got "
@@ -197,6 +198,15 @@ def row_reviews(labels: Any, scores: Any, reading: Reading, asked: ReviewsAsked,
             "pulens audit plan wrote, with its plan beside it."
         )
     sample = read_sample(labels, scores, allow_one_kind=True, **reading.rows)
+    planned = _planned(asked, 0.95)
+    if planned is not None:
+        plan = getattr(planned, "plan", None)
+        if plan is None:
+            raise InputError(
+                "counts alone do not say which rows were checked: give the queue, with its plan beside it."
+            )
+        ids = None if plan.id is None else _ids(labels, scores, plan.id, reading)
+        return of_plan(planned, plan, sample, ids)
     if asked.reviews is None:
         return Reviews.reviewed_above(
             sample.labels,
@@ -224,6 +234,39 @@ def row_reviews(labels: Any, scores: Any, reading: Reading, asked: ReviewsAsked,
     return replace(found, notices=(*found.notices, *notices))
 
 
+def of_plan(result: AuditResult, plan: AuditPlan, sample: PUSample, ids: Sequence[Any] | None) -> Reviews:
+    """The answers of a queue on the rows of the table, each in the range of scores that it was drawn from."""
+    assert result.checked_rows is not None  # a queue's answers always name their rows
+    names = plan.rows.name[: len(result.checked_rows)]
+    known = {str(one): place for place, one in enumerate(range(len(sample)) if ids is None else ids)}
+    lost = [name for name in names if name not in known]
+    if lost:
+        raise InputError(f"the table has changed since the plan: it has no row {lost[0]!r}, which was checked.")
+    places = np.array([known[name] for name in names], np.int64)
+    answer = np.full(len(sample), UNCHECKED, np.int8)
+    answer[places] = result.checked_rows.answer
+    labels = np.where(answer != UNCHECKED, 0, sample.labels).astype(np.int8)
+    cell = np.where(labels == 0, plan.strata.of(sample.scores), -1).astype(np.int64)
+    rows = np.bincount(cell[cell >= 0], minlength=len(plan.strata))
+    same = np.array_equal(rows, plan.strata.rows) and np.array_equal(cell[places], result.checked_rows.stratum)
+    if not same:
+        raise InputError(
+            f"the table has changed since the plan: its ranges of scores hold {rows.tolist()} unlabelled rows, those "
+            f"of the plan {plan.strata.rows.tolist()}, or the rows have other scores. Give the table and the column "
+            "of scores that the rows were drawn by."
+        )
+    return Reviews(
+        cell=cell,
+        answer=answer,
+        labels=labels,
+        scores=sample.scores,
+        probability=plan.probability,
+        scenario=plan.scenario,
+        how=f"drawn by a plan with seed {plan.seed}",
+        notices=result.told,
+    )
+
+
 def _ids(labels: Any, scores: Any, name: str, reading: Reading) -> Sequence[Any]:
     if scores is not None:
         raise InputError(f"id={name!r} names a column of a table or file; arrays are joined by row.")
@@ -236,7 +279,7 @@ def _planned(asked: ReviewsAsked, confidence: float) -> AuditResult | None:
     """The answer of a queue that has its plan beside it, or one that was read before."""
     if isinstance(asked.reviews, AuditResult):
         found: AuditResult | None = asked.reviews
-    elif isinstance(asked.reviews, str | Path) and plan_beside(asked.reviews).is_file():
+    elif isinstance(asked.reviews, str | Path) and plan_path(asked.reviews).is_file():
         from pulens.doors.audit import read_audit
 
         found = read_audit(asked.reviews, confidence=confidence)
@@ -247,16 +290,6 @@ def _planned(asked: ReviewsAsked, confidence: float) -> AuditResult | None:
             "the plan says how rows were chosen: leave out reviewed_above= and reviewed_below_share=."
         )
     return found
-
-
-def plan_beside(queue: str | Path) -> Path:
-    """Where the plan of a queue lies.
-
-    >>> plan_beside("work/queue.csv").name
-    'queue.audit.json'
-    """
-    path = Path(queue)
-    return path.with_name(path.stem + PLAN_SUFFIX)
 
 
 def _beside_the_plan(
@@ -274,22 +307,38 @@ def put_back(tally: Tally, planned: AuditResult) -> Tally:
     Answers that were written into the table as labels since then are taken out again: a found positive is an unlabelled
     row that was looked at. Which of the answers were written is what makes the counts those of the plan.
     """
-    counts, checked = planned.counts, planned.checked_rows
-    wanted = (int(counts.labelled.sum()), int(counts.rows.sum()), int(counts.known_negative.sum()))
-    options = [((), tally)]
-    if checked is not None:
-        options += [(codes, _moved_back(tally, checked, codes)) for codes in ((1,), (0,), (1, 0))]
-    for _, one in options:
-        totals = one.totals
-        same = (int(totals.labelled), int(totals.unlabelled), int(totals.negative)) == wanted
-        if same and _same_ranges(one, planned):
+    if tally.binning is not None:
+        raise InputError(
+            "the scores were binned, and the ranges that rows were drawn from cut bins: keep every distinct score "
+            "(tolerance=0, --tolerance 0)."
+        )
+    checked = planned.checked_rows
+    moves = ((), (1,), (0,), (1, 0)) if checked is not None else ((),)
+    for codes in moves:
+        one = _moved_back(tally, checked, codes) if codes else tally
+        if _is_as_planned(one, planned):
             return one
-    totals = tally.totals
+    totals, counts = tally.totals, planned.counts
     raise InputError(
         f"the table has changed since the plan: it has {totals.labelled:,.10g} labelled, {totals.unlabelled:,.10g} "
-        f"unlabelled and {totals.negative:,.10g} known negative rows, the plan {wanted[0]:,}, {wanted[1]:,} and "
-        f"{wanted[2]:,}, or other scores. Give the table that the rows were drawn from, or draw new ones."
+        f"unlabelled and {totals.negative:,.10g} known negative rows, the plan {counts.labelled.sum():,}, "
+        f"{counts.rows.sum():,} and {counts.known_negative.sum():,}, or scores differ. Give the table that the rows "
+        "were drawn from, or draw new ones."
     )
+
+
+def _is_as_planned(tally: Tally, planned: AuditResult) -> bool:
+    """Whether each range of scores holds as many rows of each kind as when rows were drawn."""
+    counts, plan = planned.counts, getattr(planned, "plan", None)
+    if plan is None:  # counts alone: all that is known of the ranges is where the threshold lies
+        edges = [] if planned.threshold is None else [planned.threshold]
+        cut = [counts.flagged] if edges else []
+    else:
+        edges, cut = list(plan.strata.edges), list(range(1, len(plan.strata)))
+    seen = np.array([*(tally.at(edge) for edge in edges), tally.totals])
+    kinds = (counts.labelled, counts.rows, counts.known_negative)
+    known = np.array([[kind[:end].sum() for kind in kinds] for end in (*cut, counts.strata)])
+    return bool(np.array_equal(seen.astype(np.int64), known))
 
 
 def _moved_back(tally: Tally, checked: Any, codes: tuple[int, ...]) -> Tally:
@@ -305,25 +354,6 @@ def _moved_back(tally: Tally, checked: Any, codes: tuple[int, ...]) -> Tally:
     if (labelled < 0).any() or (negative < 0).any():
         return tally
     return Tally.from_increments(tally.thresholds, labelled, unlabelled, negative if negative.any() else None)
-
-
-def _same_ranges(tally: Tally, planned: AuditResult) -> bool:
-    """Whether each range of scores holds as many rows as it did; ranges are known by the plan's own counts."""
-    before = planned.tally
-    if before is None:
-        return _same_flagged(tally, planned)
-    return tally == before
-
-
-def _same_flagged(tally: Tally, planned: AuditResult) -> bool:
-    if planned.threshold is None:
-        return True
-    counts, above = planned.counts, slice(0, planned.counts.flagged)
-    found = tally.at(planned.threshold)
-    return (int(found.unlabelled), int(found.labelled)) == (
-        int(counts.rows[above].sum()),
-        int(counts.labelled[above].sum()),
-    )
 
 
 def contradiction(result: AuditResult) -> Notice | None:

@@ -70,6 +70,10 @@ def verdict(evaluation: Evaluation) -> tuple[str, ...]:
     """What the model achieves, in two or three sentences."""
     from pulens.report.hardly_known import prior_is_hardly_known
 
+    if evaluation.audit is not None:
+        from pulens.report.audit_summary import audit_verdict
+
+        return audit_verdict(evaluation.audit)
     if evaluation.labelling is not None:
         return contradiction_verdict(evaluation)
     found = evaluation.estimates
