@@ -1,4 +1,4 @@
-"""What a reader of an audit is shown: both columns beside the recovered numbers, the test of labelling, what is next."""
+"""What a reader of an audit is shown: both columns beside recovered numbers, the test of labelling, what comes next."""
 
 from __future__ import annotations
 
