@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pulens.comparison import Comparison, compare
     from pulens.counts.sample import PUSample
     from pulens.counts.tally import Tally
+    from pulens.doors.audit import more_audit, plan_audit, read_audit
     from pulens.doors.bounds import Bounds, bounds
     from pulens.doors.evaluate import Evaluation, evaluate
     from pulens.doors.reviews import read_reviews
@@ -48,6 +49,9 @@ _HOMES = {
     "estimate_prior_and_noise": "pulens.priors",
     "compare": "pulens.comparison",
     "evaluate": "pulens.doors.evaluate",
+    "more_audit": "pulens.doors.audit",
+    "plan_audit": "pulens.doors.audit",
+    "read_audit": "pulens.doors.audit",
     "evaluate_by": "pulens.doors.segments",
     "read_reviews": "pulens.doors.reviews",
     "synthesise": "pulens.synthesis",
@@ -93,6 +97,9 @@ __all__ = [
     "estimate_prior_and_noise",
     "evaluate",
     "evaluate_by",
+    "more_audit",
+    "plan_audit",
+    "read_audit",
     "read_reviews",
     "synthesise",
 ]

@@ -34,7 +34,6 @@ class Answers:
     checked: CheckedRows
     notices: tuple[Notice, ...]
     reached: int
-    cells: Mapping[str, Mapping[str, Any]]
 
     def __len__(self) -> int:
         return len(self.checked)
@@ -92,42 +91,65 @@ def read_answers(
 
 def answers_of(plan: AuditPlan, table: Table, words: Words) -> Answers:
     """The same of a table that is read already."""
-    names = plan.rows.name
-    column = ROW if plan.id is None else plan.id
-    told = table.column(column) if len(table.names) else []
     answers = table.column(find_column("answer", table.names))
     _check_probabilities(table)
-    given: dict[str, list[tuple[int, int]]] = {}
-    cells: dict[str, dict[str, Any]] = {}
-    columns = {name: values for name, values in zip(table.names, table.columns, strict=True) if name}
-    find = _finder(names)
-    strange = []
-    for place, (name, answer) in enumerate(zip(told, answers, strict=True)):
-        if is_null(name) and all(is_null(values[place]) for values in columns.values()):
-            continue  # a blank line, as spreadsheets leave them
-        found = find(name)
-        if found is None:
-            strange.append((name, place))
-            continue
-        meaning = words.meaning(answer)
+    given: dict[str, list[int]] = {}
+    for name, place in _matched(plan, table):
+        meaning = words.meaning(answers[place])
         if meaning is None:
             raise InputError(
-                f"the answer {shown(answer)} in {file_row(place)} is neither yes nor no. Answers are {', '.join(YES)} "
-                f"or {', '.join(NO[:-1])}, nothing or ? where there is none, unsure; other words are declared: "
-                "yes=... and no=... (--yes, --no)."
+                f"the answer {shown(answers[place])} in {file_row(place)} is neither yes nor no. Answers are "
+                f"{', '.join(YES)} or {', '.join(NO[:-1])}, nothing or ? where there is none, unsure; other words are "
+                "declared: yes=... and no=... (--yes, --no)."
             )
-        given.setdefault(found, []).append((meaning, place))
-        if meaning != OPEN or found not in cells:
-            cells[found] = _theirs(columns, place, column)
-    _refuse_strange(strange, column)
+        given.setdefault(name, []).append(meaning)
     meanings, twice = _once(given)
+    names = plan.rows.name
     codes = np.array([meanings.get(name, OPEN) for name in names], np.int64)
-    return _counted(plan, codes, twice, sum(name not in given for name in names), cells)
+    return _counted(plan, codes, twice, sum(name not in given for name in names))
 
 
-def _theirs(columns: Mapping[str, Sequence[Any]], place: int, column: str) -> dict[str, Any]:
-    """What stands in a queue's row and stays in it when more rows are added."""
-    return {name: values[place] for name, values in columns.items() if name not in (column, "batch", "probability")}
+def cells_of(plan: AuditPlan, table: Table) -> dict[str, dict[str, Any]]:
+    """What stands in each row of a queue and stays in it when more rows are added, answers in any words.
+
+    Of a row that stands there twice the one with an answer counts.
+    """
+    answers = table.column(find_column("answer", table.names))
+    ours = (ROW if plan.id is None else plan.id, "batch", "probability")
+    found: dict[str, dict[str, Any]] = {}
+    for name, place in _matched(plan, table):
+        cells = {
+            column: values[place]
+            for column, values in zip(table.names, table.columns, strict=True)
+            if column and column not in ours
+        }
+        if name in found and not is_null(answers[place]) and not is_null(found[name]["answer"]):
+            if _word(answers[place]) != _word(found[name]["answer"]):
+                raise InputError(
+                    f"the row {shown(name)} was answered twice, and differently. Keep one answer for each."
+                )
+        elif name not in found or not is_null(answers[place]):
+            found[name] = cells
+    return found
+
+
+def _matched(plan: AuditPlan, table: Table) -> list[tuple[str, int]]:
+    """The planned row that each row of a table is, and its place there; blank lines are left out."""
+    column = ROW if plan.id is None else plan.id
+    told = table.column(column)
+    find = _finder(plan.rows.name)
+    named = [values for name, values in zip(table.names, table.columns, strict=True) if name]
+    found, strange = [], []
+    for place, value in enumerate(told):
+        if is_null(value) and all(is_null(values[place]) for values in named):
+            continue
+        name = find(value)
+        if name is None:
+            strange.append((value, place))
+        else:
+            found.append((name, place))
+    _refuse_strange(strange, column)
+    return found
 
 
 def _finder(names: Sequence[str]) -> Any:
@@ -165,17 +187,17 @@ def _refuse_strange(strange: list[tuple[Any, int]], column: str) -> None:
         raise InputError(f"{file_row(place)} has no {column!r}, so it is not known which row was answered.")
     raise InputError(
         f"{len(strange):,} row{'s are' if len(strange) > 1 else ' is'} not in the plan: {column} "
-        f"{listed([name for name, _ in strange], limit=5)}, first in {file_row(place)}. Is the plan that of this queue? "
-        "Rows that were not drawn by it say nothing about the others: take them out."
+        f"{listed([name for name, _ in strange], limit=5)}, first in {file_row(place)}. Is the plan that of this "
+        "queue? Rows that were not drawn by it say nothing about the others: take them out."
     )
 
 
-def _once(given: Mapping[str, list[tuple[int, int]]]) -> tuple[dict[str, int], int]:
+def _once(given: Mapping[str, list[int]]) -> tuple[dict[str, int], int]:
     """One meaning for each row; a row answered twice must have been answered alike."""
     found: dict[str, int] = {}
     different, twice = [], 0
     for name, answers in given.items():
-        meanings = {meaning for meaning, _ in answers} - {OPEN}
+        meanings = set(answers) - {OPEN}
         twice += len(answers) > 1
         if len(meanings) > 1:
             different.append(name)
@@ -213,7 +235,6 @@ def _counted(
     codes: NDArray[np.int64],
     twice: int,
     missing: int,
-    cells: Mapping[str, Mapping[str, Any]],
 ) -> Answers:
     answered = np.flatnonzero(codes != OPEN)
     reached = int(answered[-1]) + 1 if answered.size else 0
@@ -226,7 +247,7 @@ def _counted(
 
     counts = plan.counts_of(count(seen >= UNDECIDED), count(seen == POSITIVE), count(seen == UNDECIDED))
     checked = CheckedRows(stratum=stratum.astype(np.int64), score=plan.rows.score[:reached], answer=seen)
-    return Answers(counts, checked, tuple(_notices(seen, twice, missing, len(codes))), reached, cells)
+    return Answers(counts, checked, tuple(_notices(seen, twice, missing, len(codes))), reached)
 
 
 def _notices(seen: NDArray[np.int64], twice: int, missing: int, planned: int) -> list[Notice]:

@@ -30,7 +30,7 @@ def thinned(tally: Tally, exact_at: Iterable[float], most: int = MOST_STEPS) -> 
         return tally
     falling = -tally.thresholds.astype(np.float64)
     named = np.searchsorted(falling, -np.array(sorted(set(exact_at)), np.float64), "right") - 1
-    places = [named, named - 1, [len(tally) - 1]]
+    places: list[NDArray[np.intp]] = [named, named - 1, np.array([len(tally) - 1])]
     for kind in (getattr(tally, name) for name in _KINDS):
         if kind[-1]:
             ranks = np.linspace(0, float(kind[-1]), most // 3)

@@ -1,4 +1,4 @@
-"""Which rows a person should check: strata, how many rows in each, and the rows themselves in the order to check them."""
+"""Which rows a person should check: strata, how many rows in each, and the rows in the order to check them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from pulens.notice import Notice, Severity
 from pulens.scenario import Scenario
 
 if TYPE_CHECKING:
-    from pulens.audits.forecast import Forecast
+    from pulens.audits.forecast import AuditForecast, RowsNeeded
 
 FEW_ROWS = 25  # budgets below it leave most intervals nearly [0, 1]
 FEW_LABELLED = 5  # labelled rows below it say nothing about labelling
@@ -117,15 +117,30 @@ class AuditPlan:
         return digest_of(self.strata)
 
     @cached_property
-    def forecast(self) -> Forecast:
+    def forecast(self) -> AuditForecast:
         """How wide intervals will be, for this and other numbers of rows; simulated when it is first asked for."""
-        from pulens.audits.forecast import forecast
+        from pulens.audits.forecast import BUDGETS, forecast_of
 
-        return forecast(self.counts, goal=self.goal, budget=self.budget, positives=self.positives, seed=self.seed)
+        budgets = sorted({*BUDGETS, self.budget})
+        return forecast_of(self.counts, goal=self.goal, positives=self.positives, budgets=budgets, seed=self.seed)
 
-    def rows_for(self, metric: str = "f1", *, width: float) -> int:
+    def rows_for(self, metric: str = "f1", *, width: float) -> RowsNeeded:
         """How many rows to check until the interval of a metric is about so wide, whatever the labelling."""
-        return int(self.forecast.rows_for(metric, width=width))
+        return self.forecast.rows_for(metric, width=width)
+
+    def power(self, *, favours: Literal["high", "low"] = "high", factor: float = 3.0) -> float:
+        """The chance that these rows show it when labels favour the better half of the positives so many times."""
+        from pulens.audits.allocation import guesses
+        from pulens.audits.labelling_power import power_of_test
+
+        strata = self.strata
+        labelled = int(strata.labelled.sum())
+        if not labelled:
+            return 0.0
+        guess = np.mean(guesses(strata.rows, strata.labelled, strata.flagged, self.positives), axis=0)
+        return power_of_test(
+            strata.rows, self.allocation, guess, labelled, favours=favours, factor=factor, seed=self.seed
+        )
 
     @property
     def notices(self) -> tuple[Notice, ...]:
@@ -236,7 +251,9 @@ def _notices(plan: AuditPlan) -> list[Notice]:
         found.append(Notice(Severity.NOTE, code, words))
 
     if plan.budget >= strata.rows.sum():
-        note("every-row", f"Every one of the {plan.budget:,} unlabelled rows is in the queue: nothing is left to chance.")
+        note(
+            "every-row", f"Every one of the {plan.budget:,} unlabelled rows is in the queue: nothing is left to chance."
+        )
     elif plan.budget < FEW_ROWS:
         note(
             "few-rows",

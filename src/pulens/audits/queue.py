@@ -90,8 +90,8 @@ def refuse_answered(path: AnyPath) -> None:
         return  # something else, which may be replaced as any file may
     if answered:
         raise PulensError(
-            f"{path} holds {answered:,} answer{'s' if answered > 1 else ''}, which would be lost: name another file, or "
-            "remove this one first."
+            f"{path} holds {answered:,} answer{'s' if answered > 1 else ''}, which would be lost: name another file, "
+            "or remove this one first."
         )
 
 

@@ -84,7 +84,9 @@ def read_excel(path: str | Path) -> Table:
         content = Path(path).read_bytes()
         with zipfile.ZipFile(io.BytesIO(content)) as parts:
             if sum(part.file_size for part in parts.infolist()) > MOST_UNPACKED:
-                raise InputError(f"{path}: holds more than {MOST_UNPACKED:,} bytes when unpacked; no such file needs it.")
+                raise InputError(
+                    f"{path}: holds more than {MOST_UNPACKED:,} bytes when unpacked; no such file needs it."
+                )
             for part in parts.namelist():
                 if part.endswith((".xml", ".rels")) and b"<!DOCTYPE" in parts.read(part):
                     raise InputError(f"{path}: not a readable Excel file: {part} declares a document type of its own.")
