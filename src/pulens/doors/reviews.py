@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,13 +17,18 @@ from pulens.audits.queue import plan_path
 from pulens.audits.review_log import UNCHECKED
 from pulens.counts.sample import PUSample
 from pulens.counts.tally import Tally
-from pulens.errors import AssumptionError, InputError
+from pulens.errors import AssumptionError, InputError, PulensError
+from pulens.estimate import Estimate
+from pulens.evidence import Question
+from pulens.frozen import FrozenMapping
 from pulens.inputs import Reading, read_sample
 from pulens.inputs.addresses import is_address
 from pulens.inputs.frames import is_frame, open_frame
 from pulens.inputs.tables.whole import read_table
 from pulens.keywords import hands_on
+from pulens.metrics import METRICS
 from pulens.notice import Notice, Severity
+from pulens.recovery import recover_at
 from pulens.scenario import DEFAULT_SCENARIO
 
 
@@ -367,3 +373,21 @@ def contradiction(result: AuditResult) -> Notice | None:
         f"{verdict.verdict} Recovered numbers rest on random labelling and do not hold for these rows: use the "
         "numbers of the audit, which assume nothing about labels.",
     )
+
+
+def recovered_beside(result: AuditResult) -> Mapping[str, Estimate]:
+    """The audit's metrics as formulas recover them that take labels for random; none where nothing is labelled.
+
+    The class prior is the audit's own, so what differs is what labels that are not random do.
+    """
+    tally = result.tally
+    if tally is None or result.threshold is None or not tally.totals.labelled or not tally.totals.unlabelled:
+        return FrozenMapping()
+    try:
+        evidence = Question(class_prior=result.class_prior, scenario=str(result.counts.scenario)).settle(tally)
+        table = recover_at(tally, evidence.assumptions, result.threshold)
+    except PulensError:  # an audit that found every row positive, or left rows out: nothing can be recovered
+        return FrozenMapping()
+    names = [name for name in result.estimates if name in METRICS and METRICS[name].reads == "threshold"]
+    values = {name: float(METRICS[name].compute(table)[0]) for name in names}
+    return FrozenMapping({name: Estimate(name, value) for name, value in values.items() if not math.isnan(value)})

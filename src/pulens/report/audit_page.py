@@ -11,7 +11,15 @@ import numpy as np
 from pulens.audits.estimates import estimated_positives
 from pulens.audits.limits import stratum_limits
 from pulens.notice import Severity
-from pulens.report.audit_summary import AuditRow, AuditSummary, audit_verdict, limits, number, summarise_audit
+from pulens.report.audit_summary import (
+    AuditRow,
+    AuditSummary,
+    audit_verdict,
+    limits,
+    number,
+    range_words,
+    summarise_audit,
+)
 from pulens.report.html import render
 from pulens.report.words import title_of
 
@@ -155,21 +163,6 @@ def _strata(result: AuditResult, edges: tuple[float, ...] | None) -> dict[str, A
     return {"name": "scores" if result.score_ranges else "cell", "rows": rows}
 
 
-def range_words(place: int, strata: int, edges: tuple[float, ...] | None) -> str:
-    """A stratum's scores in words; its number where they are not known.
-
-    >>> [range_words(place, 3, (0.9, 0.5)) for place in range(3)]
-    ['0.9 or more', '0.5 to 0.9', 'below 0.5']
-    """
-    if edges is None or len(edges) != strata - 1 or strata == 1:
-        return f"{place + 1}"
-    if place == 0:
-        return f"{edges[0]:.4g} or more"
-    if place == strata - 1:
-        return f"below {edges[-1]:.4g}"
-    return f"{edges[place]:.4g} to {edges[place - 1]:.4g}"
-
-
 def labelling_curve_data(result: AuditResult, edges: tuple[float, ...] | None = None) -> dict[str, Any] | None:
     """The labelling curve with its band, as the script draws it; ``None`` where there is none."""
     if result.labelling is None or not result.score_ranges:
@@ -196,12 +189,21 @@ def _forecast(result: AuditResult, forecast: AuditForecast) -> dict[str, Any]:
     """The widths of the first guess there is: after checking there is one."""
     widths = next(iter(forecast.widths.values()))
     names = [name for name in ("precision", "recall", "f1", "class_prior") if name in widths]
+    spent = int(result.counts.checked.sum())
+    ahead = [place for place, budget in enumerate(forecast.budgets) if budget > spent]
     return {
-        "budgets": list(forecast.budgets),
-        "widths": {name: [_finite(one) for one in widths[name]] for name in names},
+        "budgets": [spent, *(forecast.budgets[place] for place in ahead)],
+        "widths": {
+            name: [_width_now(result, name), *(_finite(widths[name][place]) for place in ahead)] for name in names
+        },
         "titles": {name: "Class prior" if name == "class_prior" else title_of(name) for name in names},
-        "spent": int(result.counts.checked.sum()),
+        "spent": spent,
     }
+
+
+def _width_now(result: AuditResult, name: str) -> float | None:
+    interval = result.estimates[name].interval
+    return None if interval is None else _finite(interval.width)
 
 
 def _finite(value: float) -> float | None:

@@ -12,6 +12,7 @@ from pulens.report.words import doubt, percent, title_of
 
 if TYPE_CHECKING:
     from pulens.audits import AuditResult, Identified
+    from pulens.audits.labelling_curve import LabellingRate
 
 #: In reading order; the others are in the JSON.
 SHOWN = ("precision", "recall", "f1", "class_prior", "accuracy", "specificity", "matthews_correlation", "roc_auc")
@@ -139,9 +140,33 @@ def _curve(result: AuditResult) -> tuple[tuple[str, str], ...]:
     """A label's chance in each range of scores: the range's name, and value with limits."""
     if result.labelling is None or not result.score_ranges:
         return ()
-    counts = result.counts
+    plan, counts = getattr(result, "plan", None), result.counts
+    edges = None if plan is None else plan.strata.edges
     names = [f"{int(counts.rows[place]):,} rows" for place in range(counts.strata)]
-    return tuple((name, str(rate)) for name, rate in zip(names, result.labelling.curve, strict=True))
+    if edges is not None:
+        names = [range_words(place, counts.strata, edges) for place in range(counts.strata)]
+    return tuple((name, _rate(rate)) for name, rate in zip(names, result.labelling.curve, strict=True))
+
+
+def _rate(rate: LabellingRate) -> str:
+    value = f"{rate.value:.3f}" if math.isfinite(rate.value) else "none found"
+    high = f"{rate.high:.3f}" if math.isfinite(rate.high) else "no limit"
+    return f"{value:<12}{rate.low:.3f} to {high}"
+
+
+def range_words(place: int, strata: int, edges: tuple[float, ...] | None) -> str:
+    """A stratum's scores in words; its number where they are not known.
+
+    >>> [range_words(place, 3, (0.9, 0.5)) for place in range(3)]
+    ['0.9 or more', '0.5 to 0.9', 'below 0.5']
+    """
+    if edges is None or len(edges) != strata - 1 or strata == 1:
+        return f"{place + 1}"
+    if place == 0:
+        return f"{edges[0]:.4g} or more"
+    if place == strata - 1:
+        return f"below {edges[-1]:.4g}"
+    return f"{edges[place]:.4g} to {edges[place - 1]:.4g}"
 
 
 def _curve_words(result: AuditResult) -> str:

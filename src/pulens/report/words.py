@@ -139,7 +139,7 @@ def prior_words(evidence: Evidence) -> str:
     words += f", {method}" if method == prior.method else f", estimated from these rows (method {method})"
     if evidence.scenario is Scenario.SINGLE_SET and evidence.tally.totals.unlabelled:
         words += f"; {prior.unlabelled:.3g} among the unlabelled rows"
-    if prior.feasible is not None:
+    if prior.feasible is not None and prior.feasible != prior.interval:
         reach = f"{prior.feasible.low:.3g} to {prior.feasible.high:.3g}"
         words += f". Without the estimate's assumption the data allow {reach}"
     return words

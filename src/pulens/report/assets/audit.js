@@ -15,10 +15,10 @@ const page = (() => {
       return {
         id: "forecast",
         title: "What more rows would give",
-        x: { label: "rows checked in all", min: across[0], max: across[across.length - 1], ticks: across, tell: (v) => `${Math.round(10 ** v)}` },
+        x: { label: "rows checked in all", min: across[0], max: Math.max(across[across.length - 1], across[0] + 0.1), ticks: across, tell: (v) => `${Math.round(10 ** v)}` },
         y: { label: "width of the interval", min: 0, max: Math.min(1, most * 1.08) },
         layers: [
-          { kind: "upright", at: Math.log10(Math.max(spent, budgets[0])), colour: palette.accent, dash: "3 3", name: `checked so far: ${spent}` },
+          { kind: "upright", at: Math.log10(spent), colour: palette.accent, dash: "3 3", name: `checked so far: ${spent}` },
           ...metrics.map((name, k) => ({ kind: "line", x: across, y: widths[name].map(finite), colour: palette.series[k % 6], name: raw.forecast.titles[name] })),
         ],
         table: () => ({ header: ["rows", ...metrics.map((name) => raw.forecast.titles[name])], rows: budgets.map((rows, k) => [rows, ...metrics.map((name) => finite(widths[name][k]))]) }),
