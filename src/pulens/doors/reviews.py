@@ -32,6 +32,10 @@ from pulens.recovery import recover_at
 from pulens.scenario import DEFAULT_SCENARIO
 
 
+class NothingLabelledError(InputError):
+    """Every label is an answer of a review, so nothing can be recovered from labels."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ReviewsAsked:
     """What may be said about reviews beside rows; see :func:`read_reviews`."""
@@ -180,11 +184,12 @@ def reviewed(
         raise InputError("an audit counts rows; weighted rows are not supported. Leave the weights out.")
     planned = _planned(asked, confidence)
     if planned is not None:
+        _refuse_other_scenario(planned, scenario)
         return _beside_the_plan(planned, labels, scores, reading, confidence, seed)
     rows = row_reviews(labels, scores, reading, asked, scenario=scenario)
     tally = Tally.from_arrays(rows.labels, rows.scores)
     if check and not tally.totals.labelled:
-        raise InputError(
+        raise NothingLabelledError(
             "every labelled row is an answer of the review, so nothing can be recovered from labels: see what the "
             "review itself proves with pulens.read_reviews(...)."
         )
@@ -296,6 +301,15 @@ def _planned(asked: ReviewsAsked, confidence: float) -> AuditResult | None:
             "the plan says how rows were chosen: leave out reviewed_above= and reviewed_below_share=."
         )
     return found
+
+
+def _refuse_other_scenario(planned: AuditResult, scenario: str) -> None:
+    own = planned.counts.scenario
+    if str(own) != str(scenario):
+        raise AssumptionError(
+            f"the rows were drawn for scenario {own}, and {scenario} is asked for: say scenario='{own}' (--scenario "
+            f"{own}), or plan again. In the single set numbers speak of all rows, in case-control of the unlabelled."
+        )
 
 
 def _beside_the_plan(
