@@ -181,6 +181,16 @@ class Reviews:
         chosen = self._strata(np.asarray(decision, bool))
         return np.array([self.probability[cell] for _, cell in chosen])
 
+    def sibling_share(self, decision: Any) -> NDArray[np.float64]:
+        """The share found in the whole cell of each stratum: what stands in where a part of it was not checked."""
+        seen = (self.answer == POSITIVE) + (self.answer == UNDECIDED) / 2
+        of_cell = np.full(self.probability.size, np.nan)
+        for cell in range(of_cell.size):
+            mine = self.is_checked & (self.cell == cell)
+            if mine.any():
+                of_cell[cell] = float(seen[mine].mean())
+        return np.array([of_cell[cell] for _, cell in self._strata(np.asarray(decision, bool))])
+
     def are_ranges(self, decision: Any) -> bool:
         """Whether each stratum is a range of scores, so that the chance of being checked depends on the score alone."""
         return self._ranges(self._strata(np.asarray(decision, bool)), np.asarray(decision, bool)) is not None

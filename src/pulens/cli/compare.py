@@ -13,6 +13,8 @@ from pulens.cli._options import (
     interval_options,
     many_scores_options,
     reading_arguments,
+    review_arguments,
+    review_options,
     table_options,
 )
 from pulens.errors import PulensError
@@ -26,6 +28,7 @@ from pulens.errors import PulensError
 @table_options
 @assumption_options
 @audit_options
+@review_options
 @click.option("--metric", multiple=True, help="Metric to compare by; the verdict is about the first.")
 @click.option(
     "--threshold",
@@ -59,6 +62,7 @@ def command(
       pulens compare scores.csv --score model_a --score model_b --class-prior 0.1:0.2 --threshold 0.5
       pulens compare scores.csv --score model_a --score model_b --class-prior 0.15 --html models.html
       pulens compare scores.csv --score model_a --score model_b --class-prior 0.15 --json -
+      pulens compare scores.csv --score model_a --score model_b --threshold 0.5 --reviews queue.csv
       pulens compare "lake/*.parquet" --score model_a --score model_b --where "day > '2024-01-01'"
     """
     from pulens.cli._output import working
@@ -66,7 +70,9 @@ def command(
     from pulens.comparison import compare
     from pulens.inputs.tallies import is_tally_file
 
-    check_targets({"--html": html_path, "--json": json_path}, file)
+    checked = review_arguments(given)
+    read_from = (file, *([] if checked["reviews"] is None else [checked["reviews"]]))
+    check_targets({"--html": html_path, "--json": json_path}, *read_from)
     assumed = ("class_prior", "unlabelled_prior", "label_noise", "scenario", "audit", "combine")
     names = (*assumed, "confidence", "redraws", "seed")
     reading = reading_arguments({**given, "score": list(score) or None})
@@ -79,6 +85,7 @@ def command(
             metrics=metric or None,
             threshold=_thresholds(threshold),
             **{name: given[name] for name in names},
+            **checked,
             **reading,
         )
     texts = {} if html_path is None else {html_path: comparison.to_html()}

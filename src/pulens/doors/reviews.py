@@ -28,6 +28,7 @@ from pulens.inputs.tables.whole import read_table
 from pulens.keywords import hands_on
 from pulens.metrics import METRICS
 from pulens.notice import Notice, Severity
+from pulens.priors import ClassPrior
 from pulens.recovery import recover_at
 from pulens.scenario import DEFAULT_SCENARIO
 
@@ -87,6 +88,7 @@ class Reviewed:
             confidence=self.confidence,
             seed=self.seed,
             score_ranges=self.rows.are_ranges(decision),
+            unchecked_share=self.rows.sibling_share(decision),
             told=self.rows.notices,
         )
 
@@ -97,11 +99,16 @@ class Reviewed:
         return identify(self.rows, self.rows.scores >= threshold, confidence=self.confidence)
 
     @cached_property
-    def prior_of_audit(self) -> Any:
-        """The audit's class prior, or ``None`` where rows were left out of it altogether."""
+    def class_prior(self) -> ClassPrior:
+        """The audit's; refused where rows were left out of it altogether. It does not depend on the threshold."""
         anywhere = float(self.tally.thresholds[-1]) if self.threshold is None else self.threshold
+        return self.at(anywhere).class_prior
+
+    @property
+    def prior_of_audit(self) -> ClassPrior | None:
+        """The same, or ``None`` where rows were left out."""
         try:
-            return self.at(anywhere).class_prior
+            return self.class_prior
         except AssumptionError:
             return None
 
@@ -216,6 +223,7 @@ def row_reviews(labels: Any, scores: Any, reading: Reading, asked: ReviewsAsked,
             raise InputError(
                 "counts alone do not say which rows were checked: give the queue, with its plan beside it."
             )
+        _refuse_other_scenario(planned, scenario)
         ids = None if plan.id is None else _ids(labels, scores, plan.id, reading)
         return of_plan(planned, plan, sample, ids)
     if asked.reviews is None:
@@ -301,6 +309,13 @@ def _planned(asked: ReviewsAsked, confidence: float) -> AuditResult | None:
             "the plan says how rows were chosen: leave out reviewed_above= and reviewed_below_share=."
         )
     return found
+
+
+def plan_score(asked: ReviewsAsked) -> str | None:
+    """The column of scores by which a plan drew its rows; ``None`` without a plan."""
+    planned = _planned(asked, 0.95)
+    plan = getattr(planned, "plan", None)
+    return None if plan is None else str(plan.reading.get("score", "score"))
 
 
 def _refuse_other_scenario(planned: AuditResult, scenario: str) -> None:
