@@ -170,6 +170,8 @@ def command(
         if reviewed is not None:
             click.echo(f"{reviewed}\n")
         _show(evidence, found, Console())
+        if reviewed is None and scores_are != "rank":
+            click.echo(_next(evidence))
         if out is not None:
             click.echo(f"wrote {out}")
 
@@ -195,6 +197,18 @@ def _reviewed(
     prior = Reviewed(tally=tally, confidence=confidence, seed=0, rows=rows).prior_of_audit
     promised = as_probabilities(rows.scores, scores_are)
     return tally, reviewed_reliability(rows, promised, confidence=confidence), prior
+
+
+def _next(evidence: Any) -> str:
+    """The check that would judge the promises, whatever decided which positives got a label."""
+    from pulens.cli._typed import typed_command
+    from pulens.report.next_steps import another_command, rows_to_check
+
+    rows = rows_to_check(evidence.tally.totals.unlabelled)
+    options = ("--budget", str(rows), "--out", "queue.csv")
+    command = another_command(typed_command(click.get_current_context()), ("audit", "plan"), options)
+    words = f"\nnext: check {rows} rows and judge the probabilities by the answers, which assumes nothing about labels"
+    return f"{words}\n  {command}\n  then the same with --reviews queue.csv" if rows else ""
 
 
 def _check_out(file: str, out: str, method: str | None, column: str) -> None:

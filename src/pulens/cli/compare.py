@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,9 @@ from pulens.cli._options import (
     table_options,
 )
 from pulens.errors import PulensError
+
+if TYPE_CHECKING:
+    from pulens.comparison import Comparison
 
 
 @click.command(name="compare")
@@ -94,6 +97,26 @@ def command(
     write_texts(texts)
     if json_path != "-" and not quiet:
         click.echo(str(comparison))
+        if comparison.reviewed is None:
+            click.echo(_next(comparison))
+
+
+def _next(comparison: Comparison) -> str:
+    """The check that would tell the models apart, whatever decided which positives got a label."""
+    from pulens.cli._typed import typed_command
+    from pulens.report.next_steps import another_command, rows_to_check
+
+    rows = rows_to_check(comparison.totals.unlabelled)
+    typed = typed_command(click.get_current_context())
+    kept = [words for words in typed if words[0] != "--threshold"]
+    options = ("--threshold", "T", "--budget", str(rows), "--out", "queue.csv")
+    command = another_command(kept, ("audit", "plan"), options, score=comparison.models[0])
+    return (
+        f"\nnext: check {rows} rows and compare the models by the answers, which assumes nothing about labels\n"
+        f"  {command}\n  then the same comparison with --threshold and --reviews queue.csv"
+        if rows
+        else ""
+    )
 
 
 def _thresholds(given: tuple[str, ...]) -> Any:

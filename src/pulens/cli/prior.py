@@ -130,6 +130,8 @@ def command(
         _show(prior, console, str(tally), confidence, Scenario(scenario))
         if noise_found is not None:
             console.print(f"{noise_found}; at most {noise_found.feasible.high:.3f} is feasible", highlight=False)
+        if checked is None:
+            console.print(f"\n{_next(tally)}", highlight=False, markup=False, soft_wrap=True)
         for name, value in answer.get("estimators", {}).items():
             console.print(f"  {name:<18} {value:.4f}  [dim]{find(name).summary}[/]", highlight=False)
 
@@ -142,6 +144,19 @@ def _reviewed(file: str, given: dict[str, Any], scenario: str, confidence: float
     asked = ReviewsAsked(**review_arguments(given))
     reading = Reading(**reading_arguments(given), **engine_arguments(given))
     return reviewed(file, None, reading, asked, scenario=scenario, confidence=confidence, seed=0, check=False)
+
+
+def _next(tally: Tally) -> str:
+    """The check that would settle the class prior, whatever the scores and labels are like."""
+    from pulens.cli._typed import typed_command
+    from pulens.report.next_steps import another_command, rows_to_check
+
+    rows = rows_to_check(tally.totals.unlabelled)
+    if not rows:
+        return ""
+    options = ("--goal", "class_prior", "--budget", str(rows), "--out", "queue.csv")
+    command = another_command(typed_command(click.get_current_context()), ("audit", "plan"), options)
+    return f"to settle it, check {rows} rows drawn where answers matter:\n  {command}"
 
 
 def _every_estimator(tally: Tally, options: dict[str, Any]) -> dict[str, float]:
