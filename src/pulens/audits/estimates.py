@@ -114,6 +114,7 @@ def design_limits(
     metrics: Iterable[str] | None = None,
     confidence: float = 0.95,
     interval: IntervalKind = "balanced",
+    anytime: bool = False,
     draws: int = DRAWS,
     seed: int = 0,
 ) -> dict[str, Limits]:
@@ -130,10 +131,10 @@ def design_limits(
     names = _known(metrics)
     lines = counts.found[None, :] if found is None else np.atleast_2d(found).astype(np.int64)
     open_ = counts.undecided if found is None else np.zeros_like(counts.undecided)
-    return _hull(
-        _limits_of(counts, corner, names, confidence, interval, draws, seed)
-        for corner in _corners(lines, open_, counts.flagged)
-    )
+    corners = _corners(lines, open_, counts.flagged)
+    if anytime:
+        return _hull(_at_any_time(counts, corner, names, confidence) for corner in corners)
+    return _hull(_limits_of(counts, corner, names, confidence, interval, draws, seed) for corner in corners)
 
 
 def _corners(found: np.ndarray, undecided: np.ndarray, flagged: int) -> list[np.ndarray]:
@@ -224,6 +225,29 @@ def _limits_of(
 NOTHING = Pair(np.zeros(1), np.zeros(1))
 
 
+def _at_any_time(
+    counts: AuditCounts, found: np.ndarray, names: tuple[str, ...], confidence: float
+) -> dict[str, Limits]:
+    """Extremes over all totals that the answers have not ruled out at any moment."""
+    from pulens.audits.anytime import anytime_fence
+
+    margins = margins_of(counts)
+    fences = [anytime_fence(counts, line, confidence) for line in found]
+    answer: dict[str, Limits] = {}
+    for name in names:
+        formula, ends = FORMULAS[name], []
+        for fence in fences:
+            pairs = {
+                "above": (fence.above, NOTHING),
+                "everywhere": (fence.everywhere, NOTHING),
+                "both": (fence.hits, fence.missed),
+            }[formula.reads]
+            lowest, highest = _ends(formula, pairs, margins)
+            ends.append((lowest.min(), highest.max()))
+        answer[name] = Limits(*np.array(ends).T)
+    return answer
+
+
 def _exact_pairs(formula: Formula, groups: Mapping[str, _Group]) -> tuple[Pair, Pair] | None:
     """Totals at their own limits, where chance moves one stratum only of those the metric reads."""
     if formula.reads == "everywhere":
@@ -240,6 +264,8 @@ def _exact_pairs(formula: Formula, groups: Mapping[str, _Group]) -> tuple[Pair, 
 def _ends(formula: Formula, pairs: tuple[Pair, Pair], margins: Margins) -> tuple[Floats, Floats]:
     """The metric at totals for its lower and for its upper limit; what is undefined says nothing."""
     first, second = pairs
+    worst: tuple[Any, Any]
+    best: tuple[Any, Any]
     if formula.reads == "everywhere":
         worst, best = (first.low, 0.0), (first.high, 0.0)
     elif formula.rises:
@@ -286,11 +312,13 @@ def design_estimates(
     """
     confidence, kind, names = check_confidence(confidence), check_interval(interval), _known(metrics)
     values = point_values(counts, unchecked_share=unchecked_share)
-    limits = design_limits(counts, metrics=names, confidence=confidence, interval=kind, draws=draws, seed=seed)
+    limits = design_limits(
+        counts, metrics=names, confidence=confidence, interval=kind, anytime=anytime, draws=draws, seed=seed
+    )
     answer = {}
     for name in names:
         low, high = float(limits[name].low[0]), float(limits[name].high[0])
-        made = Interval(low, high, confidence, f"audit, {kind}")
+        made = Interval(low, high, confidence, "audit, anytime" if anytime else f"audit, {kind}")
         answer[name] = _estimate(counts, name, values[name], made, threshold)
     return answer
 

@@ -45,7 +45,7 @@ class Formula(NamedTuple):
 def divide(top: Any, bottom: Any) -> Floats:
     """nan where there is nothing to divide by."""
     top, bottom = np.broadcast_arrays(np.asarray(top, float), np.asarray(bottom, float))
-    return np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom > 0)
+    return np.asarray(np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom > 0))
 
 
 def _class_prior(positives: Any, _: Any, flagged: float, rows: float) -> Floats:

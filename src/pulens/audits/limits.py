@@ -8,9 +8,13 @@ place :math:`a + 1 + BB(M-n; a+1, n-a)`, so that distribution's chance of x or l
 among the first x + 1, the hypergeometric tail. In words: one imaginary row more was checked, and it was positive (upper
 limit) or negative (lower limit).
 
-**Several strata.** The imaginary row is needed once, not once in every stratum: it is put into the stratum where a row
-stands for most rows, the largest :math:`(M-n)/(n+1)`, as Fay and Feuer (1997) do for weighted sums of Poisson counts.
-All other strata are drawn as they are found, :math:`a + BB(M-n; a, n-a)`.
+**Several strata.** The imaginary row is needed once, not once in every stratum. A positive one is put where it adds
+most in the mean, the largest :math:`(M-n)(n-a)/(n(n+1))`, a negative one where it takes most, the largest
+:math:`(M-n)a/(n(n+1))`. All other strata are drawn as they are found, :math:`a + BB(M-n; a, n-a)`. With rare positives
+this is the stratum where a row stands for most rows, as in the rule of Fay and Feuer (1997) for weighted sums of
+Poisson counts; but where that stratum is all positive, or all others are, the row would change nothing there, and what
+the other strata may hide would be left out: two strata of 40 rows with 0 and 39 positives, 8 rows checked in each, had
+their total in a strict interval of that rule in one audit of five.
 
 **Strict and balanced.** ``strict`` takes the imaginary row as positive for upper, as negative for lower limits.
 ``balanced`` takes it as either with probability one half, which is the middle of both (mid-p): narrower, and it holds
@@ -163,38 +167,62 @@ def draw_totals(
     plain = _drawn(random, draws, size, took, hits, 0, 0)
     plain[:, :, unchecked] = 0
     spared = np.where(unchecked, size, 0)  # what a stratum nobody looked into may add to an upper limit
-    weight = np.where(unchecked, -1.0, (size - took) / (took + 1.0))
-    groups = {"above": slice(0, flagged), "below": slice(flagged, size.size)}
     # balanced: one draw in two has a positive imaginary row, in the one group independently of the other
     coins = {"above": np.arange(draws) % 2 == 0, "below": np.arange(draws) // 2 % 2 == 0}
-    drawn: dict[int, Pair] = {}  # of the strata that hold an imaginary row
-    heavy: dict[str, int | None] = {}
-    for name, where in groups.items():
-        inside = weight[where]
-        if inside.size == 0 or inside.max() <= 0:
-            heavy[name] = None
-            continue
-        best = heavy[name] = int(np.argmax(inside)) + where.start
-        at = slice(best, best + 1)
-        one = (size[at], took[at], hits[:, at])
-        if interval == "strict":
-            drawn[best] = Pair(*(_drawn(random, draws, *one, up, 1 - up)[:, :, 0] for up in (0, 1)))
-        else:
-            mixed, coin = np.empty((draws, len(hits)), np.int64), coins[name]
-            for up, half in ((0, ~coin), (1, coin)):
-                mixed[half] = _drawn(random, int(half.sum()), *one, up, 1 - up)[:, :, 0]
-            drawn[best] = Pair(mixed, mixed)
-    heavy["everywhere"] = max(drawn, key=lambda k: weight[k]) if drawn else None
-    groups["everywhere"] = slice(0, size.size)
+    groups = {"above": slice(0, flagged), "below": slice(flagged, size.size)}
+    imagined = {
+        name: [_imagined(random, plain, (size, took, hits), where, coins[name], up) for up in (0, 1)]
+        for name, where in groups.items()
+    }
+    imagined["everywhere"] = [
+        _Imagined(np.maximum(one.effect, two.effect), np.where(one.effect >= two.effect, one.change, two.change))
+        for one, two in zip(imagined["above"], imagined["below"], strict=True)
+    ]
+    groups["everywhere"], coins["everywhere"] = slice(0, size.size), coins["above"]
     pairs = {}
     for name, where in groups.items():
-        best_of = heavy[name]
-        low = high = plain[:, :, where].sum(axis=2)
-        if best_of is not None:
-            rest = low - plain[:, :, best_of]
-            low, high = rest + drawn[best_of].low, rest + drawn[best_of].high
+        total = plain[:, :, where].sum(axis=2)
+        low, high = (total + one.change for one in imagined[name])
+        if interval == "balanced":
+            low = high = np.where(coins[name][:, None], high, low)
         pairs[name] = Pair(low.astype(float), (high + spared[where].sum()).astype(float))
     return TotalDraws(pairs["above"], pairs["below"], pairs["everywhere"])
+
+
+class _Imagined(NamedTuple):
+    """What the imaginary row changes: in the mean, one number an audit, and in each draw."""
+
+    effect: Floats
+    change: np.ndarray
+
+
+def effects(rows: Any, checked: Any, found: Any) -> tuple[Floats, Floats]:
+    """Positives that one negative row more would take from the mean of a stratum, and that a positive one would add.
+
+    >>> [effect.round(2).tolist() for effect in effects([100, 1000], [10, 10], [8, 0])]
+    [[6.55, 0.0], [1.64, 90.0]]
+    """
+    size, took, hits = np.asarray(rows), np.asarray(checked), np.asarray(found)
+    each = (size - took) / (np.maximum(took, 1) * (took + 1.0)) * (took > 0)
+    return np.asarray(each * hits), np.asarray(each * (took - hits))
+
+
+def _imagined(
+    random: np.random.Generator, plain: np.ndarray, strata: Any, where: slice, coin: np.ndarray, up: int
+) -> _Imagined:
+    """The imaginary row, positive (up) or negative, in the stratum of the group where it changes most."""
+    size, took, hits = (kind[..., where] for kind in strata)
+    if hits.shape[1] == 0:
+        return _Imagined(np.zeros(len(hits)), np.zeros((1, 1), np.int64))
+    effect = effects(size, took, hits)[up]
+    best = effect.argmax(axis=1)
+    each = np.arange(len(hits))
+    one = (size[best][:, None], took[best][:, None], hits[each, best][:, None])
+    drawn = np.empty((coin.size, len(hits)), np.int64)
+    for half in (coin, ~coin):  # either half of the draws is spread evenly by itself
+        drawn[half] = _drawn(random, int(half.sum()), *one, up, 1 - up)[:, :, 0]
+    most = effect[each, best]
+    return _Imagined(most, np.where(most > 0, drawn - plain[:, each, best + where.start], 0))
 
 
 def _drawn(
@@ -203,7 +231,7 @@ def _drawn(
     """Found positives plus beta-binomial draws of the unseen ones; shape draws, audits, strata."""
     first, second, unseen = hits + positive, took - hits + negative, size - took
     if len(hits) == 1 and unseen.max(initial=0) <= LISTED:
-        drawn = np.empty((draws, 1, hits.shape[1]), np.int64)
+        drawn, unseen = np.empty((draws, 1, hits.shape[1]), np.int64), unseen.reshape(-1)
         for k in range(hits.shape[1]):
             spread = _spread(int(unseen[k]), int(first[0, k]), int(second[0, k]), draws)
             drawn[:, 0, k] = spread if np.ndim(spread) == 0 else random.permutation(spread)
@@ -212,6 +240,18 @@ def _drawn(
     share = random.beta(np.maximum(first, 1), np.maximum(second, 1), size=shape)
     share = np.where(first == 0, 0.0, np.where(second == 0, 1.0, share))
     return np.asarray(hits + random.binomial(unseen, share, size=shape))
+
+
+def unseen_positives(
+    random: np.random.Generator, rows: int, checked: int, found: int, draws: int, positive: int, negative: int
+) -> Floats:
+    """Draws of the positives among the rows of one stratum that nobody checked, with imaginary rows of either kind.
+
+    >>> unseen_positives(np.random.default_rng(0), 20, 20, 7, 3, 1, 0)
+    array([0., 0., 0.])
+    """
+    one = (np.array([rows]), np.array([checked]), np.array([[found]]))
+    return np.asarray(_drawn(random, draws, *one, positive, negative)[:, 0, 0] - found, float)
 
 
 def _spread(unseen: int, first: int, second: int, draws: int) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -21,7 +22,13 @@ CELLS = 400
 
 
 def prior_of_counts(
-    counts: AuditCounts, *, confidence: float = 0.95, interval: str = "balanced", seed: int = 0
+    counts: AuditCounts,
+    *,
+    confidence: float = 0.95,
+    interval: str = "balanced",
+    anytime: bool = False,
+    seed: int = 0,
+    unchecked_share: Any = None,
 ) -> ClassPrior:
     """Share of positives among the unlabelled rows and in the population, by strata.
 
@@ -39,13 +46,9 @@ def prior_of_counts(
         scenario=Scenario.CASE_CONTROL,
     )
     rows = float(counts.rows.sum())
-    low, high = (
-        float(end[0])
-        for end in design_limits(alone, metrics=["class_prior"], confidence=confidence, interval=kind, seed=seed)[
-            "class_prior"
-        ]
-    )
-    share = float(estimated_positives(counts).sum()) / rows if rows else math.nan
+    asked: Any = {"confidence": confidence, "interval": kind, "anytime": anytime, "seed": seed}
+    low, high = (float(end[0]) for end in design_limits(alone, metrics=["class_prior"], **asked)["class_prior"])
+    share = float(estimated_positives(counts, unchecked_share=unchecked_share).sum()) / rows if rows else math.nan
     if math.isnan(share):
         raise AssumptionError(
             "an audit that leaves rows out altogether gives no class prior, only bounds: the share of positives "
@@ -53,9 +56,10 @@ def prior_of_counts(
             f"or give class_prior=({low:.4g}, {high:.4g})."
         )
     totals = Totals(float(counts.labelled.sum()), rows, float(counts.known_negative.sum()))
-    among = Interval(min(low, share, CEILING), min(max(high, share), CEILING), confidence, f"audit, {kind}")
-    ends = (population_prior(end, totals, counts.scenario) for end in (among.low, among.high))
-    moved = Interval(*ends, confidence, among.method)
+    method = "audit, anytime" if anytime else f"audit, {kind}"
+    among = Interval(min(low, share, CEILING), min(max(high, share), CEILING), confidence, method)
+    least, most = (population_prior(end, totals, counts.scenario) for end in (among.low, among.high))
+    moved = Interval(least, most, confidence, method)
     share = min(share, CEILING)
     checked = int(counts.checked.sum())
     strata = f"{counts.strata} {'stratum' if counts.strata == 1 else 'strata'}"

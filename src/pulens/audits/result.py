@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,11 @@ from pulens.audits.cautions import notices_of
 from pulens.audits.counts import AuditCounts, CheckedRows
 from pulens.audits.estimates import design_estimates
 from pulens.audits.limits import check_interval
+from pulens.audits.other_threshold import check_threshold, cut_at
 from pulens.audits.prior import prior_of_counts
 from pulens.confidence import check_confidence
 from pulens.counts.tally import Tally
-from pulens.errors import InputError
+from pulens.errors import AssumptionError, InputError
 from pulens.estimate import Estimate
 from pulens.frozen import FrozenMapping
 from pulens.notice import Notice, worst_first
@@ -83,7 +84,24 @@ class AuditResult:
             threshold=self.threshold,
             unchecked_share=self.unchecked_share,
         )
-        return FrozenMapping(found)
+        area = self._area()
+        return FrozenMapping(found if area is None else found | {"roc_auc": area})
+
+    def _area(self) -> Estimate | None:
+        """No limits at any moment are known for it, and none of the numbers at a threshold depend on it."""
+        if self.checked_rows is None or self.tally is None or self.anytime:
+            return None
+        from pulens.audits.area import area_estimate
+
+        return area_estimate(
+            self.counts,
+            self.checked_rows,
+            self.tally,
+            confidence=self.confidence,
+            interval=self.interval,
+            seed=self.seed,
+            score_ranges=self.score_ranges,
+        )
 
     @cached_property
     def if_random(self) -> Mapping[str, Estimate]:
@@ -106,7 +124,32 @@ class AuditResult:
     @cached_property
     def class_prior(self) -> ClassPrior:
         """The class prior that the audit found, for every place that takes one."""
-        return prior_of_counts(self.counts, confidence=self.confidence, interval=self.interval, seed=self.seed)
+        return prior_of_counts(
+            self.counts,
+            confidence=self.confidence,
+            interval=self.interval,
+            anytime=self.anytime,
+            seed=self.seed,
+            unchecked_share=self.unchecked_share,
+        )
+
+    def at(self, threshold: float) -> AuditResult:
+        """The same answers read at another threshold, which must not have been chosen by them."""
+        number = check_threshold(threshold)
+        if self.checked_rows is None or self.tally is None:
+            raise AssumptionError(
+                "another threshold needs the scores of the checked rows and of the table; this audit has counts alone. "
+                "Read it from its files (pulens.read_audit), or count strata that end at the threshold."
+            )
+        if not self.score_ranges:
+            raise AssumptionError(
+                "the strata of these reviews are not ranges of scores, so they cannot be cut at another threshold "
+                "afterwards: read the reviews again with that threshold."
+            )
+        cut = cut_at(self.counts, self.checked_rows, self.tally, number)
+        return replace(
+            self, counts=cut.counts, checked_rows=cut.rows, threshold=number, unchecked_share=cut.unchecked_share
+        )
 
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
