@@ -253,15 +253,13 @@ def _counted(
 def _notices(seen: NDArray[np.int64], twice: int, missing: int, planned: int) -> list[Notice]:
     found = []
     undecided = int((seen == UNDECIDED).sum())
-    if undecided:
-        many = undecided > MOST_UNDECIDED * seen.size
-        said = "" if not many else " So many may decide the answer: look at them again, or ask somebody else."
+    if 0 < undecided <= MOST_UNDECIDED * seen.size:  # more are warned of where numbers are made of them
         found.append(
             Notice(
-                Severity.WARNING if many else Severity.NOTE,
+                Severity.NOTE,
                 "undecided-rows",
                 f"{undecided:,} of {seen.size:,} rows looked at have no yes or no: values count them half, and "
-                f"intervals hold whatever they are.{said}",
+                "intervals hold whatever they are.",
             )
         )
     if missing:

@@ -212,7 +212,8 @@ class AuditPlan:
 
         return plan_text(self)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:  # a forecast takes a second, and debuggers ask for this at every step
+        return f"AuditPlan({self.budget:,} of {int(self.strata.rows.sum()):,} rows in {len(self.strata)} strata)"
 
 
 def planned(drawn: DrawnRows, allocation: Counts, seed: int) -> PlannedRows:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
+import re
 from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
@@ -35,6 +35,7 @@ RESERVED = ("batch", "probability", "answer", "score", "stratum")
 MOST_QUEUE_BYTES = 256 << 20
 MOST_PLAN_BYTES = 256 << 20
 ROW = "row"
+_QUOTED = re.compile(r'[",;\t\r\n]|^ | $')
 
 AnyPath = str | PathLike[str]
 
@@ -128,19 +129,19 @@ def queue_bytes(plan: AuditPlan, kind: str) -> bytes:
         texts = {name: [_text_if_mixed(values, one) for one in values] for name, values in columns.items()}
         answers = texts.pop("answer")
         return table_bytes("parquet", {**texts, "answer": _text_column(answers)})
-    text = io.StringIO()
-    writer = csv.writer(text, delimiter="\t" if kind == "tsv" else ",", lineterminator="\n")
     columns["probability"] = [format(one, ".17g") for one in columns["probability"]]
-    writer.writerow([inert(name) for name in columns])
-    writer.writerows([_cell(value) for value in row] for row in zip(*columns.values(), strict=True))
-    return text.getvalue().encode("utf-8", "surrogatepass")
+    between = "\t" if kind == "tsv" else ","
+    lines = [columns, *zip(*columns.values(), strict=True)]
+    return "".join(f"{between.join(map(_cell, line))}\n" for line in lines).encode("utf-8", "surrogatepass")
 
 
-def _cell(value: Any) -> Any:
-    """One cell of a text file: null as nothing, what could be a formula as text."""
-    if is_null(value):
-        return ""
-    return inert(str(value) if isinstance(value, dict | list | bytes) else value)
+def _cell(value: Any) -> str:
+    """One cell of a text file: null as nothing, what could be a formula as text.
+
+    Python's own writer leaves a carriage return without quotes, and readers end the line there.
+    """
+    text = "" if is_null(value) else str(inert(value if isinstance(value, str) else str(value)))
+    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 
 def _text_if_mixed(values: list[Any], value: Any) -> Any:

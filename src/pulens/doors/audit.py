@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,8 +37,12 @@ from pulens.metrics.parts.measure import check_threshold
 from pulens.metrics.parts.possible_worlds import within_what_is_possible
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
+from pulens.notice import Notice, Severity
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.whole_files import write_whole
+
+if TYPE_CHECKING:
+    from pulens.audits.labelling_test import LabellingVerdict
 
 DEFAULT_BUDGET = 200
 MORE_ROWS = 100  # that an answer looks ahead by
@@ -155,6 +159,16 @@ class QueueResult(AuditResult):
     path: str = field(default="", repr=False)
 
     @cached_property
+    def if_random(self) -> Mapping[str, Estimate]:
+        """The sharper numbers; none where labelled rows may be negative."""
+        return FrozenMapping() if self.plan.label_noise > 0 else super().if_random
+
+    @cached_property
+    def labelling(self) -> LabellingVerdict | None:
+        """The test of random labelling; none where labelled rows may be negative."""
+        return None if self.plan.label_noise > 0 else super().labelling
+
+    @cached_property
     def forecast(self) -> AuditForecast:
         """How wide intervals would be with more rows, after what was found."""
         return forecast_of(self.counts, goal=self.plan.goal, confidence=self.confidence, seed=self.seed)
@@ -251,7 +265,7 @@ def read_audit(
         interval=interval,
         anytime=anytime,
         seed=made.seed,
-        told=answers.notices,
+        told=(*answers.notices, *_about_labels(made)),
         plan=made,
         path=str(path),
     )
@@ -308,6 +322,17 @@ def more_audit(
             "though its counts have not. Say allow_changed=True (--allow-changed) to add rows of the table as it is."
         )
     return larger
+
+
+def _about_labels(plan: AuditPlan) -> list[Notice]:
+    """Why numbers that rest on labels are left out."""
+    if plan.label_noise > 0:
+        words = (
+            f"With a label noise of {plan.label_noise:g} labelled rows may be negative: they are not compared with the "
+            "positives found, and only numbers without an assumption on labelling are given."
+        )
+        return [Notice(Severity.NOTE, "noisy-labels", words)]
+    return [one for one in plan.notices if one.code == "few-labelled"]
 
 
 def _check_rows_asked(budget: Any, width: Any) -> int | None:

@@ -19,7 +19,9 @@ LONGEST_CELL = 32_767  # characters, as Excel has it
 LARGEST_WHOLE = 10**15  # Excel shows and keeps fifteen digits
 MOST_UNPACKED = 256 << 20  # bytes of a file when unpacked; a small one may hold endless blanks
 _FIXED = datetime(2000, 1, 1)  # of every file: when it was written is nobody's business
-_REFUSED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_REFUSED = re.compile("[\ud800-\udfff\ufffe\uffff]")
+_ESCAPED = re.compile("[\x00-\x08\x0b-\x1f]|_(?=x[0-9A-Fa-f]{4}_)")  # as _x000D_, the format's own way
+_WRITTEN = re.compile("_x([0-9A-Fa-f]{4})_")
 
 
 def openpyxl_for(purpose: str) -> Any:
@@ -55,9 +57,10 @@ def _put(cell: Any, value: Any, name: str) -> None:
         value = str(value)
         if len(value) > LONGEST_CELL or _REFUSED.search(value):
             raise InputError(
-                f"column {shown(name)} holds {shown(value)}, which an Excel file cannot hold: at most {LONGEST_CELL:,} "
-                "characters and none that controls a terminal. Write .csv or .parquet instead."
+                f"column {shown(name)} holds {shown(value)}, which an Excel file cannot hold: a cell has at most "
+                f"{LONGEST_CELL:,} characters, all of them text. Write .csv or .parquet instead."
             )
+        value = _ESCAPED.sub(lambda found: f"_x{ord(found.group()):04X}_", value)
     cell.value = value
     if isinstance(value, str):
         cell.data_type = "s"  # whatever it begins with
@@ -109,5 +112,10 @@ def _table(path: str | Path, rows: list[list[Any]]) -> Table:
         raise InputError(f"{path}: the sheet is empty.")
     width = max((place + 1 for place, name in enumerate(rows[0]) if name is not None), default=0)
     names = ["" if name is None else str(name) for name in rows[0][:width]]
+    names = [_unescaped(name) for name in names]
     body = [(row + [None] * width)[:width] for row in rows[1:]]
-    return Table(names, [[row[place] for row in body] for place in range(width)])
+    return Table(names, [[_unescaped(row[place]) for row in body] for place in range(width)])
+
+
+def _unescaped(value: Any) -> Any:
+    return _WRITTEN.sub(lambda found: chr(int(found.group(1), 16)), value) if isinstance(value, str) else value
