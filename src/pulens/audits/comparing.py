@@ -55,7 +55,8 @@ class ReviewedDifference:
 
     def __str__(self) -> str:
         if self.undefined_because or self.interval is None:
-            return f"{self.metric} {self.first} - {self.second} undefined: {self.undefined_because}"
+            reach = "" if self.interval is None else f" {self.interval}"
+            return f"{self.metric} {self.first} - {self.second} undefined{reach}: {self.undefined_because}"
         return (
             f"{self.metric} {self.first} - {self.second} {self.value:+.3f} "
             f"[{self.interval.low:+.3f}, {self.interval.high:+.3f}]"
@@ -132,7 +133,9 @@ def compare_reviewed(
         value = float(_difference(name, middle[None, :], margins)[0])
         reason = None
         interval: Interval | None = Interval(*limits[name], confidence, "audit, balanced")
-        if math.isnan(value):
+        if math.isnan(value) and np.isnan(middle).any():
+            reason = "rows that nobody could have checked may be positive, so only bounds are known"
+        elif math.isnan(value):
             reason, interval = "a model flags no row, or no positive was found", None
         elif interval is not None:  # rounding, and undecided rows that count half
             low, high = min(interval.low, value), max(interval.high, value)

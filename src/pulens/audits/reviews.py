@@ -56,6 +56,7 @@ class Reviews:
     probability: NDArray[np.float64]
     scenario: Scenario = Scenario.SINGLE_SET
     how: str = "chances said row by row"
+    relabelled: int = 0  # checked rows whose answer stands in the table as a label by now
     notices: tuple[Notice, ...] = ()
 
     def __post_init__(self) -> None:
@@ -113,6 +114,7 @@ class Reviews:
             scores=score,
             probability=values,
             scenario=Scenario(check_scenario(scenario)),
+            relabelled=int((put_back != label).sum()),
             notices=notices,
         )
         return told._with_open_certain()
@@ -160,6 +162,7 @@ class Reviews:
             scores=score,
             probability=np.array([1.0, share or 0.0]),
             scenario=checked_scenario,
+            relabelled=int((put_back != label).sum()),
             how=f"all rows that score {threshold:g} or more" + (f", {share:.4g} of the others" if share else ""),
         )
         return told._with_open_certain()._beside_the_share()

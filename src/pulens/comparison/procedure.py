@@ -180,6 +180,8 @@ def compare(
         confidence=confidence,
         seed=seed,
     )
+    if question.is_silent_on_prior and reviewed is not None:
+        question = replace(question, class_prior=reviewed.class_prior)
     chosen = _metrics(metrics, has_threshold=threshold is not None)
     if question.is_silent_on_prior and all(m.ignores_class_prior for m in chosen.values()):
         question = replace(question, unlabelled_prior=NOT_USED)

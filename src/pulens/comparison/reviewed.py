@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from pulens.audits import Reviews, design_estimates
 from pulens.audits.comparing import COMPARED, ReviewedDifference, compare_reviewed
+from pulens.audits.prior import prior_of_counts
 from pulens.doors.reviews import ReviewsAsked, plan_score, row_reviews
-from pulens.errors import InputError, PulensError
+from pulens.errors import AssumptionError, InputError, PulensError
 from pulens.estimate import Estimate
 from pulens.frozen import FrozenMapping
 from pulens.inputs import Reading, read_sample
+from pulens.priors import ClassPrior
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
@@ -33,13 +35,16 @@ class ReviewedComparison:
     checked: int
     found: int
     confidence: float
+    class_prior: ClassPrior | None = None  # that the checked rows settle; none where rows were left out
 
     @property
     def verdict(self) -> str:
         """One sentence on the first metric: what the checked rows can tell."""
         metric = next(iter(self.differences))
         shown = "F1" if metric == "f1" else metric
-        known = [(pair, pair.interval) for pair in self.differences[metric] if pair.interval is not None]
+        known = [
+            (pair, pair.interval) for pair in self.differences[metric] if pair.interval and not pair.undefined_because
+        ]
         if not known:
             return f"The {self.checked:,} checked rows do not say which model is better by {shown}."
         clear = [(pair, interval) for pair, interval in known if pair.is_clear]
@@ -92,6 +97,11 @@ def reviewed_comparison(
         )
     columns = _scores(labels, scores, tuple(thresholds), reading)
     reviews = _joined(labels, columns, asked, reading, scenario=scenario, is_arrays=scores is not None)
+    if reviews.relabelled:
+        raise InputError(
+            f"{reviews.relabelled:,} checked rows carry their answer as a label in the table, and would count as "
+            "labelled rows in what is recovered. Give the table with the labels of before the check."
+        )
     decisions = {model: columns[model] >= thresholds[model] for model in thresholds}
     return compared(reviews, decisions, thresholds, confidence=confidence, seed=seed)
 
@@ -129,7 +139,15 @@ def compared(
         checked=int(reviews.is_checked.sum()),
         found=int((reviews.answer == 1).sum()),
         confidence=confidence,
+        class_prior=_class_prior(reviews, decisions[models[0]], confidence, seed),
     )
+
+
+def _class_prior(reviews: Reviews, decision: NDArray[np.bool_], confidence: float, seed: int) -> ClassPrior | None:
+    try:
+        return prior_of_counts(reviews.counts(decision), confidence=confidence, seed=seed)
+    except AssumptionError:  # rows that nobody could have checked: only bounds are known
+        return None
 
 
 def _scores(labels: Any, scores: Any, models: tuple[str, ...], reading: Reading) -> dict[str, NDArray[Any]]:

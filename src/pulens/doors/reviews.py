@@ -282,6 +282,7 @@ def of_plan(result: AuditResult, plan: AuditPlan, sample: PUSample, ids: Sequenc
         probability=plan.probability,
         scenario=plan.scenario,
         how=f"drawn by a plan with seed {plan.seed}",
+        relabelled=int((labels != sample.labels).sum()),
         notices=result.told,
     )
 

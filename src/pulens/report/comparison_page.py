@@ -70,7 +70,12 @@ def _reviewed(comparison: Comparison) -> dict[str, Any] | None:
                     for model, one in found.estimates[name].items()
                 ],
                 "pairs": [
-                    (pair.first, pair.second, f"{pair.value:+.4f}", _ends(pair.interval, sign="+"))
+                    (
+                        pair.first,
+                        pair.second,
+                        "undefined" if pair.undefined_because else f"{pair.value:+.4f}",
+                        _ends(pair.interval, sign="+"),
+                    )
                     for pair in pairs
                     if pair.interval is not None
                 ],
