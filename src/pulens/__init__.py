@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pulens.doors.audit import more_audit, plan_audit, read_audit
     from pulens.doors.bounds import Bounds, bounds
     from pulens.doors.evaluate import Evaluation, evaluate
+    from pulens.doors.reviews import read_reviews
     from pulens.doors.segments import Evaluations, evaluate_by
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
@@ -52,6 +53,7 @@ _HOMES = {
     "plan_audit": "pulens.doors.audit",
     "read_audit": "pulens.doors.audit",
     "evaluate_by": "pulens.doors.segments",
+    "read_reviews": "pulens.doors.reviews",
     "synthesise": "pulens.synthesis",
 }
 _ROOMS = {
@@ -98,6 +100,7 @@ __all__ = [
     "more_audit",
     "plan_audit",
     "read_audit",
+    "read_reviews",
     "synthesise",
 ]
 

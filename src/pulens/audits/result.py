@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from pulens.estimate import Estimate
 from pulens.frozen import FrozenMapping
 from pulens.notice import Notice, worst_first
 from pulens.priors.class_prior import ClassPrior
+from pulens.whole_files import write_whole
 
 if TYPE_CHECKING:
     from pulens.audits.labelling_test import LabellingVerdict
@@ -101,7 +103,7 @@ class AuditResult:
     @cached_property
     def if_random(self) -> Mapping[str, Estimate]:
         """The sharper numbers that hold if labels are a random draw of the positives; none below five labelled."""
-        if self.counts.labelled.sum() < FEWEST_LABELLED:
+        if self.counts.labelled.sum() < FEWEST_LABELLED or not self.score_ranges:
             return FrozenMapping()
         from pulens.audits.if_random import if_random_estimates
 
@@ -189,6 +191,15 @@ class AuditResult:
                 for notice in self.notices
             ],
         }
+
+    def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
+        """One self-contained page with both columns, strata and the labelling curve; written to ``path`` if given."""
+        from pulens.report.audit_page import audit_page
+
+        page = audit_page(self, title=title)
+        if path is not None:
+            write_whole(path, page)
+        return page
 
     def __str__(self) -> str:
         counts = self.counts

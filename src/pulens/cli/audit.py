@@ -16,7 +16,7 @@ from pulens.cli._options import (
     reading_arguments,
     reading_options,
 )
-from pulens.errors import AssumptionError
+from pulens.errors import AssumptionError, InputError
 
 if TYPE_CHECKING:
     from pulens.audits.plan import AuditPlan
@@ -176,6 +176,7 @@ def plan(
 @click.option("--no", multiple=True, metavar="WORD", help="A further word that means negative; once for each.")
 @click.option("--source", metavar="FILE", help="The table: refuse the answers if it is not as it was.")
 @click.option("--allow-changed", is_flag=True, help="With --source: go on with the plan's counts if it has changed.")
+@click.option("--html", "html_path", metavar="PATH", help="Write a self-contained page with charts.")
 @_json_option
 def read(
     queue: str,
@@ -188,6 +189,7 @@ def read(
     no: tuple[str, ...],
     source: str | None,
     allow_changed: bool,
+    html_path: str | None,
     json_path: str | None,
     quiet: bool,
 ) -> None:
@@ -196,6 +198,7 @@ def read(
     \b
     Examples:
       pulens audit read queue.csv
+      pulens audit read queue.csv --html audit.html
       pulens audit read queue.csv --interval strict --json -
       pulens audit read queue.xlsx --yes fraud --no fine
     """
@@ -205,7 +208,7 @@ def read(
     from pulens.doors.audit import read_audit
 
     read_from = (queue, str(plan_path(queue)) if plan_file is None else plan_file)
-    check_targets({"--json": json_path}, *read_from, *([] if source is None else [source]))
+    check_targets({"--html": html_path, "--json": json_path}, *read_from, *([] if source is None else [source]))
     with working("Reading the answers", quiet=quiet):
         result = read_audit(
             queue,
@@ -221,8 +224,10 @@ def read(
         )
         told = answer_of(result)
         words = answer_text(result)
-    if json_path is not None:
-        write_texts({json_path: to_json(told)})
+        texts = {} if json_path is None else {json_path: to_json(told)}
+        if html_path is not None:
+            texts[html_path] = page_of(result)
+    write_texts(texts)
     if not quiet and json_path != "-":
         click.echo(words)
 
@@ -241,11 +246,14 @@ def answer_text(result: QueueResult) -> str:
     if not result.counts.checked.any():
         words = ["No row is answered yet.", *forecast_lines(result.plan.forecast, result.plan.budget)]
         return "\n".join(words)
-    parts = [str(result)]
-    if result.labelling is not None:
-        parts.append(str(result.labelling))
-    parts.append(str(result.forecast))
-    return "\n\n".join(parts)
+    return str(result)
+
+
+def page_of(result: QueueResult) -> str:
+    """The same as a page; before any answer there is nothing to show."""
+    if not result.counts.checked.any():
+        raise InputError("no row is answered yet, so there is no page to write: fill in the column answer first.")
+    return result.to_html()
 
 
 @command.command(name="more")

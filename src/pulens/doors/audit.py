@@ -23,6 +23,7 @@ from pulens.audits.strata import RANGES_BELOW, Strata, cut_strata
 from pulens.counts.exactness import in_precision
 from pulens.counts.tally import Tally, Totals
 from pulens.doors.evaluate import best_threshold
+from pulens.doors.reviews import recovered_beside
 from pulens.errors import AssumptionError, InputError, shown
 from pulens.estimate import Estimate
 from pulens.evidence.question import Question
@@ -38,11 +39,13 @@ from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
+from pulens.whole_files import write_whole
 
 if TYPE_CHECKING:
     from pulens.audits.labelling_test import LabellingVerdict
 
 DEFAULT_BUDGET = 200
+MORE_ROWS = 100  # that an answer looks ahead by
 AnyPath = str | PathLike[str]
 
 
@@ -169,6 +172,43 @@ class QueueResult(AuditResult):
     def forecast(self) -> AuditForecast:
         """How wide intervals would be with more rows, after what was found."""
         return forecast_of(self.counts, goal=self.plan.goal, confidence=self.confidence, seed=self.seed)
+
+    @cached_property
+    def recovered(self) -> Mapping[str, Estimate]:
+        """The same metrics by formulas that take labels for random, at the class prior of the audit."""
+        return recovered_beside(self)
+
+    @property
+    def outlook(self) -> str:
+        """What a hundred more rows would give, in one sentence; empty where there are no more."""
+        checked, rows = int(self.counts.checked.sum()), int(self.counts.rows.sum())
+        if not checked or checked >= rows or not self.forecast.budgets:
+            return ""
+        more = min(MORE_ROWS, rows - checked)
+        widths = [(name, self.forecast.width(name, checked + more)[1]) for name in ("f1", "recall", "precision")]
+        told = ", ".join(f"{'F1' if name == 'f1' else name} {width:.2f}" for name, width in widths)
+        return f"With {more:,} more rows intervals that assume nothing would be about this wide: {told}."
+
+    def to_html(self, path: AnyPath | None = None, *, title: str | None = None) -> str:
+        """One self-contained page: both columns, strata, labelling curve, forecast and where all of it comes from."""
+        from pulens.report.audit_page import audit_page
+
+        page = audit_page(
+            self,
+            title=title or self.plan.source or None,
+            recovered=self.recovered,
+            forecast=self.forecast if self.outlook else None,
+            plan=self.plan,
+            more=self.outlook,
+        )
+        if path is not None:
+            write_whole(path, page)
+        return page
+
+    def __str__(self) -> str:
+        from pulens.report.audit_text import audit_text
+
+        return audit_text(self, recovered=self.recovered, more=self.outlook)
 
     def more(self, budget: int, *, source: Any = None, allow_changed: bool = False) -> AuditPlan:
         """The plan enlarged to so many rows in all; write it to a new queue, which keeps the answers."""
