@@ -90,12 +90,12 @@ def test_undecided_rows_widen_the_area():
 
 def test_the_area_holds_the_truth_about_as_often_as_it_says():
     random, held = np.random.default_rng(8), []
-    for _ in range(100):
-        scores = random.normal(size=1500)
-        positive = random.random(1500) < 1 / (1 + np.exp(1 - 2 * scores))
-        counts, rows = _drawn(scores, positive, [1.0, 0.0], [50, 40, 40], 1, random)
-        tally = Tally.from_arrays(np.zeros(1500, int), scores)
-        found = area_estimate(counts, rows, tally, draws=800)
+    for _ in range(80):
+        scores = random.normal(size=700)
+        positive = random.random(700) < 1 / (1 + np.exp(1 - 2 * scores))
+        counts, rows = _drawn(scores, positive, [1.0, 0.0], [40, 40, 40], 1, random)
+        tally = Tally.from_arrays(np.zeros(700, int), scores)
+        found = area_estimate(counts, rows, tally, draws=500)
         held.append(_area(scores, positive) in found.interval)
     assert 0.9 <= np.mean(held) <= 1.0
     assert found.interval.width < 0.25

@@ -87,6 +87,24 @@ def test_the_imaginary_row_stands_once_and_where_a_row_stands_for_most():
     assert set(drawn.everywhere.low[:, 0]) == {0.0}
 
 
+@pytest.mark.parametrize("positives", [(0, 11), (12, 1), (0, 6), (6, 6)])
+def test_strata_that_look_settled_do_not_settle_the_total(positives):
+    """By every outcome: the imaginary row has to stand where it changes something."""
+    rows, checked = (12, 12), (4, 4)
+    outcomes = np.array([(first, second) for first in range(5) for second in range(5)])
+    drawn = draw_totals(rows, checked, outcomes, 0, interval="strict", draws=4000, seed=5).everywhere
+    low, high = quantile(drawn.low, 0.025), quantile(drawn.high, 0.975)
+    chance = np.array(
+        [
+            comb(x, a) * comb(12 - x, 4 - a) * comb(y, b) * comb(12 - y, 4 - b) / comb(12, 4) ** 2
+            for x, y in [positives]
+            for a, b in outcomes.tolist()
+        ]
+    )
+    held = float(chance[(low <= sum(positives)) & (sum(positives) <= high)].sum())
+    assert held >= 0.93
+
+
 def test_many_audits_at_once_have_the_limits_of_each():
     rows, checked = [200, 300, 2000], [50, 40, 60]
     audits = [[30, 5, 1], [30, 0, 0], [50, 40, 2]]

@@ -115,7 +115,7 @@ def area_estimate(
     where = placed(counts, rows, tally, score_ranges=score_ranges)
     value = _value(counts, rows, where)
     low, high = 1.0, 0.0
-    for positive in _decisions(counts, rows):
+    for positive in decisions(counts, rows):
         ends = _limits(counts, rows, positive, where, confidence, kind, draws, seed)
         low, high = min(low, ends[0]), max(high, ends[1])
     if math.isnan(value):
@@ -135,7 +135,7 @@ def _value(counts: AuditCounts, rows: CheckedRows, where: Placed) -> float:
     return value if math.isnan(value) else min(max(value, 0.0), 1.0)
 
 
-def _decisions(counts: AuditCounts, rows: CheckedRows) -> list[np.ndarray]:
+def decisions(counts: AuditCounts, rows: CheckedRows) -> list[np.ndarray]:
     """Which rows are positive, undecided ones being all negative or all positive, above and below apart."""
     found, undecided, flagged = rows.answer == 1, rows.answer == -1, rows.stratum < counts.flagged
     if not undecided.any():

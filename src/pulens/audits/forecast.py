@@ -50,7 +50,7 @@ class AuditForecast:
     """Expected widths of intervals, one number a budget, for each guess of where positives are.
 
     ``widths[guess][metric]`` assumes nothing about labelling; ``if_random[metric]`` is the sharper column's, and empty
-    where nothing is labelled. ``power`` is the chance to notice that labels favour the better half of the positives 3:1.
+    where nothing is labelled. ``power`` is the chance to notice that labels favour the better half of positives 3:1.
     """
 
     budgets: tuple[int, ...]
@@ -122,8 +122,8 @@ def forecast_of(
 
     Before any answer there are two guesses, the default one and, with labelled rows, that from labels
     (``pulens.audits.allocation``); the truth tends to lie between them. After checking there is one,
-    :math:`M_k (a_k + 4 p_k)/(n_k + 4)` with :math:`p_k` the mean share of the two, and rows already checked stay as they are.
-    ``positives`` is a given total.
+    :math:`M_k (a_k + 4 p_k)/(n_k + 4)` with :math:`p_k` their mean share, and rows checked already stay as they
+    are. ``positives`` is a given total.
 
     >>> before = AuditCounts(rows=[200, 332, 882, 2347, 6239], checked=[0] * 5, found=[0] * 5,
     ...                      labelled=[60, 20, 10, 5, 5], flagged=1)
@@ -148,9 +148,7 @@ def forecast_of(
         for budget in used
     ]
     rng = np.random.default_rng(seed)
-    widths = {
-        line: _widths(counts, plans, guess, confidence, interval, rng, seed) for line, guess in lines.items()
-    }
+    widths = {line: _widths(counts, plans, guess, confidence, interval, rng, seed) for line, guess in lines.items()}
     sharp: dict[str, tuple[float, ...]] = {}
     power = tuple(0.0 for _ in used)
     if counts.labelled.sum():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,35 +24,42 @@ METHOD = "audit and labelled positives, random labelling"
 _STEPS = np.sinh(np.linspace(-3.9, 3.3, 160))  # from the mode, in standard deviations of the log odds: long left tail
 
 
-def if_random_estimates(
-    counts: AuditCounts, *, confidence: float = 0.95, seed: int = 0
-) -> dict[str, Estimate]:
+def if_random_estimates(counts: AuditCounts, *, confidence: float = 0.95, seed: int = 0) -> dict[str, Estimate]:
     r"""Class prior, precision, recall, F1 and all else that column one has, if labels are random.
 
     With labels per hidden positive :math:`\lambda`, stratum k of :math:`M_k` rows and share :math:`p_k` of positives
     gives :math:`L_k \sim \mathrm{Poisson}(\lambda M_k p_k)` labelled and :math:`a_k \sim \mathrm{Binomial}(n_k, p_k)`
-    found ones. Of the :math:`T_k = L_k + a_k` positives seen, which were found tells of :math:`\lambda` alone, and given
+    found ones. Of the :math:`T_k = L_k + a_k` positives seen, which were found tells of :math:`\lambda` alone; given
     :math:`\lambda` the stratum has a share with density :math:`p^{T_k - 1}(1-p)^{n_k - a_k - 1} e^{-\lambda M_k p}`.
     Limits are quantiles of the metric over both, with one imaginary further row per group of strata, positive or
-    negative with equal chance, where rows were checked most thinly (Fay and Feuer 1997; Fay, Proschan and Brittain 2015).
+    negative with equal chance, where it changes the total most (Fay and Feuer 1997; Fay, Proschan and Brittain 2015).
 
     >>> counts = AuditCounts(rows=[200, 300, 900, 2600, 6000], checked=[60, 40, 35, 30, 35], found=[45, 8, 2, 0, 0],
     ...                      labelled=[70, 18, 8, 3, 1], flagged=1, scenario="case-control")
     >>> print(if_random_estimates(counts)["recall"])
-    recall 0.655 [0.568, 0.738]
+    recall 0.656 [0.567, 0.739]
     """
     confidence, names = check_confidence(confidence), tuple(FORMULAS)
     reason = not_defined_because(counts)
     if reason:
         return {name: Estimate(name, math.nan, undefined_because=reason) for name in names}
     columns = drawn_metrics(counts, names, seed)
-    return {name: _estimate(name, columns[name], confidence) for name in names}
+    return {name: estimate_from(name, columns[name], confidence) for name in names}
 
 
-def drawn_metrics(counts: AuditCounts, names: Iterable[str], seed: int, draws: int = DRAWS_PER_NODE) -> dict[str, Floats]:
-    """Draws of metrics, from which limits are taken; ``draws`` for each of 128 values of the labels per positive."""
+def drawn_metrics(
+    counts: AuditCounts,
+    names: Iterable[str],
+    seed: int,
+    draws: int = DRAWS_PER_NODE,
+    favour: Floats | float = 1.0,
+) -> dict[str, Floats]:
+    """Draws of metrics, from which limits are taken; ``draws`` for each of 128 values of the labels per positive.
+
+    ``favour``: how many times as likely as elsewhere a positive of each stratum is to be labelled.
+    """
     rng, margins = np.random.default_rng(seed), margins_of(counts)
-    pooled = PooledShares.of(counts)
+    pooled = PooledShares.of(counts, favour)
     flagged = np.arange(counts.strata) < counts.flagged
     apart = pooled.totals(rng, [flagged, ~flagged], draws)
     together = pooled.totals(rng, [np.ones(counts.strata, bool)], draws)
@@ -82,13 +89,15 @@ class PooledShares:
     seen: Floats  # labelled and found
     refused: Floats  # checked and not positive, at least one where nothing speaks against a full stratum
     labels_per_positive: Floats  # equally likely values
+    favour: Floats  # of each stratum's positives by labels, 1 where labels are random
 
     @classmethod
-    def of(cls, counts: AuditCounts) -> PooledShares:
+    def of(cls, counts: AuditCounts, favour: Floats | float = 1.0) -> PooledShares:
         seen = (counts.labelled + counts.found).astype(np.float64)
         refused = np.maximum(counts.checked - counts.found, 1).astype(np.float64)
-        draft = cls(counts, seen, refused, np.zeros(0))
-        return cls(counts, seen, refused, draft._labels_per_positive())
+        pull = np.broadcast_to(np.asarray(favour, float), seen.shape)
+        draft = cls(counts, seen, refused, np.zeros(0), pull)
+        return replace(draft, labels_per_positive=draft._labels_per_positive())
 
     def _labels_per_positive(self) -> Floats:
         """Midpoints of equally likely ranges of the labels per hidden positive.
@@ -98,9 +107,9 @@ class PooledShares:
         """
         counts, labelled = self.counts, float(self.counts.labelled.sum())
         present = self.seen > 0
-        rows = counts.rows[present].astype(np.float64)
+        rows, favour = counts.rows[present] * self.favour[present], self.favour[present]
         refusals = (counts.checked - counts.found)[present] + 0.5
-        fraction = counts.checked[present] / np.maximum(counts.rows[present], 1)
+        fraction = counts.checked[present] / np.maximum(counts.rows[present], 1) / favour
         # between "every row is a positive" and "a hundredth of a positive is left"
         logs = np.linspace(math.log(labelled / counts.rows.sum()) - 3, math.log(labelled) + 5, POINTS)
         for _ in range(2):
@@ -120,37 +129,36 @@ class PooledShares:
     def totals(self, rng: np.random.Generator, groups: list[NDArray[np.bool_]], draws: int) -> Counts:
         """Positives of every stratum, one row per draw; each group has one imaginary row."""
         counts = self.counts
-        answer = np.empty((NODES * draws, counts.strata), np.int64)
-        unseen = counts.rows - counts.checked
-        heavy = {_heaviest(counts, group) for group in groups if group.any()}
-        for stratum in range(counts.strata):
-            shares = self._shares(rng, stratum, stratum in heavy, draws)
-            answer[:, stratum] = counts.found[stratum] + rng.binomial(unseen[stratum], shares.ravel())
-        return answer
+        shares = [self._drawn(rng, stratum, 0, 0, draws) for stratum in range(counts.strata)]
+        for place, group in enumerate(groups):
+            # a coin for each group, thrown evenly and independently of the other's
+            coin = np.arange(draws) // 2**place % 2 == 0
+            for positive, half in ((1, coin), (0, ~coin)):
+                stratum = self._most_changed(group, positive)
+                if stratum is not None:
+                    shares[stratum][:, half] = self._drawn(rng, stratum, positive, 1 - positive, int(half.sum()))
+        share = np.stack(shares, axis=-1).reshape(NODES * draws, counts.strata)
+        return np.asarray(counts.found + rng.binomial(counts.rows - counts.checked, share))
 
-    def _shares(self, rng: np.random.Generator, stratum: int, heavy: bool, draws: int) -> Floats:
-        seen, refused, rows = self.seen[stratum], self.refused[stratum], float(self.counts.rows[stratum])
-        if not heavy:
-            return self._drawn(rng, seen, refused, rows, draws)
-        half = draws // 2
-        yes = self._drawn(rng, seen + 1, refused, rows, half)
-        no = self._drawn(rng, seen, refused + 1, rows, draws - half)
-        # which half a draw belongs to is luck, and no other stratum may share it
-        return np.asarray(rng.permuted(np.concatenate([yes, no], axis=1), axis=1))
+    def _most_changed(self, group: NDArray[np.bool_], positive: int) -> int | None:
+        """The stratum of a group whose total one more positive row, or one more negative row, would change most."""
+        counts = self.counts
+        known = counts.checked + np.median(self.labels_per_positive) * self.favour * counts.rows
+        share = np.clip(self.seen / np.maximum(known, self.seen + 1e-9), 0, 1)
+        effect = (counts.rows - counts.checked) / (known + 1) * (1 - share if positive else share) * group
+        best = int(np.argmax(effect))
+        return best if effect[best] > 0 else None
 
-    def _drawn(self, rng: np.random.Generator, seen: float, refused: float, rows: float, size: int) -> Floats:
+    def _drawn(self, rng: np.random.Generator, stratum: int, positive: int, negative: int, size: int) -> Floats:
+        """Shares of a stratum at each number of labels per positive, with imaginary rows."""
+        rows = float(self.counts.rows[stratum] * self.favour[stratum])
+        seen, refused = self.seen[stratum] + positive, self.refused[stratum] + negative
         if seen <= 0 or rows <= 0:
             return np.zeros((NODES, size))
         odds, reached, _ = _share_densities(seen, refused, self.labels_per_positive * rows)
         uniform = rng.random((NODES, size))
         drawn = np.stack([np.interp(wanted, *one) for wanted, *one in zip(uniform, reached, odds, strict=True)])
         return np.asarray(1 / (1 + np.exp(-drawn)))
-
-
-def _heaviest(counts: AuditCounts, group: NDArray[np.bool_]) -> int:
-    """Where rows were checked most thinly: one more positive there counts for most."""
-    weight = (counts.rows - counts.checked) / (counts.checked + 1)
-    return int(np.argmax(np.where(group, weight, -1.0)))
 
 
 def _share_densities(seen: float, refused: float, pull: Floats) -> tuple[Floats, Floats, Floats]:
@@ -176,12 +184,13 @@ def _column(formula: Formula, margins: Margins, above: Floats, below: Floats) ->
     return formula.of(hits, missed, margins.flagged, margins.rows)
 
 
-def _estimate(name: str, drawn: Floats, confidence: float) -> Estimate:
+def estimate_from(name: str, drawn: Floats, confidence: float) -> Estimate:
+    """Median and equal-tailed limits of draws; a draw that is undefined says nothing."""
     formula, unknown = FORMULAS[name], np.isnan(drawn)
     low, high = (np.where(unknown, end, drawn) for end in (formula.lowest, formula.highest))
     tail = one_tail(confidence)
-    ends = (float(quantile(of[:, None], level)[0]) for of, level in ((low, tail), (high, 1 - tail)))
-    interval = Interval(*ends, confidence, METHOD)
+    least, most = (float(quantile(of[:, None], level)[0]) for of, level in ((low, tail), (high, 1 - tail)))
+    interval = Interval(least, most, confidence, METHOD)
     if 2 * unknown.sum() >= drawn.size:
         return Estimate(name, math.nan, interval, formula.undefined_because)
     return Estimate(name, float(np.median(drawn[~unknown])), interval)

@@ -1,10 +1,10 @@
 r"""Judges who err: limits that allow for wrong answers, and what two judges on the same rows tell.
 
-A judge calls a negative positive with probability :math:`\alpha` and a positive negative with probability :math:`\beta`.
+A judge calls a negative positive with probability :math:`\alpha`, a positive negative with probability :math:`\beta`.
 Had she judged all M rows of a group of strata that holds X positives, she would have called
 :math:`Y = X(1-\beta) + (M-X)\alpha` of them positive on average, so that :math:`X = (Y - \alpha M)/(1-\alpha-\beta)`
-(Rogan and Gladen 1978). An audit estimates Y, and has limits for it, exactly as it would for X without errors. The map is
-linear, so it is applied to the group's total and cut to 0..M once: cut stratum by stratum, the low strata where she calls
+(Rogan and Gladen 1978). An audit estimates Y, and has limits for it, exactly as it would for X without errors. The map
+is linear, so it is applied to the group's total and cut to 0..M once: cut stratum by stratum, strata where she calls
 a few negatives positive would add up to positives that nobody has. Given X, Y varies with variance
 :math:`X\beta(1-\beta) + (M-X)\alpha(1-\alpha)`, which is added to the draws and remains when every row was judged.
 """
@@ -50,7 +50,7 @@ class ReviewerErrors:
             return given
         if not isinstance(given, tuple | list) or len(given) != 2:
             raise AssumptionError(
-                "reviewer_errors must be two rates, (false_positive_rate, false_negative_rate), each a number or a range "
+                "reviewer_errors must be two rates, (false_positive_rate, false_negative_rate), each a number or range "
                 f"(low, high), got {shown(given)}."
             )
         rates = [_rate(one) for one in given]
@@ -62,7 +62,10 @@ class ReviewerErrors:
 
     def values(self) -> Iterator[tuple[float, float]]:
         """Pairs of rates over which limits are joined."""
-        ends = (np.unique(np.linspace(*rate, RATES_IN_RANGE)) for rate in (self.false_positive_rate, self.false_negative_rate))
+        ends = (
+            np.unique(np.linspace(*rate, RATES_IN_RANGE))
+            for rate in (self.false_positive_rate, self.false_negative_rate)
+        )
         for first, second in product(*ends):
             yield float(first), float(second)
 
@@ -103,10 +106,15 @@ def judged_estimates(
 
     >>> counts = AuditCounts(rows=[200, 300, 900, 2600, 6000], checked=[60, 40, 35, 30, 35], found=[45, 8, 2, 0, 0],
     ...                      flagged=1, scenario="case-control")
-    >>> judged_estimates(counts, (0.0, 0.1))["precision"].value > judged_estimates(counts, (0.0, 0.0))["precision"].value
+    >>> strict, lenient = (judged_estimates(counts, (0.0, missed))["precision"].value for missed in (0.1, 0.0))
+    >>> strict > lenient
     True
     """
-    errors, kind, confidence = ReviewerErrors.of(reviewer_errors), check_interval(interval), check_confidence(confidence)
+    errors, kind, confidence = (
+        ReviewerErrors.of(reviewer_errors),
+        check_interval(interval),
+        check_confidence(confidence),
+    )
     values = _values(counts, *errors.middle)
     ends: dict[str, tuple[float, float]] = {}
     for found in _corners(counts):
@@ -127,13 +135,16 @@ def _rows(counts: AuditCounts, group: str) -> float:
     return float(counts.rows[places[group]].sum())
 
 
-def _positives(calls: Pair, rows: float, false_positive: float, false_negative: float, rng: np.random.Generator) -> Pair:
+def _positives(
+    calls: Pair, rows: float, false_positive: float, false_negative: float, rng: np.random.Generator
+) -> Pair:
     """Positives behind a number of rows that would be called positive, with the luck of the calls."""
     power = 1 - false_positive - false_negative
     luck = rng.standard_normal(calls.low.shape)
     low, high = (
         np.clip(
-            expected + luck * np.sqrt(_variance(np.clip(expected, 0, rows), rows, false_positive, false_negative)) / power,
+            expected
+            + luck * np.sqrt(_variance(np.clip(expected, 0, rows), rows, false_positive, false_negative)) / power,
             0,
             rows,
         )
@@ -196,7 +207,7 @@ def _estimate(
 class Agreement:
     """Two judges on the same rows: share of equal answers, Cohen's kappa, and error rates that fit.
 
-    ``false_positive_rate`` is the one that explains every disagreement by negatives called positive, and its upper limit
+    ``false_positive_rate`` is the one that explains every disagreement by negatives called positive; its upper limit
     takes the upper limit of the disagreements; ``false_negative_rate`` explains all by positives called negative.
     Which of both it is cannot be told from two judges, and errors that both make are not seen at all.
     """
@@ -233,10 +244,10 @@ class Agreement:
 def agreement_of(first: Any, second: Any, *, confidence: float = 0.95, seed: int = 0) -> Agreement:
     r"""What the answers of two judges on the same rows say about their errors; rows either left open are left out.
 
-    Independent judges with rate :math:`\alpha` disagree on a negative with probability :math:`2\alpha(1-\alpha)`: a share
-    d of disagreements, all on the share 1 - p of negatives, means
-    :math:`\alpha = (1 - \sqrt{1 - 2d/(1-p)})/2`. Limits of the share are exact (Clopper and Pearson 1934), those of kappa
-    are quantiles of 4,000 draws of the four cells with half a row added to each.
+    Independent judges with rate :math:`\alpha` disagree on a negative with probability :math:`2\alpha(1-\alpha)`: a
+    share d of disagreements, all on the share 1 - p of negatives, means
+    :math:`\alpha = (1 - \sqrt{1 - 2d/(1-p)})/2`. Limits of the share are exact (Clopper and Pearson 1934), those of
+    kappa are quantiles of 4,000 draws of the four cells with half a row added to each.
 
     >>> agreement = agreement_of([1, 1, 0, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0, 0, 0])
     >>> agreement.agreed.value, round(agreement.kappa.value, 3)
@@ -256,13 +267,13 @@ def agreement_of(first: Any, second: Any, *, confidence: float = 0.95, seed: int
     positive = float((2 * cells[3] + cells[1] + cells[2]) / (2 * rows))
     drawn = _kappa(np.random.default_rng(seed).dirichlet(cells + 0.5, size=4_000).T)
     tail = one_tail(confidence)
-    ends = [float(quantile(drawn[:, None], level)[0]) for level in (tail, 1 - tail)]
+    least, most = (float(quantile(drawn[:, None], level)[0]) for level in (tail, 1 - tail))
     value = float(_kappa(cells / rows))
     same = "both judges gave all rows the same answer"
     kappa = Estimate(
         "cohen_kappa",
         value,
-        Interval(*ends, confidence, "draws of the four cells"),
+        Interval(least, most, confidence, "draws of the four cells"),
         same if math.isnan(value) else None,
         basis="design",
     )
@@ -278,7 +289,8 @@ def _rate_behind(disagreed: float, share: float) -> float:
 def _kappa(cells: Floats) -> Floats:
     same = cells[0] + cells[3]
     chance = (cells[0] + cells[1]) * (cells[0] + cells[2]) + (cells[2] + cells[3]) * (cells[1] + cells[3])
-    return np.divide(same - chance, 1 - chance, out=np.full(np.shape(same), np.nan), where=chance < 1 - 1e-12)
+    known: Floats = np.divide(same - chance, 1 - chance, out=np.full(np.shape(same), np.nan), where=chance < 1 - 1e-12)
+    return known
 
 
 def _exact_limits(hits: int, rows: int, tail: float) -> tuple[float, float]:

@@ -96,7 +96,8 @@ def labelling_curve(counts: AuditCounts, *, confidence: float = 0.95, seed: int 
 def _expected(counts: AuditCounts) -> Floats:
     """Positives per stratum; undecided answers count half; nan where nobody looked."""
     seen = counts.found + counts.undecided / 2
-    return np.divide(counts.rows * seen, counts.checked, out=np.full(counts.strata, np.nan), where=counts.checked > 0)
+    share: Floats = np.divide(seen, counts.checked, out=np.full(counts.strata, np.nan), where=counts.checked > 0)
+    return counts.rows * share
 
 
 def _share(counts: AuditCounts, stratum: int, guess: Floats, level: float, seed: int) -> LabellingRate:

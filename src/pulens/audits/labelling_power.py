@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
 
 from pulens.audits.counts import Counts
 from pulens.errors import AssumptionError
-from pulens.types import Floats
+from pulens.types import Booleans, Floats
 
 AUDITS = 400
+PARTS = 8  # of every stratum
 FACTOR = 3.0  # the preference that a verdict speaks of
 
 
@@ -29,10 +31,10 @@ def power_of_test(
     r"""Chance that the test of random labelling rejects, if the better half of the positives is labelled more often.
 
     Audits are simulated from expected numbers of positives per stratum; labels are drawn with ``factor`` times the
-    chance above the positives' median (or below it). Within a range of constant preference labelled and found ones
-    score alike, so strata cut at the median carry all the test can see. With :math:`v_c` the variance of the
-    number of found ones among the :math:`N_c` pooled ones of range c when each is found with odds
-    :math:`\theta f_c`, the rank sum has variance :math:`\sum v_c r_c^2 - (\sum v_c r_c)^2/\sum v_c` given the total.
+    chance above the positives' median (or below it). Strata are cut at the median and into equal parts, whose rows are
+    tied. With :math:`v_c` the variance of the number of found ones among the :math:`N_c` pooled ones of part c when
+    each is found with odds :math:`\theta f_c`, the rank sum has variance
+    :math:`\sum v_c r_c^2 - (\sum v_c r_c)^2/\sum v_c` given the total, and is compared with a normal distribution.
 
     >>> rows, positives = np.array([500, 1000, 3500]), np.array([300.0, 100.0, 100.0])
     >>> power_of_test(rows, np.array([100, 60, 60]), positives, 200) > 0.5
@@ -47,38 +49,31 @@ def power_of_test(
     total = float(positives.sum())
     if labelled <= 0 or total <= 0 or not checked.any():
         return 0.0
-    cell, part, above = _cut_at_median(np.asarray(positives, float))
+    stratum, part, above = _parts(np.asarray(positives, float))
     rng = np.random.default_rng(seed)
     chance = part * np.where(above == (favours == "high"), factor, 1.0)
     labels = rng.multinomial(labelled, chance / chance.sum(), size=audits)
     share = np.clip(positives / np.maximum(rows, 1), 0, 1)
-    inside = np.divide(part * total, positives[cell], out=np.zeros(cell.size), where=positives[cell] > 0)
-    found = np.zeros((audits, cell.size), np.int64)
     in_stratum = rng.binomial(checked, share, size=(audits, rows.size))
-    seen = np.zeros(rows.size, bool)
-    for place, stratum in enumerate(cell):  # a stratum cut in two: the first part by chance, the rest is left
-        if seen[stratum] or inside[place] >= 1 - 1e-12:
-            found[:, place] = in_stratum[:, stratum]
-        else:
-            found[:, place] = rng.binomial(in_stratum[:, stratum], np.clip(inside[place], 0, 1))
-            in_stratum[:, stratum] -= found[:, place]
-        seen[stratum] = True
-    z = rank_sum_z(labels + found, found, (checked / np.maximum(rows, 1))[cell])
-    from statistics import NormalDist
-
+    found = np.zeros((audits, part.size), np.int64)
+    for place in np.flatnonzero(positives > 0):
+        inside = part * (stratum == place)
+        found += rng.multinomial(in_stratum[:, place], inside / inside.sum())
+    z = rank_sum_z(labels + found, found, (checked / np.maximum(rows, 1))[stratum])
     return float((np.abs(z) > NormalDist().inv_cdf(1 - level / 2)).mean())
 
 
-def _cut_at_median(positives: Floats) -> tuple[Counts, Floats, np.ndarray]:
-    """Strata, the one that holds the median cut in two: stratum, share of all positives, whether above the median."""
+def _parts(positives: Floats) -> tuple[Counts, Floats, Booleans]:
+    """Parts of the strata, highest scores first: stratum, share of all positives, whether above their median."""
     share = positives / positives.sum()
     ends = np.cumsum(share)
     middle = min(int(np.searchsorted(ends, 0.5)), share.size - 1)
     before = 0.5 - (ends[middle] - share[middle])
-    cell = np.insert(np.arange(share.size), middle + 1, middle)
+    stratum = np.insert(np.arange(share.size), middle, middle)  # the one that holds the median twice
     part = np.insert(share, middle, before)
-    part[middle + 1] = share[middle] - before
-    return cell, np.maximum(part, 0.0), np.arange(cell.size) <= middle
+    part[middle + 1] = max(share[middle] - before, 0.0)
+    above = np.arange(part.size) <= middle
+    return np.repeat(stratum, PARTS), np.repeat(part / PARTS, PARTS), np.repeat(above, PARTS)
 
 
 def rank_sum_z(pooled: Counts, found: Counts, fraction: Floats) -> Floats:

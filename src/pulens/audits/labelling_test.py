@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,8 +52,8 @@ class LabellingVerdict:
         if self.contradicted:
             lower, favoured = ("lower", "high") if self.z < 0 else ("higher", "low")
             return (
-                f"Random labelling is contradicted by the audit ({chance}): positives that were found score {lower} than "
-                f"labelled ones, so labels favoured {favoured} scores."
+                f"Random labelling is contradicted by the audit ({chance}): positives that were found score {lower} "
+                f"than labelled ones, so labels favoured {favoured} scores."
             )
         return (
             f"Random labelling is not contradicted ({chance}; a 3:1 preference for high scores would be noticed with "
@@ -95,7 +95,8 @@ def labelling_of(
 
     >>> tally = Tally.from_arrays(np.array([1, 1, 1, 1, 0, 0]), np.array([10, 8, 7, 3, 6.0, 0.5]))
     >>> counts = AuditCounts(rows=[2, 30], checked=[1, 3], found=[1, 2], labelled=[3, 1], flagged=1)
-    >>> rows = CheckedRows(stratum=np.array([0, 1, 1, 1]), score=np.array([9, 2, 1, 0.5]), answer=np.array([1, 1, 1, 0]))
+    >>> stratum, score, answer = np.array([[0, 1, 1, 1], [9, 2, 1, 0.5], [1, 1, 1, 0]])
+    >>> rows = CheckedRows(stratum=stratum.astype(int), score=score, answer=answer.astype(int))
     >>> answer = labelling_of(counts, rows, tally)
     >>> answer.method, round(answer.p_value, 6)
     ('all 35 sets', 0.061325)
@@ -136,8 +137,8 @@ def _not_defined_because(counts: AuditCounts, checked_rows: CheckedRows, label_n
         return "no positive was found"
     edges = [checked_rows.score[checked_rows.stratum == place] for place in range(counts.strata)]
     used = [part for part in edges if part.size]
-    if any(above.min() <= below.max() for above, below in zip(used, used[1:], strict=False)):
-        return "the ranges of scores overlap, so that nobody knows with which chance a labelled row would have been checked"
+    if any(above.min() <= below.max() for above, below in pairwise(used)):
+        return "ranges of scores overlap: nobody knows with which chance a labelled row would have been checked"
     return None
 
 
@@ -153,9 +154,15 @@ def _pooled(counts: AuditCounts, checked_rows: CheckedRows, tally: Tally) -> tup
     positive = checked_rows.answer == 1
     found = np.bincount(checked_rows.stratum[positive], minlength=counts.strata)
     if found.size != counts.strata or (found != counts.found).any():
-        raise InputError(f"the checked rows hold {found.tolist()} positives per stratum, the counts {counts.found.tolist()}.")
+        raise InputError(
+            f"the checked rows hold {found.tolist()} positives per stratum, the counts {counts.found.tolist()}."
+        )
     stratum = np.concatenate([np.repeat(np.arange(counts.strata), counts.labelled), checked_rows.stratum[positive]])
-    return labelled, np.asarray(checked_rows.score[positive], np.float64), stratum
+    scores = np.asarray(checked_rows.score[positive], np.float64)
+    if tally.binning is not None:  # labelled scores are known to their bin only, so found ones must not say more
+        lowest = np.asarray(tally.thresholds, np.float64)[::-1]
+        scores = lowest[np.maximum(np.searchsorted(lowest, scores, "right") - 1, 0)]
+    return labelled, scores, stratum
 
 
 def _midranks(scores: Floats) -> Floats:
@@ -245,8 +252,10 @@ def _subset_sums(rng: np.random.Generator, ranks: Floats, taken: Counts) -> Floa
     """Sums of random subsets of the ranks, one for each size."""
     size, most = ranks.size, int(taken.max())
     if 2 * most > size:  # the smaller side is drawn
-        return np.asarray(ranks.sum() - _subset_sums(rng, ranks, size - taken)) if taken.min() * 2 > size else _by_keys(
-            rng, ranks, taken
+        return (
+            np.asarray(ranks.sum() - _subset_sums(rng, ranks, size - taken))
+            if taken.min() * 2 > size
+            else _by_keys(rng, ranks, taken)
         )
     if size < 64 or most * 8 > size:
         return _by_keys(rng, ranks, taken)

@@ -84,24 +84,21 @@ class AuditResult:
             threshold=self.threshold,
             unchecked_share=self.unchecked_share,
         )
-        area = self._area()
-        return FrozenMapping(found if area is None else found | {"roc_auc": area})
+        return FrozenMapping(found | self._of_ranking())
 
-    def _area(self) -> Estimate | None:
-        """No limits at any moment are known for it, and none of the numbers at a threshold depend on it."""
+    def _of_ranking(self) -> dict[str, Estimate]:
+        """Metrics of the whole ranking, where scores are known; no limits at every moment are known for them."""
         if self.checked_rows is None or self.tally is None or self.anytime:
-            return None
+            return {}
         from pulens.audits.area import area_estimate
+        from pulens.audits.average_precision import average_precision_estimate
 
-        return area_estimate(
-            self.counts,
-            self.checked_rows,
-            self.tally,
-            confidence=self.confidence,
-            interval=self.interval,
-            seed=self.seed,
-            score_ranges=self.score_ranges,
-        )
+        rows = (self.counts, self.checked_rows, self.tally)
+        asked: Any = {"confidence": self.confidence, "interval": self.interval, "seed": self.seed}
+        found = {"roc_auc": area_estimate(*rows, **asked, score_ranges=self.score_ranges)}
+        if self.score_ranges:
+            found["average_precision"] = average_precision_estimate(*rows, **asked)
+        return found
 
     @cached_property
     def if_random(self) -> Mapping[str, Estimate]:

@@ -53,9 +53,9 @@ class AuditedTable:
 class AuditWorld:
     """A class prior, two densities of the score, and a preference for labelling some positives.
 
-    ``hidden`` is the share of positives that score like negatives; a positive above the positives' mean is ``factor``
-    times as likely to be labelled as one below it (below 1: labels favour low scores). The threshold is the one of best
-    F1 in the population, or the one that flags ``flags`` of it.
+    ``hidden`` is the share of positives that score like negatives; a positive above the mean of the others is
+    ``factor`` times as likely to be labelled as one below it (below 1: labels favour low scores). The threshold is
+    the one of best F1 in the population, or the one that flags ``flags`` of it.
 
     >>> world = AuditWorld("small", class_prior=0.1, labelled=50, unlabelled=1000, shift=2.0)
     >>> table = world.draw(np.random.default_rng(0))
@@ -136,10 +136,10 @@ class AuditWorld:
 
 @lru_cache(maxsize=256)
 def _landmarks(world: AuditWorld) -> tuple[float, float]:
-    """The threshold, and the mean score of positives, from 200,000 rows of each class."""
+    """The threshold, and the mean of positives that do not hide, from 200,000 rows of each class."""
     size = 200_000
     scores = world.scores(np.random.default_rng(1), size, size)
-    mean = float(scores[:size].mean())
+    mean = float(world._of(np.random.default_rng(2), size, True).mean())
     order = np.argsort(-scores, kind="stable")
     positive = order < size
     true = np.cumsum(positive) / size * world.class_prior
