@@ -3,8 +3,8 @@
     python benchmarks/audit_queue.py              # 50 million rows: about 900 MB in a temporary folder
     python benchmarks/audit_queue.py 1000000      # or so many
 
-Each plan runs in a process of its own, which reports its peak memory. With an id column DuckDB counts and draws; without
-one DuckDB counts, and rows are drawn by their numbers while the file streams by. Goal: a minute and 1 GB.
+Each plan runs in a process of its own, which reports its peak memory. With an id column DuckDB counts and draws;
+without one DuckDB counts, and rows are drawn by their numbers while the file streams by. Goal: a minute and 1 GB.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ plan.write(sys.argv[3])
 took = time.perf_counter() - start
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
-print(json.dumps({"seconds": took, "processor": used, "megabytes": peak, "rows": len(plan.rows), "digest": plan.digest}))
+print(json.dumps({"seconds": took, "processor": used, "megabytes": peak, "rows": len(plan.rows)}))
 """
 
 
@@ -61,8 +61,8 @@ def main() -> None:
             call = [sys.executable, "-c", PLAN, str(path), id, queue]
             found = json.loads(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
             print(
-                f"{name:<24} {found['rows']} rows in {found['seconds']:6.1f} s ({found['processor']:.0f} s of processor), "
-                f"peak memory {found['megabytes']:,.0f} MB"
+                f"{name:<24} {found['rows']} rows in {found['seconds']:6.1f} s "
+                f"({found['processor']:.0f} s of processor), peak memory {found['megabytes']:,.0f} MB"
             )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -181,6 +182,25 @@ def test_text_that_excel_cannot_hold_is_refused_by_name(tmp_path):
         made.write(tmp_path / "queue.xlsx")
     made.write(tmp_path / "queue.csv")
     assert read_queue(tmp_path / "queue.csv").column("case") == list(made.rows.name)
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx", "parquet"])
+@pytest.mark.parametrize("write", ["{:03}", "{}e2", "{}.0", "-{}", "0x{}", "{}00000000000000000", "True{}"])
+def test_ids_that_look_like_numbers_are_read_back_as_they_were(ending, write, tmp_path):
+    ids = [write.format(i + 1) for i in range(ROWS)]
+    made = plan_audit(table(ids), threshold=0.8, budget=30, id="case")
+    made.write(tmp_path / f"queue.{ending}")
+    assert [str(one) for one in read_queue(tmp_path / f"queue.{ending}").column("case")] == list(made.rows.name)
+    assert read_audit(tmp_path / f"queue.{ending}").plan.budget == 30
+
+
+@pytest.mark.parametrize(("cell", "words"), [("a" * 200_000, "200,000 characters"), ("\ud800", "no text")])
+def test_cells_that_no_reader_of_text_takes_are_refused_before_anybody_answers(cell, words, tmp_path):
+    made = plan()
+    odd = replace(made, rows=replace(made.rows, kept={"note": (cell,) * len(made.rows)}))
+    with pytest.raises(InputError, match=words):
+        odd.write(tmp_path / "queue.csv")
+    assert not list(tmp_path.iterdir())
 
 
 def test_without_openpyxl_the_extra_is_named(tmp_path, monkeypatch):

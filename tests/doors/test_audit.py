@@ -105,6 +105,16 @@ def test_more_rows_hold_the_fewer_ones_and_keep_their_order(table, files, tmp_pa
     assert third.rows.name[:200] == large.rows.name
 
 
+@pytest.mark.parametrize("place", ["duckdb", "sqlite", "parquet"])
+def test_more_rows_are_drawn_inside_the_engine_that_drew_the_first(files, tmp_path, place):
+    source, reading = files[place]
+    plan_audit(source, budget=50, id="case", seed=9, threshold=1.0, **reading).write(tmp_path / "queue.xlsx")
+    large = more_audit(tmp_path / "queue.xlsx", budget=90, source=source)
+    other = plan_audit(files["polars"][0], budget=50, id="case", seed=9, threshold=1.0)
+    other.write(tmp_path / "other.csv")
+    assert large.rows.name == more_audit(tmp_path / "other.csv", budget=90, source=files["polars"][0]).rows.name
+
+
 def test_a_table_that_changed_since_the_plan_is_refused_unless_allowed(table, tmp_path):
     path = tmp_path / "scores.csv"
     table.write_csv(path)

@@ -27,7 +27,7 @@ MOST_UNDECIDED = 0.05  # share of rows looked at, above which a reader is warned
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class ReadAnswers:
     """Rows that were looked at, in the order of the queue, and what was noticed while they were read."""
 
     counts: AuditCounts
@@ -76,7 +76,7 @@ def _word(value: Any) -> str:
 
 def read_answers(
     plan: AuditPlan, path: str | PathLike[str], *, yes: Iterable[str] | str = (), no: Iterable[str] | str = ()
-) -> Answers:
+) -> ReadAnswers:
     """Match the rows of a queue, in whatever order they come, to those of its plan, and count what was found.
 
     Rows after the last answered one were not reached and are cut off: what is left is an audit as valid as the whole.
@@ -89,7 +89,7 @@ def read_answers(
         raise InputError(f"{path}: {error}") from error
 
 
-def answers_of(plan: AuditPlan, table: Table, words: Words) -> Answers:
+def answers_of(plan: AuditPlan, table: Table, words: Words) -> ReadAnswers:
     """The same of a table that is read already."""
     answers = table.column(find_column("answer", table.names))
     _check_probabilities(table)
@@ -235,7 +235,7 @@ def _counted(
     codes: NDArray[np.int64],
     twice: int,
     missing: int,
-) -> Answers:
+) -> ReadAnswers:
     answered = np.flatnonzero(codes != OPEN)
     reached = int(answered[-1]) + 1 if answered.size else 0
     seen = np.where(codes[:reached] == OPEN, UNDECIDED, codes[:reached])
@@ -247,7 +247,7 @@ def _counted(
 
     counts = plan.counts_of(count(seen >= UNDECIDED), count(seen == POSITIVE), count(seen == UNDECIDED))
     checked = CheckedRows(stratum=stratum.astype(np.int64), score=plan.rows.score[:reached], answer=seen)
-    return Answers(counts, checked, tuple(_notices(seen, twice, missing, len(codes))), reached)
+    return ReadAnswers(counts, checked, tuple(_notices(seen, twice, missing, len(codes))), reached)
 
 
 def _notices(seen: NDArray[np.int64], twice: int, missing: int, planned: int) -> list[Notice]:

@@ -25,7 +25,7 @@ from pulens.inputs.tables.excel import excel_bytes, openpyxl_for, read_excel
 from pulens.inputs.tables.inert import inert, restored
 from pulens.inputs.tables.streams import explained_file
 from pulens.inputs.tables.whole import Table
-from pulens.inputs.tables.writing import table_bytes, typed
+from pulens.inputs.tables.writing import table_bytes
 from pulens.scenario import Scenario, check_scenario
 from pulens.whole_files import is_channel, write_together
 
@@ -35,6 +35,8 @@ RESERVED = ("batch", "probability", "answer", "score", "stratum")
 MOST_QUEUE_BYTES = 256 << 20
 MOST_PLAN_BYTES = 256 << 20
 ROW = "row"
+LONGEST_CELL = 131_072  # characters that Python's reader of CSV files takes
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _QUOTED = re.compile(r'[",;\t\r\n]|^ | $')
 
 AnyPath = str | PathLike[str]
@@ -99,7 +101,7 @@ def refuse_answered(path: AnyPath) -> None:
 def queue_columns(plan: AuditPlan) -> dict[str, list[Any]]:
     """The columns of a queue, in order: what tells rows apart, what was kept, batch, probability, answer."""
     rows = plan.rows
-    columns: dict[str, list[Any]] = {ROW if plan.id is None else plan.id: typed(rows.name)}
+    columns: dict[str, list[Any]] = {ROW if plan.id is None else plan.id: _numbers_if_all(rows.name)}
     columns |= {name: list(values) for name, values in rows.kept.items()}
     if plan.show_scores:
         columns |= {"score": rows.score.tolist(), "stratum": (rows.stratum + 1).tolist()}
@@ -126,13 +128,17 @@ def queue_bytes(plan: AuditPlan, kind: str) -> bytes:
     if kind == "xlsx":
         return excel_bytes(columns)
     if kind == "parquet":
-        texts = {name: [_text_if_mixed(values, one) for one in values] for name, values in columns.items()}
-        answers = texts.pop("answer")
-        return table_bytes("parquet", {**texts, "answer": _text_column(answers)})
+        typed = {name: _text_column(values) if _is_mixed(name, values) else values for name, values in columns.items()}
+        return table_bytes("parquet", typed)
     columns["probability"] = [format(one, ".17g") for one in columns["probability"]]
     between = "\t" if kind == "tsv" else ","
     lines = [columns, *zip(*columns.values(), strict=True)]
-    return "".join(f"{between.join(map(_cell, line))}\n" for line in lines).encode("utf-8", "surrogatepass")
+    text = "".join(f"{between.join(map(_cell, line))}\n" for line in lines)
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        seen = shown(text[error.start : error.end])
+        raise InputError(f"a cell holds {seen}, which is no text: repair it, or leave its column out.") from error
 
 
 def _cell(value: Any) -> str:
@@ -141,13 +147,23 @@ def _cell(value: Any) -> str:
     Python's own writer leaves a carriage return without quotes, and readers end the line there.
     """
     text = "" if is_null(value) else str(inert(value if isinstance(value, str) else str(value)))
+    if len(text) > LONGEST_CELL:
+        raise InputError(
+            f"a cell has {len(text):,} characters, and programs that read CSV files take {LONGEST_CELL:,} at most. "
+            "Write .parquet instead, or leave its column out."
+        )
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 
-def _text_if_mixed(values: list[Any], value: Any) -> Any:
-    """Arrow columns have one type: what people typed beside numbers becomes text."""
+def _numbers_if_all(names: tuple[str, ...]) -> list[Any]:
+    """Row numbers and ids of digits as numbers, all of them or none: 007 and 1e5 are read back as they were."""
+    return [int(name) for name in names] if all(map(_WHOLE.fullmatch, names)) else list(names)
+
+
+def _is_mixed(name: str, values: list[Any]) -> bool:
+    """Arrow columns have one type: answers are text, and so is what people typed beside numbers."""
     kinds = {type(one) for one in values if one is not None}
-    return value if len(kinds) <= 1 or kinds <= {int, float} or value is None else str(value)
+    return name == "answer" or kinds == {str} or not (len(kinds) <= 1 or kinds <= {int, float})
 
 
 def _text_column(values: list[Any]) -> Any:

@@ -35,9 +35,9 @@ from pulens.intervals.kernels.resampling import check_seed
 from pulens.keywords import hands_on
 from pulens.metrics.parts.measure import check_threshold
 from pulens.metrics.parts.possible_worlds import within_what_is_possible
+from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
-from pulens.notice import Notice, Severity
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.whole_files import write_whole
 
@@ -276,7 +276,9 @@ def read_audit(
             f"at must be a number, got {shown(at)}: a threshold that the answers choose needs rows of its own to be "
             "judged by. Plan an audit at that threshold."
         )
-    return result.at(check_threshold(at))  # type: ignore[attr-defined,no-any-return]
+    other = result.at(check_threshold(at))
+    assert isinstance(other, QueueResult)
+    return other
 
 
 def more_audit(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 import zipfile
 from collections.abc import Mapping
 from datetime import datetime
@@ -93,8 +94,10 @@ def read_excel(path: str | Path) -> Table:
             for part in parts.namelist():
                 if part.endswith((".xml", ".rels")) and b"<!DOCTYPE" in parts.read(part):
                     raise InputError(f"{path}: not a readable Excel file: {part} declares a document type of its own.")
-        book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-        rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+        with warnings.catch_warnings():  # about styles and the like, which nobody here looks at
+            warnings.simplefilter("ignore")
+            book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+            rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
     except InputError:
         raise
     except FileNotFoundError:
