@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pulens.audits import AuditCounts, AuditResult, CheckedRows
-from pulens.audits.average_precision import Cells, _average, average_precision_estimate, cells_of
+from pulens.audits.average_precision import ScoreCells, _average, average_precision_estimate, cells_of
 from pulens.counts.tally import Tally
 
 
@@ -69,7 +69,7 @@ def test_labelled_rows_above_every_other_row_do_not_matter_in_case_control():
 def test_no_arrangement_within_cells_is_beyond_the_ends_of_the_cells():
     sizes, positives = [3, 4], [2, 2]
     for tie in (False, True):
-        cells = Cells(
+        cells = ScoreCells(
             np.array([0, 1]), np.array([3.0, 4.0]), np.array(sizes), np.zeros(2), np.array([tie, tie]), np.zeros(0, int)
         )
         low, high = (_average(np.array([positives], float), cells, at_top=top)[0] for top in (False, True))

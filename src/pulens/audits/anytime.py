@@ -39,7 +39,7 @@ SLOPES = np.concatenate([-_SIZES[::-1], [0.0], _SIZES])  # beyond them a stratum
 PLACES = 400  # totals of flagged strata at which the fence is walked
 
 
-class Fence(NamedTuple):
+class AnytimeFence(NamedTuple):
     """Totals between which the truth lies at every moment.
 
     ``above`` and ``everywhere`` are single numbers. ``hits.low`` with ``missed.high`` are pairs (TP, FN) of which no
@@ -53,7 +53,7 @@ class Fence(NamedTuple):
     missed: Pair
 
 
-def anytime_fence(counts: AuditCounts, found: np.ndarray, confidence: float) -> Fence:
+def anytime_fence(counts: AuditCounts, found: np.ndarray, confidence: float) -> AnytimeFence:
     """Where the positives above and below the threshold can lie, for one audit.
 
     >>> counts = AuditCounts(rows=[200, 9800], checked=[60, 140], found=[45, 2], flagged=1)
@@ -80,7 +80,7 @@ def anytime_fence(counts: AuditCounts, found: np.ndarray, confidence: float) -> 
     fewest, most = (np.clip(_end(below, left, side), *ranges[1]) for side in (1, -1))
     # along an edge of the fence nothing beats the lower TP with the higher FN of its two ends, and the mirror image
     missed = Pair(np.minimum(fewest, _next(fewest)), np.maximum(most, _next(most)))
-    return Fence(alone, everywhere, Pair(total, _next(total)), missed)
+    return AnytimeFence(alone, everywhere, Pair(total, _next(total)), missed)
 
 
 def _next(values: Floats) -> Floats:

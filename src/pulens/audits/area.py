@@ -171,7 +171,8 @@ def _limits(
         drawn.append((unseen, unseen * _means(random, b, draws)))
     positives = where.known + hits.sum() + sum(unseen for unseen, _ in drawn)
     total = where.known_sum + sum(float(b.sum()) for b in found) + sum(part for _, part in drawn)
-    lows, highs = [], []
+    lows: list[Floats] = []
+    highs: list[Floats] = []
     for up, k in enumerate(chosen):
         args = (int(counts.rows[k]), int(counts.checked[k]), int(hits[k]), draws)
         one, (unseen, part) = _one_more(random, args, found[k], where, k, up), drawn[k]
@@ -180,7 +181,7 @@ def _limits(
     tail = one_tail(confidence)
     if kind == "balanced":
         coin = np.arange(draws) % 2 == 0
-        return _ends(np.where(coin, *lows), np.where(coin, *highs), tail)
+        return _ends(np.where(coin, lows[0], lows[1]), np.where(coin, highs[0], highs[1]), tail)
     lowest, highest = (_filled(lows, 0.0).min(axis=0), _filled(highs, 1.0).max(axis=0))
     return _ends(lowest, highest, tail)
 

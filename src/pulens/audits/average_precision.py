@@ -1,8 +1,10 @@
 r"""Average precision from an audit: precision met at each positive, averaged, without any assumption about labelling.
 
 With F(s) rows and TP(s) positives at or above a score, :math:`\mathrm{AP} = \frac1P \sum_{i\ positive}
-TP(s_i)/F(s_i)`. Its value replaces sums over positives by sums over the positives found, each standing for
-:math:`w_i = M_k/n_k` rows; of its own rows half are taken to stand at or above it.
+TP(s_i)/F(s_i)`. Its value takes the positives of a cell (below) as spread evenly over it: with x of them among m rows,
+after F rows and T positives, :math:`r((T - rF)\log\frac{F+m}{F} + rm)`, :math:`r = x/m`. The larger the share of rows
+that were checked, the more weight has the sum over the found positives themselves, each standing for :math:`M_k/n_k`
+rows of which half lie at or above it: with every row checked that sum is the truth.
 
 **Limits.** Strata are cut into cells of about eight checked rows, at scores and not by answers; given how many checked
 rows fell into each these are again simple random samples. Given the positives of the cells, AP is lowest with those of
@@ -41,7 +43,7 @@ MOST_CELLS = 8  # of a stratum
 NAME = "average_precision"
 
 
-class Cells(NamedTuple):
+class ScoreCells(NamedTuple):
     """Parts of strata, highest scores first: their rows, the positives known before, and what of them was checked."""
 
     stratum: np.ndarray
@@ -52,7 +54,7 @@ class Cells(NamedTuple):
     of_row: np.ndarray  # the cell of each checked row
 
 
-def cells_of(counts: AuditCounts, rows: CheckedRows, tally: Tally) -> Cells:
+def cells_of(counts: AuditCounts, rows: CheckedRows, tally: Tally) -> ScoreCells:
     """Cut strata at scores into parts that hold enough checked rows.
 
     >>> scores = np.arange(100.0, 0.0, -1.0)
@@ -70,7 +72,7 @@ def cells_of(counts: AuditCounts, rows: CheckedRows, tally: Tally) -> Cells:
     for k, end in enumerate(np.cumsum(counts.rows)):
         parts = int(np.clip(counts.checked[k] // CHECKED_PER_CELL, 1, MOST_CELLS))
         ranks = end - counts.rows[k] + counts.rows[k] * np.arange(1, parts + 1) / parts
-        ends = np.unique(np.searchsorted(running, np.round(ranks), side="left")) if counts.rows[k] else []
+        ends = np.unique(np.searchsorted(running, np.round(ranks), side="left"))[: parts if counts.rows[k] else 0]
         inside = np.sort(place[rows.stratum == k])
         seen = 0
         for last in ends:
@@ -90,7 +92,7 @@ def cells_of(counts: AuditCounts, rows: CheckedRows, tally: Tally) -> Cells:
     unlabelled, size = (np.diff(kind[ends_at], prepend=0.0) for kind in (running, population))
     known = np.diff(labelled[ends_at], prepend=0.0) if single else np.zeros(ends_at.size)
     distinct = np.diff(ends_at, prepend=-1)
-    return Cells(
+    return ScoreCells(
         np.array([k for k, _ in kept]),
         size,
         unlabelled.astype(np.int64),
@@ -123,11 +125,13 @@ def average_precision_estimate(
     if ((counts.checked == 0) & (counts.rows > 0)).any():
         reason = "some rows lie where no row was checked, so positives can stand anywhere among them"
         return Estimate(NAME, math.nan, undefined_because=reason, basis="bounds", rests_on=RESTS_ON)
-    value = _value(counts, rows, tally)
+    value = _by_positives(counts, rows, tally)
     if (counts.checked == counts.rows).all() and not counts.undecided.any():
         low = high = value  # every position is known, within cells too
     else:
         cells = cells_of(counts, rows, tally)
+        weight = counts.checked.sum() / counts.rows.sum()
+        value = weight * value + (1 - weight) * _by_cells(cells, rows)
         ends = [_limits(counts, cells, one, confidence, kind, draws, seed) for one in decisions(counts, rows)]
         low, high = min(end[0] for end in ends), max(end[1] for end in ends)
     if math.isnan(value):
@@ -137,7 +141,7 @@ def average_precision_estimate(
     return Estimate(NAME, value, made, basis="design", rests_on=RESTS_ON)
 
 
-def _value(counts: AuditCounts, rows: CheckedRows, tally: Tally) -> float:
+def _by_positives(counts: AuditCounts, rows: CheckedRows, tally: Tally) -> float:
     """Found positives and, in the single set, labelled ones, each weighted by the rows it stands for."""
     single = counts.scenario is Scenario.SINGLE_SET
     running = np.asarray(tally.unlabelled, float)
@@ -159,9 +163,23 @@ def _value(counts: AuditCounts, rows: CheckedRows, tally: Tally) -> float:
     return float(min(at_score @ np.minimum(precision, 1.0) / total, 1.0))
 
 
+def _by_cells(cells: ScoreCells, rows: CheckedRows) -> float:
+    """Positives spread evenly within cells; nan where nothing was found."""
+    share = np.select([rows.answer == 1, rows.answer == -1], [1.0, 0.5], 0.0)
+    took = np.bincount(cells.of_row, minlength=cells.rows.size)
+    found = np.bincount(cells.of_row, share, cells.rows.size)
+    here = cells.unlabelled * np.divide(found, took, out=np.zeros(took.size), where=took > 0) + cells.known
+    before, flagged = np.cumsum(here) - here, np.cumsum(cells.rows) - cells.rows
+    rate = np.divide(here, cells.rows, out=np.zeros(took.size), where=cells.rows > 0)
+    logs = np.log(np.maximum(flagged + cells.rows, 1.0) / np.maximum(flagged, 1.0)) * (flagged > 0)
+    total = here.sum()
+    met = rate * ((before - rate * flagged) * logs + rate * cells.rows)
+    return float(np.clip(met.sum() / total, 0.0, 1.0)) if total else math.nan
+
+
 def _limits(
     counts: AuditCounts,
-    cells: Cells,
+    cells: ScoreCells,
     positive: np.ndarray,
     confidence: float,
     kind: IntervalKind,
@@ -175,7 +193,8 @@ def _limits(
     flagged = cells.stratum < counts.flagged
 
     def drawn(k: int, up: int, down: int) -> Floats:
-        return hits[k] + unseen_positives(random, int(size[k]), int(took[k]), int(hits[k]), draws, up, down)
+        unseen = unseen_positives(random, int(size[k]), int(took[k]), int(hits[k]), draws, up, down)
+        return np.asarray(hits[k] + unseen)
 
     plain = np.stack([drawn(k, 0, 0) for k in range(size.size)], axis=1)
     low, high = plain.copy(), plain.copy()
@@ -197,7 +216,7 @@ def _limits(
     return float(np.clip(ends[0], 0.0, 1.0)), float(np.clip(ends[1], 0.0, 1.0))
 
 
-def _average(positives: Floats, cells: Cells, *, at_top: bool) -> Floats:
+def _average(positives: Floats, cells: ScoreCells, *, at_top: bool) -> Floats:
     """AP with the positives of each cell at its upper or at its lower end; 0 or 1 where there are none."""
     from scipy.special import digamma
 

@@ -44,7 +44,7 @@ from pulens.types import Floats
 Basis = Literal["design", "bounds"]
 
 
-class Limits(NamedTuple):
+class MetricLimits(NamedTuple):
     """Lower and upper limits of a metric, one number an audit."""
 
     low: Floats
@@ -117,7 +117,7 @@ def design_limits(
     anytime: bool = False,
     draws: int = DRAWS,
     seed: int = 0,
-) -> dict[str, Limits]:
+) -> dict[str, MetricLimits]:
     """Limits alone, of many metrics and of many audits of the same strata at once: for forecasts and simulations.
 
     ``found`` holds one line of finds for each audit and replaces those of ``counts``, as do its undecided rows (none).
@@ -146,13 +146,15 @@ def _corners(found: np.ndarray, undecided: np.ndarray, flagged: int) -> list[np.
     return [found + first + second for first in (0 * above, above) for second in (0 * below, below)]
 
 
-def _hull(found: Iterable[dict[str, Limits]]) -> dict[str, Limits]:
-    hull: dict[str, Limits] = {}
+def _hull(found: Iterable[dict[str, MetricLimits]]) -> dict[str, MetricLimits]:
+    hull: dict[str, MetricLimits] = {}
     for limits in found:
         for name, (low, high) in limits.items():
             known = hull.get(name)
             hull[name] = (
-                Limits(low, high) if known is None else Limits(np.minimum(known.low, low), np.maximum(known.high, high))
+                MetricLimits(low, high)
+                if known is None
+                else MetricLimits(np.minimum(known.low, low), np.maximum(known.high, high))
             )
     return hull
 
@@ -201,24 +203,24 @@ def _limits_of(
     interval: IntervalKind,
     draws: int,
     seed: int,
-) -> dict[str, Limits]:
+) -> dict[str, MetricLimits]:
     margins, edge = margins_of(counts), counts.flagged
     places = {"above": slice(0, edge), "below": slice(edge, counts.strata), "everywhere": slice(0, counts.strata)}
     groups = {name: _group(counts, found, where, confidence, interval) for name, where in places.items()}
-    answer: dict[str, Limits] = {}
+    answer: dict[str, MetricLimits] = {}
     drawn: TotalDraws | None = None
     for name in names:
         formula = FORMULAS[name]
         exact = _exact_pairs(formula, groups)
         if exact is not None:
-            answer[name] = Limits(*_ends(formula, exact, margins))
+            answer[name] = MetricLimits(*_ends(formula, exact, margins))
             continue
         if drawn is None:
             drawn = draw_totals(counts.rows, counts.checked, found, edge, interval=interval, draws=draws, seed=seed)
         pairs = (drawn.everywhere, NOTHING) if formula.reads == "everywhere" else (drawn.above, drawn.below)
         low, high = _ends(formula, pairs, margins)
         tail = one_tail(confidence)
-        answer[name] = Limits(quantile(low, tail), quantile(high, 1 - tail))
+        answer[name] = MetricLimits(quantile(low, tail), quantile(high, 1 - tail))
     return answer
 
 
@@ -227,13 +229,13 @@ NOTHING = Pair(np.zeros(1), np.zeros(1))
 
 def _at_any_time(
     counts: AuditCounts, found: np.ndarray, names: tuple[str, ...], confidence: float
-) -> dict[str, Limits]:
+) -> dict[str, MetricLimits]:
     """Extremes over all totals that the answers have not ruled out at any moment."""
     from pulens.audits.anytime import anytime_fence
 
     margins = margins_of(counts)
     fences = [anytime_fence(counts, line, confidence) for line in found]
-    answer: dict[str, Limits] = {}
+    answer: dict[str, MetricLimits] = {}
     for name in names:
         formula, ends = FORMULAS[name], []
         for fence in fences:
@@ -244,7 +246,7 @@ def _at_any_time(
             }[formula.reads]
             lowest, highest = _ends(formula, pairs, margins)
             ends.append((lowest.min(), highest.max()))
-        answer[name] = Limits(*np.array(ends).T)
+        answer[name] = MetricLimits(*np.array(ends).T)
     return answer
 
 
