@@ -17,6 +17,13 @@ ROWS = 400
 TRUTH = np.random.default_rng(5).random(ROWS) < np.linspace(0.02, 0.9, ROWS)
 
 
+@pytest.fixture(autouse=True)
+def quick_forecasts(monkeypatch):
+    """How well widths are forecast is tested elsewhere; here it matters that they are."""
+    monkeypatch.setattr("pulens.audits.forecast.AUDITS", 6)
+    monkeypatch.setattr("pulens.audits.forecast.BUDGETS", (25, 100, 400))
+
+
 @pytest.fixture
 def queue(tmp_path) -> Path:
     scores = np.arange(ROWS) / ROWS

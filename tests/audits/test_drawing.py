@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pulens.audits.drawing import queue_order, start_of
 from pulens.inputs import Reading
-from pulens.inputs.drawn import read_drawn, row_keys
+from pulens.inputs.drawn import id_keys, read_drawn, row_keys
 from pulens.inputs.tables import chunks
 
 
@@ -36,6 +36,23 @@ def test_keys_depend_on_seed_and_row_alone():
     shares = keys / 2.0**64
     assert abs(shares.mean() - 0.5) < 0.005
     assert abs(np.corrcoef(shares[1:], shares[:-1])[0, 1]) < 0.01
+
+
+@pytest.mark.parametrize("by_id", [False, True])
+def test_every_row_of_a_stratum_is_drawn_equally_often(by_id):
+    rows, many, seeds = 40, 10, 2000
+    names = [f"case {row}" for row in range(rows)]
+    drawn = np.zeros(rows)
+    together = 0
+    for seed in range(seeds):
+        keys = id_keys(seed, names) if by_id else row_keys(seed, np.arange(rows))
+        chosen = np.argsort(keys)[:many]
+        drawn[chosen] += 1
+        together += {0, 1} <= set(chosen.tolist())
+    spread = np.sqrt(seeds * many / rows * (1 - many / rows))
+    assert (np.abs(drawn - seeds * many / rows) < 4 * spread).all()
+    both = many * (many - 1) / (rows * (rows - 1))  # of simple random sampling without replacement
+    assert abs(together / seeds - both) < 4 * np.sqrt(both * (1 - both) / seeds)
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 64, 1000])

@@ -15,6 +15,13 @@ TRUTH = np.random.default_rng(1).random(ROWS) < np.linspace(0.01, 0.9, ROWS)
 LABELS = TRUTH & (np.random.default_rng(2).random(ROWS) < 0.3)
 
 
+@pytest.fixture(autouse=True)
+def quick_forecasts(monkeypatch):
+    """How well widths are forecast is tested elsewhere; here it matters that they are."""
+    monkeypatch.setattr("pulens.audits.forecast.AUDITS", 6)
+    monkeypatch.setattr("pulens.audits.forecast.BUDGETS", (25, 100, 400))
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -14,6 +14,13 @@ from pulens.errors import AssumptionError, InputError, PulensError
 ROWS = 3000
 
 
+@pytest.fixture(autouse=True)
+def quick_forecasts(monkeypatch):
+    """How well widths are forecast is tested elsewhere; here it matters that they are."""
+    monkeypatch.setattr("pulens.audits.forecast.AUDITS", 6)
+    monkeypatch.setattr("pulens.audits.forecast.BUDGETS", (25, 100, 400))
+
+
 @pytest.fixture(scope="module")
 def table() -> pl.DataFrame:
     rng = np.random.default_rng(2)
