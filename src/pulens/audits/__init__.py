@@ -2,8 +2,8 @@
 
 Read in this order: ``counts`` (what an audit knows), ``limits`` (how many positives strata can hold), ``formulas`` and
 ``estimates`` (the metrics that follow), ``result`` (the answer). What labelled positives add: ``if_random``,
-``nearly_random``, ``labelling_test`` and ``labelling_curve``; what is known before checking: ``forecast``; wrong answers:
-``judges``.
+``nearly_random``, ``labelling_test`` and ``labelling_curve``; what is known before checking: ``forecast``; wrong
+answers: ``judges``.
 """
 
 from pulens.audits.counts import AuditCounts, CheckedRows

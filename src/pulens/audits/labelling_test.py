@@ -180,7 +180,9 @@ class RankSumTails(NamedTuple):
     method: str
 
 
-def rank_sum_test(ranks: Floats, stratum: Counts, fraction: Floats, seen: float, found: int, seed: int = 0) -> RankSumTails:
+def rank_sum_test(
+    ranks: Floats, stratum: Counts, fraction: Floats, seen: float, found: int, seed: int = 0
+) -> RankSumTails:
     """Where the rank sum of the found ones lies among the sums of all sets of that size, weighted by their chances.
 
     >>> tails = rank_sum_test(np.arange(1.0, 5), np.zeros(4, int), np.array([0.5]), 3.0, 2)

@@ -118,6 +118,32 @@ class AuditResult:
 
         return labelling_of(self.counts, self.checked_rows, self.tally, confidence=self.confidence, seed=self.seed)
 
+    def if_judges_err(self, reviewer_errors: Any) -> Mapping[str, Estimate]:
+        """The numbers without assumption on labelling, if judges err at these rates.
+
+        ``reviewer_errors`` is (false positive rate, false negative rate), each a number or a range (low, high); limits
+        over a range hold whatever the rate is. ROC AUC is left out: nobody knows which positives are false.
+
+        >>> found = from_counts(rows=[200, 9800], checked=[60, 140], found=[45, 2], flagged=1)
+        >>> found.if_judges_err((0.01, 0.05))["recall"].value > found.estimates["recall"].value
+        True
+        """
+        from pulens.audits.judges import judged_estimates
+
+        return FrozenMapping(
+            judged_estimates(
+                self.counts, reviewer_errors, confidence=self.confidence, interval=self.interval, seed=self.seed
+            )
+        )
+
+    def if_nearly_random(self, factor: float = 3.0) -> Mapping[str, Estimate]:
+        """The numbers that hold if labels favour either side of the threshold at most ``factor`` to one."""
+        from pulens.audits.nearly_random import nearly_random_estimates
+
+        return FrozenMapping(
+            nearly_random_estimates(self.counts, factor=factor, confidence=self.confidence, seed=self.seed)
+        )
+
     @cached_property
     def class_prior(self) -> ClassPrior:
         """The class prior that the audit found, for every place that takes one."""
