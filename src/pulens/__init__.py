@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from pulens.comparison import Comparison, compare
     from pulens.counts.sample import PUSample
     from pulens.counts.tally import Tally
+    from pulens.doors.audit import more_audit, plan_audit, read_audit
     from pulens.doors.bounds import Bounds, bounds
     from pulens.doors.compare_groups import gaps_by
     from pulens.doors.evaluate import Evaluation, evaluate
     from pulens.doors.gaps import Gaps
+    from pulens.doors.reviews import read_reviews
     from pulens.doors.segments import Evaluations, evaluate_by
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
@@ -50,8 +52,12 @@ _HOMES = {
     "estimate_prior_and_noise": "pulens.priors",
     "compare": "pulens.comparison",
     "evaluate": "pulens.doors.evaluate",
+    "more_audit": "pulens.doors.audit",
+    "plan_audit": "pulens.doors.audit",
+    "read_audit": "pulens.doors.audit",
     "evaluate_by": "pulens.doors.segments",
     "gaps_by": "pulens.doors.compare_groups",
+    "read_reviews": "pulens.doors.reviews",
     "synthesise": "pulens.synthesis",
 }
 _ROOMS = {
@@ -97,6 +103,10 @@ __all__ = [
     "evaluate",
     "evaluate_by",
     "gaps_by",
+    "more_audit",
+    "plan_audit",
+    "read_audit",
+    "read_reviews",
     "synthesise",
 ]
 

@@ -57,7 +57,8 @@ class Estimate:
     ``sources`` keeps the sources of doubt apart: an interval from the sample alone (``"sample"``) and from the
     class prior alone (``"class prior"``), where they are known; ``interval`` holds both together. ``basis`` says what
     the number takes for granted: labels that are a random draw of the positives or, where the data rule that out, any
-    possible world near it; the interval is then one of possibilities.
+    possible world near it; the interval is then one of possibilities. ``"design"`` says that rows were drawn and
+    checked and nothing is assumed about labels, ``"bounds"`` that some rows could not be reached by the check.
 
     >>> print(Estimate("roc_auc", 0.87, Interval(0.84, 0.9, 0.95, "percentile")))
     roc_auc 0.870 [0.840, 0.900]
@@ -72,7 +73,7 @@ class Estimate:
     threshold: float | None = None
     sources: Mapping[str, Interval] = field(default_factory=dict)
     landmarks: Mapping[str, float] = field(default_factory=dict)  # numbers to read the value beside
-    basis: Literal["random labelling", "possible worlds"] = "random labelling"
+    basis: Literal["random labelling", "possible worlds", "design", "bounds"] = "random labelling"
     rests_on: tuple[str, ...] | None = field(default=None, kw_only=True)  # what it takes for granted; None: not said
 
     def __post_init__(self) -> None:

@@ -97,7 +97,7 @@ def joint_from_file(
         joint = JointTally.from_rows(dict(zip(scores, columns, strict=True)), labels)
         return joint if found is None else found + joint
 
-    for labels, columns, _ in _checked_chunks(
+    for labels, columns, _, _ in _checked_chunks(
         path, label, scores, None, coding=coding, format=format, delimiter=delimiter
     ):
         held.append((labels, columns))
@@ -122,7 +122,7 @@ def samples_from_file(
     hold: bool = False,
 ) -> Iterator[PUSample]:
     """The rows of a file in checked chunks; ``hold`` says that all of them will be kept."""
-    for labels, (scores,), weights in _checked_chunks(
+    for labels, (scores,), weights, _ in _checked_chunks(
         path,
         columns.label,
         (columns.score,),
@@ -135,6 +135,23 @@ def samples_from_file(
         yield PUSample(labels, scores, weights)
 
 
+def rows_from_file(
+    path: str | Path,
+    columns: Columns,
+    kept: Sequence[str],
+    *,
+    coding: LabelCoding,
+    format: str | None = None,
+    delimiter: str | None = None,
+) -> Iterator[tuple[Labels, Scores, list[Any]]]:
+    """Labels, scores and further columns as they stand in the file, chunk by chunk."""
+    options: dict[str, Any] = {"coding": coding, "format": format, "delimiter": delimiter}
+    for labels, (scores,), _, values in _checked_chunks(
+        path, columns.label, (columns.score,), None, kept=kept, **options
+    ):
+        yield labels, scores, values
+
+
 def _checked_chunks(
     path: str | Path,
     label: str,
@@ -145,11 +162,12 @@ def _checked_chunks(
     format: str | None,
     delimiter: str | None,
     hold: bool = False,
-) -> Iterator[tuple[Labels, list[Scores], NDArray[np.float64] | None]]:
-    """Labels, one array per column of scores, and weights, chunk by chunk."""
+    kept: Sequence[str] = (),
+) -> Iterator[tuple[Labels, list[Scores], NDArray[np.float64] | None, list[Any]]]:
+    """Labels, one array per column of scores, weights, and columns that are not looked at, chunk by chunk."""
     shown_path = name_of(path)
     kind = format_of(path, format)
-    wanted = (label, *scores, *([] if weight is None else [weight]))
+    wanted = (label, *scores, *([] if weight is None else [weight]), *kept)
     first_row, kinds = 0, set[int]()
     with ExitStack() as stack:
         stream = open_stream(path, stack)
@@ -164,12 +182,12 @@ def _checked_chunks(
                 ]
                 weights = None
                 if weight is not None:
-                    weights = check_weights(chunk[-1], f"weights (column {shown(weight)})", **place)
+                    weights = check_weights(chunk[1 + len(scores)], f"weights (column {shown(weight)})", **place)
                 first_row += labels.size
                 if hold and number % 10 == 0:
                     what = f"holding {first_row:,} rows and more"
                     check_room(ROW_BYTES * first_row, what, "Take a sample, or count them first with pulens tally.")
-                yield labels, found, weights
+                yield labels, found, weights, chunk[len(wanted) - len(kept) :]
             coding.check_whole(np.array(sorted(kinds), np.int8))
     if first_row == 0:
         raise InputError(f"{shown_path}: the table is empty: it has no data rows.")

@@ -282,9 +282,16 @@ def _refuse_beside_counts(what: str, said: Mapping[str, Any]) -> None:
 
 
 def _engine(
-    source: Any, reading: Reading, group_by: str | None = None, beside: tuple[str, ...] = ()
+    source: Any,
+    reading: Reading,
+    group_by: str | None = None,
+    beside: tuple[str, ...] = (),
+    kept: tuple[str, ...] = (),
 ) -> AbstractContextManager[Any] | None:
-    """The engine that should count these rows, or None for those that are read into memory."""
+    """The engine that should count these rows, or None for those that are read into memory.
+
+    Columns ``kept`` are handed over as a file has them, whatever they look like.
+    """
     columns, table = reading.columns, reading.table
     options: dict[str, Any] = {"group_by": group_by, "where": reading.where, "beside": beside}
     if isinstance(source, str) and not source.strip():
@@ -302,7 +309,7 @@ def _engine(
     if isinstance(source, str | Path):
         if table is not None:
             raise InputError(f"{source}: table={table!r} is for databases; a file is one table.")
-        return _file_engine(source, reading, options)
+        return _file_engine(source, reading, {**options, "kept": kept})
     from pulens.inputs.engines.lazy import LazyEngine, is_lazy
 
     if is_lazy(source):

@@ -15,6 +15,7 @@ A world draws test sets, and says what an evaluation of them should find:
 True
 """
 
+from pulens.testing.audit_worlds import AUDIT_WORLDS, UNSEEN_AUDIT_WORLDS, AuditedTable, AuditWorld
 from pulens.testing.biased_worlds import BiasedWorld
 from pulens.testing.calibration_worlds import LogitMixture, fit_logit_mixture, logistic_world
 from pulens.testing.metrics import check_metric
@@ -24,7 +25,11 @@ from pulens.testing.ranking_worlds import RankingWorld
 from pulens.testing.tables import draw_table
 
 __all__ = [
+    "AUDIT_WORLDS",
     "PRIOR_WORLDS",
+    "UNSEEN_AUDIT_WORLDS",
+    "AuditWorld",
+    "AuditedTable",
     "BiasedWorld",
     "LogitMixture",
     "PriorWorld",

@@ -92,6 +92,13 @@ def check_scores_of(engine: Engine) -> None:
     _check_survey(engine, engine.survey())
 
 
+def codes_of(engine: Engine, coding: LabelCoding) -> Codes:
+    """Which label values of an engine's table mean what; its scores are checked on the way."""
+    survey = engine.survey()
+    _check_survey(engine, survey)
+    return _codes(engine, survey, coding)
+
+
 def check_tolerance(tolerance: float | None) -> None:
     if tolerance is None:
         return

@@ -43,18 +43,19 @@ def open_files(
     group_by: str | None = None,
     where: str | None = None,
     beside: tuple[str, ...] = (),
+    kept: tuple[str, ...] = (),
 ) -> Iterator[LazyEngine]:
     """Many files of one format as one table; ``year=2024`` folders become columns."""
     named = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more files"
     with ExitStack() as stack:
         connection = stack.enter_context(_connection())
-        _check_names(paths[0], format, delimiter, (*columns.names, *beside, group_by))
+        _check_names(paths[0], format, delimiter, (*columns.names, *beside, *kept, group_by))
         read = paths
         if format == "arrow":
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pulens-"))
             read = [_as_parquet(path, Path(folder), place) for place, path in enumerate(paths)]
         with explained(named):
-            wanted = (*columns.names, *beside)
+            wanted = (*columns.names, *beside, *kept)
             relation = _relation(connection, read, format, delimiter, wanted, is_typed=where is not None)
             relation, texts = _with_numbers(relation, (columns.score, columns.weight, *beside), columns.weight)
             if where is not None and columns.label.lower() in where.lower():

@@ -12,11 +12,13 @@ from pulens.errors import InputError, PulensError, cut, shown
 from pulens.inputs.columns import Columns, find_column
 from pulens.inputs.engines.coded import CodedSegments
 from pulens.inputs.engines.counts import LARGEST, Codes, EngineCounts, Surveyed, Within, keys_limit
+from pulens.inputs.engines.keyed import Drawing, with_md5
 from pulens.inputs.engines.segmented_stream import SegmentedStream
 from pulens.inputs.engines.stream import SortedStream
 
 LONGEST_REASON = 240  # characters of what an engine says; the first ones tell
 SCORE, LABEL, WEIGHT, SEGMENT = "pulens_score", "pulens_label", "pulens_weight", "pulens_segment"
+KEY, ID, KEPT = "pulens_key", "pulens_id", "pulens_kept_"  # of rows that are drawn
 EXACT = "pulens_exact"  # scores as they are kept, where a double may not hold them
 
 
@@ -84,6 +86,7 @@ class LazyEngine:
             self._number(schema, name, "scores").alias(alias) for name, alias in zip(beside, self._beside, strict=True)
         ]
         self._rows = frame.select(*chosen)
+        self._frame, self._schema = frame, schema
 
     def _number(self, schema: Any, column: str, kind: str) -> Any:
         kept = _type_of(schema, column)
@@ -223,6 +226,63 @@ class LazyEngine:
         )
         columns = (table[name].to_list() for name in (SEGMENT, "lowest", "highest", "strange"))
         return [(segment, low, high, int(strange)) for segment, low, high, strange in zip(*columns, strict=True)]
+
+    def totals_at(self, codes: Codes, threshold: float) -> tuple[int, int, int]:
+        """Labelled, unlabelled and known negative rows at or above a number, counted row by row."""
+        nw = self._nw
+        above = self._counted(codes, None).filter(nw.col(SCORE) >= threshold)
+        table = self._collect(above.select(*self._sums(codes)))
+        sums = [int(table[name].to_list()[0] or 0) for name in table.columns]
+        rows, labelled, negative = (*sums, 0)[:3]
+        return labelled, rows - labelled - negative, negative
+
+    def drawn(self, codes: Codes, ends: tuple[float, float], drawing: Drawing) -> list[tuple[Any, ...]]:
+        """Id, score and kept columns of the unlabelled rows of a range of scores that have the smallest keys."""
+        nw = self._nw
+        low, high = ends
+        rows = self._unlabelled(codes, drawing).filter((nw.col(SCORE) >= low) & (nw.col(SCORE) < high))
+        table = self._collect(rows.sort(KEY).head(drawing.many))
+        wanted = [ID, SCORE, *(f"{KEPT}{place}" for place in range(len(drawing.kept)))]
+        return list(zip(*(table[name].to_list() for name in wanted), strict=True))
+
+    def missing_ids(self, codes: Codes, drawing: Drawing) -> int:
+        """How many unlabelled rows have no id."""
+        nw = self._nw
+        is_missing = nw.col(ID).is_null()
+        if drawing.is_text:
+            is_missing = is_missing | (nw.col(ID) == "")
+        rows = self._unlabelled(codes, drawing).filter(is_missing)
+        return int(self._collect(rows.select(nw.len().alias("missing")))["missing"].to_list()[0] or 0)
+
+    def id_kind(self, column: str) -> str:
+        """Whether a column that tells rows apart holds whole numbers or text."""
+        kept = _type_of(self._schema, column)
+        if kept.is_integer():
+            return "integer"
+        return "text" if kept == self._nw.String else str(kept)
+
+    def _unlabelled(self, codes: Codes, drawing: Drawing) -> Any:
+        """Unlabelled rows with the key that decides which of them are drawn."""
+        nw = self._nw
+        known = [*codes.labelled, *codes.negative]
+        kept = [
+            nw.col(find_column(name, self._schema.names())).alias(f"{KEPT}{place}")
+            for place, name in enumerate(drawing.kept)
+        ]
+        with explained("the table"):
+            keyed = nw.from_native(with_md5(self._frame.to_native(), drawing.id, drawing.prefix, KEY))
+        rows = keyed.select(
+            self._number(self._schema, self.columns.score, "scores").alias(SCORE),
+            self._label(self._schema, self.columns.label).alias(LABEL),
+            nw.col(drawing.id).alias(ID),
+            nw.col(KEY),
+            *kept,
+        )
+        if not known:
+            return rows
+        zero, one = nw.lit(0, dtype=nw.Int64), nw.lit(1, dtype=nw.Int64)
+        is_known = nw.when(nw.col(LABEL).is_in(known)).then(one).otherwise(zero)
+        return rows.with_columns(is_known.alias("pulens_known")).filter(nw.col("pulens_known") == 0)
 
     def distinct_scores(self) -> int | None:
         relation = self._relation(self._rows)

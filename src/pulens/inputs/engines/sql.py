@@ -16,6 +16,7 @@ from pulens.inputs.addresses import check_database_file, shown_address, without_
 from pulens.inputs.columns import Columns, find_column
 from pulens.inputs.engines.coded import CodedSegments
 from pulens.inputs.engines.counts import LARGEST, Codes, EngineCounts, Surveyed, Within, keys_limit
+from pulens.inputs.engines.keyed import Drawing, md5_text
 from pulens.inputs.engines.lazy import LONGEST_REASON
 
 FETCHED_ROWS = 50_000
@@ -276,6 +277,64 @@ class SqlEngine:
             .group_by(*self._segment)
         )
         return [(row[0], row[1], row[2], int(row[3])) for row in self._connection.execute(query)]
+
+    def totals_at(self, codes: Codes, threshold: float) -> tuple[int, int, int]:
+        """Labelled, unlabelled and known negative rows at or above a number, counted row by row."""
+        sa = self._sa
+
+        def kind(values: tuple[Any, ...]) -> Any:
+            return sa.func.sum(sa.case((self._label.in_(values), 1), else_=0)) if values else sa.literal_column("0")
+
+        query = (
+            sa.select(sa.func.count(), kind(codes.labelled), kind(codes.negative))
+            .select_from(self._table)
+            .where(*self._conditions, self._score >= threshold)
+        )
+        rows, labelled, negative = (int(count or 0) for count in self._connection.execute(query).one())
+        return labelled, rows - labelled - negative, negative
+
+    def drawn(self, codes: Codes, ends: tuple[float, float], drawing: Drawing) -> list[tuple[Any, ...]]:
+        """Id, score and kept columns of the unlabelled rows of a range of scores that have the smallest keys."""
+        sa, (low, high) = self._sa, ends
+        self._learn_md5()
+        names = [str(column.name) for column in self._table.c]
+        kept = [self._table.c[find_column(name, names)] for name in drawing.kept]
+        limits = [*([self._score >= low] if low > -np.inf else []), *([self._score < high] if high < np.inf else [])]
+        text = sa.cast(self._table.c[drawing.id], sa.String)
+        query = (
+            sa.select(self._table.c[drawing.id], self._score, *kept)
+            .where(*self._unlabelled(codes), *limits)
+            .order_by(sa.func.md5(sa.literal(drawing.prefix, sa.String) + text))
+            .limit(drawing.many)
+        )
+        return [tuple(row) for row in self._connection.execute(query)]
+
+    def missing_ids(self, codes: Codes, drawing: Drawing) -> int:
+        """How many unlabelled rows have no id."""
+        sa, column = self._sa, self._table.c[drawing.id]
+        missing = sa.or_(column.is_(None), column == "") if drawing.is_text else column.is_(None)
+        query = sa.select(sa.func.count()).select_from(self._table).where(*self._unlabelled(codes), missing)
+        return int(self._connection.execute(query).scalar() or 0)
+
+    def id_kind(self, column: str) -> str:
+        """Whether a column that tells rows apart holds whole numbers or text."""
+        sa = self._sa
+        kept = self._table.c[find_column(column, [str(one.name) for one in self._table.c])].type
+        if isinstance(kept, sa.Integer):
+            return "integer"
+        return "text" if isinstance(kept, sa.String) else str(kept)
+
+    def _unlabelled(self, codes: Codes) -> list[Any]:
+        sa, known = self._sa, (*codes.labelled, *codes.negative)
+        if not known:
+            return list(self._conditions)
+        return [*self._conditions, sa.case((self._label.in_(known), 1), else_=0) == 0]
+
+    def _learn_md5(self) -> None:
+        """SQLite has no function of that name; databases that run elsewhere have."""
+        if self._connection.dialect.name == "sqlite":
+            native = self._connection.connection.driver_connection
+            native.create_function("md5", 1, md5_text, deterministic=True)
 
     def distinct_scores(self) -> int | None:
         return None
