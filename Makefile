@@ -23,7 +23,7 @@ $(VENV)/.core: $(BIN)/python pyproject.toml constraints/ci.txt
 	touch $@
 
 $(VENV)/.test: $(VENV)/.core
-	$(BIN)/python -m pip install --quiet -e ".[bench,data,docs,plot,ray,skops,sql,test,torch]"
+	$(BIN)/python -m pip install --quiet -e ".[bench,data,docs,excel,plot,ray,skops,sql,test,torch]"
 	touch $@
 
 install: $(VENV)/.test ## make .venv with every extra

@@ -3,7 +3,7 @@
 Coverage and widths of column one (nothing assumed) and, where labels are random, of column two; errors beside a simple
 random sample of as many rows; how often the labelling test rejects; how the forecast width compares with the one that
 came; what a judge does who errs in 5% of answers. Worlds are those of ``pulens.testing.audit_worlds``, half of them
-drawn up after every constant was chosen, and the proteins of Elkan and Noto (2008) where their file is found.
+not looked at while constants were chosen, and the proteins of Elkan and Noto (2008) where their file is found.
 
 Usage: python benchmarks/audit.py [--worlds seen,unseen,proteins] [--audits 400] [--rows 50,100,200,400] [--seed 0]
        [--show coverage,errors,test,sharper,forecast,judges] [--goal all] [--only "rare"]

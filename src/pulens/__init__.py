@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from pulens.comparison import Comparison, compare
     from pulens.counts.sample import PUSample
     from pulens.counts.tally import Tally
+    from pulens.doors.audit import more_audit, plan_audit, read_audit
     from pulens.doors.bounds import Bounds, bounds
     from pulens.doors.evaluate import Evaluation, evaluate
+    from pulens.doors.reviews import read_reviews
     from pulens.doors.segments import Evaluations, evaluate_by
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
@@ -47,7 +49,11 @@ _HOMES = {
     "estimate_prior_and_noise": "pulens.priors",
     "compare": "pulens.comparison",
     "evaluate": "pulens.doors.evaluate",
+    "more_audit": "pulens.doors.audit",
+    "plan_audit": "pulens.doors.audit",
+    "read_audit": "pulens.doors.audit",
     "evaluate_by": "pulens.doors.segments",
+    "read_reviews": "pulens.doors.reviews",
     "synthesise": "pulens.synthesis",
 }
 _ROOMS = {
@@ -91,6 +97,10 @@ __all__ = [
     "estimate_prior_and_noise",
     "evaluate",
     "evaluate_by",
+    "more_audit",
+    "plan_audit",
+    "read_audit",
+    "read_reviews",
     "synthesise",
 ]
 

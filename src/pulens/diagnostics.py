@@ -16,6 +16,7 @@ from pulens.metrics import METRICS, raw_value
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors.class_prior import unlabelled_prior
 from pulens.priors.feasible import binomial_lower, binomial_upper, feasible_range
+from pulens.priors.known_negatives import notice_of_recovery
 from pulens.recovery.feasibility import CHANCE_LIMIT, impossible_rates
 from pulens.scenario import DEFAULT_SCENARIO
 
@@ -53,6 +54,7 @@ def diagnose(evidence: Evidence, recall: Estimate | None = None) -> list[Notice]
         *_precision_of_recall(recall),
         *_feasible_prior(evidence),
         *_random_labelling(evidence),
+        *notice_of_recovery(evidence.tally, evidence.scenario),
         *_ties(evidence.tally),
         *_labelled_twice(evidence.tally),
     ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from pulens.errors import PulensError
@@ -142,6 +142,22 @@ def write_whole(path: AnyPath, text: str) -> None:
     """
     with whole_file(path) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def write_together(contents: Mapping[AnyPath, bytes]) -> None:
+    """Write several files, all of them or none: everything is on the disk before the first takes its place.
+
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_together({f"{folder}/a": b"1", f"{folder}/b": b"2"})
+    ...     sorted(entry.name for entry in Path(folder).iterdir())
+    ['a', 'b']
+    """
+    with ExitStack() as stack:
+        for path, content in contents.items():
+            with stack.enter_context(whole_file(path)).open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
 
 
 def is_channel(target: AnyPath) -> bool:

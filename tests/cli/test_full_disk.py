@@ -29,6 +29,7 @@ COMMANDS = {
     "prior": ["prior", "ROWS", "--plot", "a.png", "--json", "a.json"],
     "tally": ["tally", "ROWS", "-o", "a.tally"],
     "merge": ["merge", "ONE", "OTHER", "-o", "a.tally"],
+    "audit": ["audit", "plan", "ROWS", "--threshold", "0.5", "--budget", "50", "--quiet", "--out", "a.csv"],
     "score": ["score", "MODEL", "ROWS", "--out", "a.csv"],
     "score to Arrow": ["score", "MODEL", "ROWS", "--label", "label", "--out", "a.arrow"],
     "synthesise": [
@@ -84,6 +85,7 @@ def rooms():
 def test_on_a_full_disk_old_results_stay_and_the_fault_is_named(command, disk, sources):
     words = [sources.get(word, word) for word in COMMANDS[command]]
     names = [word for word in words if word.startswith("a.")]
+    names += ["a.audit.json"] if command == "audit" else []  # the plan goes beside its queue
     for name in names:
         (disk.seen / name).write_bytes(b"old")
     old = disk.contents()

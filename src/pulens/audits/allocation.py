@@ -32,8 +32,8 @@ Did you mean 'recall'?
     """
     if goal == "average_precision":
         raise AssumptionError(
-            "an audit has no interval for average_precision that could be trusted (measured: 86 to 98% instead of 95%), "
-            f"so rows cannot be chosen for it. Goals are {', '.join(GOALS)}."
+            "an audit has no interval for average_precision that could be trusted (measured: 86 to 98% instead of "
+            f"95%), so rows cannot be chosen for it. Goals are {', '.join(GOALS)}."
         )
     if goal not in GOALS:
         raise AssumptionError(
@@ -91,7 +91,8 @@ def weights(rows: Counts, guess: Floats, flagged: int, goal: str) -> Floats:
     derivative = np.where(np.arange(len(rows)) < flagged, above, below)
     found = sizes * np.abs(derivative) * np.sqrt(share * (1 - share))
     total = found.sum()
-    return found / total if total > 0 else sizes / sizes.sum()
+    shares: Floats = found / total if total > 0 else sizes / sizes.sum()
+    return shares
 
 
 def _derivatives(guess: Floats, sizes: Floats, flagged: int, goal: str) -> tuple[float, float]:

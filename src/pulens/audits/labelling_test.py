@@ -171,7 +171,7 @@ def _midranks(scores: Floats) -> Floats:
     return np.asarray((np.cumsum(sizes) - (sizes - 1) / 2)[place])
 
 
-class Tails(NamedTuple):
+class RankSumTails(NamedTuple):
     """Chances of a rank sum as low or as high as the one seen, and its standard score."""
 
     at_most: float
@@ -180,7 +180,9 @@ class Tails(NamedTuple):
     method: str
 
 
-def rank_sum_test(ranks: Floats, stratum: Counts, fraction: Floats, seen: float, found: int, seed: int = 0) -> Tails:
+def rank_sum_test(
+    ranks: Floats, stratum: Counts, fraction: Floats, seen: float, found: int, seed: int = 0
+) -> RankSumTails:
     """Where the rank sum of the found ones lies among the sums of all sets of that size, weighted by their chances.
 
     >>> tails = rank_sum_test(np.arange(1.0, 5), np.zeros(4, int), np.array([0.5]), 3.0, 2)
@@ -196,12 +198,12 @@ def rank_sum_test(ranks: Floats, stratum: Counts, fraction: Floats, seen: float,
         spread = math.sqrt(max(float((weight * (sums - (weight * sums).sum()) ** 2).sum()), 0.0))
         z = (seen - float((weight * sums).sum())) / spread if spread > 1e-12 else 0.0
         at_most, at_least = (float(weight[mask].sum()) for mask in (sums <= seen + 1e-9, sums >= seen - 1e-9))
-        return Tails(min(at_most, 1.0), min(at_least, 1.0), z, f"all {sets:,} sets")
+        return RankSumTails(min(at_most, 1.0), min(at_least, 1.0), z, f"all {sets:,} sets")
     sums = _drawn_sums(np.random.default_rng(seed), ranks, stratum, fraction, found)
     spread = float(sums.std())
     z = (seen - float(sums.mean())) / spread if spread > 1e-12 else 0.0
     at_most, at_least = ((1 + int(mask.sum())) / (DRAWS + 1) for mask in (sums <= seen + 1e-9, sums >= seen - 1e-9))
-    return Tails(at_most, at_least, z, f"{DRAWS:,} draws")
+    return RankSumTails(at_most, at_least, z, f"{DRAWS:,} draws")
 
 
 def _drawn_sums(rng: np.random.Generator, ranks: Floats, stratum: Counts, fraction: Floats, found: int) -> Floats:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from pulens.estimate import Estimate
 from pulens.frozen import FrozenMapping
 from pulens.notice import Notice, worst_first
 from pulens.priors.class_prior import ClassPrior
+from pulens.whole_files import write_whole
 
 if TYPE_CHECKING:
     from pulens.audits.labelling_test import LabellingVerdict
@@ -101,7 +103,7 @@ class AuditResult:
     @cached_property
     def if_random(self) -> Mapping[str, Estimate]:
         """The sharper numbers that hold if labels are a random draw of the positives; none below five labelled."""
-        if self.counts.labelled.sum() < FEWEST_LABELLED:
+        if self.counts.labelled.sum() < FEWEST_LABELLED or not self.score_ranges:
             return FrozenMapping()
         from pulens.audits.if_random import if_random_estimates
 
@@ -115,6 +117,32 @@ class AuditResult:
         from pulens.audits.labelling_test import labelling_of
 
         return labelling_of(self.counts, self.checked_rows, self.tally, confidence=self.confidence, seed=self.seed)
+
+    def if_judges_err(self, reviewer_errors: Any) -> Mapping[str, Estimate]:
+        """The numbers without assumption on labelling, if judges err at these rates.
+
+        ``reviewer_errors`` is (false positive rate, false negative rate), each a number or a range (low, high); limits
+        over a range hold whatever the rate is. ROC AUC is left out: nobody knows which positives are false.
+
+        >>> found = from_counts(rows=[200, 9800], checked=[60, 140], found=[45, 2], flagged=1)
+        >>> found.if_judges_err((0.01, 0.05))["recall"].value > found.estimates["recall"].value
+        True
+        """
+        from pulens.audits.judges import judged_estimates
+
+        return FrozenMapping(
+            judged_estimates(
+                self.counts, reviewer_errors, confidence=self.confidence, interval=self.interval, seed=self.seed
+            )
+        )
+
+    def if_nearly_random(self, factor: float = 3.0) -> Mapping[str, Estimate]:
+        """The numbers that hold if labels favour either side of the threshold at most ``factor`` to one."""
+        from pulens.audits.nearly_random import nearly_random_estimates
+
+        return FrozenMapping(
+            nearly_random_estimates(self.counts, factor=factor, confidence=self.confidence, seed=self.seed)
+        )
 
     @cached_property
     def class_prior(self) -> ClassPrior:
@@ -189,6 +217,15 @@ class AuditResult:
                 for notice in self.notices
             ],
         }
+
+    def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
+        """One self-contained page with both columns, strata and the labelling curve; written to ``path`` if given."""
+        from pulens.report.audit_page import audit_page
+
+        page = audit_page(self, title=title)
+        if path is not None:
+            write_whole(path, page)
+        return page
 
     def __str__(self) -> str:
         counts = self.counts

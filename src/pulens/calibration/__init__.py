@@ -31,6 +31,7 @@ from pulens.calibration.log_loss import log_loss
 from pulens.calibration.recalibration import Recalibration, recalibrate
 from pulens.calibration.recalibrators import CalibrationMap
 from pulens.calibration.reliability import Reliability, ReliabilityBin, reliability
+from pulens.calibration.reviewed import ReviewedBin, ReviewedReliability, reviewed_reliability
 from pulens.calibration.slope import CalibrationLine, calibration_slope
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ __all__ = [
     "Recalibration",
     "Reliability",
     "ReliabilityBin",
+    "ReviewedBin",
+    "ReviewedReliability",
     "SampleSize",
     "best_evaluation_bound",
     "best_training_bound",
@@ -63,6 +66,7 @@ __all__ = [
     "prior_error_bound",
     "recalibrate",
     "reliability",
+    "reviewed_reliability",
     "sample_size_for_error",
     "training_bound",
 ]

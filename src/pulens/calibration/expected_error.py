@@ -27,6 +27,7 @@ from pulens.intervals.prior_doubt import (
 )
 from pulens.keywords import hands_on
 from pulens.notice import Notice, Severity, worst_first
+from pulens.priors.known_negatives import notice_of_recovery
 from pulens.recovery.feasibility import CHANCE_LIMIT
 from pulens.types import Floats
 
@@ -294,7 +295,7 @@ def _other_norm(gaps: Gaps, population: Floats, norm: float, quantile: float) ->
 
 
 def _notices(found: CalibrationError, evidence: Evidence, counted: BinCounts, masses: MassMap) -> tuple[Notice, ...]:
-    notices = list(evidence.class_prior.notices)
+    notices = [*evidence.class_prior.notices, *notice_of_recovery(evidence.tally, evidence.scenario)]
     rows = evidence.tally.totals.unlabelled if masses.unlabelled_only else evidence.tally.totals.rows
     if found.binning == "mass" and rows < 2 * found.bins:
         notices.append(

@@ -56,6 +56,17 @@ def probability_tally(tally: Tally, scores_are: str = "probability") -> Tally:
     return Tally(tally.thresholds.astype(np.float64), tally.labelled, tally.unlabelled, tally.negative)
 
 
+def as_probabilities(scores: Any, scores_are: str = "probability") -> Any:
+    """Scores of rows as probabilities; those outside [0, 1] are refused by whoever reads them.
+
+    >>> as_probabilities(np.array([0.0]), "logit")
+    array([0.5])
+    """
+    check_meaning(scores_are)
+    numbers = np.asarray(scores, np.float64)
+    return _logistic(numbers) if scores_are == "logit" else numbers
+
+
 def mapped_tally(tally: Tally, scores: Any) -> Tally:
     """The same rows under other scores, one per threshold; equal new scores share a threshold."""
     labelled, unlabelled, negative = tally.increments()

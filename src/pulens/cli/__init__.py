@@ -25,6 +25,7 @@ COMMANDS = {
     "score": "Score the rows of a table with a trained learner.",
     "prior": "What share of rows is positive, from scores and PU labels?",
     "calibrate": "Are a model's probabilities true? Repair them if asked.",
+    "audit": "Which rows should a person check, and what do the answers prove?",
     "compare": "Which of several models is better, and does the class prior decide?",
     "tally": "Count rows into a small file, to merge and evaluate later.",
     "merge": "Add tally files up.",

@@ -207,6 +207,40 @@ def audit_options(command: Command) -> Command:
     return _apply(options, command)
 
 
+def review_options(command: Command) -> Command:
+    """Rows that people checked, and how they were chosen."""
+    options = [
+        click.option(
+            "--reviews",
+            metavar="FILE",
+            help="Rows that people checked: the queue of pulens audit plan, or a table with a column answer and the "
+            "chance of each row in a column probability; rows by a column row, by --id, or line by line.",
+        ),
+        click.option(
+            "--reviewed-above",
+            type=Number(),
+            metavar="SCORE",
+            help="Every row that scores so much was checked; without --reviews the labels 1 and -1 are the answers.",
+        ),
+        click.option(
+            "--reviewed-below-share",
+            type=Number(),
+            metavar="SHARE",
+            help="Beside --reviewed-above: this share of the other rows, drawn at random, was checked too.",
+        ),
+        click.option("--id", metavar="COLUMN", help="Column that tells rows apart, in the table and in --reviews."),
+    ]
+    return _apply(options, command)
+
+
+REVIEWS = ("reviews", "reviewed_above", "reviewed_below_share", "id")
+
+
+def review_arguments(given: dict[str, Any]) -> dict[str, Any]:
+    """Review options as arguments of :func:`pulens.evaluate`."""
+    return {name: given[name] for name in REVIEWS}
+
+
 class Whole(click.ParamType[int]):
     """A whole number, refused in our own words."""
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pulens.notice import Notice
+from pulens.report.audit_text import audit_block
 from pulens.report.summary import Row, Summary, summarise
+from pulens.report.text import AGAINST
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,12 +30,18 @@ def show_evaluation(evaluation: Evaluation, console: Console, typed: Sequence[tu
     console.print()
     _show_head(summary, console)
     console.print()
+    if summary.audit is not None:
+        for line in audit_block(summary.audit):
+            console.print(line, highlight=False, markup=False, soft_wrap=True)
+        console.print()
+        _show_notices([notice for notice in summary.notices if notice.code == AGAINST], console)
     wide = console.width >= 100
     console.print(_table("ranking", summary.ranking, summary.interval_name, wide))
     console.print(_table("at the threshold", summary.at_threshold, summary.interval_name, wide))
     if summary.legend:
         console.print(summary.legend, style="dim", highlight=False, markup=False)
-    _show_notices(summary, console)
+    above = AGAINST if summary.audit is not None else ""  # said before the numbers that it speaks of
+    _show_notices([notice for notice in summary.notices if notice.code != above], console)
     _show_next(summary, console, typed)
 
 
@@ -53,11 +62,11 @@ def _show_head(summary: Summary, console: Console) -> None:
     console.print(head)
 
 
-def _show_notices(summary: Summary, console: Console) -> None:
+def _show_notices(notices: Sequence[Notice], console: Console) -> None:
     from rich.markup import escape
     from rich.padding import Padding
 
-    for notice in summary.notices:
+    for notice in notices:
         style = COLOURS[notice.severity.name]
         text = f"[{style}]{notice.severity.name.lower()}[/] {escape(str(notice))}"
         console.print(Padding(text, (1, 0, 0, 0)), highlight=False)

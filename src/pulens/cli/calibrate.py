@@ -16,6 +16,8 @@ from pulens.cli._options import (
     engine_options,
     reading_arguments,
     reading_options,
+    review_arguments,
+    review_options,
 )
 from pulens.errors import PulensError, shown
 from pulens.inputs.addresses import shown_address
@@ -24,8 +26,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pulens.calibration import Recalibration, Reliability
+    from pulens.calibration.reviewed import ReviewedReliability
     from pulens.estimate import Estimate
     from pulens.notice import Notice
+    from pulens.priors import ClassPrior
 
 METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
 
@@ -36,6 +40,7 @@ METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
 @engine_options
 @assumption_options
 @audit_options
+@review_options
 @click.option(
     "--scores-are",
     type=click.Choice(["probability", "logit", "rank"]),
@@ -96,6 +101,7 @@ def command(
     Examples:
       pulens calibrate scores.csv --score p --class-prior 0.1
       pulens calibrate scores.csv --score p --class-prior 0.1 --html calibration.html
+      pulens calibrate scores.csv --score p --reviews queue.csv
       pulens calibrate scores.csv --score p --class-prior 0.1 --fit isotonic --out mapped.csv
       pulens calibrate scores.parquet --score margin --scores-are rank --fit isotonic --class-prior 0.1:0.2 --json -
     """
@@ -103,7 +109,8 @@ def command(
 
     if out is not None:
         _check_out(file, out, method, column)
-    check_targets({"--out": out, "--plot": plot_path, "--html": html_path, "--json": json_path}, file)
+    read_from = (file, *([] if given["reviews"] is None else [given["reviews"]]))
+    check_targets({"--out": out, "--plot": plot_path, "--html": html_path, "--json": json_path}, *read_from)
     if scores_are == "rank" and method is None:
         raise PulensError("scores that only rank have no calibration error: say --fit isotonic to map them first.")
     from pulens import calibration
@@ -112,16 +119,18 @@ def command(
     from pulens.evidence import gather
 
     with working("Judging the probabilities", quiet=quiet):
+        source, reviewed, told = _reviewed(file, given, scenario, scores_are, confidence)
+        if told is not None and class_prior is None and unlabelled_prior is None and audit is None:
+            class_prior = told
         evidence = gather(
-            file,
+            source,
             class_prior=class_prior,
             unlabelled_prior=unlabelled_prior,
             label_noise=label_noise,
             scenario=scenario,
             audit=audit,
             combine=combine,
-            **reading_arguments(given),
-            **engine_arguments(given),
+            **({} if reviewed is not None else {**reading_arguments(given), **engine_arguments(given)}),
         )
         settled: dict[str, Any] = {"scores_are": scores_are, "confidence": confidence}
         judged = {**settled, "binning": binning, "bins": bins, "seed": seed}
@@ -143,9 +152,10 @@ def command(
         from pulens.report.calibration_page import calibration_page
 
         title = page_title(file, given)
-        texts[html_path] = calibration_page(evidence, **found, scores_are=scores_are, title=title)
+        texts[html_path] = calibration_page(evidence, **found, scores_are=scores_are, title=title, reviewed=reviewed)
     if json_path is not None:
-        texts[json_path] = to_json(_answer(evidence, found))
+        more = {} if reviewed is None else {"reviewed": reviewed.to_dict()}
+        texts[json_path] = to_json(_answer(evidence, found) | more)
     with all_or_none(as_files(texts)):
         if plot_path is not None:
             _save_plot(found.get("reliability"), plot_path)
@@ -157,9 +167,48 @@ def command(
     if json_path != "-" and not quiet:
         from rich.console import Console
 
+        if reviewed is not None:
+            click.echo(f"{reviewed}\n")
         _show(evidence, found, Console())
+        if reviewed is None and scores_are != "rank":
+            click.echo(_next(evidence))
         if out is not None:
             click.echo(f"wrote {out}")
+
+
+def _reviewed(
+    file: str, given: dict[str, Any], scenario: str, scores_are: str, confidence: float
+) -> tuple[Any, ReviewedReliability | None, ClassPrior | None]:
+    """The rows to count, what the checked ones say of the promises, and the class prior that they settle."""
+    from pulens.calibration.probabilities import as_probabilities
+    from pulens.calibration.reviewed import reviewed_reliability
+    from pulens.counts.tally import Tally
+    from pulens.doors.reviews import Reviewed, ReviewsAsked, row_reviews
+    from pulens.inputs import Reading
+
+    asked = ReviewsAsked(**review_arguments(given))
+    if asked.is_silent:
+        return file, None, None
+    if scores_are == "rank":
+        raise PulensError("checked rows judge probabilities; scores that only rank promise nothing.")
+    reading = Reading(**reading_arguments(given), **engine_arguments(given))
+    rows = row_reviews(file, None, reading, asked, scenario=scenario)
+    tally = Tally.from_arrays(rows.labels, rows.scores)
+    prior = Reviewed(tally=tally, confidence=confidence, seed=0, rows=rows).prior_of_audit
+    promised = as_probabilities(rows.scores, scores_are)
+    return tally, reviewed_reliability(rows, promised, confidence=confidence), prior
+
+
+def _next(evidence: Any) -> str:
+    """The check that would judge the promises, whatever decided which positives got a label."""
+    from pulens.cli._typed import typed_command
+    from pulens.report.next_steps import another_command, rows_to_check
+
+    rows = rows_to_check(evidence.tally.totals.unlabelled)
+    options = ("--budget", str(rows), "--out", "queue.csv")
+    command = another_command(typed_command(click.get_current_context()), ("audit", "plan"), options)
+    words = f"\nnext: check {rows} rows and judge the probabilities by the answers, which assumes nothing about labels"
+    return f"{words}\n  {command}\n  then the same with --reviews queue.csv" if rows else ""
 
 
 def _check_out(file: str, out: str, method: str | None, column: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,9 +13,14 @@ from pulens.cli._options import (
     interval_options,
     many_scores_options,
     reading_arguments,
+    review_arguments,
+    review_options,
     table_options,
 )
 from pulens.errors import PulensError
+
+if TYPE_CHECKING:
+    from pulens.comparison import Comparison
 
 
 @click.command(name="compare")
@@ -26,6 +31,7 @@ from pulens.errors import PulensError
 @table_options
 @assumption_options
 @audit_options
+@review_options
 @click.option("--metric", multiple=True, help="Metric to compare by; the verdict is about the first.")
 @click.option(
     "--threshold",
@@ -59,6 +65,7 @@ def command(
       pulens compare scores.csv --score model_a --score model_b --class-prior 0.1:0.2 --threshold 0.5
       pulens compare scores.csv --score model_a --score model_b --class-prior 0.15 --html models.html
       pulens compare scores.csv --score model_a --score model_b --class-prior 0.15 --json -
+      pulens compare scores.csv --score model_a --score model_b --threshold 0.5 --reviews queue.csv
       pulens compare "lake/*.parquet" --score model_a --score model_b --where "day > '2024-01-01'"
     """
     from pulens.cli._output import working
@@ -66,7 +73,9 @@ def command(
     from pulens.comparison import compare
     from pulens.inputs.tallies import is_tally_file
 
-    check_targets({"--html": html_path, "--json": json_path}, file)
+    checked = review_arguments(given)
+    read_from = (file, *([] if checked["reviews"] is None else [checked["reviews"]]))
+    check_targets({"--html": html_path, "--json": json_path}, *read_from)
     assumed = ("class_prior", "unlabelled_prior", "label_noise", "scenario", "audit", "combine")
     names = (*assumed, "confidence", "redraws", "seed")
     reading = reading_arguments({**given, "score": list(score) or None})
@@ -79,6 +88,7 @@ def command(
             metrics=metric or None,
             threshold=_thresholds(threshold),
             **{name: given[name] for name in names},
+            **checked,
             **reading,
         )
     texts = {} if html_path is None else {html_path: comparison.to_html()}
@@ -87,6 +97,26 @@ def command(
     write_texts(texts)
     if json_path != "-" and not quiet:
         click.echo(str(comparison))
+        if comparison.reviewed is None:
+            click.echo(_next(comparison))
+
+
+def _next(comparison: Comparison) -> str:
+    """The check that would tell the models apart, whatever decided which positives got a label."""
+    from pulens.cli._typed import typed_command
+    from pulens.report.next_steps import another_command, rows_to_check
+
+    rows = rows_to_check(comparison.totals.unlabelled)
+    typed = typed_command(click.get_current_context())
+    kept = [words for words in typed if words[0] != "--threshold"]
+    options = ("--threshold", "T", "--budget", str(rows), "--out", "queue.csv")
+    command = another_command(kept, ("audit", "plan"), options, score=comparison.models[0])
+    return (
+        f"\nnext: check {rows} rows and compare the models by the answers, which assumes nothing about labels\n"
+        f"  {command}\n  then the same comparison with --threshold and --reviews queue.csv"
+        if rows
+        else ""
+    )
 
 
 def _thresholds(given: tuple[str, ...]) -> Any:

@@ -17,6 +17,8 @@ from pulens.cli._options import (
     page_options,
     reading_arguments,
     reading_options,
+    review_arguments,
+    review_options,
 )
 from pulens.cli._segments import refuse_without_group_by, segment_options
 from pulens.errors import PulensError
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 @segment_options
 @assumption_options
 @audit_options
+@review_options
 @click.option("--threshold", type=Number(), help="Predicted positive is score >= threshold. Default: best F1.")
 @interval_options
 @click.option(
@@ -95,6 +98,7 @@ def command(
       pulens evaluate scores.csv
       pulens evaluate scores.csv --class-prior 0.1
       pulens evaluate scores.csv --class-prior 0.1 --html report.html
+      pulens evaluate scores.csv --reviews queue.csv
       pulens evaluate scores.parquet --score p --label fraud --positive confirmed --class-prior 0.02:0.05
       pulens evaluate duckdb:///scores.db --table t --where "day > '2024-01-01'" --group-by country --class-prior 0.1
       cat scores.csv | pulens evaluate - --class-prior 0.1 --json -
@@ -103,9 +107,12 @@ def command(
     from pulens.cli._typed import typed_command
     from pulens.cli._write import check_targets
     from pulens.doors.evaluate import evaluate
+    from pulens.doors.reviews import NothingLabelledError
 
     typed = typed_command(click.get_current_context())
-    check_targets({"--html": html_path, "--markdown": markdown_path, "--json": json_path}, file)
+    checked = review_arguments(given)
+    read_from = (file, *([] if checked["reviews"] is None else [checked["reviews"]]))
+    check_targets({"--html": html_path, "--markdown": markdown_path, "--json": json_path}, *read_from)
     arguments = {
         "class_prior": class_prior,
         "unlabelled_prior": unlabelled_prior,
@@ -132,11 +139,16 @@ def command(
 
         paths = {"html": html_path, "markdown": markdown_path, "json": json_path}
         whole = {"--sensitivity": sensitivity is not None, "--bounds": with_bounds, "--scores-are": bool(scores_are)}
+        whole |= {f"--{name.replace('_', '-')}": value is not None for name, value in checked.items()}
         show_segments(file, group_by, paths, page_title(file, given), arguments, by_segment, whole, quiet=quiet)
         return
     refuse_without_group_by(by_segment)
     with working("Reading and counting rows", quiet=quiet):
-        evaluation = evaluate(file, **arguments)
+        try:
+            evaluation = evaluate(file, **arguments, **checked)
+        except NothingLabelledError:  # every label is an answer: what the review itself proves is all there is
+            show_review_alone(file, arguments, checked, paths=(html_path, markdown_path, json_path), quiet=quiet)
+            return
         dict(evaluation.estimates)  # found on first use, and that may take a while
         ranges, refused = ({}, "") if sensitivity is None else _ranges(evaluation, sensitivity)
         limits = evaluation.bounds(confidence=confidence) if with_bounds else None
@@ -189,3 +201,28 @@ def _ranges(evaluation: Evaluation, factor: float) -> tuple[dict[str, Sensitivit
                 raise
             return {}, str(error)
     return ranges, ""
+
+
+def show_review_alone(
+    file: str, arguments: dict[str, Any], checked: dict[str, Any], *, paths: tuple[str | None, ...], quiet: bool
+) -> None:
+    """The answer where nothing is labelled beside the review: nothing is recovered, the review speaks alone."""
+    from pulens.cli._write import to_json, write_texts
+    from pulens.doors.reviews import read_reviews
+    from pulens.report.audit_text import audit_text
+
+    html_path, markdown_path, json_path = paths
+    if markdown_path is not None:
+        raise PulensError("every label is an answer of the review, and of such a review there is no Markdown.")
+    known = ("scenario", "threshold", "confidence", "seed")
+    reading = {name: value for name, value in arguments.items() if name in READ}
+    result = read_reviews(file, **{name: arguments[name] for name in known}, **checked, **reading)
+    texts = {} if json_path is None else {json_path: to_json({"audit": result.to_dict()})}
+    if html_path is not None:
+        texts[html_path] = result.to_html()
+    write_texts(texts)
+    if not quiet and json_path != "-":
+        click.echo(audit_text(result))
+
+
+READ = ("score", "label", "format", "delimiter", "positive", "negative", "unlabelled")

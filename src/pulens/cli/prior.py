@@ -14,6 +14,8 @@ from pulens.cli._options import (
     engine_options,
     reading_arguments,
     reading_options,
+    review_arguments,
+    review_options,
 )
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pulens.counts.tally import Tally
+    from pulens.doors.reviews import Reviewed
     from pulens.priors import ClassPrior
 
 USEFUL_WIDTHS = (0.1, 0.05, 0.02)
@@ -49,6 +52,7 @@ USEFUL_WIDTHS = (0.1, 0.05, 0.02)
     help="single-set: the prior speaks of all rows together. case-control: of the unlabelled rows' population.",
 )
 @audit_options
+@review_options
 @click.option("--confidence", type=Number(), default=0.95, show_default=True)
 @click.option("--plot", "plot_path", metavar="PATH", help="Draw the likelihood to an image file.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
@@ -76,6 +80,7 @@ def command(
       pulens prior scores.csv
       pulens prior scores.csv --audit 13/200
       pulens prior scores.csv --audit 13/200 --combine
+      pulens prior scores.csv --reviews queue.csv
       pulens prior scores.csv --label-noise estimate --json -
       pulens prior duckdb:///scores.db --table t --where "day > '2024-01-01'"
     """
@@ -88,9 +93,19 @@ def command(
     if label_noise != "estimate":
         find(method or "auto")  # an unknown name is refused before the file is read
     with working("Estimating the share of positives"):
-        tally = read_tally(file, **reading_arguments(given), **engine_arguments(given))
+        checked = _reviewed(file, given, scenario, confidence)
+        if checked is None:
+            tally = read_tally(file, **reading_arguments(given), **engine_arguments(given))
+        else:
+            tally = checked.tally
         noise_found = None
-        if label_noise == "estimate":
+        answer: dict[str, Any]
+        if checked is not None:
+            if audit is not None or method is not None or combine or compare or label_noise != "0":
+                raise click.UsageError("--reviews settles the class prior alone: leave out what else was to find it.")
+            prior = checked.class_prior
+            answer = {"class_prior": prior.to_dict()}
+        elif label_noise == "estimate":
             if audit is not None:
                 raise click.UsageError("--audit cannot be combined with --label-noise estimate.")
             both = estimate_prior_and_noise(tally, method=method or "auto", scenario=scenario, confidence=confidence)
@@ -115,8 +130,33 @@ def command(
         _show(prior, console, str(tally), confidence, Scenario(scenario))
         if noise_found is not None:
             console.print(f"{noise_found}; at most {noise_found.feasible.high:.3f} is feasible", highlight=False)
+        if checked is None:
+            console.print(f"\n{_next(tally)}", highlight=False, markup=False, soft_wrap=True)
         for name, value in answer.get("estimators", {}).items():
             console.print(f"  {name:<18} {value:.4f}  [dim]{find(name).summary}[/]", highlight=False)
+
+
+def _reviewed(file: str, given: dict[str, Any], scenario: str, confidence: float) -> Reviewed | None:
+    """The rows that people checked beside the table, if any were named."""
+    from pulens.doors.reviews import ReviewsAsked, reviewed
+    from pulens.inputs import Reading
+
+    asked = ReviewsAsked(**review_arguments(given))
+    reading = Reading(**reading_arguments(given), **engine_arguments(given))
+    return reviewed(file, None, reading, asked, scenario=scenario, confidence=confidence, seed=0, check=False)
+
+
+def _next(tally: Tally) -> str:
+    """The check that would settle the class prior, whatever the scores and labels are like."""
+    from pulens.cli._typed import typed_command
+    from pulens.report.next_steps import another_command, rows_to_check
+
+    rows = rows_to_check(tally.totals.unlabelled)
+    if not rows:
+        return ""
+    options = ("--goal", "class_prior", "--budget", str(rows), "--out", "queue.csv")
+    command = another_command(typed_command(click.get_current_context()), ("audit", "plan"), options)
+    return f"to settle it, check {rows} rows drawn where answers matter:\n  {command}"
 
 
 def _every_estimator(tally: Tally, options: dict[str, Any]) -> dict[str, float]:
@@ -156,7 +196,7 @@ def _show(prior: ClassPrior, console: Console, counts: str, confidence: float, s
     if prior.value != prior.unlabelled:
         among = "" if prior.unlabelled_interval is None else f" {prior.unlabelled_interval}"
         console.print(escape(f"{prior.unlabelled:.4g}{among} among the unlabelled rows"), highlight=False)
-    if prior.feasible is not None:
+    if prior.feasible is not None and prior.feasible != prior.interval:
         console.print(escape(f"feasible without any shape assumption: {prior.feasible}"), highlight=False)
     console.print(f"[dim]assumes[/] {escape(prior.assumption)}", highlight=False)
     advice = ", ".join(f"{rows:,} for {width}" for width, rows in _advice(prior, confidence).items())

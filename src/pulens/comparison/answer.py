@@ -9,6 +9,7 @@ from typing import Any
 
 from pulens.comparison.order import Order
 from pulens.comparison.paired import Difference
+from pulens.comparison.reviewed import ReviewedComparison
 from pulens.counts.tally import Totals
 from pulens.errors import listed
 from pulens.estimate import Estimate
@@ -35,6 +36,7 @@ class Comparison:
     differences: Mapping[str, tuple[Difference, ...]]
     order: Mapping[str, Order]
     higher_is_better: Mapping[str, bool]
+    reviewed: ReviewedComparison | None = None  # by rows that people checked, nothing assumed about labels
 
     @property
     def totals(self) -> Totals:
@@ -144,6 +146,7 @@ class Comparison:
                 }
                 for name, estimates in self.estimates.items()
             },
+            **({} if self.reviewed is None else {"reviewed": self.reviewed.to_dict()}),
         }
 
     def __str__(self) -> str:

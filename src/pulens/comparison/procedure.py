@@ -14,12 +14,14 @@ from pulens.comparison.answer import Comparison
 from pulens.comparison.joint import JointCounts, read_models
 from pulens.comparison.order import Order, largest_credible_prior, order_by_prior
 from pulens.comparison.paired import Difference, DifferenceOfRedraws, holm, two_sided_p
+from pulens.comparison.reviewed import reviewed_comparison
 from pulens.counts.tally import Tally
+from pulens.doors.reviews import ReviewsAsked
 from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import NOT_USED, Evidence, Question
 from pulens.frozen import FrozenMapping
-from pulens.inputs import ROWS
+from pulens.inputs import ROWS, Reading
 from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
 from pulens.intervals.measured import depends_on_class_prior
@@ -117,6 +119,10 @@ def compare(
     seed: int = 0,
     audit: object = None,
     combine: bool = False,
+    reviews: Any = None,
+    reviewed_above: float | None = None,
+    reviewed_below_share: float | None = None,
+    id: str | None = None,
     **reading: Any,
 ) -> Comparison:
     """Say which of several models is best on the same rows, how sure that is, and where the class prior decides.
@@ -136,6 +142,9 @@ def compare(
         ``average_precision``, and with a threshold also ``f1``, ``accuracy``, ``precision`` and ``recall``.
     threshold
         One for all models, or one for each by name.
+    reviews, reviewed_above, reviewed_below_share, id
+        Rows that people checked, as in :func:`pulens.evaluate`, with a threshold: ``reviewed`` then holds differences
+        of F1, precision and recall that assume nothing about labels.
     confidence, redraws, seed
         Of the intervals: their level, how often the rows are redrawn, and the random numbers.
 
@@ -161,6 +170,18 @@ def compare(
     if resampling is None:
         raise PulensError("a comparison needs a confidence, such as 0.95: without doubt there is nothing to decide.")
     rows = read_models(labels, scores, **reading)
+    reviewed = reviewed_comparison(
+        labels,
+        scores,
+        _thresholds(threshold, rows.names, metrics),
+        ReviewsAsked(reviews=reviews, reviewed_above=reviewed_above, reviewed_below_share=reviewed_below_share, id=id),
+        Reading(**{name: said for name, said in reading.items() if name != "score"}),
+        scenario=scenario,
+        confidence=confidence,
+        seed=seed,
+    )
+    if question.is_silent_on_prior and reviewed is not None:
+        question = replace(question, class_prior=reviewed.class_prior)
     chosen = _metrics(metrics, has_threshold=threshold is not None)
     if question.is_silent_on_prior and all(m.ignores_class_prior for m in chosen.values()):
         question = replace(question, unlabelled_prior=NOT_USED)
@@ -182,6 +203,7 @@ def compare(
         FrozenMapping({n: _differences(asked, n, observed[n], moved[n], confidence) for n in chosen}),
         FrozenMapping({n: _order(asked, n, tallies) for n in chosen}),
         FrozenMapping({n: metric.higher_is_better for n, metric in chosen.items()}),
+        reviewed,
     )
 
 

@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from pulens import curves
+from pulens.audits import AuditResult, Identified
 from pulens.counts.tally import Tally
 from pulens.diagnostics import chosen_threshold, diagnose, hardly_known, impossible_areas, impossible_rate
 from pulens.doors.bounds import Bounds, bounds
 from pulens.doors.other_scenario import OtherScenario, other_scenario
+from pulens.doors.reviews import Reviewed, ReviewsAsked, contradiction, fixed_threshold, reviewed
 from pulens.doors.sensitivity import Direction, Robustness, Sensitivity, robustness, sensitivity, sensitivity_curve
-from pulens.errors import PulensError
+from pulens.errors import AssumptionError, PulensError
 from pulens.estimate import Curve, Estimate, Interval
 from pulens.evidence import Evidence, Question
 from pulens.frozen import FrozenMapping
@@ -44,6 +46,8 @@ from pulens.recovery.assumptions import UNCORRECTED
 from pulens.recovery.contingency import Contingency
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.whole_files import write_whole
+
+FIXED = ("given", "fixed before the check")  # thresholds that the rows did not choose
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +86,8 @@ class Evaluation:
     threshold_choice: str
     resampling: Resampling | None = None
     worlds: float = DEFAULT_MULTIPLE
+    audit: AuditResult | None = None  # what checked rows prove, without any assumption about labelling
+    identified: Identified | None = None  # where rows were left out of the check: what is only bounded
 
     @property
     def tally(self) -> Tally:
@@ -121,7 +127,7 @@ class Evaluation:
     def _doubts(self) -> Doubts | None:
         if self.resampling is None:
             return None
-        choice = None if self.threshold_choice == "given" else Choice(METRICS["f1"], self.threshold)
+        choice = None if self.threshold_choice in FIXED else Choice(METRICS["f1"], self.threshold)
         return Doubts(self.evidence, self.resampling, choice)
 
     @cached_property
@@ -136,19 +142,28 @@ class Evaluation:
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
         """What a person should know before using the numbers, worst first."""
-        found = [*self.evidence.class_prior.notices, *binning_notices(self.estimates, self.tally)]
+        found = [*self._of_audit, *self.evidence.class_prior.notices, *binning_notices(self.estimates, self.tally)]
         found += [*self._trouble(), *diagnose(self.evidence, self.estimates.get("recall"))]
         if self.other_scenario is not None:
             found += self.other_scenario.notices
-        if self.threshold_choice != "given":
+        if self.threshold_choice not in FIXED:
             found.append(chosen_threshold(self.threshold, self.threshold_choice, self.threshold_interval))
         return worst_first(found)
 
     @cached_property
     def alarms(self) -> tuple[Notice, ...]:
         """The notices that are more than a note, without the work that notes alone need."""
-        found = [*self.evidence.class_prior.notices, *self._trouble(beyond_chance=True), *diagnose(self.evidence)]
+        found = [*self._of_audit, *self.evidence.class_prior.notices]
+        found += [*self._trouble(beyond_chance=True), *diagnose(self.evidence)]
         return worst_first(notice for notice in found if notice.severity > Severity.NOTE)
+
+    @cached_property
+    def _of_audit(self) -> list[Notice]:
+        """What the checked rows say against the recovered numbers, and about themselves."""
+        if self.audit is None:
+            return []
+        against = contradiction(self.audit)
+        return [*([] if against is None else [against]), *self.audit.notices]
 
     def _trouble(self, *, beyond_chance: bool = False) -> list[Notice]:
         """Numbers that cannot be, unless they are those of a possible world, and labels that say little."""
@@ -267,6 +282,8 @@ class Evaluation:
             "estimates": {name: found.to_dict() for name, found in self.estimates.items()},
             "uncorrected": {name: found.to_dict() for name, found in self.uncorrected.items()},
             "warnings": list(self.warnings),
+            **({} if self.audit is None else {"audit": self.audit.to_dict()}),
+            **({} if self.identified is None else {"identified": self.identified.to_dict()}),
         }
 
     def __getstate__(self) -> dict[str, Any]:
@@ -332,6 +349,10 @@ def evaluate(
     audit: object = None,
     worlds: float = DEFAULT_MULTIPLE,
     combine: bool = False,
+    reviews: Any = None,
+    reviewed_above: float | None = None,
+    reviewed_below_share: float | None = None,
+    id: str | None = None,
     **reading: Any,
 ) -> Evaluation:
     r"""Recover how a classifier performs on positives versus negatives from positive and unlabelled rows.
@@ -373,6 +394,11 @@ def evaluate(
     worlds
         Where the data rule random labels out at this class prior, numbers are those of the nearest possible world, with
         the range over worlds of up to so many times its preference in labelling. See docs/sensitivity.md.
+    reviews, reviewed_above, reviewed_below_share, id
+        Rows that people checked: the queue of ``pulens audit plan``, its answer, or a log with chances; see
+        :func:`pulens.read_reviews`. The answer's ``audit`` holds what they prove without any assumption about
+        labelling; checked rows count as unlabelled ones that were looked at, and settle the class prior unless
+        another was given.
 
     The recovery solves :math:`\eta_{pu} = \alpha\gamma + (1-\alpha)\eta` and
     :math:`\gamma_{pu} = \beta\gamma + (1-\beta)\eta` at every threshold: paper 003, equations 1 to 4.
@@ -395,10 +421,43 @@ def evaluate(
         seed=seed,
     )
     resampling, multiple = question.resampling, check_multiple(worlds)
-    evidence = within_what_is_possible(question.evidence(labels, scores, Reading(weights=weights, **reading)))
+    said = Reading(weights=weights, **reading)
+    asked = ReviewsAsked(
+        reviews=reviews, reviewed_above=reviewed_above, reviewed_below_share=reviewed_below_share, id=id
+    )
+    checked = None if asked.is_silent else _checked_rows(labels, scores, said, asked, question)
+    if checked is None:
+        evidence = within_what_is_possible(question.evidence(labels, scores, said))
+        at, choice = _threshold_of(evidence, threshold, "given")
+        return Evaluation(evidence, at, choice, resampling, multiple)
+    if question.is_silent_on_prior and checked.prior_of_audit is not None:
+        question = replace(question, class_prior=checked.prior_of_audit)
+    evidence = within_what_is_possible(question.evidence(checked.tally))
+    fixed = fixed_threshold(checked, threshold, reviewed_above)
+    at, choice = _threshold_of(evidence, fixed, "given" if threshold is not None else "fixed before the check")
+    return Evaluation(evidence, at, choice, resampling, multiple, checked.at(at), checked.identified(at))
+
+
+def _threshold_of(evidence: Evidence, threshold: float | None, choice: str) -> tuple[float, str]:
     if threshold is None:
-        return Evaluation(evidence, best_threshold(evidence, "f1"), "best f1 on these rows", resampling, multiple)
-    return Evaluation(evidence, check_threshold(threshold), "given", resampling, multiple)
+        return best_threshold(evidence, "f1"), "best f1 on these rows"
+    return check_threshold(threshold), choice
+
+
+def _checked_rows(
+    labels: Any, scores: Any, reading: Reading, asked: ReviewsAsked, question: Question
+) -> Reviewed | None:
+    if question.audit is not None:
+        raise AssumptionError("audit= counts rows drawn at random, reviews= says which rows were checked: give one.")
+    if question.label_noise and Scenario(question.scenario) is Scenario.SINGLE_SET:
+        raise AssumptionError(
+            f"label_noise={question.label_noise:g}: in the single set labelled rows count as positives beside the "
+            "checked ones, and nobody knows which are not. Put doubtful labelled rows among the unlabelled ones."
+        )
+    confidence = 0.95 if question.confidence is None else question.confidence
+    return reviewed(
+        labels, scores, reading, asked, scenario=question.scenario, confidence=confidence, seed=question.seed
+    )
 
 
 def best_threshold(evidence: Evidence, metric: str = "f1", **parameters: Any) -> float:

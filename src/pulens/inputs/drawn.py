@@ -115,8 +115,7 @@ def read_drawn(
     """
     check_drawable(source, reading, id)
     if scores is None and id is not None:
-        names = tuple(dict.fromkeys((id, *kept)))
-        opened = _engine(source, reading, kept=names)
+        opened = _engine(source, reading, kept=tuple(dict.fromkeys((id, *kept))))
         if opened is not None:
             with opened as engine:
                 return _from_engine(engine, reading, edges, many, seed, id, tuple(kept))
@@ -193,7 +192,9 @@ class _Held:
         if not places.size:
             return
         if self._by_id:
-            texts = [id_text(values[0][place], file_row(self._first_row - labels.size + place)) for place in places]
+            texts = [
+                id_text(values[0][place], file_row(self._first_row - labels.size + place)) for place in places.tolist()
+            ]
             keys = id_keys(self._seed, texts)
         else:
             keys = row_keys(self._seed, numbers)
@@ -230,9 +231,7 @@ class _Held:
         if self._by_id:
             _refuse_twice([[row[3][0] for row in held] for held in self._rows])
         rows = [row for held, many in zip(self._rows, self._many, strict=True) for row in held[:many]]
-        stratum = [
-            which for which, held in enumerate(self._rows) for _ in range(min(len(held), self._many[which]))
-        ]
+        stratum = [which for which, held in enumerate(self._rows) for _ in range(min(len(held), self._many[which]))]
         begin = int(self._by_id)
         return DrawnRows(
             np.array(stratum, np.intp),
@@ -244,7 +243,13 @@ class _Held:
 
 
 def _from_engine(
-    engine: Any, reading: Reading, edges: Sequence[float], many: Sequence[int], seed: int, id: str, kept: tuple[str, ...]
+    engine: Any,
+    reading: Reading,
+    edges: Sequence[float],
+    many: Sequence[int],
+    seed: int,
+    id: str,
+    kept: tuple[str, ...],
 ) -> DrawnRows:
     codes = codes_of(engine, reading.coding)
     kind = engine.id_kind(id)

@@ -44,7 +44,7 @@ class Estimator:
 
     ``compute(tally, label_noise=, confidence=, **parameters)`` gives a :class:`Finding`. ``rank_based``: an
     increasing change of the scores changes nothing. ``has_interval``: its interval holds its confidence where its
-    assumption holds.
+    assumption holds. ``reads_negatives``: known negatives count as a random draw of the negatives; others do without.
     """
 
     compute: Callable[..., Finding]
@@ -54,6 +54,7 @@ class Estimator:
     rank_based: bool
     has_interval: bool = False
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    reads_negatives: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

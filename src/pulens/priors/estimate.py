@@ -19,6 +19,7 @@ from pulens.priors.audit import combine as combine_with_audit
 from pulens.priors.class_prior import ClassPrior, population_prior
 from pulens.priors.feasible import feasible_range
 from pulens.priors.from_scores import find
+from pulens.priors.known_negatives import notice_of_estimate
 from pulens.recovery.assumptions import check_label_noise
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 
@@ -115,7 +116,8 @@ def estimate_from_tally(
     check_enough(tally)
     finding = facts.compute(tally, label_noise=float(label_noise), confidence=confidence, **parameters)
     feasible = feasible_range(tally, confidence=confidence, label_noise=label_noise)
-    notices = (*finding.notices, *weaknesses(tally, finding.value, feasible))
+    negatives = notice_of_estimate(tally, reads_negatives=facts.reads_negatives, method=method)
+    notices = (*finding.notices, *negatives, *weaknesses(tally, finding.value, feasible))
     estimated = as_class_prior(
         finding,
         tally.totals,

@@ -19,6 +19,7 @@ from pulens.report.words import counts_of, data_assumptions, prior_words, title_
 
 if TYPE_CHECKING:
     from pulens.calibration import CalibrationError, Recalibration, Reliability
+    from pulens.calibration.reviewed import ReviewedReliability
     from pulens.evidence import Evidence
 
 SCRIPTS = (
@@ -65,6 +66,7 @@ def calibration_page(
     recalibration: Recalibration | None = None,
     scores_are: str = "probability",
     title: str | None = None,
+    reviewed: ReviewedReliability | None = None,
 ) -> str:
     """The whole page as text."""
     notices = [*(reliability.notices if reliability else ()), *(recalibration.notices if recalibration else ())]
@@ -101,7 +103,28 @@ def calibration_page(
         interval_name=ranged if interval is not None else "",
         rows=_rows(reliability, others, recalibration),
         assumptions=data_assumptions(evidence),
+        reviewed=None if reviewed is None else _reviewed(reviewed),
     )
+
+
+def _reviewed(found: ReviewedReliability) -> dict[str, Any]:
+    """The bins of checked rows, as the template takes them."""
+    return {
+        "words": f"By {found.checked:,} checked rows promises are off by {found.error:.3f} on average.",
+        "interval": f"{found.confidence:.0%} interval",
+        "bins": [
+            {
+                "reach": f"{one.low:.3f} to {one.high:.3f}",
+                "rows": f"{one.rows:,}",
+                "checked": f"{one.checked:,}",
+                "promised": f"{one.promised:.3f}",
+                "share": "unknown" if math.isnan(one.share) else f"{one.share:.3f}",
+                "interval": f"{one.interval.low:.3f} to {one.interval.high:.3f}",
+                "verdict": one.verdict,
+            }
+            for one in found.bins
+        ],
+    }
 
 
 def _map(evidence: Evidence, recalibration: Recalibration, scores_are: str) -> dict[str, Any]:

@@ -68,9 +68,29 @@ def order_lines(comparison: Comparison) -> list[str]:
     return lines
 
 
+def reviewed_lines(comparison: Comparison) -> list[str]:
+    """What the checked rows say, before anything that takes labels for random."""
+    found = comparison.reviewed
+    if found is None:
+        return []
+    lines = [*textwrap.wrap(f"checked rows: {found.verdict}", WIDTH, subsequent_indent="  "), ""]
+    width = max(24, *(len(name) + 4 for name in comparison.models))
+    lines.append(f"{'assuming nothing':<{width}}" + "".join(f"{name:>12}" for name in found.models))
+    for name, estimates in found.estimates.items():
+        lines.append(f"  {name:<{width - 2}}" + "".join(f"{number(estimates[m]):>12}" for m in found.models))
+    lines += ["", f"{'difference':<{width}}{'value':>10}{f'{found.confidence:.0%} interval':>22}"]
+    for name, pairs in found.differences.items():
+        for pair in pairs:
+            reach = "" if pair.interval is None else f"{pair.interval.low:+.4f} to {pair.interval.high:+.4f}"
+            value = "undefined" if pair.undefined_because else f"{pair.value:+.4f}"
+            lines.append(f"  {f'{name}, {pair.first} - {pair.second}':<{width - 2}}{value:>10}{reach:>22}".rstrip())
+    return [*lines, ""]
+
+
 def comparison_text(comparison: Comparison) -> str:
     """Verdict, values, differences, order, warnings."""
     lines = [*textwrap.wrap(f"verdict: {comparison.verdict}", WIDTH, subsequent_indent="  "), ""]
+    lines += reviewed_lines(comparison)
     lines += [f"{title:<13}{text}" for title, text in comparison_head(comparison)]
     width = max(24, *(len(name) + 4 for name in comparison.models))
     columns = "".join(f"{name:>12}" for name in comparison.models)

@@ -51,7 +51,38 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         alarming=[notice for notice in comparison.notices if notice.severity > Severity.NOTE],
         notes=[notice for notice in comparison.notices if notice.severity == Severity.NOTE],
         metrics=[_tables(comparison, name) for name in comparison.estimates],
+        reviewed=_reviewed(comparison),
     )
+
+
+def _reviewed(comparison: Comparison) -> dict[str, Any] | None:
+    """Values and differences by checked rows, as the template takes them."""
+    found = comparison.reviewed
+    if found is None:
+        return None
+    return {
+        "verdict": _kept_apart(found.verdict, comparison.models),
+        "rows": [
+            {
+                "title": title_of(name),
+                "models": [
+                    (model, "undefined" if one.undefined_because else f"{one.value:.4f}", _ends(one.interval))
+                    for model, one in found.estimates[name].items()
+                ],
+                "pairs": [
+                    (
+                        pair.first,
+                        pair.second,
+                        "undefined" if pair.undefined_because else f"{pair.value:+.4f}",
+                        _ends(pair.interval, sign="+"),
+                    )
+                    for pair in pairs
+                    if pair.interval is not None
+                ],
+            }
+            for name, pairs in found.differences.items()
+        ],
+    }
 
 
 def _kept_apart(sentence: str, names: tuple[str, ...]) -> str:

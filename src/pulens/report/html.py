@@ -12,7 +12,8 @@ from pulens._version import __version__
 from pulens.metrics import METRICS, leading
 from pulens.notice import Severity
 from pulens.report.page_data import page_data
-from pulens.report.summary import Row, summarise
+from pulens.report.summary import Row, Summary, summarise
+from pulens.report.text import AGAINST
 from pulens.report.words import percent, prior_words, title_of
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ SCRIPTS = (
     *("words.js", "recovery.js", "doubt.js", "prior.js", "chart.js", "figures.js", "reliability.js"),
     *("evaluation_charts.js", "evaluation.js", "theme.js"),
 )
+WITH_AUDIT = (*SCRIPTS[:-3], "labelling_curve.js", *SCRIPTS[-3:])
 
 
 def evaluation_page(
@@ -44,10 +46,14 @@ def evaluation_page(
     data = page_data(evaluation, summary)
     if scores_are is not None:
         data["reliability"] = _reliability(evaluation, scores_are)
+    audit = _audit(evaluation, summary)
+    if audit is not None:
+        data["curve"] = audit["curve"]
     rows = (*summary.ranking, *summary.at_threshold)
     interval = evaluation.class_prior.interval
     confidence = None if interval is None else interval.confidence
     first = leading("tiles")
+    above = AGAINST if evaluation.audit is not None else ""  # said before the numbers that it speaks of
     computed = [
         {**metric, "first": metric["name"] in first}
         for metric in data["metrics"]
@@ -55,7 +61,7 @@ def evaluation_page(
     ]
     return render(
         "evaluation.html.j2",
-        SCRIPTS,
+        SCRIPTS if audit is None else WITH_AUDIT,
         data,
         title=title or "Evaluation",
         summary=summary,
@@ -64,7 +70,9 @@ def evaluation_page(
         chips=sorted(computed, key=lambda metric: first.index(metric["name"]) if metric["first"] else len(first)),
         derived=rows,
         prior_sentence=prior_words(evaluation.evidence),
-        alarming=[notice for notice in summary.notices if notice.severity > Severity.NOTE],
+        audit=audit,
+        against=[notice for notice in summary.notices if notice.code == above],
+        alarming=[notice for notice in summary.notices if notice.severity > Severity.NOTE and notice.code != above],
         notes=[notice for notice in summary.notices if notice.severity == Severity.NOTE],
         has_sensitivity=data["sensitivity"] is not None,
         has_bounds=data["bounds"],
@@ -73,6 +81,16 @@ def evaluation_page(
         thinning=thinning_words(data["thinning"]),
         interval_name="" if interval is None else "range" if confidence is None else f"{confidence:.0%} interval",
     )
+
+
+def _audit(evaluation: Evaluation, summary: Summary) -> dict[str, Any] | None:
+    """Both columns, and the numbers people ask for first, as the checked rows give them."""
+    if summary.audit is None or evaluation.audit is None:
+        return None
+    from pulens.report.audit_page import columns_table, labelling_curve_data
+
+    table = columns_table(summary.audit)
+    return {**table, "tiles": table["rows"][:4], "curve": labelling_curve_data(evaluation.audit)}
 
 
 def _tiles(rows: tuple[Row, ...]) -> list[Row]:

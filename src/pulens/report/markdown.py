@@ -6,6 +6,14 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pulens.report.audit_summary import (
+    IF_RANDOM,
+    NOTHING_ASSUMED,
+    RECOVERED,
+    AuditSummary,
+    limits,
+    number,
+)
 from pulens.report.summary import Row, Summary, summarise
 
 if TYPE_CHECKING:
@@ -34,6 +42,8 @@ def evaluation_markdown(
     ]
     for notice in summary.notices:
         lines += ["", f"> **{notice.severity.name.capitalize()}** {plain(str(notice))}"]
+    if summary.audit is not None:
+        lines += ["", *_audit(summary.audit)]
     lines += ["", *_table("ranking", summary, summary.ranking)]
     lines += [
         "",
@@ -61,11 +71,29 @@ def plain(text: str) -> str:
 
 def _next(summary: Summary, typed: Sequence[tuple[str, ...]] | None) -> list[str]:
     lines = ["", "## Next", ""] if summary.next_steps else []
-    for number, step in enumerate(summary.next_steps, 1):
-        lines.append(f"{number}. {plain(step.sentence)}")
+    for place, step in enumerate(summary.next_steps, 1):
+        lines.append(f"{place}. {plain(step.sentence)}")
         command = step.call if typed is None else step.shell(typed)
         if command:
             lines += ["", f"   ```{'python' if typed is None else 'console'}", f"   {command}", "   ```", ""]
+    return lines
+
+
+def _audit(audit: AuditSummary) -> list[str]:
+    """Both columns beside the recovered numbers, what was checked, and what the answers say about the labels."""
+    second = f"{IF_RANDOM}: {audit.contradicted}" if audit.contradicted else IF_RANDOM
+    columns = [NOTHING_ASSUMED, "interval", *([second, "interval"] if audit.has_if_random else []), RECOVERED]
+    lines = ["## What the checked rows prove", "", plain(audit.checked), ""]
+    lines += [f"| metric | {' | '.join(plain(name) for name in columns)} |", f"| --- |{' ---: |' * len(columns)}"]
+    for row in audit.rows:
+        cells = [number(row.assuming_nothing), limits(row.assuming_nothing)]
+        cells += [number(row.if_random), limits(row.if_random)] if audit.has_if_random else []
+        lines.append(f"| {' | '.join(plain(cell) for cell in (row.title, *cells, number(row.recovered)))} |")
+    lines += ["", plain(audit.labelling)]
+    lines += ["", plain(audit.identified)] if audit.identified else []
+    if audit.curve:
+        lines += ["", f"{plain(audit.curve_words)}, highest scores first:", ""]
+        lines += [f"- {plain(name)}: {plain(rate)}" for name, rate in audit.curve]
     return lines
 
 

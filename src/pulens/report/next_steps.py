@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pulens.metrics.parts.rests_on import is_estimated
-from pulens.priors import population_prior, rows_to_audit
+from pulens.priors import population_prior
 from pulens.report.words import ranks_backwards
 
 if TYPE_CHECKING:
+    from pulens.audits import AuditResult
     from pulens.doors.evaluate import Evaluation
 
 MOST_STEPS = 3
-FEWEST_TO_AUDIT, MOST_TO_AUDIT = 50, 1000
+USUAL_BUDGET, FEWEST_TO_PLAN, MORE_TO_CHECK = 200, 10, 100
 USUAL_FACTOR = 2  # by which labelling may favour high scores, to begin with
 LABELS_DOUBTED = ("impossible-rates", "impossible-area", "not-a-mixture", "prior-not-feasible")
 REPLACED = ("--class-prior", "--unlabelled-prior", "--audit", "--combine")  # by a step that settles the class prior
@@ -30,6 +32,7 @@ class NextStep:
     call: str
     options: tuple[str, ...] = ()
     replaces: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()  # another command on the same rows: of what was typed it keeps what reads them
 
     def shell(self, typed: Sequence[tuple[str, ...]] = (("pulens",), ("evaluate",), ("FILE",))) -> str:
         """The command to paste; ``typed`` is the one the answer came from, an option and its value together.
@@ -40,11 +43,55 @@ class NextStep:
         """
         if not self.options:
             return ""
+        if self.command:
+            return another_command(typed, self.command, self.options)
         kept = [word for words in typed if words[0] not in self.replaces for word in words]
         return shlex.join([*kept, *self.options])
 
     def to_dict(self) -> dict[str, Any]:
         return {"code": self.code, "sentence": self.sentence, "python": self.call, "shell": self.shell()}
+
+
+def another_command(
+    typed: Sequence[tuple[str, ...]], command: tuple[str, ...], options: tuple[str, ...], score: str | None = None
+) -> str:
+    """Another command on the rows that a command was about: the file, how to read it, and the options given.
+
+    ``score`` names one column where several were compared.
+
+    >>> typed = [("pulens",), ("evaluate",), ("my.csv",), ("--label", "y"), ("--class-prior", "0.1"), ("--seed", "3")]
+    >>> another_command(typed, ("audit", "plan"), ("--budget", "200", "--out", "queue.csv"))
+    'pulens audit plan my.csv --label y --budget 200 --out queue.csv'
+    """
+    said = {words[0] for words in typed}
+    kept = [
+        word for words in typed[3:] if words[0] in READS and (score is None or words[0] != "--score") for word in words
+    ]
+    kept += [] if score is None else ["--score", score]
+    given = [options[place : place + 2] for place in range(0, len(options), 2)]
+    added = [word for pair in given if pair[0] not in said or pair[0] not in READS for word in pair]
+    file = typed[2]
+    if command == ("audit", "more"):  # speaks of a queue, whose plan knows how to read the rows
+        queue = [words[1] for words in typed if words[0] == "--reviews"]
+        file, kept = (queue[0] if queue else "QUEUE",), []
+    return shlex.join([*typed[0], *command, *file, *kept, *added])
+
+
+#: Options that say which rows there are and what is flagged.
+READS = (
+    *(
+        "--score",
+        "--label",
+        "--positive",
+        "--negative",
+        "--unlabelled",
+        "--format",
+        "--delimiter",
+        "--table",
+        "--where",
+    ),
+    *("--tolerance", "--scenario", "--threshold", "--id"),
+)
 
 
 def next_steps(evaluation: Evaluation) -> tuple[NextStep, ...]:
@@ -53,7 +100,9 @@ def next_steps(evaluation: Evaluation) -> tuple[NextStep, ...]:
         return (_turn_scores(),)
     if not evaluation.tally.totals.unlabelled:
         return ()
-    about_the_prior = [step for step in (_say_prior(evaluation), _audit(evaluation)) if step is not None]
+    settled = evaluation.class_prior.method.startswith("audit") and evaluation.audit is not None
+    say = None if settled else _say_prior(evaluation)
+    about_the_prior = [step for step in (say, _audit(evaluation)) if step is not None]
     about_labelling = [] if evaluation.evidence.label_noise else [_sensitivity()]
     labels_first = _labels_doubted(evaluation) or not _prior_limits(evaluation)
     steps = [*about_labelling, *about_the_prior] if labels_first else [*about_the_prior, *about_labelling]
@@ -118,24 +167,48 @@ def _range_around(evaluation: Evaluation) -> tuple[str, str]:
 
 
 def _audit(evaluation: Evaluation) -> NextStep | None:
-    prior, totals = evaluation.class_prior, evaluation.tally.totals
-    reach = prior.unlabelled_interval
-    width = 0.1 if reach is None or not reach.width else min(0.1, reach.width / 2)
-    rows = rows_to_audit(min(prior.unlabelled, 0.5), max(width, 0.01))
-    rows = int(min(max(-(-rows // 10) * 10, FEWEST_TO_AUDIT), MOST_TO_AUDIT, totals.unlabelled))
-    checked = int(prior.method.split()[2]) if prior.method.startswith("audit of") else 0
-    if rows - checked < FEWEST_TO_AUDIT:
+    """The rows to check that would settle the answer: those where answers matter, or more of those of a plan."""
+    if evaluation.audit is not None:
+        return _more(evaluation.audit)
+    rows = rows_to_check(evaluation.tally.totals.unlabelled)
+    if not rows:
         return None
-    among = f"the K positives among all {rows}" if checked else "the K positives"
-    which = f"{rows - checked} more" if checked else str(rows)
+    is_given = evaluation.threshold_choice == "given" and math.isfinite(evaluation.threshold)
+    given = f"threshold={evaluation.threshold:.6g}" if is_given else f"budget={rows}"  # 200 and best F1 unless said
+    options = ("--threshold", repr(evaluation.threshold)) if math.isfinite(evaluation.threshold) else ()
     return NextStep(
         "audit",
-        f"Check {which} unlabelled rows, drawn at random, by hand and count {among}"
-        ": that settles the class prior, whatever the scores are like. It does not repair labels that are not a random "
-        "draw of the positives.",
-        f"pulens.evaluate(labels, scores, audit=(K, {rows}))",
-        ("--audit", f"K/{rows}"),
-        REPLACED,
+        f"Check {rows} rows, drawn where answers matter most: precision, recall, F1 and the class prior then follow "
+        "whatever decided which positives got a label, and the answers show whether labels are random.",
+        f'pulens.plan_audit(labels, scores, {given}).write("queue.csv")',
+        (*options, "--budget", str(rows), "--out", "queue.csv"),
+        command=("audit", "plan"),
+    )
+
+
+def rows_to_check(unlabelled: float) -> int:
+    """A budget to begin with: two hundred, fewer where there are few rows, none where there are hardly any.
+
+    >>> rows_to_check(100_000), rows_to_check(300), rows_to_check(8)
+    (200, 60, 0)
+    """
+    if unlabelled < FEWEST_TO_PLAN:
+        return 0
+    return int(min(USUAL_BUDGET, max(FEWEST_TO_PLAN, 10 * round(unlabelled / 50))))
+
+
+def _more(audit: AuditResult) -> NextStep | None:
+    """More rows of the same plan, where there is one and rows are left."""
+    path, checked = getattr(audit, "path", ""), int(audit.counts.checked.sum())
+    if not path or checked + FEWEST_TO_PLAN > audit.counts.rows.sum():
+        return None
+    rows = int(min(checked + MORE_TO_CHECK, audit.counts.rows.sum()))
+    return NextStep(
+        "audit-more",
+        f"Check {rows - checked} more rows of the same plan: intervals that assume nothing become narrower.",
+        f'evaluation.audit.more(budget={rows}).write("queue2.csv")',
+        ("--budget", str(rows), "--out", "queue2.csv"),
+        command=("audit", "more"),
     )
 
 

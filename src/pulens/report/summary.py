@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pulens.estimate import Estimate
 from pulens.metrics import METRICS
 from pulens.notice import Notice
+from pulens.report.audit_summary import AuditSummary, summarise_audit
 from pulens.report.hardly_known import prior_is_hardly_known
 from pulens.report.next_steps import NextStep, next_steps
 from pulens.report.words import Assumption, assumptions, counts_of, scenario_sentence, title_of, verdict
@@ -83,6 +84,7 @@ class Summary:
     next_steps: tuple[NextStep, ...] = ()
     prior_hardly_known: bool = False
     scenario: str = ""  # in plain words, with the numbers that the other scenario would move
+    audit: AuditSummary | None = None
 
     @property
     def threshold_title(self) -> str:
@@ -107,6 +109,7 @@ class Summary:
             "prior_hardly_known": self.prior_hardly_known,
             "assumptions": [asdict(found) for found in self.assumptions],
             "next_steps": [step.to_dict() for step in self.next_steps],
+            **({} if self.audit is None else {"audit_summary": self.audit.to_dict()}),
         }
 
 
@@ -138,7 +141,18 @@ def summarise(evaluation: Evaluation, way: str = "both") -> Summary:
         next_steps(evaluation),
         hardly_known,
         scenario_sentence(evaluation.other_scenario, way),
+        _audit(evaluation),
     )
+
+
+def _audit(evaluation: Evaluation) -> AuditSummary | None:
+    if evaluation.audit is None:
+        return None
+    prior = evaluation.class_prior
+    beside: dict[str, Estimate] = {**evaluation.estimates}
+    if not prior.method.startswith("audit"):  # else it is the audit's own number
+        beside["class_prior"] = Estimate("class_prior", prior.value, prior.interval)
+    return summarise_audit(evaluation.audit, recovered=beside, identified=evaluation.identified)
 
 
 def _interval_name(estimates: Mapping[str, Estimate]) -> str:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from pulens.notice import Notice
+from pulens.report.audit_text import audit_block
 from pulens.report.summary import Row, Summary, summarise
 
 if TYPE_CHECKING:
     from pulens.doors.evaluate import Evaluation
 
 WIDTH = 80
+AGAINST = "labelling-not-random"
 
 
 def evaluation_text(evaluation: Evaluation) -> str:
@@ -26,6 +29,9 @@ def evaluation_text(evaluation: Evaluation) -> str:
         ("threshold", f"{summary.threshold} ({summary.threshold_choice})"),
     ):
         lines += textwrap.wrap(f"{title:<13}{text}", WIDTH, subsequent_indent=" " * 13)
+    if summary.audit is not None:
+        lines += ["", *audit_block(summary.audit)]
+        lines += [line for notice in summary.notices if notice.code == AGAINST for line in _notice(notice)]
     lines += [
         "",
         _header(summary, "ranking"),
@@ -36,9 +42,13 @@ def evaluation_text(evaluation: Evaluation) -> str:
     ]
     if summary.legend:
         lines += ["", *textwrap.wrap(summary.legend, WIDTH, subsequent_indent="  ")]
-    for notice in summary.notices:
-        lines += ["", *textwrap.wrap(f"{notice.severity.name.lower()}: {notice}", WIDTH, subsequent_indent="  ")]
+    above = AGAINST if summary.audit is not None else ""  # said before the numbers that it speaks of
+    lines += [line for notice in summary.notices if notice.code != above for line in _notice(notice)]
     return "\n".join([*lines, *_next(summary)])
+
+
+def _notice(notice: Notice) -> list[str]:
+    return ["", *textwrap.wrap(f"{notice.severity.name.lower()}: {notice}", WIDTH, subsequent_indent="  ")]
 
 
 def _next(summary: Summary) -> list[str]:

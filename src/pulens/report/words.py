@@ -70,6 +70,10 @@ def verdict(evaluation: Evaluation) -> tuple[str, ...]:
     """What the model achieves, in two or three sentences."""
     from pulens.report.hardly_known import prior_is_hardly_known
 
+    if evaluation.audit is not None:
+        from pulens.report.audit_summary import audit_verdict
+
+        return audit_verdict(evaluation.audit)
     if evaluation.labelling is not None:
         return contradiction_verdict(evaluation)
     found = evaluation.estimates
@@ -135,7 +139,7 @@ def prior_words(evidence: Evidence) -> str:
     words += f", {method}" if method == prior.method else f", estimated from these rows (method {method})"
     if evidence.scenario is Scenario.SINGLE_SET and evidence.tally.totals.unlabelled:
         words += f"; {prior.unlabelled:.3g} among the unlabelled rows"
-    if prior.feasible is not None:
+    if prior.feasible is not None and prior.feasible != prior.interval:
         reach = f"{prior.feasible.low:.3g} to {prior.feasible.high:.3g}"
         words += f". Without the estimate's assumption the data allow {reach}"
     return words
@@ -233,7 +237,7 @@ def threshold_sentence(threshold: float, precision: Estimate, recall: Estimate) 
 def assumptions(evaluation: Evaluation) -> tuple[Assumption, ...]:
     """What an evaluation takes for granted: the data's assumptions, and that the threshold is to stay."""
     found = data_assumptions(evaluation.evidence)
-    if evaluation.threshold_choice == "given":
+    if evaluation.threshold_choice in ("given", "fixed before the check"):
         return found
     return (
         *found,

@@ -173,7 +173,7 @@ AUDIT_WORLDS: tuple[AuditWorld, ...] = (
     AuditWorld("single set, high 3:1", 0.2, 480, 5_520, 1.47, factor=3.0, scenario="single-set"),
 )
 
-# drawn up after every constant was chosen: thresholds that are not the best, tails, ties, few labels
+# not looked at while constants were chosen: thresholds that are not the best, tails, ties, few labels
 UNSEEN_AUDIT_WORLDS: tuple[AuditWorld, ...] = (
     AuditWorld("student, flags 3%", 0.05, 60, 12_000, 2.5, "student", flags=0.03),
     AuditWorld("beta, prior .3", 0.3, 50, 3_000, 2.0, "beta", flags=0.2),

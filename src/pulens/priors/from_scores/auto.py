@@ -190,4 +190,5 @@ ESTIMATOR = Estimator(
     rank_based=False,
     has_interval=True,
     parameters={"doubt": DOUBT, "discount": DISCOUNT},
+    reads_negatives=True,
 )

@@ -95,4 +95,5 @@ ESTIMATOR = Estimator(
     rank_based=False,
     has_interval=True,
     parameters={"shape": "line"},
+    reads_negatives=True,
 )

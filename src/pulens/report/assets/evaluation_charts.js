@@ -318,6 +318,8 @@ const evaluationCharts = (shared) => {
     );
   };
 
+  builders["labelling-curve"] = (palette) => labellingCurve(raw.curve, palette);
+
   builders.labelling = (palette) => {
     const { factors, areas } = raw.sensitivity;
     // the areas were found when the page was written, for its own class prior

@@ -1,0 +1,358 @@
+"""The queue as a file that people fill in, and beside it the plan that makes their answers mean something."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pulens.audits.ladder import ladder_from_dict, ladder_to_dict, thinned
+from pulens.audits.plan import AuditPlan, PlannedRows, digest_of
+from pulens.audits.strata import Strata
+from pulens.bounded_text import parse_json, read_bounded
+from pulens.errors import InputError, PulensError, listed, shown
+from pulens.frozen import FrozenMapping
+from pulens.inputs.columns import find_column, is_null
+from pulens.inputs.tables.arrow import arrow_table, parquet_size
+from pulens.inputs.tables.chunks import delimited_rows
+from pulens.inputs.tables.excel import excel_bytes, openpyxl_for, read_excel
+from pulens.inputs.tables.inert import inert, restored
+from pulens.inputs.tables.streams import explained_file
+from pulens.inputs.tables.whole import Table
+from pulens.inputs.tables.writing import table_bytes
+from pulens.scenario import Scenario, check_scenario
+from pulens.whole_files import is_channel, write_together
+
+FORMAT = 1  # of plan files
+ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".xlsx": "xlsx"}
+RESERVED = ("batch", "probability", "answer", "score", "stratum")
+MOST_QUEUE_BYTES = 256 << 20
+MOST_PLAN_BYTES = 256 << 20
+ROW = "row"
+LONGEST_CELL = 131_072  # characters that Python's reader of CSV files takes
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_QUOTED = re.compile(r'[",;\t\r\n]|^ | $')
+
+AnyPath = str | PathLike[str]
+
+
+def kind_of(path: AnyPath) -> str:
+    """The format of a queue, by the ending of its file.
+
+    >>> kind_of("queue.csv")
+    'csv'
+    """
+    ending = Path(path).suffix.lower()
+    if str(path) == "-" or is_channel(path):
+        raise InputError(f"{path}: a queue is a file with its plan beside it; it cannot go through a pipe.")
+    if ending not in ENDINGS:
+        raise InputError(
+            f"{path}: the file's ending must tell the format of the queue, one of {listed(ENDINGS)}; got "
+            f"{'none' if not ending else repr(ending)}."
+        )
+    if ENDINGS[ending] == "xlsx":
+        openpyxl_for("a queue in Excel")  # better now than when the rows are drawn
+    return ENDINGS[ending]
+
+
+def plan_path(path: AnyPath) -> Path:
+    """Where the plan of a queue lies.
+
+    >>> str(plan_path("work/queue.csv"))
+    'work/queue.audit.json'
+    """
+    return Path(path).with_suffix(".audit.json")
+
+
+def write_queue(plan: AuditPlan, path: AnyPath) -> None:
+    """Write queue and plan, both or neither; a queue that somebody answered is not replaced."""
+    contents = queue_files(plan, path)
+    refuse_answered(path)
+    write_together(contents)
+
+
+def queue_files(plan: AuditPlan, path: AnyPath) -> dict[AnyPath, bytes]:
+    """Both files as they will be written."""
+    return {str(path): queue_bytes(plan, kind_of(path)), str(plan_path(path)): plan_bytes(plan)}
+
+
+def refuse_answered(path: AnyPath) -> None:
+    """Refuse to replace a queue that holds answers: they took an afternoon."""
+    if not Path(path).is_file():
+        return
+    try:
+        table = read_queue(path)
+        answered = sum(not is_null(one) for one in table.column("answer"))
+    except PulensError:
+        return  # something else, which may be replaced as any file may
+    if answered:
+        raise PulensError(
+            f"{path} holds {answered:,} answer{'s' if answered > 1 else ''}, which would be lost: name another file, "
+            "or remove this one first."
+        )
+
+
+def queue_columns(plan: AuditPlan) -> dict[str, list[Any]]:
+    """The columns of a queue, in order: what tells rows apart, what was kept, batch, probability, answer."""
+    rows = plan.rows
+    columns: dict[str, list[Any]] = {ROW if plan.id is None else plan.id: _numbers_if_all(rows.name)}
+    columns |= {name: list(values) for name, values in rows.kept.items()}
+    if plan.show_scores:
+        columns |= {"score": rows.score.tolist(), "stratum": (rows.stratum + 1).tolist()}
+    columns["batch"] = rows.batch.tolist()
+    columns["probability"] = plan.probability[rows.stratum].tolist()
+    columns["answer"] = [None] * len(rows)
+    _carry(columns, rows)
+    return columns
+
+
+def _carry(columns: dict[str, list[Any]], rows: PlannedRows) -> None:
+    """Put what people wrote into the queue before into its place, columns of their own last."""
+    theirs = dict.fromkeys(name for cells in rows.carried.values() for name in cells)
+    for name in theirs:
+        before = columns.setdefault(name, [None] * len(rows))
+        for place, one in enumerate(rows.name):
+            if name in rows.carried.get(one, {}):
+                before[place] = rows.carried[one][name]
+
+
+def queue_bytes(plan: AuditPlan, kind: str) -> bytes:
+    """The queue as a file of the format holds it; the same plan is the same bytes."""
+    columns = queue_columns(plan)
+    if kind == "xlsx":
+        return excel_bytes(columns)
+    if kind == "parquet":
+        typed = {name: _text_column(values) if _is_mixed(name, values) else values for name, values in columns.items()}
+        return table_bytes("parquet", typed)
+    columns["probability"] = [format(one, ".17g") for one in columns["probability"]]
+    between = "\t" if kind == "tsv" else ","
+    lines = [columns, *zip(*columns.values(), strict=True)]
+    text = "".join(f"{between.join(map(_cell, line))}\n" for line in lines)
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        seen = shown(text[error.start : error.end])
+        raise InputError(f"a cell holds {seen}, which is no text: repair it, or leave its column out.") from error
+
+
+def _cell(value: Any) -> str:
+    """One cell of a text file: null as nothing, what could be a formula as text.
+
+    Python's own writer leaves a carriage return without quotes, and readers end the line there.
+    """
+    text = "" if is_null(value) else str(inert(value if isinstance(value, str) else str(value)))
+    if len(text) > LONGEST_CELL:
+        raise InputError(
+            f"a cell has {len(text):,} characters, and programs that read CSV files take {LONGEST_CELL:,} at most. "
+            "Write .parquet instead, or leave its column out."
+        )
+    return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
+
+
+def _numbers_if_all(names: tuple[str, ...]) -> list[Any]:
+    """Row numbers and ids of digits as numbers, all of them or none: 007 and 1e5 are read back as they were."""
+    return [int(name) for name in names] if all(map(_WHOLE.fullmatch, names)) else list(names)
+
+
+def _is_mixed(name: str, values: list[Any]) -> bool:
+    """Arrow columns have one type: answers are text, and so is what people typed beside numbers."""
+    kinds = {type(one) for one in values if one is not None}
+    return name == "answer" or kinds == {str} or not (len(kinds) <= 1 or kinds <= {int, float})
+
+
+def _text_column(values: list[Any]) -> Any:
+    from pulens.inputs.tables.arrow import pyarrow_for
+
+    pa = pyarrow_for("writing parquet files")
+    return pa.array([None if is_null(value) else str(value) for value in values], pa.string())
+
+
+def strata_to_dict(plan: AuditPlan) -> dict[str, Any]:
+    """Edges and counts of a plan's strata as plain values."""
+    strata = plan.strata
+    return {
+        "edges": list(strata.edges),
+        "flagged": strata.flagged,
+        "rows": strata.rows.tolist(),
+        "labelled": strata.labelled.tolist(),
+        "known_negative": strata.known_negative.tolist(),
+        "batches": [batch.tolist() for batch in plan.batches],
+    }
+
+
+def plan_bytes(plan: AuditPlan) -> bytes:
+    """The plan as JSON: all that reading answers needs, and nothing that depends on the time or the machine."""
+    rows = plan.rows
+    told = {
+        "pulens_audit": FORMAT,
+        "source": plan.source,
+        "id": plan.id,
+        "keep": list(rows.kept),
+        "show_scores": plan.show_scores,
+        "reading": dict(plan.reading),
+        "scenario": str(plan.scenario),
+        "label_noise": plan.label_noise,
+        "positives": plan.positives,
+        "goal": plan.goal,
+        "seed": plan.seed,
+        "threshold": plan.threshold,
+        "threshold_choice": plan.threshold_choice,
+        "strata": strata_to_dict(plan),
+        "digest": plan.digest,
+        "rows": {
+            "name": list(rows.name),
+            "stratum": rows.stratum.tolist(),
+            "score": rows.score.tolist(),
+            "batch": rows.batch.tolist(),
+        },
+        "counts": ladder_to_dict(thinned(plan.tally, [*plan.strata.edges, plan.threshold, *rows.score.tolist()])),
+    }
+    # one line for each part: readable enough, and a queue of 200 rows stays small
+    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(value, allow_nan=False)}" for name, value in told.items())
+    return f"{{\n{lines}\n}}\n".encode()
+
+
+def read_plan(path: AnyPath) -> AuditPlan:
+    """The plan of a queue (its columns that people see stay in the queue), checked in every part."""
+    place = plan_path(path) if not str(path).endswith(".audit.json") else Path(path)
+    if not place.is_file():
+        raise InputError(
+            f"{place}: the plan that was written beside the queue is missing, and without it nobody knows how the rows "
+            "were chosen. Put it back, or name it (plan=..., --plan). Rows whose chance of being checked stands in a "
+            "column probability can be read as reviews instead: pulens evaluate TABLE --reviews."
+        )
+    told = parse_json(read_bounded(place, most=MOST_PLAN_BYTES), str(place))
+    if not isinstance(told, Mapping) or "pulens_audit" not in told:
+        raise InputError(f"{place}: this is no plan of an audit.")
+    if told["pulens_audit"] != FORMAT:
+        raise InputError(
+            f"{place}: a plan of format {shown(told['pulens_audit'])}; this version reads format {FORMAT}. Use the "
+            "version that wrote it, or a newer one."
+        )
+    try:
+        return _plan(told)
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from error
+    except PulensError as error:
+        raise InputError(f"{place}: the plan is damaged: {error}") from error
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+        said = f"{error} is missing" if isinstance(error, KeyError) else error
+        raise InputError(f"{place}: the plan is damaged: {said}. Plan again, or take a copy of the file.") from error
+
+
+def _plan(told: Mapping[str, Any]) -> AuditPlan:
+    given = told["strata"]
+    edges = tuple(float(edge) for edge in given["edges"])
+    kinds = [_whole(given[name], name) for name in ("rows", "labelled", "known_negative")]
+    batches = tuple(_whole(batch, "batches") for batch in given["batches"])
+    threshold = float(told["threshold"])
+    strata = Strata(threshold, edges, int(given["flagged"]), *kinds)
+    rows = told["rows"]
+    planned = PlannedRows(
+        tuple(rows["name"]),
+        _whole(rows["stratum"], "stratum").astype(np.intp),
+        np.array(rows["score"], np.float64),
+        _whole(rows["batch"], "batch").astype(np.intp),
+        FrozenMapping({str(name): () for name in told["keep"]}),
+    )
+    plan = AuditPlan(
+        strata=strata,
+        batches=batches,
+        rows=planned,
+        tally=ladder_from_dict(told["counts"]),
+        goal=str(told["goal"]),
+        scenario=Scenario(check_scenario(told["scenario"])),
+        seed=int(told["seed"]),
+        label_noise=float(told["label_noise"]),
+        positives=None if told["positives"] is None else float(told["positives"]),
+        threshold_choice=str(told["threshold_choice"]),
+        source=str(told["source"]),
+        id=None if told["id"] is None else str(told["id"]),
+        reading=FrozenMapping({str(name): value for name, value in told["reading"].items()}),
+        show_scores=bool(told["show_scores"]),
+    )
+    _check(plan, str(told["digest"]))
+    return plan
+
+
+def _check(plan: AuditPlan, digest: str) -> None:
+    """What hangs together in a plan that was written must hang together in the one that is read."""
+    strata, rows = plan.strata, plan.rows
+    size = len(strata)
+    plan.counts  # noqa: B018  (refuses counts that no table has)
+    falls = all(upper > lower for upper, lower in zip(strata.edges, strata.edges[1:], strict=False))
+    if len(strata.edges) != size - 1 or not falls or not np.isfinite([*strata.edges, plan.threshold]).all():
+        raise InputError("the plan is damaged: its strata and their edges do not fit together.")
+    if digest_of(strata) != digest:
+        raise InputError(
+            "the plan was changed since it was written: its counts do not give the digest that stands in it. Take the "
+            "file that was written, or plan again."
+        )
+    lengths = {len(rows.name), len(rows.stratum), len(rows.score), len(rows.batch)}
+    names = all(isinstance(name, str) for name in rows.name) and len(set(rows.name)) == len(rows.name)
+    if len(lengths) != 1 or not names or not np.isfinite(rows.score).all():
+        raise InputError("the plan is damaged: its rows are not one name, stratum, score and batch each.")
+    if any(len(batch) != size for batch in plan.batches) or (rows.stratum >= size).any():
+        raise InputError("the plan is damaged: it names strata that it does not have.")
+    for number, batch in enumerate(plan.batches, start=1):
+        listed_rows = np.bincount(rows.stratum[rows.batch == number], minlength=size)
+        if not np.array_equal(listed_rows, batch):
+            raise InputError(f"the plan is damaged: batch {number} has other rows than it says.")
+    if not np.isin(rows.batch, np.arange(1, len(plan.batches) + 1)).all() or (plan.allocation > strata.rows).any():
+        raise InputError("the plan is damaged: it holds more rows than there are.")
+
+
+def _whole(values: Any, name: str) -> Any:
+    if not isinstance(values, list) or not all(type(one) is int and one >= 0 for one in values):
+        raise InputError(f"the plan is damaged: {name} must be whole numbers, got {shown(values)}.")
+    return np.array(values, np.int64)
+
+
+def read_queue(path: AnyPath) -> Table:
+    """The table that people filled in, cells as they are written; what was made inert is restored."""
+    kind = kind_of(path)
+    place = Path(path)
+    try:
+        size = place.stat().st_size
+    except OSError as error:
+        raise InputError(f"{place}: cannot be read: {error.strerror or error}.") from error
+    if size > MOST_QUEUE_BYTES:
+        raise InputError(f"{place}: is larger than {MOST_QUEUE_BYTES:,} bytes, and no queue needs as many.")
+    if kind == "xlsx":
+        table = read_excel(place)
+    elif kind == "parquet":
+        table = _read_parquet(place)
+    else:
+        table = _read_text(place, "\t" if kind == "tsv" else ",")
+    with explained_file(str(place), kind):
+        for name in table.names:
+            if name:
+                find_column(name, table.names)  # two columns of one name could not be told apart
+    return table
+
+
+def _read_parquet(place: Path) -> Table:
+    if parquet_size(place)[1] > 4 * MOST_QUEUE_BYTES:
+        raise InputError(f"{place}: is larger than {4 * MOST_QUEUE_BYTES:,} bytes when unpacked, and no queue is.")
+    with place.open("rb") as stream, explained_file(str(place), "parquet"):
+        found = arrow_table(stream, "parquet")
+        return Table(list(found.column_names), [column.to_pylist() for column in found.columns])
+
+
+def _read_text(place: Path, delimiter: str) -> Table:
+    """Spreadsheets in many countries write semicolons, and some write tabs: the first line tells."""
+    content = place.read_bytes()
+    head = content.partition(b"\n")[0]
+    if delimiter.encode() not in head:
+        delimiter = next((other for other in (";", "\t") if other.encode() in head), delimiter)
+    with explained_file(str(place), "csv"), delimited_rows(io.BytesIO(content), delimiter) as (names, rows):
+        body = [[restored(cell) for cell in row] for row in rows]
+        return Table(
+            [restored(name) for name in names], [[row[column] for row in body] for column in range(len(names))]
+        )

@@ -1,0 +1,314 @@
+"""pulens audit"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pulens.cli._complete import complete_column, complete_file
+from pulens.cli._options import (
+    Number,
+    Whole,
+    assumption_options,
+    engine_arguments,
+    engine_options,
+    reading_arguments,
+    reading_options,
+)
+from pulens.errors import AssumptionError, InputError
+
+if TYPE_CHECKING:
+    from pulens.audits.plan import AuditPlan
+    from pulens.doors.audit import QueueResult
+
+GOALS = ("all", "f1", "precision", "recall", "class_prior", "roc_auc")
+
+
+@click.group(name="audit")
+def command() -> None:
+    """Choose the rows that a person should check, and read what the answers prove.
+
+    \b
+    Examples:
+      pulens audit plan scores.csv --budget 200 --out queue.csv
+      pulens audit read queue.csv
+      pulens audit more queue.csv --budget 300 --out queue2.csv
+    """
+
+
+def complete_goal(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """What an audit may aim at."""
+    return [goal for goal in GOALS if goal.startswith(incomplete)]
+
+
+def _json_option(option: Any) -> Any:
+    return click.option("--json", "json_path", metavar="PATH", help="Write as JSON; - for standard output.")(
+        click.option("--quiet", "-q", is_flag=True, help="Show nothing but errors; for scripts that only want files.")(
+            option
+        )
+    )
+
+
+@command.command(name="plan")
+@click.argument("file", shell_complete=complete_file)
+@click.option(
+    "-o",
+    "--out",
+    required=True,
+    metavar="PATH",
+    help="The queue to write: .csv, .tsv, .parquet or .xlsx; the plan goes beside it as NAME.audit.json.",
+)
+@click.option("--budget", type=Whole(), help="How many rows to check.  [default: 200]")
+@click.option(
+    "--width",
+    type=Number(),
+    help="Instead of --budget: as many rows as make the interval of the goal (F1 for all) about so wide.",
+)
+@click.option(
+    "--goal",
+    default="all",
+    show_default=True,
+    shell_complete=complete_goal,
+    metavar="NAME",
+    help="What shall be known best: precision, recall, f1, class_prior, or all of them.",
+)
+@click.option("--threshold", type=Number(), help="Flagged is score >= threshold. Default: best F1.")
+@click.option(
+    "--id",
+    "id_column",
+    metavar="COLUMN",
+    shell_complete=complete_column,
+    help="Column that tells rows apart: whole numbers or text. Without it rows go by their position in the file; "
+    "databases, folders and conditions need one.",
+)
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMN",
+    shell_complete=complete_column,
+    help="Column that the person needs to see; once for each.",
+)
+@click.option("--show-scores", is_flag=True, help="Show score and stratum; a judge who sees a high score says yes.")
+@click.option("--seed", type=Whole(), default=0, show_default=True, help="The same seed draws the same rows.")
+@reading_options
+@engine_options
+@assumption_options
+@_json_option
+def plan(
+    file: str,
+    out: str,
+    budget: int | None,
+    width: float | None,
+    goal: str,
+    threshold: float | None,
+    id_column: str | None,
+    keep: tuple[str, ...],
+    show_scores: bool,
+    seed: int,
+    class_prior: Any,
+    unlabelled_prior: Any,
+    label_noise: float,
+    scenario: str,
+    json_path: str | None,
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Draw the rows of FILE that a person should check into a queue with an empty column "answer".
+
+    Fill the column in, from the top and as far as time allows: 1, yes, true, positive or + where a row is positive; 0,
+    no, false, negative or - where it is not; nothing where it is open, "unsure" where nobody can tell.
+
+    \b
+    Examples:
+      pulens audit plan scores.csv --budget 200 --out queue.csv
+      pulens audit plan scores.parquet --threshold 0.5 --goal f1 --id case --keep text --out queue.xlsx
+      pulens audit plan scores.csv --width 0.1 --out queue.csv
+    """
+    from pulens.audits.queue import kind_of, plan_path, queue_files, refuse_answered
+    from pulens.cli._output import working
+    from pulens.cli._write import check_targets, to_json, write_all
+    from pulens.doors.audit import plan_audit
+
+    if unlabelled_prior is not None:
+        raise AssumptionError("an audit is planned with --class-prior, the share of positives in the population.")
+    kind_of(out)
+    check_targets({"--out": out, "the plan": str(plan_path(out)), "--json": json_path}, file)
+    refuse_answered(out)
+    with working("Reading and counting rows", quiet=quiet):
+        found = plan_audit(
+            file,
+            budget=budget,
+            width=width,
+            goal=goal,
+            threshold=threshold,
+            id=id_column,
+            keep=keep,
+            seed=seed,
+            show_scores=show_scores,
+            scenario=scenario,
+            class_prior=class_prior,
+            label_noise=label_noise,
+            **reading_arguments(given),
+            **engine_arguments(given),
+        )
+        files = dict(queue_files(found, out))
+        if json_path is not None:
+            files[json_path] = f"{to_json(found.to_dict())}\n".encode()
+    write_all({str(path): content for path, content in files.items()})
+    _show(found, out, quiet=quiet or json_path == "-")
+
+
+@command.command(name="read")
+@click.argument("queue", shell_complete=complete_file)
+@click.option("--plan", "plan_file", metavar="PATH", help="The plan, where it does not lie beside the queue.")
+@click.option("--confidence", type=Number(), default=0.95, show_default=True, help="Level of the intervals.")
+@click.option(
+    "--interval",
+    default="balanced",
+    show_default=True,
+    metavar="KIND",
+    help="balanced, or strict: wider, and never below its level where that can be proved.",
+)
+@click.option("--anytime", is_flag=True, help="Intervals that hold however it was decided when to stop; wider still.")
+@click.option("--at", "at_threshold", type=Number(), help="Another threshold than that of the plan.")
+@click.option("--yes", multiple=True, metavar="WORD", help="A further word that means positive; once for each.")
+@click.option("--no", multiple=True, metavar="WORD", help="A further word that means negative; once for each.")
+@click.option("--source", metavar="FILE", help="The table: refuse the answers if it is not as it was.")
+@click.option("--allow-changed", is_flag=True, help="With --source: go on with the plan's counts if it has changed.")
+@click.option("--html", "html_path", metavar="PATH", help="Write a self-contained page with charts.")
+@_json_option
+def read(
+    queue: str,
+    plan_file: str | None,
+    confidence: float,
+    interval: str,
+    anytime: bool,
+    at_threshold: float | None,
+    yes: tuple[str, ...],
+    no: tuple[str, ...],
+    source: str | None,
+    allow_changed: bool,
+    html_path: str | None,
+    json_path: str | None,
+    quiet: bool,
+) -> None:
+    """Show what the answers in a QUEUE prove, assuming nothing about labelling.
+
+    \b
+    Examples:
+      pulens audit read queue.csv
+      pulens audit read queue.csv --html audit.html
+      pulens audit read queue.csv --interval strict --json -
+      pulens audit read queue.xlsx --yes fraud --no fine
+    """
+    from pulens.audits.queue import plan_path
+    from pulens.cli._output import working
+    from pulens.cli._write import check_targets, to_json, write_texts
+    from pulens.doors.audit import read_audit
+
+    read_from = (queue, str(plan_path(queue)) if plan_file is None else plan_file)
+    check_targets({"--html": html_path, "--json": json_path}, *read_from, *([] if source is None else [source]))
+    with working("Reading the answers", quiet=quiet):
+        result = read_audit(
+            queue,
+            confidence=confidence,
+            interval=interval,
+            anytime=anytime,
+            yes=yes,
+            no=no,
+            at=at_threshold,
+            plan=plan_file,
+            source=source,
+            allow_changed=allow_changed,
+        )
+        told = answer_of(result)
+        words = answer_text(result)
+        texts = {} if json_path is None else {json_path: to_json(told)}
+        if html_path is not None:
+            texts[html_path] = page_of(result)
+    write_texts(texts)
+    if not quiet and json_path != "-":
+        click.echo(words)
+
+
+def answer_of(result: QueueResult) -> dict[str, Any]:
+    """An audit as plain values; before any answer the forecast alone."""
+    if not result.counts.checked.any():
+        return {"checked": 0, "forecast": result.plan.forecast.to_dict()}
+    return {**result.to_dict(), "forecast": result.forecast.to_dict()}
+
+
+def answer_text(result: QueueResult) -> str:
+    """The same in words."""
+    from pulens.audits.words import forecast_lines
+
+    if not result.counts.checked.any():
+        words = ["No row is answered yet.", *forecast_lines(result.plan.forecast, result.plan.budget)]
+        return "\n".join(words)
+    return str(result)
+
+
+def page_of(result: QueueResult) -> str:
+    """The same as a page; before any answer there is nothing to show."""
+    if not result.counts.checked.any():
+        raise InputError("no row is answered yet, so there is no page to write: fill in the column answer first.")
+    return result.to_html()
+
+
+@command.command(name="more")
+@click.argument("queue", shell_complete=complete_file)
+@click.option(
+    "-o", "--out", required=True, metavar="PATH", help="The larger queue to write; it keeps the answers there are."
+)
+@click.option("--budget", type=Whole(), required=True, help="How many rows in all, those of before included.")
+@click.option("--plan", "plan_file", metavar="PATH", help="The plan, where it does not lie beside the queue.")
+@click.option(
+    "--source",
+    metavar="FILE",
+    help="The table, or database, that rows were drawn from. Default: the file named in the plan, beside the queue or "
+    "in this folder.",
+)
+@click.option("--allow-changed", is_flag=True, help="Draw from a table that has changed since the plan.")
+@_json_option
+def more(
+    queue: str,
+    out: str,
+    budget: int,
+    plan_file: str | None,
+    source: str | None,
+    allow_changed: bool,
+    json_path: str | None,
+    quiet: bool,
+) -> None:
+    """Add rows to a QUEUE: its answers stay, and the larger queue holds all rows of the smaller one.
+
+    \b
+    Examples:
+      pulens audit more queue.csv --budget 300 --out queue2.csv
+      pulens audit more queue.csv --budget 300 --source scores.parquet --out queue2.xlsx
+    """
+    from pulens.audits.queue import kind_of, plan_path, queue_files, refuse_answered
+    from pulens.cli._output import working
+    from pulens.cli._write import check_targets, to_json, write_all
+    from pulens.doors.audit import more_audit
+
+    kind_of(out)
+    read_from = (queue, str(plan_path(queue)) if plan_file is None else plan_file)
+    targets = {"--out": out, "the plan": str(plan_path(out)), "--json": json_path}
+    check_targets(targets, *read_from, *([] if source is None else [source]))
+    refuse_answered(out)
+    with working("Reading and counting rows", quiet=quiet):
+        found = more_audit(queue, budget=budget, source=source, plan=plan_file, allow_changed=allow_changed)
+        files = dict(queue_files(found, out))
+        if json_path is not None:
+            files[json_path] = f"{to_json(found.to_dict())}\n".encode()
+    write_all({str(path): content for path, content in files.items()})
+    _show(found, out, quiet=quiet or json_path == "-")
+
+
+def _show(found: AuditPlan, out: str, *, quiet: bool) -> None:
+    if quiet:
+        return
+    click.echo(str(found))
+    click.echo(f"\nFill in the column answer of {out}, then: pulens audit read {out}")

@@ -1,0 +1,124 @@
+"""Excel files: one sheet of plain cells, text always as text, never as a formula, and the same bytes every time."""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+import zipfile
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pulens.errors import InputError, MissingDependencyError, cut, shown
+from pulens.inputs.columns import is_null
+from pulens.inputs.tables.inert import is_formula
+from pulens.inputs.tables.whole import Table
+
+LONGEST_CELL = 32_767  # characters, as Excel has it
+LARGEST_WHOLE = 10**15  # Excel shows and keeps fifteen digits
+MOST_UNPACKED = 256 << 20  # bytes of a file when unpacked; a small one may hold endless blanks
+_FIXED = datetime(2000, 1, 1)  # of every file: when it was written is nobody's business
+_REFUSED = re.compile("[\ud800-\udfff\ufffe\uffff]")
+_ESCAPED = re.compile("[\x00-\x08\x0b-\x1f]|_(?=x[0-9A-Fa-f]{4}_)")  # as _x000D_, the format's own way
+_WRITTEN = re.compile("_x([0-9A-Fa-f]{4})_")
+
+
+def openpyxl_for(purpose: str) -> Any:
+    """The library that reads and writes such files."""
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise MissingDependencyError("openpyxl", purpose=purpose, extra="excel") from error
+    return openpyxl
+
+
+def excel_bytes(columns: Mapping[str, Any]) -> bytes:
+    """A table as the file of one sheet, its first row frozen."""
+    openpyxl = openpyxl_for("writing Excel files")
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "rows"
+    sheet.freeze_panes = "A2"
+    for place, name in enumerate(columns, start=1):
+        _put(sheet.cell(1, place), name, name)
+    for place, (name, values) in enumerate(columns.items(), start=1):
+        for row, value in enumerate(values, start=2):
+            if not is_null(value):
+                _put(sheet.cell(row, place), value, name)
+    written = io.BytesIO()
+    book.save(written)
+    return _without_dates(written)
+
+
+def _put(cell: Any, value: Any, name: str) -> None:
+    is_number = isinstance(value, float) or (isinstance(value, int) and abs(value) < LARGEST_WHOLE)
+    if isinstance(value, bool) or not is_number:
+        value = str(value)
+        if len(value) > LONGEST_CELL or _REFUSED.search(value):
+            raise InputError(
+                f"column {shown(name)} holds {shown(value)}, which an Excel file cannot hold: a cell has at most "
+                f"{LONGEST_CELL:,} characters, all of them text. Write .csv or .parquet instead."
+            )
+        value = _ESCAPED.sub(lambda found: f"_x{ord(found.group()):04X}_", value)
+    cell.value = value
+    if isinstance(value, str):
+        cell.data_type = "s"  # whatever it begins with
+        cell.quotePrefix = is_formula(value)  # so that it stays text when somebody edits it
+
+
+def _without_dates(written: io.BytesIO) -> bytes:
+    """The same file with the times of its making taken out: equal tables are equal bytes."""
+    found = io.BytesIO()
+    stamp = f"{_FIXED.isoformat()}Z".encode()
+    with zipfile.ZipFile(written) as given, zipfile.ZipFile(found, "w", zipfile.ZIP_DEFLATED) as made:
+        for name in given.namelist():
+            content = given.read(name)
+            if name == "docProps/core.xml":
+                content = re.sub(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", stamp, content)
+            made.writestr(zipfile.ZipInfo(name, _FIXED.timetuple()[:6]), content, zipfile.ZIP_DEFLATED)
+    return found.getvalue()
+
+
+def read_excel(path: str | Path) -> Table:
+    """The first sheet of a file: names in its first row, cells as Python values, empty ones as ``None``."""
+    openpyxl = openpyxl_for("reading Excel files")
+    try:
+        content = Path(path).read_bytes()
+        with zipfile.ZipFile(io.BytesIO(content)) as parts:
+            if sum(part.file_size for part in parts.infolist()) > MOST_UNPACKED:
+                raise InputError(
+                    f"{path}: holds more than {MOST_UNPACKED:,} bytes when unpacked; no such file needs it."
+                )
+            for part in parts.namelist():
+                if part.endswith((".xml", ".rels")) and b"<!DOCTYPE" in parts.read(part):
+                    raise InputError(f"{path}: not a readable Excel file: {part} declares a document type of its own.")
+        with warnings.catch_warnings():  # about styles and the like, which nobody here looks at
+            warnings.simplefilter("ignore")
+            book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+            rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+    except InputError:
+        raise
+    except FileNotFoundError:
+        raise InputError(f"{path}: there is no such file.") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}.") from error
+    except Exception as error:  # openpyxl raises whatever a damaged part happens to cause
+        said = cut(" ".join(str(error).split()), 200)
+        raise InputError(f"{path}: not a readable Excel file: {said or type(error).__name__}.") from error
+    return _table(path, rows)
+
+
+def _table(path: str | Path, rows: list[list[Any]]) -> Table:
+    if not rows:
+        raise InputError(f"{path}: the sheet is empty.")
+    width = max((place + 1 for place, name in enumerate(rows[0]) if name is not None), default=0)
+    names = ["" if name is None else str(name) for name in rows[0][:width]]
+    names = [_unescaped(name) for name in names]
+    body = [(row + [None] * width)[:width] for row in rows[1:]]
+    return Table(names, [[_unescaped(row[place]) for row in body] for place in range(width)])
+
+
+def _unescaped(value: Any) -> Any:
+    return _WRITTEN.sub(lambda found: chr(int(found.group(1), 16)), value) if isinstance(value, str) else value
