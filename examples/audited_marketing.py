@@ -44,8 +44,8 @@ with Path("queue.csv").open("w", newline="") as file:
 
 evaluation = pulens.evaluate(labels, scores, reviews="queue.csv", redraws=200)
 for name, value in truth.items():
-    recovered, proved = evaluation.estimates[name], evaluation.audit.estimates[name]
-    print(f"{name}: recovered {recovered.value:.3f}, checked rows {proved.value:.3f} {proved.interval}; truth {value:.3f}")
+    recovered = evaluation.estimates[name].value
+    print(f"checked rows: {evaluation.audit.estimates[name]}; recovered {recovered:.3f}, truth {value:.3f}")
 print(evaluation.audit.labelling.verdict)
 
 # the same from a log of calls: everybody above the threshold, one in fifty below
