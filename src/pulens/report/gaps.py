@@ -199,19 +199,21 @@ def group_lines(gaps: Gaps) -> list[str]:
         return (cut.ljust(width) + "".join(f"{cell:>{size}}" for cell, size in zip(cells, sizes, strict=True))).rstrip()
 
     lines = [joined(*head)]
-    for group, name in zip(shown, names, strict=True):
-        interval = group.estimate.interval
-        ends = "" if interval is None else f"{interval.low:.3f}-{interval.high:.3f}"
-        value = "undefined" if math.isnan(group.estimate.value) else f"{group.estimate.value:.3f}"
-        flagged = "" if math.isnan(group.flagged) else f"{group.flagged:.3f}"
-        gap = rest.get(id(group.name))
-        apart = "" if gap is None else _signed(gaps, gap)
-        lines.append(joined(name, f"{group.labelled:,.10g}", value, ends, flagged, apart))
+    lines += [joined(name, *_cells(gaps, group, rest)) for group, name in zip(shown, names, strict=True)]
     if any(group.untested for group in shown):
         lines += _wrapped(f"* shown, not tested: {_why(shown)}.")
     if left:
         lines.append(f"{left:,} more groups are not tested; all of them are in the JSON.")
     return lines
+
+
+def _cells(gaps: Gaps, group: GroupRate, rest: dict[int, Gap]) -> tuple[str, ...]:
+    """What stands behind a group's name."""
+    interval, gap = group.estimate.interval, rest.get(id(group.name))
+    ends = "" if interval is None else f"{interval.low:.3f}-{interval.high:.3f}"
+    value = "undefined" if math.isnan(group.estimate.value) else f"{group.estimate.value:.3f}"
+    flagged = "" if math.isnan(group.flagged) else f"{group.flagged:.3f}"
+    return f"{group.labelled:,.10g}", value, ends, flagged, "" if gap is None else _signed(gaps, gap)
 
 
 def _why(groups: Sequence[GroupRate]) -> str:
