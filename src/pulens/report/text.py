@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from pulens.report.cells import shown_cells
 from pulens.report.summary import Row, Summary, summarise
 
 if TYPE_CHECKING:
@@ -34,11 +35,22 @@ def evaluation_text(evaluation: Evaluation) -> str:
         _header(summary, f"at threshold {summary.threshold}"),
         *(_line(summary, row) for row in summary.at_threshold),
     ]
+    lines += _cells(summary)
     if summary.legend:
         lines += ["", *textwrap.wrap(summary.legend, WIDTH, subsequent_indent="  ")]
     for notice in summary.notices:
         lines += ["", *textwrap.wrap(f"{notice.severity.name.lower()}: {notice}", WIDTH, subsequent_indent="  ")]
     return "\n".join([*lines, *_next(summary)])
+
+
+def _cells(summary: Summary) -> list[str]:
+    """The cells within which labels are random, and what they say together."""
+    if summary.cells is None:
+        return []
+    lines = ["", *shown_cells(summary.cells), ""]
+    for sentence in summary.cells.sentences:
+        lines += textwrap.wrap(sentence, WIDTH)
+    return lines
 
 
 def _next(summary: Summary) -> list[str]:
