@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pulens.doors.bounds import Bounds, bounds
     from pulens.doors.evaluate import Evaluation, evaluate
     from pulens.doors.segments import Evaluations, evaluate_by
+    from pulens.doors.within import estimate_prior_within
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
     from pulens.priors import ClassPrior, estimate_prior, estimate_prior_and_noise
@@ -45,6 +46,7 @@ _HOMES = {
     "bounds": "pulens.doors.bounds",
     "estimate_prior": "pulens.priors",
     "estimate_prior_and_noise": "pulens.priors",
+    "estimate_prior_within": "pulens.doors.within",
     "compare": "pulens.comparison",
     "evaluate": "pulens.doors.evaluate",
     "evaluate_by": "pulens.doors.segments",
@@ -54,6 +56,7 @@ _ROOMS = {
     "audits",
     "benchmark",
     "calibration",
+    "cells",
     "comparison",
     "curves",
     "diagnostics",
@@ -89,6 +92,7 @@ __all__ = [
     "compare",
     "estimate_prior",
     "estimate_prior_and_noise",
+    "estimate_prior_within",
     "evaluate",
     "evaluate_by",
     "synthesise",

@@ -293,6 +293,21 @@ def test_the_command_writes_the_cells_in_every_form(tmp_path, capsys, monkeypatc
         assert "--within" in capsys.readouterr().err
 
 
+def test_the_class_prior_of_every_cell_is_estimated_and_borrows(tmp_path, capsys):
+    clinics().write_csv(tmp_path / "visits.csv")
+    main(["prior", str(tmp_path / "visits.csv"), "--within", "clinic", "--json", str(tmp_path / "found.json")])
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert "by itself" in capsys.readouterr().out
+    priors = {cell["cell"]: cell["class_prior"] for cell in found["cells"]}
+    assert priors["north"]["value"] < priors["east"]["value"]
+    for name, prior in priors.items():
+        assert prior["low"] < PRIORS[name] < prior["high"]
+    assert found["class_prior"]["method"] == "estimated: auto within clinic, pooled"
+    with pytest.raises(SystemExit):
+        main(["prior", str(tmp_path / "visits.csv"), "--within", "clinic", "--all"])
+    assert "--all speaks of one class prior" in capsys.readouterr().err
+
+
 def test_fractions_of_the_worked_example_are_exact():
     """The same with whole fractions, for whoever checks by hand."""
     held = [Fraction(1, 10) * 6000, Fraction(3, 10) * 4000]

@@ -160,7 +160,7 @@ def cell_table(
             float(totals[place, 1]),
             float(totals[place, 2]),
             float(priors[place]),
-            _prior_interval(evidence, place),
+            prior_interval(evidence, place),
             float(recalls[place]),
             _recall_interval(evidence, place, threshold, doubts),
             float(rates[place]),
@@ -180,7 +180,7 @@ def cell_table(
     )
 
 
-def _prior_interval(evidence: CellEvidence, place: int) -> Interval | None:
+def prior_interval(evidence: CellEvidence, place: int) -> Interval | None:
     """Of the cell's class prior, as far as it is in doubt."""
     priors, totals = evidence.priors, evidence.cells.totals[place]
     if priors.treatment == "exact":

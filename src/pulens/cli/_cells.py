@@ -28,17 +28,22 @@ class CellPrior(click.ParamType[Any]):
         return cell, Prior().convert(share, param, ctx)
 
 
+def within_option(command: Command) -> Command:
+    """Within which columns labels are random."""
+    return click.option(
+        "--within",
+        metavar="COLUMN",
+        multiple=True,
+        shell_complete=complete_column,
+        help="Labels are random only within the values of this column (clinic, channel, month); given more than once, "
+        "columns cross.",
+    )(command)
+
+
 def cell_options(command: Command) -> Command:
     """Within which columns labels are random, and the class priors of their cells."""
     options = [
-        click.option(
-            "--within",
-            metavar="COLUMN",
-            multiple=True,
-            shell_complete=complete_column,
-            help="Labels are random only within the values of this column (clinic, channel, month); given more than "
-            "once, columns cross. --class-prior is then that of all rows.",
-        ),
+        within_option,
         click.option(
             "--split",
             type=click.Choice(["estimated", "equal"]),

@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from pulens.cells import CellEvidence, LabellingCells, read_cells, settle_cells
+from pulens.cells import CellEvidence, LabellingCells, PriorsWithin, priors_within, read_cells, settle_cells
 from pulens.counts.tally import Tally
 from pulens.doors.evaluate import Evaluation, best_threshold
 from pulens.evidence import Evidence, Question
 from pulens.inputs import Reading
+from pulens.keywords import hands_on
 from pulens.metrics.parts.measure import check_threshold
 from pulens.metrics.parts.possible_worlds import within_what_is_possible
 from pulens.recovery.binning_error import bin_errors
-from pulens.scenario import Scenario
+from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
 
 def gather_cells(
@@ -53,6 +54,38 @@ def evaluate_within(
         number, choice = check_threshold(threshold), "given"
     pooled = Evaluation(without_cells(found, question), number, choice, question.resampling, multiple)
     return Evaluation(found.evidence, number, choice, question.resampling, multiple, found, pooled)
+
+
+@hands_on(Reading)
+def estimate_prior_within(
+    labels: Any,
+    scores: Any = None,
+    *,
+    labelled_within: Any,
+    method: str | None = None,
+    scenario: str = DEFAULT_SCENARIO,
+    label_noise: float = 0.0,
+    audit: Mapping[Any, Any] | None = None,
+    seed: int = 0,
+    **reading: Any,
+) -> PriorsWithin:
+    """Estimate the class prior of every cell within which labels are random, and of all rows together.
+
+    Each cell is estimated from its own rows, as :func:`pulens.estimate_prior` does, and borrows from the others what
+    it cannot know by itself (:mod:`pulens.priors.pooling`). ``audit`` maps cells to (positives, checked) instead.
+    The other arguments are those of :func:`pulens.estimate_prior` and :func:`pulens.evaluate`.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> site = np.repeat(["a", "b"], 3000)
+    >>> positive = rng.random(6000) < np.where(site == "a", 0.1, 0.4)
+    >>> labels = positive & (rng.random(6000) < np.where(site == "a", 0.5, 0.1))
+    >>> found = estimate_prior_within(labels * 1, rng.normal(2 * positive), labelled_within=site)
+    >>> bool(found.cells[0].value < 0.2 < found.cells[1].value)
+    True
+    """
+    question = Question(class_prior=method, label_noise=label_noise, scenario=scenario, audit=audit, seed=seed)
+    return priors_within(gather_cells(labels, scores, labelled_within, question, Reading(**reading)))
 
 
 def without_cells(found: CellEvidence, question: Question) -> Evidence:
