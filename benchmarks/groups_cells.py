@@ -216,7 +216,7 @@ def bank(sets: int, seed: int, names: tuple[str, ...], which: str) -> None:
     """Bank marketing: one model, labels drawn at rates that depend on job or on month; every row's class is known."""
     import polars
     from sklearn.ensemble import HistGradientBoostingClassifier
-    from sklearn.model_selection import cross_val_predict
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     path = Path(which) if which else Path(__file__).resolve().parents[2] / "shared/data/bank_marketing.parquet"
     frame = polars.read_parquet(path)
@@ -229,8 +229,9 @@ def bank(sets: int, seed: int, names: tuple[str, ...], which: str) -> None:
         polars.col(polars.String, polars.Categorical).cast(polars.Categorical).to_physical(),
         polars.selectors.numeric(),
     ).to_numpy()
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)  # rows come in the order of time
     model = HistGradientBoostingClassifier(max_iter=80, random_state=0)
-    scores = cross_val_predict(model, coded, positive, cv=3, method="predict_proba")[:, 1]
+    scores = cross_val_predict(model, coded, positive, cv=folds, method="predict_proba")[:, 1]
     threshold = float(np.quantile(scores, 0.85))
     flagged = scores >= threshold
     truth = {"recall": flagged[positive].mean(), "precision": positive[flagged].mean()}
@@ -275,9 +276,7 @@ def bank(sets: int, seed: int, names: tuple[str, ...], which: str) -> None:
                 for name in ("recall", "precision", "f1"):
                     errors[way, name].append(found.estimates[name].value - truth[name])
                     held[way, name].append(truth[name] in found.estimates[name].interval)
-        print(
-            f"labels by {columns[0]} ({priors.size} cells), {sets} labellings of about a quarter of the positives"
-        )
+        print(f"labels by {columns[0]} ({priors.size} cells), {sets} labellings of about a quarter of the positives")
         for way in ("pooled", "priors of cells given", "total given, split estimated", "random labels"):
             parts = [
                 f"{name} error {np.sqrt(np.mean(np.square(errors[way, name]))):.4f} held {np.mean(held[way, name]):.3f}"

@@ -21,7 +21,7 @@ import numpy as np
 
 from pulens.cells.counts import counts_above
 from pulens.cells.evidence import CellEvidence
-from pulens.cells.priors import Setting
+from pulens.cells.priors import PriorSetting
 from pulens.intervals.kernels.placements import SKEW_OF_NO_SPREAD
 from pulens.intervals.kernels.quantiles import effective_degrees_of_freedom, percentiles, studentised_quantile
 from pulens.intervals.kernels.redraws import compress
@@ -80,7 +80,7 @@ class CellArea:
         prior = held.sum(axis=1) / evidence.list_rows.sum()
         return np.asarray((theta - prior / 2) / (1 - prior))
 
-    def ends(self, setting: Setting, tail: float, *, with_priors: bool) -> tuple[float, float]:
+    def ends(self, setting: PriorSetting, tail: float, *, with_priors: bool) -> tuple[float, float]:
         own = self.doubtful(setting.shares)
         if with_priors and setting.draws is not None:
             size = setting.draws.shape[0]

@@ -12,7 +12,7 @@ import numpy as np
 
 from pulens.cells.area import CellArea
 from pulens.cells.evidence import CellEvidence
-from pulens.cells.priors import Setting
+from pulens.cells.priors import PriorSetting
 from pulens.cells.rates import CellRates
 from pulens.cells.redraws import CellRedraws
 from pulens.counts.tally import Tally
@@ -65,10 +65,10 @@ class CellDoubts:
         **parameters: Any,
     ) -> Doubt | None:
         """The interval of a metric whose value is ``known``, and what the sample alone would give."""
-        ask = _Asked(self, metric, threshold, parameters)
+        ask = _AskedWithin(self, metric, threshold, parameters)
         tail, confidence = self.resampling.tail, self.resampling.confidence
         priors = self.evidence.priors
-        own = Setting(priors.shares, priors.draws)
+        own = PriorSetting(priors.shares, priors.draws)
 
         def held(ends: Ends) -> Ends:
             low, high = holding(known, ends[0] + min(cut, 0.0), ends[1] + max(cut, 0.0))
@@ -95,7 +95,7 @@ class CellDoubts:
 
     def of_prior(self, metric: Measured, known: float, threshold: float | None, **parameters: Any) -> Interval | None:
         """What the cells' class priors alone leave open of a metric; ``None`` where they are taken for exact."""
-        priors, ask = self.evidence.priors, _Asked(self, metric, threshold, parameters)
+        priors, ask = self.evidence.priors, _AskedWithin(self, metric, threshold, parameters)
         if priors.treatment == "exact" or ask.is_counted or metric.reads == "counts":
             return None
         if priors.treatment == "range":
@@ -128,14 +128,14 @@ class CellDoubts:
         """The place that each redraw chooses."""
         assert self.choice is not None
         priors = self.evidence.priors
-        found = self.redraws.of(Setting(priors.shares, priors.draws), with_priors=False)
+        found = self.redraws.of(PriorSetting(priors.shares, priors.draws), with_priors=False)
         table = found.recoveries.tables(*found.redrawn[:3])
         metric = self.choice.metric
         return (best_places(metric.compute(table), table.is_possible, higher_is_better=metric.higher_is_better),)
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _AskedWithin:
     """One metric: its value and its ends at a setting of the class priors."""
 
     doubts: CellDoubts
@@ -181,7 +181,7 @@ class _Asked:
         recalls = evidence.recalls(self.threshold)
         return np.where(np.isnan(recalls), np.nanmean(recalls), recalls)
 
-    def value(self, setting: Setting) -> float:
+    def value(self, setting: PriorSetting) -> float:
         return float(self.values(setting.shares[None])[0])
 
     def values(self, shares: Floats) -> Floats:
@@ -201,7 +201,7 @@ class _Asked:
             self.metric.compute, table, self.metric.lowest, self.metric.highest, **self.parameters
         )
 
-    def ends(self, setting: Setting, tail: float, *, with_priors: bool) -> Ends:
+    def ends(self, setting: PriorSetting, tail: float, *, with_priors: bool) -> Ends:
         if self.is_area:
             return self.doubts.area.ends(setting, tail, with_priors=with_priors)
         if self._own is AveragePrecisionReadTwice:
@@ -211,7 +211,7 @@ class _Asked:
         given = self._as_given(setting, tail, with_priors=with_priors)
         return self._chosen_anew(setting, tail, given, with_priors=with_priors) if self.is_chosen else given
 
-    def _as_given(self, setting: Setting, tail: float, *, with_priors: bool) -> Ends:
+    def _as_given(self, setting: PriorSetting, tail: float, *, with_priors: bool) -> Ends:
         tables = self.doubts.rates.tables(float(self.threshold or 0.0), setting, with_priors=with_priors)
         both = [percentiles(self._of_table(table), tail, tail) for table in tables]
         return min(low for low, _ in both), max(high for _, high in both)
@@ -219,7 +219,7 @@ class _Asked:
     def _tail(self, tail: float) -> float:
         return expanded_tail(tail, float(self.doubts.evidence.cells.totals[:, 0].sum()))
 
-    def _chosen_anew(self, setting: Setting, tail: float, given: Ends, *, with_priors: bool) -> Ends:
+    def _chosen_anew(self, setting: PriorSetting, tail: float, given: Ends, *, with_priors: bool) -> Ends:
         """What a redraw shows at the threshold it chose, less what the rows show there: the optimism of choosing."""
         (places,) = self.doubts._chosen
         found = self.doubts.redraws.of(self._mirrored(setting), with_priors=with_priors)
@@ -232,14 +232,14 @@ class _Asked:
         value = self.value(setting)
         return min(value - high, given[0] - optimism), max(value - low, given[1] - optimism)
 
-    def _mirrored(self, setting: Setting) -> Setting:
+    def _mirrored(self, setting: PriorSetting) -> PriorSetting:
         """An estimate's own error, seen from the truth, is the other way round."""
         if setting.draws is None:
             return setting
         caps = self.doubts.evidence.priors.caps
-        return Setting(setting.shares, np.clip(2 * setting.shares - setting.draws, 0.0, caps))
+        return PriorSetting(setting.shares, np.clip(2 * setting.shares - setting.draws, 0.0, caps))
 
-    def _shift(self, setting: Setting) -> float:
+    def _shift(self, setting: PriorSetting) -> float:
         """What fewer thresholds change in the value."""
         evidence = self.doubts.evidence
         share = float(evidence.positives(setting.shares).sum() / evidence.list_rows.sum())
@@ -248,7 +248,7 @@ class _Asked:
         moved = self.value(setting) - float(self.metric.compute(coarse, assumed, **self.parameters))
         return 0.0 if math.isnan(moved) else moved
 
-    def _of_average_precision(self, setting: Setting, tail: float, *, with_priors: bool) -> Ends:
+    def _of_average_precision(self, setting: PriorSetting, tail: float, *, with_priors: bool) -> Ends:
         found = self.doubts.redraws.of(setting, with_priors=with_priors)
         labelled = np.diff(np.asarray(self.doubts.redraws.coarse(setting.shares).labelled, float), prepend=0.0)
         readings = average_precisions(found.recoveries, found.redrawn, np.maximum(labelled, 0.0))
@@ -256,7 +256,7 @@ class _Asked:
         ends = [percentiles(reading + moved, each, each) for reading in readings]
         return min(low for low, _ in ends), max(high for _, high in ends)
 
-    def _of_ranking(self, setting: Setting, tail: float, *, with_priors: bool) -> Ends:
+    def _of_ranking(self, setting: PriorSetting, tail: float, *, with_priors: bool) -> Ends:
         """Any other metric, one redraw after another."""
         found, thresholds = self.doubts.redraws.of(setting, with_priors=with_priors), self.doubts.redraws.thresholds
         recoveries = found.recoveries

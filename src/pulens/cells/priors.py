@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 
 from pulens.cells.counts import LabellingCells, cell_title, totals_of
+from pulens.counts.tally import Totals
 from pulens.errors import AssumptionError, InputError, PulensError, listed
 from pulens.evidence import Evidence, Question
 from pulens.intervals.prior_doubt import PriorDoubt
@@ -27,10 +29,11 @@ FEW_LABELLED = 5  # in a cell, below which estimated priors were seen to cover l
 IN_RANGE = 5  # class priors of a range that are looked at
 LEAST, MOST = 1e-4, 1 - 1e-4  # shares as log odds end here
 DRAWS = 2000
+BY_CHANCE = 3.0  # standard errors by which a cell's labelled positives may exceed those that its class prior expects
 
 
 @dataclass(frozen=True)
-class Setting:
+class PriorSetting:
     """One way in which the class priors may be: a share per cell, and draws of them where they are in doubt."""
 
     shares: Floats
@@ -52,7 +55,7 @@ class CellPriors:
     draws: Floats | None = None
     low: Floats | None = None
     high: Floats | None = None
-    along: tuple[Setting, ...] = ()
+    along: tuple[PriorSetting, ...] = ()
     total_held: bool = False
     held: Literal["population", "unlabelled"] = "unlabelled"
     assumption: str = ""
@@ -69,7 +72,7 @@ class CellPriors:
             return "range"
         return "exact" if self.draws is None else "drawn"
 
-    def settings(self, order: Floats, rows: Floats) -> list[Setting]:
+    def settings(self, order: Floats, rows: Floats) -> list[PriorSetting]:
         """The ways that have to be looked at for a number that rises with the cells in ``order`` of their own numbers.
 
         Of ranges for single cells: for some totals, the two splits that put as many positives as they can into the
@@ -78,14 +81,14 @@ class CellPriors:
         if self.along:
             return list(self.along)
         if self.low is None or self.high is None:
-            return [Setting(self.shares, self.draws)]
+            return [PriorSetting(self.shares, self.draws)]
         least, most = self.low * rows, self.high * rows
-        found = [Setting(self.shares, self.draws)]
+        found = [PriorSetting(self.shares, self.draws)]
         for total in np.linspace(least.sum(), most.sum(), IN_RANGE):
             for sign in (1.0, -1.0):
                 split = fill(least, most, total, np.argsort(-sign * order, kind="stable"))
                 shares = np.divide(split, rows, out=self.shares.copy(), where=rows > 0)
-                found.append(Setting(shares, self._moved_to(shares)))
+                found.append(PriorSetting(shares, self._moved_to(shares)))
         return found
 
     def _moved_to(self, shares: Floats) -> Floats | None:
@@ -180,7 +183,7 @@ def _given(
     silent = {"class_prior": None, "unlabelled_prior": None, "audit": None}
     found: list[ClassPrior] = []
     for cell, tally in zip(cells.names, cells.tallies, strict=True):
-        value = said[cell]
+        value = _not_below_labels(said[cell], name, tally.totals, question)
         key = "class_prior" if isinstance(value, ClassPrior | str) else name
         try:
             found.append(replace(question, **{**silent, key: value}).settle(tally).class_prior)
@@ -197,10 +200,10 @@ def _given(
     high = np.array([prior.unlabelled if own is None else own.high for prior, own in zip(found, reach, strict=True)])
     drawn = _drawn_of(cells, question, found, ranged)
     equal_range = equal and ranged.any()
-    along: tuple[Setting, ...] = ()
+    along: tuple[PriorSetting, ...] = ()
     if equal_range:
         steps = np.linspace(0, 1, IN_RANGE)[:, None]
-        along = tuple(Setting(np.minimum(each, caps)) for each in lows + steps * (high - lows))
+        along = tuple(PriorSetting(np.minimum(each, caps)) for each in lows + steps * (high - lows))
     many = "one class prior in every cell" if equal else "one for each cell"
     words = f"given, {many} of {cells.words}"
     if any(prior.method.startswith("estimated") for prior in found):
@@ -218,6 +221,20 @@ def _given(
         notices=_worst_of(found),
         own=tuple(found),
     )
+
+
+def _not_below_labels(value: Any, name: str, totals: Totals, question: Question) -> Any:
+    """A cell's class prior, or its labelled share where that is higher by chance alone.
+
+    A cell of 50 rows with a class prior of 0.1 may hold 7 labelled positives: then no other is taken to be there. More
+    than chance explains is refused as without cells.
+    """
+    if name != "class_prior" or question.scenario != Scenario.SINGLE_SET or not isinstance(value, Real):
+        return value
+    known, expected = (1 - question.label_noise) * totals.labelled, float(value) * totals.rows
+    if expected < known <= expected + BY_CHANCE * np.sqrt(max(expected, 1.0)):
+        return known / totals.rows
+    return value
 
 
 def _drawn_of(cells: LabellingCells, question: Question, found: list[ClassPrior], ranged: Any) -> Floats | None:
@@ -391,9 +408,9 @@ def _split(cells: LabellingCells, question: Question, whole: ClassPrior, caps: F
     drawn = _pooled(cells, question, own, "an estimate of how the positives divide")[: question.redraws]
     logits = np.median(drawn, axis=0)
 
-    def setting(share: float, shares: Any) -> Setting:
+    def setting(share: float, shares: Any) -> PriorSetting:
         """At a share of positives among all unlabelled rows, and its draws."""
-        return Setting(
+        return PriorSetting(
             shifted(logits[None], rows, caps, np.array([share]))[0],
             shifted(drawn, rows, caps, np.broadcast_to(np.asarray(shares, float), (drawn.shape[0],))),
         )
@@ -412,7 +429,7 @@ def _split(cells: LabellingCells, question: Question, whole: ClassPrior, caps: F
         rng = np.random.Generator(np.random.PCG64([question.seed, 31]))
         shares = doubt.possible(doubt.drawn(_even_normal(drawn.shape[0], rng)))
     here = setting(min(whole.unlabelled, most), np.minimum(shares, most))
-    along: tuple[Setting, ...] = ()
+    along: tuple[PriorSetting, ...] = ()
     if doubt.treatment == "range":
         along = tuple(setting(min(share, most), min(share, most)) for share in doubt.over(IN_RANGE))
     return CellPriors(
@@ -432,9 +449,9 @@ def _split(cells: LabellingCells, question: Question, whole: ClassPrior, caps: F
 def _given_to_one(cells: LabellingCells, question: Question, whole: ClassPrior, caps: Floats, held: Any) -> CellPriors:
     reach = whole.unlabelled_interval
     ranged = reach is not None and reach.confidence is None and reach.width > 0
-    along: tuple[Setting, ...] = ()
+    along: tuple[PriorSetting, ...] = ()
     if ranged and reach is not None:
-        along = tuple(Setting(np.array([share])) for share in np.linspace(reach.low, reach.high, IN_RANGE))
+        along = tuple(PriorSetting(np.array([share])) for share in np.linspace(reach.low, reach.high, IN_RANGE))
     draws = None if ranged else _drawn_of(cells, question, [whole], [False])
     return CellPriors(
         np.array([whole.unlabelled]), whole.method, caps, draws, along=along, total_held=True, held=held,

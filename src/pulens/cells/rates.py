@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pulens.cells.evidence import CellEvidence
-from pulens.cells.priors import Setting
+from pulens.cells.priors import PriorSetting
 from pulens.intervals.kernels.quantiles import even_levels
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.recovery.contingency import ROUNDING, Contingency
@@ -26,7 +26,7 @@ LEAST_SHARE = 1e-9  # of positives: drawn class priors of 0 in every cell would 
 EVEN_CELLS = 12  # up to so many cells draws are spread evenly; with more their own noise averages out
 
 
-class Drawn(NamedTuple):
+class DrawnRates(NamedTuple):
     """Rates of the three kinds of row (draws, cells, 3) and shares of all counted rows of each (draws, cells, 3)."""
 
     rates: Floats
@@ -41,19 +41,19 @@ class CellRates:
     resampling: Resampling
 
     @cached_property
-    def _drawn(self) -> dict[float, Drawn]:
+    def _drawn(self) -> dict[float, DrawnRates]:
         return {}
 
     @cached_property
     def _tables(self) -> dict[tuple[float, bytes, bool], Contingency]:
         return {}
 
-    def drawn(self, threshold: float) -> Drawn:
+    def drawn(self, threshold: float) -> DrawnRates:
         if threshold not in self._drawn:
             self._drawn[threshold] = self._draw(threshold)
         return self._drawn[threshold]
 
-    def _draw(self, threshold: float) -> Drawn:
+    def _draw(self, threshold: float) -> DrawnRates:
         from scipy.special import betaincinv
 
         totals, above = self.evidence.cells.totals, self.evidence.cells.above(threshold)[:, :, 0]
@@ -74,9 +74,9 @@ class CellRates:
         if not self.evidence.is_single:
             weight[:, :, 0] = 0.0  # labelled rows are no part of the list
             weight[:, :, 2] = 0.0
-        return Drawn(rates, weight / weight.sum(axis=(1, 2), keepdims=True))
+        return DrawnRates(rates, weight / weight.sum(axis=(1, 2), keepdims=True))
 
-    def tables(self, threshold: float, setting: Setting, *, with_priors: bool) -> list[Contingency]:
+    def tables(self, threshold: float, setting: PriorSetting, *, with_priors: bool) -> list[Contingency]:
         """Tables of all draws, and the same moved to the edge where a recovered rate is cut there."""
         key = (threshold, setting.shares.tobytes(), with_priors)
         if key not in self._tables:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pulens.cells.evidence import CellEvidence
-from pulens.cells.priors import Setting
+from pulens.cells.priors import PriorSetting
 from pulens.cells.rates import positives_of
 from pulens.counts.tally import Tally
 from pulens.intervals.kernels.redraws import Redrawn, compress
@@ -54,7 +54,7 @@ class CellRedraws:
     def _known(self) -> dict[bytes, CellsRedrawn]:
         return {}
 
-    def of(self, setting: Setting, *, with_priors: bool) -> CellsRedrawn:
+    def of(self, setting: PriorSetting, *, with_priors: bool) -> CellsRedrawn:
         alpha = setting.shares[None]
         if with_priors and setting.draws is not None:
             alpha = setting.draws[np.arange(self.size) % setting.draws.shape[0]]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pulens.cli._cells import within_option
 from pulens.cli._complete import complete_file
 from pulens.cli._options import (
     Number,
@@ -36,6 +37,7 @@ METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
 @engine_options
 @assumption_options
 @audit_options
+@within_option
 @click.option(
     "--scores-are",
     type=click.Choice(["probability", "logit", "rank"]),
@@ -84,6 +86,7 @@ def command(
     scenario: str,
     audit: str | None,
     combine: bool,
+    within: tuple[str, ...],
     **given: Any,
 ) -> None:
     """Show whether a model's probabilities are true, from a table of scores and PU labels; repair them if asked.
@@ -101,6 +104,11 @@ def command(
     """
     from pulens.cli._write import check_targets
 
+    if within:
+        raise PulensError(
+            "calibration is known for labels that are random among all rows, not within cells: leave --within out, or "
+            "judge one cell at a time with --where."
+        )
     if out is not None:
         _check_out(file, out, method, column)
     check_targets({"--out": out, "--plot": plot_path, "--html": html_path, "--json": json_path}, file)

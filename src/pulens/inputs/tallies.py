@@ -423,9 +423,7 @@ def _split_frame(source: Any, group_by: str | tuple[str, ...], reading: Reading)
         raise InputError(
             f"group_by={group_by!r} needs a table, a file or a database, got an object of type {type(source).__name__}."
         )
-    names = crossed(group_by)
-    frame = open_frame(source, *names)
-    segments = _segments_of(frame, names[0]) if len(names) == 1 else _crossed_segments(frame, names)
+    segments = segments_of(source, crossed(group_by))
     sample = read_sample(source, **reading.rows, allow_one_kind=True)
     if sample.weights is None:
         ordered = in_order(segments.names)
@@ -479,6 +477,12 @@ def _segments_of(frame: Any, group_by: str) -> CodedSegments:
     segments = np.empty(len(values), object)
     segments[:] = [None if value != value else value for value in values]
     return CodedSegments.of(segments)
+
+
+def segments_of(source: Any, names: tuple[str, ...]) -> CodedSegments:
+    """The segment of every row of a frame, by one column or several that cross."""
+    frame = open_frame(source, *names)
+    return _segments_of(frame, names[0]) if len(names) == 1 else _crossed_segments(frame, names)
 
 
 def _crossed_segments(frame: Any, names: tuple[str, ...]) -> CodedSegments:
