@@ -212,8 +212,10 @@ class _AskedWithin:
         return self._chosen_anew(setting, tail, given, with_priors=with_priors) if self.is_chosen else given
 
     def _as_given(self, setting: PriorSetting, tail: float, *, with_priors: bool) -> Ends:
-        tables = self.doubts.rates.tables(float(self.threshold or 0.0), setting, with_priors=with_priors)
-        both = [percentiles(self._of_table(table), tail, tail) for table in tables]
+        threshold = float(self.threshold or 0.0)
+        tables = self.doubts.rates.tables(threshold, setting, with_priors=with_priors)
+        each = tail if self.is_counted else self.doubts.rates.tail(threshold, setting.shares, tail)
+        both = [percentiles(self._of_table(table), each, each) for table in tables]
         return min(low for low, _ in both), max(high for _, high in both)
 
     def _tail(self, tail: float) -> float:

@@ -28,6 +28,7 @@ class EqualRates(NamedTuple):
 def equal_rates(labelled: Floats, positives: Floats, *, is_single: bool) -> EqualRates | None:
     """The test from labelled rows and positives of the cells; ``None`` with fewer than two cells that hold any.
 
+    >>> import numpy as np
     >>> found = equal_rates(np.array([50.0, 50.0]), np.array([100.0, 400.0]), is_single=True)
     >>> round(found.chi_square, 4), found.degrees_of_freedom
     (70.3125, 1)

@@ -17,7 +17,7 @@ import numpy as np
 
 from pulens.cells.evidence import CellEvidence
 from pulens.cells.priors import PriorSetting
-from pulens.intervals.kernels.quantiles import even_levels
+from pulens.intervals.kernels.quantiles import effective_degrees_of_freedom, even_levels
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.recovery.contingency import ROUNDING, Contingency
 from pulens.types import Floats
@@ -92,6 +92,22 @@ class CellRates:
             return [table]
         hits, alarms = table.true_positive_rate + missing[0], table.false_positive_rate + missing[1]
         return [table, Contingency(table.thresholds, hits, alarms, table.positive, table.negative)]
+
+    def tail(self, threshold: float, shares: Floats, tail: float) -> float:
+        """The tail at which draws are as wide as Student's, with the degrees of freedom of a sum over unequal cells.
+
+        A cell that holds many positives and few labels decides the width, and its own few rows say how wide
+        (Satterthwaite 1946). One cell has Jeffreys' interval as it is.
+        """
+        from scipy.special import ndtr, stdtrit
+
+        totals = self.evidence.cells.totals[:, 0]
+        if totals.size == 1:
+            return tail
+        hits = self.evidence.cells.above(threshold)[:, 0, 0]
+        own = (hits + borrowed_row(hits, totals)) / (totals + 1)
+        variances = self.evidence.weights(shares) ** 2 * own * (1 - own) / (totals + 1)
+        return float(ndtr(stdtrit(effective_degrees_of_freedom(variances, totals + 1), tail)))
 
     def table_at(self, threshold: float, shares: Floats) -> Contingency:
         """What the rows themselves show at a threshold, at class priors of shape (cells,) or (settings, cells)."""

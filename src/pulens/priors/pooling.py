@@ -43,9 +43,9 @@ def pooled_logits(logits: Floats, variances: Floats, size: int, seed: int = 0) -
 
     ``nan`` stands for a cell without an estimate; one at least must have one.
 
-    >>> drawn = pooled_logits(np.array([-2.0, -1.0, np.nan]), np.array([0.05, 0.05, np.nan]), 4000)
+    >>> drawn = pooled_logits(np.array([-2.0, -1.0, np.nan]), np.array([1.0, 1.0, np.nan]), 4000)
     >>> np.median(drawn, axis=0).round(1).tolist()
-    [-1.8, -1.2, -1.5]
+    [-1.8, -1.3, -1.5]
     """
     rng = np.random.Generator(np.random.PCG64([seed, 23]))
     chance, centre, variance = spread_weights(logits, variances)
