@@ -82,13 +82,19 @@ def test_extreme_splits_are_those_of_all_splits():
         assert tuple(found) == pytest.approx((min(values), max(values)), abs=1e-12)
 
 
-@pytest.mark.parametrize("scenario", ["single-set", "case-control"])
-@pytest.mark.parametrize("asked", [{"threshold": 1.0}, {}, {"threshold": 1.0, "label_noise": 0.03}], ids=str)
-@pytest.mark.parametrize("prior", [0.25, (0.2, 0.3)], ids=["number", "range"])
-def test_one_cell_is_the_plain_evaluation(scenario, asked, prior):
-    if scenario == "case-control":  # without the labelled rows there are fewer positives
-        prior = 0.18 if prior == 0.25 else (0.15, 0.2)
-    asked = {"class_prior": prior, "scenario": scenario, **asked}
+ONE_CELL = {
+    "number": {"class_prior": 0.25, "threshold": 1.0},
+    "range": {"class_prior": (0.2, 0.3), "threshold": 1.0},
+    "chosen": {"class_prior": (0.2, 0.3)},
+    "noise": {"class_prior": 0.25, "threshold": 1.0, "label_noise": 0.03},
+    "apart": {"class_prior": (0.15, 0.2), "threshold": 1.0, "scenario": "case-control"},
+    "apart, chosen": {"class_prior": 0.18, "scenario": "case-control"},
+    "apart, noise": {"class_prior": 0.18, "threshold": 1.0, "label_noise": 0.03, "scenario": "case-control"},
+}
+
+
+@pytest.mark.parametrize("asked", ONE_CELL.values(), ids=ONE_CELL)
+def test_one_cell_is_the_plain_evaluation(asked):
     plain = pulens.evaluate(random_labels(), **asked)
     within = pulens.evaluate(random_labels(), labelled_within="one", **asked)
     assert within.threshold == plain.threshold
@@ -215,18 +221,21 @@ def test_a_cell_without_labels_takes_the_mean_and_says_so():
     assert low < mean - 0.2 < mean + 0.1 < high
 
 
-def test_null_is_a_cell_of_its_own_and_columns_cross():
+def test_null_is_a_cell_of_its_own_and_columns_cross(tmp_path):
     frame = clinics().with_columns(
         clinic=polars.when(polars.col("clinic") == "east").then(None).otherwise("clinic"),
         sex=polars.Series(np.where(np.arange(4000) % 2, "f", "m")),
     )
-    asked = {"class_prior": 0.2, "confidence": None, "threshold": 1.0}
+    asked = {"class_prior": 0.08, "split": "equal", "scenario": "case-control", "confidence": None, "threshold": 1.0}
     assert [row.name for row in pulens.evaluate(frame, labelled_within="clinic", **asked).cells] == [
         *("north", "south", "(null)")
     ]
     crossed = pulens.evaluate(frame, labelled_within=["clinic", "sex"], **asked).cells
     assert [row.name for row in crossed][:2] == ["(null) / f", "(null) / m"]
     assert len(crossed) == 6
+    frame.write_csv(tmp_path / "visits.csv")
+    in_engine = pulens.evaluate(tmp_path / "visits.csv", labelled_within=["clinic", "sex"], **asked).cells
+    assert [row.to_dict() for row in in_engine] == [row.to_dict() for row in crossed]
 
 
 REFUSED = {
