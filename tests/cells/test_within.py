@@ -325,3 +325,17 @@ def test_fractions_of_the_worked_example_are_exact():
     prior = sum(held) / 10000
     assert (prior, recall, prior * recall / flagged) == (Fraction(9, 50), Fraction(3, 5), Fraction(54, 85))
     assert (flagged - prior * recall) / (1 - prior) == Fraction(31, 410)
+
+
+def test_segments_and_populations_without_positives_refuse_cells():
+    frame = clinics()
+    with pytest.raises(PulensError, match="segments stay apart"):
+        pulens.evaluate_by(frame, "clinic", labelled_within="clinic")
+    with pytest.raises(AssumptionError, match="hold no positives"):
+        pulens.evaluate(
+            frame,
+            labelled_within="clinic",
+            class_prior=dict.fromkeys(PRIORS, 0.0),
+            scenario="case-control",
+            threshold=1.0,
+        )

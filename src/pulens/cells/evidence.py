@@ -27,6 +27,7 @@ from pulens.scenario import Scenario
 from pulens.types import Floats
 
 TRACE = 1e-15
+LEAST_POSITIVES = 1e-12  # of all rows: fewer are none
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class CellEvidence:
         """Every cell's share of the positives."""
         held = self.positives(shares)
         total = held.sum()
-        if not total > 0:
+        if not total > LEAST_POSITIVES * self.list_rows.sum():
             raise AssumptionError(
                 "the cells hold no positives at these class priors, so there is nothing to add up: give a class prior "
                 "above 0, or leave labelled_within out."

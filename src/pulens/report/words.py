@@ -234,7 +234,7 @@ def assumptions(evaluation: Evaluation) -> tuple[Assumption, ...]:
     """What an evaluation takes for granted: the data's assumptions, and that the threshold is to stay."""
     found = data_assumptions(evaluation.evidence)
     if evaluation.within is not None:
-        found = (_random_within(evaluation.within.cells.words), *found[1:])
+        found = (random_within(evaluation.within.cells.words), *found[1:])
     if evaluation.threshold_choice == "given":
         return found
     return (
@@ -247,7 +247,7 @@ def assumptions(evaluation: Evaluation) -> tuple[Assumption, ...]:
     )
 
 
-def _random_within(columns: str) -> Assumption:
+def random_within(columns: str) -> Assumption:
     """What takes the place of random labels among all positives."""
     return Assumption(
         f"Within each cell of {columns} labelled positives are a random draw of its positives.",
