@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pulens.doors.gaps import Gaps
     from pulens.doors.reviews import read_reviews
     from pulens.doors.segments import Evaluations, evaluate_by
+    from pulens.doors.within import estimate_prior_within
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
     from pulens.priors import ClassPrior, estimate_prior, estimate_prior_and_noise
@@ -50,6 +51,7 @@ _HOMES = {
     "bounds": "pulens.doors.bounds",
     "estimate_prior": "pulens.priors",
     "estimate_prior_and_noise": "pulens.priors",
+    "estimate_prior_within": "pulens.doors.within",
     "compare": "pulens.comparison",
     "evaluate": "pulens.doors.evaluate",
     "more_audit": "pulens.doors.audit",
@@ -64,6 +66,7 @@ _ROOMS = {
     "audits",
     "benchmark",
     "calibration",
+    "cells",
     "comparison",
     "curves",
     "diagnostics",
@@ -100,6 +103,7 @@ __all__ = [
     "compare",
     "estimate_prior",
     "estimate_prior_and_noise",
+    "estimate_prior_within",
     "evaluate",
     "evaluate_by",
     "gaps_by",

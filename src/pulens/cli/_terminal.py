@@ -38,6 +38,7 @@ def show_evaluation(evaluation: Evaluation, console: Console, typed: Sequence[tu
     wide = console.width >= 100
     console.print(_table("ranking", summary.ranking, summary.interval_name, wide))
     console.print(_table("at the threshold", summary.at_threshold, summary.interval_name, wide))
+    _show_cells(summary, console)
     if summary.legend:
         console.print(summary.legend, style="dim", highlight=False, markup=False)
     above = AGAINST if summary.audit is not None else ""  # said before the numbers that it speaks of
@@ -60,6 +61,20 @@ def _show_head(summary: Summary, console: Console) -> None:
     ):
         head.add_row(title, _plain(text))
     console.print(head)
+
+
+def _show_cells(summary: Summary, console: Console) -> None:
+    from pulens.report.cells import shown_cells
+
+    if summary.cells is None:
+        return
+    head, *lines = shown_cells(summary.cells)
+    console.print(head, style="bold", highlight=False, markup=False, soft_wrap=True)
+    for line in lines:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    console.print()
+    for sentence in summary.cells.sentences:
+        console.print(sentence, highlight=False, markup=False)
 
 
 def _show_notices(notices: Sequence[Notice], console: Console) -> None:

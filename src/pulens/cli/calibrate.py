@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pulens.cli._cells import within_option
 from pulens.cli._complete import complete_file
 from pulens.cli._options import (
     Number,
@@ -41,6 +42,7 @@ METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
 @assumption_options
 @audit_options
 @review_options
+@within_option
 @click.option(
     "--scores-are",
     type=click.Choice(["probability", "logit", "rank"]),
@@ -101,6 +103,11 @@ def command(
     """
     from pulens.cli._write import check_targets
 
+    if given.pop("within"):
+        raise PulensError(
+            "calibration is known for labels that are random among all rows, not within cells: leave --within out, or "
+            "judge one cell at a time with --where."
+        )
     if out is not None:
         _check_out(file, out, method, column)
     read_from = (file, *([] if given["reviews"] is None else [given["reviews"]]))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pulens.cli._cells import cell_arguments, cell_options
 from pulens.cli._complete import complete_file
 from pulens.cli._options import (
     assumption_options,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 @assumption_options
 @audit_options
 @review_options
+@cell_options
 @click.option("--metric", multiple=True, help="Metric to compare by; the verdict is about the first.")
 @click.option(
     "--threshold",
@@ -82,12 +84,15 @@ def command(
     reading |= {name: given[name] for name in ("table", "where")}
     if not score and not is_tally_file(file):
         raise PulensError("name each model's column of scores with --score: --score a --score b.")
+    within = cell_arguments(given, given["class_prior"])
+    if within:  # rows are read into memory, and have no table or condition
+        reading = {name: value for name, value in reading.items() if value is not None}
     with working("Comparing the models", quiet=quiet):
         comparison = compare(
             file,
             metrics=metric or None,
             threshold=_thresholds(threshold),
-            **{name: given[name] for name in names},
+            **{**{name: given[name] for name in names}, **within},
             **checked,
             **reading,
         )

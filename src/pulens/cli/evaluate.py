@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pulens.cli._cells import cell_arguments, cell_options
 from pulens.cli._complete import complete_file
 from pulens.cli._options import (
     Number,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 @reading_options
 @engine_options
 @segment_options
+@cell_options
 @assumption_options
 @audit_options
 @review_options
@@ -103,6 +105,7 @@ def command(
       pulens evaluate scores.parquet --score p --label fraud --positive confirmed --class-prior 0.02:0.05
       pulens evaluate duckdb:///scores.db --table t --where "day > '2024-01-01'" --group-by country --class-prior 0.1
       pulens evaluate scores.csv --group-by sex --gaps recall --threshold 0.4 --html gaps.html
+      pulens evaluate visits.csv --within clinic --class-prior 0.1
       cat scores.csv | pulens evaluate - --class-prior 0.1 --json -
     """
     from pulens.cli._output import page_title, working, write_answers
@@ -127,6 +130,7 @@ def command(
         "redraws": redraws,
         "seed": seed,
         "worlds": worlds,
+        **cell_arguments(given, class_prior),
         **reading_arguments(given),
         **engine_arguments(given),
     }
@@ -138,7 +142,10 @@ def command(
         "metrics": metrics,
     }
     if group_by:
+        from pulens.cli._cells import refuse_beside_segments
         from pulens.cli._segments import show_segments
+
+        refuse_beside_segments(arguments)
 
         paths = {"html": html_path, "markdown": markdown_path, "json": json_path}
         whole = {"--sensitivity": sensitivity is not None, "--bounds": with_bounds, "--scores-are": bool(scores_are)}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pulens.cli._cells import within_option
 from pulens.cli._complete import complete_file
 from pulens.cli._options import (
     Number,
@@ -17,6 +18,7 @@ from pulens.cli._options import (
     review_arguments,
     review_options,
 )
+from pulens.errors import PulensError
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ USEFUL_WIDTHS = (0.1, 0.05, 0.02)
 )
 @audit_options
 @review_options
+@within_option
 @click.option("--confidence", type=Number(), default=0.95, show_default=True)
 @click.option("--plot", "plot_path", metavar="PATH", help="Draw the likelihood to an image file.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
@@ -65,6 +68,7 @@ def command(
     audit: str | None,
     combine: bool,
     confidence: float,
+    within: tuple[str, ...],
     plot_path: str | None,
     json_path: str | None,
     **given: Any,
@@ -81,6 +85,7 @@ def command(
       pulens prior scores.csv --audit 13/200
       pulens prior scores.csv --audit 13/200 --combine
       pulens prior scores.csv --reviews queue.csv
+      pulens prior visits.csv --within clinic
       pulens prior scores.csv --label-noise estimate --json -
       pulens prior duckdb:///scores.db --table t --where "day > '2024-01-01'"
     """
@@ -90,6 +95,15 @@ def command(
     from pulens.priors import estimate_from_tally, estimate_prior_and_noise, find
 
     check_targets({"--plot": plot_path, "--json": json_path}, file)
+    if within:
+        alone = {
+            "--all": compare,
+            "--plot": plot_path,
+            "--audit": audit,
+            "--label-noise estimate": label_noise == "estimate",
+        }
+        _show_within(file, within, json_path, alone, method, scenario, label_noise, confidence, given)
+        return
     if label_noise != "estimate":
         find(method or "auto")  # an unknown name is refused before the file is read
     with working("Estimating the share of positives"):
@@ -157,6 +171,38 @@ def _next(tally: Tally) -> str:
     options = ("--goal", "class_prior", "--budget", str(rows), "--out", "queue.csv")
     command = another_command(typed_command(click.get_current_context()), ("audit", "plan"), options)
     return f"to settle it, check {rows} rows drawn where answers matter:\n  {command}"
+
+
+def _show_within(
+    file: str,
+    within: tuple[str, ...],
+    json_path: str | None,
+    alone: dict[str, Any],
+    method: str | None,
+    scenario: str,
+    label_noise: str,
+    confidence: float,
+    given: dict[str, Any],
+) -> None:
+    """One class prior per cell, and that of all rows."""
+    from pulens.cli._output import working
+    from pulens.cli._write import to_json, write_texts
+    from pulens.doors.within import estimate_prior_within
+
+    for option, said in {**alone, "--confidence": confidence != 0.95}.items():
+        if said:
+            raise PulensError(
+                f"{option} speaks of one class prior, and --within of one for each cell: give one of them."
+            )
+    columns: Any = within[0] if len(within) == 1 else list(within)
+    asked: dict[str, Any] = {"scenario": scenario, "label_noise": _share(label_noise), "method": method}
+    with working("Estimating the share of positives in each cell"):
+        reading = {**reading_arguments(given), **engine_arguments(given)}
+        found = estimate_prior_within(file, labelled_within=columns, **asked, **reading)
+    if json_path is not None:
+        write_texts({json_path: to_json(found.to_dict())})
+    if json_path != "-":
+        click.echo(str(found))
 
 
 def _every_estimator(tally: Tally, options: dict[str, Any]) -> dict[str, float]:

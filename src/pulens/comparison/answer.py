@@ -37,6 +37,7 @@ class Comparison:
     order: Mapping[str, Order]
     higher_is_better: Mapping[str, bool]
     reviewed: ReviewedComparison | None = None  # by rows that people checked, nothing assumed about labels
+    within: tuple[str, ...] = ()  # columns within whose values labels are random, where that is not among all rows
 
     @property
     def totals(self) -> Totals:
@@ -134,6 +135,7 @@ class Comparison:
             "class_prior": self.class_prior.to_dict(),
             "scenario": str(self.scenario),
             "label_noise": self.evidence.label_noise,
+            **({"within": list(self.within)} if self.within else {}),
             "confidence": self.confidence,
             "redraws": self.redraws,
             "warnings": [str(notice) for notice in self.notices],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -16,6 +17,7 @@ from pulens.comparison.order import Order, largest_credible_prior, order_by_prio
 from pulens.comparison.paired import Difference, DifferenceOfRedraws, holm, two_sided_p
 from pulens.comparison.reviewed import reviewed_comparison
 from pulens.counts.tally import Tally
+from pulens.doors.evaluate import refuse_without_cells
 from pulens.doors.reviews import ReviewsAsked
 from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
@@ -108,8 +110,8 @@ def compare(
     labels: Any,
     scores: Any = None,
     *,
-    class_prior: GivenPrior | ClassPrior | str | None = None,
-    unlabelled_prior: GivenPrior | None = None,
+    class_prior: GivenPrior | ClassPrior | str | Mapping[Any, Any] | None = None,
+    unlabelled_prior: GivenPrior | Mapping[Any, Any] | None = None,
     label_noise: float = 0.0,
     scenario: str = DEFAULT_SCENARIO,
     metrics: Sequence[str] | None = None,
@@ -123,6 +125,8 @@ def compare(
     reviewed_above: float | None = None,
     reviewed_below_share: float | None = None,
     id: str | None = None,
+    labelled_within: Any = None,
+    split: str | None = None,
     **reading: Any,
 ) -> Comparison:
     """Say which of several models is best on the same rows, how sure that is, and where the class prior decides.
@@ -147,6 +151,8 @@ def compare(
         of F1, precision and recall that assume nothing about labels.
     confidence, redraws, seed
         Of the intervals: their level, how often the rows are redrawn, and the random numbers.
+    labelled_within, split
+        As in :func:`pulens.evaluate`: labels are random within cells only. Rows must be in memory, or in a plain file.
 
     >>> rng = np.random.default_rng(0)
     >>> labels = np.repeat([1, 0], [200, 1000])
@@ -159,12 +165,24 @@ def compare(
     resampling = question.resampling
     if resampling is None:
         raise PulensError("a comparison needs a confidence, such as 0.95: without doubt there is nothing to decide.")
+    checked = ReviewsAsked(
+        reviews=reviews, reviewed_above=reviewed_above, reviewed_below_share=reviewed_below_share, id=id
+    )
+    chosen = _metrics(metrics, has_threshold=threshold is not None)
+    if labelled_within is not None:
+        from pulens.comparison.within import compare_within
+
+        checked.refuse_within_cells()
+        split = "estimated" if split is None else split
+        at = partial(_thresholds, threshold, metrics=metrics)
+        return compare_within(labels, scores, labelled_within, question, chosen, at, split, reading)
+    refuse_without_cells(question, split)
     rows = read_models(labels, scores, **reading)
     reviewed = reviewed_comparison(
         labels,
         scores,
         _thresholds(threshold, rows.names, metrics),
-        ReviewsAsked(reviews=reviews, reviewed_above=reviewed_above, reviewed_below_share=reviewed_below_share, id=id),
+        checked,
         Reading(**{name: said for name, said in reading.items() if name != "score"}),
         scenario=scenario,
         confidence=confidence,
@@ -172,7 +190,6 @@ def compare(
     )
     if question.is_silent_on_prior and reviewed is not None:
         question = replace(question, class_prior=reviewed.class_prior)
-    chosen = _metrics(metrics, has_threshold=threshold is not None)
     if question.is_silent_on_prior and all(m.ignores_class_prior for m in chosen.values()):
         question = replace(question, unlabelled_prior=NOT_USED)
     tallies = rows.tallies()
@@ -190,7 +207,7 @@ def compare(
         asked.evidence,
         resampling,
         _estimates(asked, tallies, resampling),
-        FrozenMapping({n: _differences(asked, n, observed[n], moved[n], confidence) for n in chosen}),
+        FrozenMapping({n: differences(asked, n, observed[n], moved[n], confidence) for n in chosen}),
         FrozenMapping({n: _order(asked, n, tallies) for n in chosen}),
         FrozenMapping({n: metric.higher_is_better for n, metric in chosen.items()}),
         reviewed,
@@ -264,9 +281,7 @@ def _estimates(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) 
     )
 
 
-def _differences(
-    asked: _Asked, name: str, observed: Floats, redraws: Floats, confidence: float
-) -> tuple[Difference, ...]:
+def differences(asked: Any, name: str, observed: Floats, redraws: Floats, confidence: float) -> tuple[Difference, ...]:
     """All pairs of models; over a range a claim must hold at every prior tried, so the worst p-value counts."""
     metric, n_labelled = asked.metrics[name], asked.rows.n_labelled
     priors, doubt = asked.priors(metric), asked.doubt(metric)

@@ -13,6 +13,7 @@ import numpy as np
 
 from pulens import curves
 from pulens.audits import AuditResult, Identified
+from pulens.cells import CellDoubts, CellEvidence, CellTable, cell_notices, cell_table, within_cells
 from pulens.counts.tally import Tally
 from pulens.diagnostics import chosen_threshold, diagnose, hardly_known, impossible_areas, impossible_rate
 from pulens.doors.bounds import Bounds, bounds
@@ -48,6 +49,8 @@ from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.whole_files import write_whole
 
 FIXED = ("given", "fixed before the check")  # thresholds that the rows did not choose
+#: notices that say labels are not random among all rows: no news where they are random within cells only
+OF_ALL_ROWS = ("prior-not-feasible", "not-a-mixture")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,8 @@ class Evaluation:
     worlds: float = DEFAULT_MULTIPLE
     audit: AuditResult | None = None  # what checked rows prove, without any assumption about labelling
     identified: Identified | None = None  # where rows were left out of the check: what is only bounded
+    within: CellEvidence | None = None  # where labels are random only within cells
+    pooled: Evaluation | None = None  # then: the numbers without cells
 
     @property
     def tally(self) -> Tally:
@@ -107,10 +112,26 @@ class Evaluation:
 
     @cached_property
     def estimates(self) -> Mapping[str, Estimate]:
-        return _Estimates(self.evidence, self.threshold, self._doubts, self._contradiction)
+        return _Estimates(self._values, self.threshold, self._doubts, self._contradiction, self.within)
+
+    @property
+    def _values(self) -> Evidence:
+        """What numbers are read off: the evidence itself, or where there are cells the tally that they weight."""
+        return self.evidence if self.within is None else self.within.weighted
+
+    @cached_property
+    def cells(self) -> CellTable | None:
+        """A row per cell within which labels are random: rows, class prior, recall, label rate, share of positives."""
+        if self.within is None or self.pooled is None:
+            return None
+        doubts = self._doubts if isinstance(self._doubts, CellDoubts) else None
+        without = replace(self.pooled, resampling=None)  # values are all that is asked of it here
+        return cell_table(self.within, self.threshold, doubts, self.estimates, without.estimates)
 
     @cached_property
     def _contradiction(self) -> Contradiction | None:
+        if self.within is not None:  # class priors that the cells rule out are refused
+            return None
         return find_contradiction(self.evidence, self.worlds)
 
     @property
@@ -124,10 +145,12 @@ class Evaluation:
         return None if self._doubts is None else self._doubts.of_threshold()
 
     @cached_property
-    def _doubts(self) -> Doubts | None:
+    def _doubts(self) -> Doubts | CellDoubts | None:
         if self.resampling is None:
             return None
         choice = None if self.threshold_choice in FIXED else Choice(METRICS["f1"], self.threshold)
+        if self.within is not None:
+            return CellDoubts(self.within, self.resampling, choice)
         return Doubts(self.evidence, self.resampling, choice)
 
     @cached_property
@@ -137,15 +160,17 @@ class Evaluation:
     @cached_property
     def other_scenario(self) -> OtherScenario | None:
         """Which numbers would move had the labelled rows come about the other way; ``None`` without unlabelled rows."""
-        return other_scenario(self.evidence, self.estimates, self.threshold)
+        return None if self.within is not None else other_scenario(self.evidence, self.estimates, self.threshold)
 
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
         """What a person should know before using the numbers, worst first."""
         found = [*self._of_audit, *self.evidence.class_prior.notices, *binning_notices(self.estimates, self.tally)]
-        found += [*self._trouble(), *diagnose(self.evidence, self.estimates.get("recall"))]
+        found += [*self._trouble(), *self._diagnosed(self.estimates.get("recall"))]
         if self.other_scenario is not None:
             found += self.other_scenario.notices
+        if self.within is not None:
+            found += cell_notices(self.within)
         if self.threshold_choice not in FIXED:
             found.append(chosen_threshold(self.threshold, self.threshold_choice, self.threshold_interval))
         return worst_first(found)
@@ -154,7 +179,7 @@ class Evaluation:
     def alarms(self) -> tuple[Notice, ...]:
         """The notices that are more than a note, without the work that notes alone need."""
         found = [*self._of_audit, *self.evidence.class_prior.notices]
-        found += [*self._trouble(beyond_chance=True), *diagnose(self.evidence)]
+        found += [*self._trouble(beyond_chance=True), *self._diagnosed()]
         return worst_first(notice for notice in found if notice.severity > Severity.NOTE)
 
     @cached_property
@@ -165,10 +190,15 @@ class Evaluation:
         against = contradiction(self.audit)
         return [*([] if against is None else [against]), *self.audit.notices]
 
+    def _diagnosed(self, recall: Estimate | None = None) -> list[Notice]:
+        """What the counts show; within cells, without what speaks of labels that are random among all rows."""
+        found = diagnose(self.evidence, recall)
+        return found if self.within is None else [notice for notice in found if notice.code not in OF_ALL_ROWS]
+
     def _trouble(self, *, beyond_chance: bool = False) -> list[Notice]:
         """Numbers that cannot be, unless they are those of a possible world, and labels that say little."""
-        areas = [] if self.labelling is not None else impossible_areas(self.evidence)
-        rates = impossible_rate(self.evidence, beyond_chance=beyond_chance)
+        areas = [] if self.labelling is not None else impossible_areas(self._values)
+        rates = [] if self.within is not None else impossible_rate(self.evidence, beyond_chance=beyond_chance)
         return [*areas, *rates, *hardly_known(self.evidence)]
 
     @property
@@ -179,7 +209,7 @@ class Evaluation:
     @cached_property
     def table(self) -> Contingency:
         """Recovered contingency tables at every threshold."""
-        return recover(self.tally, self.evidence.assumptions)
+        return recover(self._values.tally, self._values.assumptions)
 
     @property
     def roc(self) -> Curve:
@@ -209,23 +239,33 @@ class Evaluation:
     def at(self, threshold: float) -> OperatingPoint:
         """Every metric of "predicted positive when score >= threshold"."""
         number = check_threshold(threshold)
+        asked: dict[str, Any] = {"doubts": self._doubts, "contradiction": self._contradiction}
         found = {
-            name: estimate(
-                name, metric, self.evidence, threshold=number, doubts=self._doubts, contradiction=self._contradiction
+            name: within_cells(
+                estimate(name, metric, self._values, threshold=number, **asked), self.within, self._doubts
             )
             for name, metric in METRICS.items()
             if metric.reads == "threshold"
         }
         nearest = None if self._contradiction is None else self._contradiction.table(number)
-        table = recover_at(self.tally, self.evidence.assumptions, number) if nearest is None else nearest
+        table = recover_at(self._values.tally, self._values.assumptions, number) if nearest is None else nearest
         return OperatingPoint(number, table, FrozenMapping(found))
 
     def best_threshold(self, metric: str = "f1", **parameters: Any) -> float:
         """The threshold at which a metric is best; the highest one if several are."""
-        return best_threshold(self.evidence, metric, **parameters)
+        return best_threshold(self._values, metric, **parameters)
+
+    def _refuse_within(self, what: str) -> None:
+        if self.within is not None:
+            raise PulensError(
+                f"{what} is known for labels that are random among all rows, and here they are random within "
+                f"{self.within.cells.words} only. Ask evaluation.pooled for it, which leaves the cells out, or one "
+                "cell by itself (--where)."
+            )
 
     def bounds(self, *, band: str = "dkw-two-sample", approach: str = "positives", confidence: float = 0.95) -> Bounds:
         """What the curves and any metric can be, given a band on the ranks of the labelled rows: paper 001."""
+        self._refuse_within("a band on curves")
         return bounds(self.evidence, band=band, approach=approach, confidence=confidence)
 
     def sensitivity(self, metric: str, *, factor: float, favours: Direction = "high", **options: Any) -> Sensitivity:
@@ -237,10 +277,12 @@ class Evaluation:
         >>> print(evaluation.sensitivity("recall", factor=2))
         recall 0.667, [0.500, 0.667] if high scores were labelled up to 2 times as often
         """
+        self._refuse_within("sensitivity")
         return sensitivity(self.evidence, metric, factor=factor, favours=favours, **self._at_own(metric, options))
 
     def sensitivity_curve(self, metric: str, *, factors: Any = None, **options: Any) -> tuple[Curve, Curve]:
         """Lowest and highest value of a metric against the factor by which labelling favours high scores."""
+        self._refuse_within("sensitivity")
         return sensitivity_curve(self.evidence, metric, factors=factors, **self._at_own(metric, options))
 
     def robustness(self, statement: str, *, favours: Direction = "high", **options: Any) -> Robustness:
@@ -250,6 +292,7 @@ class Evaluation:
         >>> round(evaluation.robustness("recall > 0.5").factor, 6)
         2.0
         """
+        self._refuse_within("robustness")
         metric = statement.split()[0] if isinstance(statement, str) and statement.split() else ""
         return robustness(self.evidence, statement, favours=favours, **self._at_own(metric, options))
 
@@ -284,6 +327,7 @@ class Evaluation:
             "warnings": list(self.warnings),
             **({} if self.audit is None else {"audit": self.audit.to_dict()}),
             **({} if self.identified is None else {"identified": self.identified.to_dict()}),
+            **({} if self.cells is None else {"within": self.cells.to_dict()}),
         }
 
     def __getstate__(self) -> dict[str, Any]:
@@ -337,8 +381,8 @@ def evaluate(
     labels: Any,
     scores: Any = None,
     *,
-    class_prior: GivenPrior | ClassPrior | str | None = None,
-    unlabelled_prior: GivenPrior | None = None,
+    class_prior: GivenPrior | ClassPrior | str | Mapping[Any, Any] | None = None,
+    unlabelled_prior: GivenPrior | Mapping[Any, Any] | None = None,
     label_noise: float = 0.0,
     scenario: str = DEFAULT_SCENARIO,
     threshold: float | None = None,
@@ -353,6 +397,8 @@ def evaluate(
     reviewed_above: float | None = None,
     reviewed_below_share: float | None = None,
     id: str | None = None,
+    labelled_within: Any = None,
+    split: str | None = None,
     **reading: Any,
 ) -> Evaluation:
     r"""Recover how a classifier performs on positives versus negatives from positive and unlabelled rows.
@@ -399,6 +445,16 @@ def evaluate(
         :func:`pulens.read_reviews`. The answer's ``audit`` holds what they prove without any assumption about
         labelling; checked rows count as unlabelled ones that were looked at, and settle the class prior unless
         another was given.
+    labelled_within
+        A column (or several, which cross) within whose values labels are a random draw of the positives, though
+        their rate differs between values: clinics, channels, months. Beside arrays, one value per row. Then
+        ``class_prior`` may be a mapping from cell to number, range or ``ClassPrior``; a number or range is that of all
+        rows and is split among cells; without one each cell's is estimated, and small cells borrow from the others.
+        ``audit`` may map cells to (positives, checked). ``evaluation.cells`` has a row per cell and
+        ``evaluation.pooled`` the numbers without cells. See docs/have/several_places.md.
+    split
+        How one class prior of all rows divides among the cells: ``"estimated"`` (the default) as estimates from the
+        cells' scores say, ``"equal"`` the same share in every cell.
 
     The recovery solves :math:`\eta_{pu} = \alpha\gamma + (1-\alpha)\eta` and
     :math:`\gamma_{pu} = \beta\gamma + (1-\beta)\eta` at every threshold: paper 003, equations 1 to 4.
@@ -415,6 +471,14 @@ def evaluate(
     asked = ReviewsAsked(
         reviews=reviews, reviewed_above=reviewed_above, reviewed_below_share=reviewed_below_share, id=id
     )
+    if labelled_within is not None:
+        from pulens.doors.within import evaluate_within
+
+        asked.refuse_within_cells()
+        return evaluate_within(
+            labels, scores, labelled_within, question, said, threshold, split or "estimated", multiple
+        )
+    refuse_without_cells(question, split)
     checked = None if asked.is_silent else _checked_rows(labels, scores, said, asked, question)
     if checked is None:
         evidence = within_what_is_possible(question.evidence(labels, scores, said))
@@ -450,6 +514,18 @@ def _checked_rows(
     )
 
 
+def refuse_without_cells(question: Question, split: str | None) -> None:
+    """What is said of single cells means nothing where none are named."""
+    if split is not None:
+        raise PulensError(f"split={split!r} divides positives among cells: name their column with labelled_within=.")
+    for name in ("class_prior", "unlabelled_prior", "audit"):
+        if isinstance(getattr(question, name), Mapping):
+            raise PulensError(
+                f"{name} is a mapping, which is for cells (labelled_within= names their column) or for segments "
+                "(pulens.evaluate_by): give one number or range."
+            )
+
+
 def best_threshold(evidence: Evidence, metric: str = "f1", **parameters: Any) -> float:
     """The threshold at which a metric is best, among the scores that occur; the highest one if several are."""
     facts = find(metric)
@@ -471,9 +547,11 @@ class _Estimates(Mapping[str, Estimate]):
         self,
         evidence: Evidence,
         threshold: float,
-        doubts: Doubts | None = None,
+        doubts: Doubts | CellDoubts | None = None,
         contradiction: Contradiction | None = None,
+        within: CellEvidence | None = None,
     ) -> None:
+        self._within = within
         self._asked: dict[str, Any] = {"threshold": threshold, "doubts": doubts, "contradiction": contradiction}
         self._evidence = evidence
         self._found: dict[str, Estimate] = {}
@@ -482,7 +560,9 @@ class _Estimates(Mapping[str, Estimate]):
         if name not in self._found:
             if name not in METRICS or not METRICS[name].listed:
                 raise KeyError(name)
-            self._found[name] = estimate(name, METRICS[name], self._evidence, **self._asked)
+            self._found[name] = within_cells(
+                estimate(name, METRICS[name], self._evidence, **self._asked), self._within, self._asked["doubts"]
+            )
         return self._found[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -341,6 +341,11 @@ def evaluate_by(
     >>> {site: round(evaluation.class_prior.value, 3) for site, evaluation in found.items()}
     {1: 0.6, 2: 0.7}
     """
+    if options.pop("labelled_within", None) is not None or options.pop("split", None) is not None:
+        raise PulensError(
+            "labelled_within adds cells up to one evaluation (pulens.evaluate), and segments stay apart: labels are "
+            "taken to be random within each of them. Leave labelled_within and split out."
+        )
     names, multiple = tuple(metrics), check_multiple(worlds)
     for name in names:
         find(name)

@@ -17,6 +17,8 @@ from pulens.errors import InputError, listed, nearest, shown
 
 LARGEST_WEIGHT = 1e12
 SMALLEST_WEIGHT = 1e-9
+NULL = "(null)"  # how a missing value reads among the texts of crossed columns
+CROSSED = " / "  # between them
 
 RowName = Callable[[int], str]
 
@@ -345,6 +347,17 @@ def _parse_floats(array: NDArray[Any], name: str, row_name: RowName, first_row: 
                 "large for floating point. Drop or repair such rows first."
             ) from None
     return parsed
+
+
+def crossed(group_by: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    """The columns by which rows are told apart.
+
+    >>> crossed(None), crossed("site"), crossed(("site", "sex"))
+    ((), ('site',), ('site', 'sex'))
+    """
+    if group_by is None:
+        return ()
+    return (group_by,) if isinstance(group_by, str) else tuple(group_by)
 
 
 def find_column(wanted: str, available: Iterable[str], *, delimiter: str | None = None) -> str:

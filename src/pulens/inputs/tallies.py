@@ -16,7 +16,7 @@ from pulens.counts.sample import PUSample
 from pulens.counts.tally import Tally, Totals, check_counts
 from pulens.errors import InputError, cut, listed, shown
 from pulens.inputs.addresses import check_name, is_address, shown_address
-from pulens.inputs.columns import find_column
+from pulens.inputs.columns import CROSSED, NULL, crossed, find_column
 from pulens.inputs.engines.drive import BinErrors, check_scores_of, check_tolerance, count_jointly, count_tallies
 from pulens.inputs.files import joint_from_file, tally_from_file
 from pulens.inputs.frames import is_frame, open_frame
@@ -95,7 +95,7 @@ def read_tally(
 def read_tallies(
     source: Any,
     *,
-    group_by: str,
+    group_by: str | tuple[str, ...],
     table: Any = None,
     where: str | None = None,
     tolerance: float | None = None,
@@ -103,6 +103,8 @@ def read_tallies(
     **reading: Any,
 ) -> Mapping[Any, Tally]:
     """One tally per value of a column, in one pass over the rows; see :func:`read_tally`.
+
+    Several columns cross: a tally per combination of their values, named by their texts, ``"fr / f"``.
 
     >>> import polars
     >>> frame = polars.DataFrame({"score": [0.9, 0.7, 0.2], "label": [1, 0, 0], "country": ["fr", "fr", "de"]})
@@ -284,7 +286,7 @@ def _refuse_beside_counts(what: str, said: Mapping[str, Any]) -> None:
 def _engine(
     source: Any,
     reading: Reading,
-    group_by: str | None = None,
+    group_by: str | tuple[str, ...] | None = None,
     beside: tuple[str, ...] = (),
     kept: tuple[str, ...] = (),
 ) -> AbstractContextManager[Any] | None:
@@ -417,7 +419,7 @@ def _common_format(name: str, paths: list[Path], format: str | None) -> str:
     return kinds.pop()
 
 
-def _split_frame(source: Any, group_by: str, reading: Reading) -> Mapping[Any, Tally]:
+def _split_frame(source: Any, group_by: str | tuple[str, ...], reading: Reading) -> Mapping[Any, Tally]:
     """Segments of a table in memory."""
     from pulens.counts.tallies import Tallies
     from pulens.inputs.engines.counts import in_order, rows_of_segments
@@ -428,15 +430,14 @@ def _split_frame(source: Any, group_by: str, reading: Reading) -> Mapping[Any, T
         raise InputError(
             f"group_by={group_by!r} needs a table, a file or a database, got an object of type {type(source).__name__}."
         )
-    frame = open_frame(source, group_by)
-    segments = _segments_of(frame, group_by)
+    segments = segments_of(source, crossed(group_by))
     sample = read_sample(source, **reading.rows, allow_one_kind=True)
     if sample.weights is None:
-        names = in_order(segments.names)
-        places = {name: place for place, name in enumerate(names)}
+        ordered = in_order(segments.names)
+        places = {name: place for place, name in enumerate(ordered)}
         codes = np.array([places[name] for name in segments.names], np.int32)[segments.codes]
         return Tallies.from_increments(
-            names, codes, sample.scores, *((sample.labels == label).view(np.int8) for label in (1, 0, -1))
+            ordered, codes, sample.scores, *((sample.labels == label).view(np.int8) for label in (1, 0, -1))
         )
     found, rows = {}, rows_of_segments(segments)
     for segment in in_order(rows):
@@ -483,6 +484,21 @@ def _segments_of(frame: Any, group_by: str) -> CodedSegments:
     segments = np.empty(len(values), object)
     segments[:] = [None if value != value else value for value in values]
     return CodedSegments.of(segments)
+
+
+def segments_of(source: Any, names: tuple[str, ...]) -> CodedSegments:
+    """The segment of every row of a frame, by one column or several that cross."""
+    frame = open_frame(source, *names)
+    return _segments_of(frame, names[0]) if len(names) == 1 else _crossed_segments(frame, names)
+
+
+def _crossed_segments(frame: Any, names: tuple[str, ...]) -> CodedSegments:
+    """Combinations of columns, named by their texts."""
+    from pulens.inputs.engines.coded import CodedSegments
+
+    columns = [_segments_of(frame, name).tolist() for name in names]
+    texts = [CROSSED.join(NULL if value is None else str(value) for value in row) for row in zip(*columns, strict=True)]
+    return CodedSegments.of(np.array(texts, object))
 
 
 def check_tally(tally: Tally) -> None:

@@ -23,6 +23,7 @@ def comparison_head(comparison: Comparison) -> list[tuple[str, str]]:
         ("rows", f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({evidence.scenario}{noise})"),
         ("prior", str(comparison.class_prior)),
         ("labels", scenario_words(evidence.scenario)),
+        *([("within", f"labels random within {' and '.join(comparison.within)} only")] if comparison.within else []),
         ("models", f"{', '.join(comparison.models)}; {comparison.redraws:,} joint redraws of the rows"),
     ]
 

@@ -10,7 +10,7 @@ from pulens.comparison.answer import verdict
 from pulens.notice import Severity
 from pulens.report.comparison import p_words
 from pulens.report.html import render
-from pulens.report.words import counts_of, data_assumptions, prior_words, title_of
+from pulens.report.words import Assumption, counts_of, data_assumptions, prior_words, random_within, title_of
 
 if TYPE_CHECKING:
     from pulens.comparison import Comparison
@@ -47,7 +47,7 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         prior_sentence=prior_words(comparison.evidence),
         confidence=f"{comparison.confidence:.0%}",
         draws=f"{comparison.redraws:,}",
-        assumptions=data_assumptions(comparison.evidence),
+        assumptions=_assumptions(comparison),
         alarming=[notice for notice in comparison.notices if notice.severity > Severity.NOTE],
         notes=[notice for notice in comparison.notices if notice.severity == Severity.NOTE],
         metrics=[_tables(comparison, name) for name in comparison.estimates],
@@ -142,3 +142,8 @@ def _ends(interval: Interval | None, sign: str = "") -> str:
 
 def _plain(number: float) -> float | None:
     return float(number) if math.isfinite(number) else None
+
+
+def _assumptions(comparison: Comparison) -> tuple[Assumption, ...]:
+    found = data_assumptions(comparison.evidence)
+    return (random_within(" and ".join(comparison.within)), *found[1:]) if comparison.within else found

@@ -9,8 +9,11 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from pulens._version import __version__
+from pulens.errors import PulensError
 from pulens.metrics import METRICS, leading
 from pulens.notice import Severity
+from pulens.report.cells import cell_header, cell_rows
+from pulens.report.cells_page import cells_data
 from pulens.report.page_data import page_data
 from pulens.report.summary import Row, Summary, summarise
 from pulens.report.text import AGAINST
@@ -43,7 +46,13 @@ def evaluation_page(
     True
     """
     summary = summarise(evaluation)
-    data = page_data(evaluation, summary)
+    within = evaluation.within
+    data = page_data(evaluation, summary) if within is None else cells_data(evaluation, within, summary)
+    if scores_are is not None and within is not None:
+        raise PulensError(
+            "a reliability diagram is known for labels that are random among all rows, and here they are random "
+            f"within {within.cells.words} only: leave --scores-are out, or --within."
+        )
     if scores_are is not None:
         data["reliability"] = _reliability(evaluation, scores_are)
     audit = _audit(evaluation, summary)
@@ -77,6 +86,8 @@ def evaluation_page(
         has_sensitivity=data["sensitivity"] is not None,
         has_bounds=data["bounds"],
         has_reliability=scores_are is not None,
+        cells=None if summary.cells is None else (cell_header(summary.cells), cell_rows(summary.cells)),
+        cell_sentences=() if summary.cells is None else summary.cells.sentences,
         next_steps=[(step.sentence, step.call if typed is None else step.shell(typed)) for step in summary.next_steps],
         thinning=thinning_words(data["thinning"]),
         interval_name="" if interval is None else "range" if confidence is None else f"{confidence:.0%} interval",

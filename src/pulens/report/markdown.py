@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pulens.cells import CellTable
 from pulens.report.audit_summary import (
     IF_RANDOM,
     NOTHING_ASSUMED,
@@ -14,6 +15,7 @@ from pulens.report.audit_summary import (
     limits,
     number,
 )
+from pulens.report.cells import cell_header, cell_rows
 from pulens.report.summary import Row, Summary, summarise
 
 if TYPE_CHECKING:
@@ -49,6 +51,8 @@ def evaluation_markdown(
         "",
         *_table(summary.threshold_title, summary, summary.at_threshold),
     ]
+    if summary.cells is not None:
+        lines += ["", *_cells(summary.cells)]
     if summary.legend:
         lines += ["", plain(summary.legend)]
     lines += _next(summary, typed)
@@ -95,6 +99,15 @@ def _audit(audit: AuditSummary) -> list[str]:
         lines += ["", f"{plain(audit.curve_words)}, highest scores first:", ""]
         lines += [f"- {plain(name)}: {plain(rate)}" for name, rate in audit.curve]
     return lines
+
+
+def _cells(table: CellTable) -> list[str]:
+    """The cells within which labels are random."""
+    header = cell_header(table)
+    lines = [f"## Labels random within {plain(table.words)}", "", f"| {' | '.join(map(plain, header))} |"]
+    lines += [f"| --- |{' ---: |' * (len(header) - 1)}"]
+    lines += [f"| {' | '.join(map(plain, cells))} |" for cells in cell_rows(table)]
+    return [*lines, "", *(f"{plain(sentence)}  " for sentence in table.sentences)]
 
 
 def _table(title: str, summary: Summary, rows: tuple[Row, ...]) -> list[str]:

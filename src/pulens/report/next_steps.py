@@ -103,7 +103,8 @@ def next_steps(evaluation: Evaluation) -> tuple[NextStep, ...]:
     settled = evaluation.class_prior.method.startswith("audit") and evaluation.audit is not None
     say = None if settled else _say_prior(evaluation)
     about_the_prior = [step for step in (say, _audit(evaluation)) if step is not None]
-    about_labelling = [] if evaluation.evidence.label_noise else [_sensitivity()]
+    has_none = bool(evaluation.evidence.label_noise) or evaluation.within is not None
+    about_labelling = [] if has_none else [_sensitivity()]
     labels_first = _labels_doubted(evaluation) or not _prior_limits(evaluation)
     steps = [*about_labelling, *about_the_prior] if labels_first else [*about_the_prior, *about_labelling]
     return tuple(steps[:MOST_STEPS])

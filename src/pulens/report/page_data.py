@@ -44,7 +44,7 @@ def page_data(evaluation: Evaluation, summary: Summary, thinned: Thinned | None 
     thinned = thinned or thin(tally, keep=(evaluation.threshold,))
     limit = largest_possible_prior(evidence, thinned.tally)
     top = track_end(evidence, limit)
-    thinning = _thinning(evidence, thinned, min(limit, top))
+    thinning = thinning_data(evidence, thinned, min(limit, top))
     return {
         "verdict": list(summary.verdict),
         "interval_name": summary.interval_name,
@@ -64,7 +64,7 @@ def page_data(evaluation: Evaluation, summary: Summary, thinned: Thinned | None 
         "prior": prior_data(evidence, limit, top),
         "labelling": _labelling(evaluation, summary),
         "threshold": evaluation.threshold if math.isfinite(evaluation.threshold) else None,
-        "metrics": [_metric(row, evaluation) for row in (*summary.ranking, *summary.at_threshold)],
+        "metrics": [metric_data(row, evaluation) for row in (*summary.ranking, *summary.at_threshold)],
         "histogram": histogram(tally),
         "confidence": None if evaluation.resampling is None else evaluation.resampling.confidence,
         "scenarios": {str(scenario): scenario_data(evaluation, scenario, thinned) for scenario in Scenario},
@@ -87,7 +87,7 @@ def scenario_data(evaluation: Evaluation, scenario: Scenario, thinned: Thinned) 
         "limit": prior["limit"],
         "population": evidence.target_population,
         "area_offsets": _area_offsets(evaluation, evidence, top),
-        "missing": _thinning(evidence, thinned, min(limit, top)).get("average_precision"),
+        "missing": thinning_data(evidence, thinned, min(limit, top)).get("average_precision"),
     }
 
 
@@ -201,7 +201,8 @@ def _labelling(evaluation: Evaluation, summary: Summary) -> dict[str, Any] | Non
     return {**found.to_dict(), "verdict": list(summary.verdict), "cells": cells}
 
 
-def _metric(row: Row, evaluation: Evaluation) -> dict[str, Any]:
+def metric_data(row: Row, evaluation: Evaluation) -> dict[str, Any]:
+    """A metric as the page's script has it: the report's numbers and the facts that decide when they still hold."""
     name = row.name
     facts = METRICS[name]
     recovered, uncorrected = evaluation.estimates[name], evaluation.uncorrected[name]
@@ -262,7 +263,7 @@ def _sensitivity(evaluation: Evaluation, thinned: Thinned) -> dict[str, Any] | N
     return {"factors": factors.tolist(), "areas": areas}
 
 
-def _thinning(evidence: Evidence, thinned: Thinned, top: float) -> dict[str, Any]:
+def thinning_data(evidence: Evidence, thinned: Thinned, top: float) -> dict[str, Any]:
     """What was left out, and what that changes: bounds for curves, a correction for average precision.
 
     Average precision over fewer thresholds is a little off. By how much is found at priors up to the largest that the

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from pulens.cells import CellTable
 from pulens.estimate import Estimate
 from pulens.metrics import METRICS
 from pulens.notice import Notice
@@ -83,6 +84,7 @@ class Summary:
     assumptions: tuple[Assumption, ...] = ()
     next_steps: tuple[NextStep, ...] = ()
     prior_hardly_known: bool = False
+    cells: CellTable | None = None  # within which labels are random
     scenario: str = ""  # in plain words, with the numbers that the other scenario would move
     audit: AuditSummary | None = None
 
@@ -140,6 +142,7 @@ def summarise(evaluation: Evaluation, way: str = "both") -> Summary:
         assumptions(evaluation),
         next_steps(evaluation),
         hardly_known,
+        evaluation.cells,
         scenario_sentence(evaluation.other_scenario, way),
         _audit(evaluation),
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pulens.notice import Notice
 from pulens.report.audit_text import audit_block
+from pulens.report.cells import shown_cells
 from pulens.report.summary import Row, Summary, summarise
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def evaluation_text(evaluation: Evaluation) -> str:
         _header(summary, f"at threshold {summary.threshold}"),
         *(_line(summary, row) for row in summary.at_threshold),
     ]
+    lines += _cells(summary)
     if summary.legend:
         lines += ["", *textwrap.wrap(summary.legend, WIDTH, subsequent_indent="  ")]
     above = AGAINST if summary.audit is not None else ""  # said before the numbers that it speaks of
@@ -49,6 +51,16 @@ def evaluation_text(evaluation: Evaluation) -> str:
 
 def _notice(notice: Notice) -> list[str]:
     return ["", *textwrap.wrap(f"{notice.severity.name.lower()}: {notice}", WIDTH, subsequent_indent="  ")]
+
+
+def _cells(summary: Summary) -> list[str]:
+    """The cells within which labels are random, and what they say together."""
+    if summary.cells is None:
+        return []
+    lines = ["", *shown_cells(summary.cells), ""]
+    for sentence in summary.cells.sentences:
+        lines += textwrap.wrap(sentence, WIDTH)
+    return lines
 
 
 def _next(summary: Summary) -> list[str]:

@@ -237,6 +237,8 @@ def threshold_sentence(threshold: float, precision: Estimate, recall: Estimate) 
 def assumptions(evaluation: Evaluation) -> tuple[Assumption, ...]:
     """What an evaluation takes for granted: the data's assumptions, and that the threshold is to stay."""
     found = data_assumptions(evaluation.evidence)
+    if evaluation.within is not None:
+        found = (random_within(evaluation.within.cells.words), *found[1:])
     if evaluation.threshold_choice in ("given", "fixed before the check"):
         return found
     return (
@@ -246,6 +248,15 @@ def assumptions(evaluation: Evaluation) -> tuple[Assumption, ...]:
             "Choosing the threshold on the same rows that judge it.",
             "Numbers at the threshold flatter a little; fix it beforehand or use fresh rows.",
         ),
+    )
+
+
+def random_within(columns: str) -> Assumption:
+    """What takes the place of random labels among all positives."""
+    return Assumption(
+        f"Within each cell of {columns} labelled positives are a random draw of its positives.",
+        "Easy or high-scoring cases being confirmed first within a cell; cells that hold several habits of labelling.",
+        "Recall and ROC AUC come out too high; the false positive rate too low.",
     )
 
 

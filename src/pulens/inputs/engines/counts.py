@@ -20,7 +20,7 @@ LABELS_LIMIT = 10_000  # label values that an engine may report
 KEYS_LIMIT = 1_000_000  # the same per segment: some 300 MB while they are looked through
 
 
-def keys_limit(group_by: str | None) -> int:
+def keys_limit(group_by: str | tuple[str, ...] | None) -> int:
     """How many combinations of label value and segment a survey may have.
 
     >>> keys_limit(None), keys_limit("country")
@@ -167,7 +167,7 @@ class Engine(Protocol):
     """Something that can group rows by itself, so that only counts leave it."""
 
     columns: Columns
-    group_by: str | None
+    group_by: str | tuple[str, ...] | None
     score_type: np.dtype[Any]  # float32 where the engine keeps scores so
 
     def survey(self) -> list[Surveyed]:

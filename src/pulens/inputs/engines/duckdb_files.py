@@ -13,7 +13,7 @@ from typing import Any
 
 from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, MissingDependencyError, cut, listed, nearest, shown
-from pulens.inputs.columns import Columns, find_column
+from pulens.inputs.columns import Columns, crossed, find_column
 from pulens.inputs.engines.lazy import LONGEST_REASON, LazyEngine, explained
 from pulens.inputs.engines.stopping import stopped_by_ctrl_c
 from pulens.inputs.tables.arrow import write_as_parquet
@@ -40,7 +40,7 @@ def open_files(
     *,
     format: str,
     delimiter: str | None = None,
-    group_by: str | None = None,
+    group_by: str | tuple[str, ...] | None = None,
     where: str | None = None,
     beside: tuple[str, ...] = (),
     kept: tuple[str, ...] = (),
@@ -49,7 +49,7 @@ def open_files(
     named = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more files"
     with ExitStack() as stack:
         connection = stack.enter_context(_connection())
-        _check_names(paths[0], format, delimiter, (*columns.names, *beside, *kept, group_by))
+        _check_names(paths[0], format, delimiter, (*columns.names, *beside, *kept, *crossed(group_by)))
         read = paths
         if format == "arrow":
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pulens-"))
@@ -141,7 +141,7 @@ class FileEngine(LazyEngine):
         relation: Any,
         columns: Columns,
         texts: dict[str, str],
-        group_by: str | None,
+        group_by: str | tuple[str, ...] | None,
         beside: tuple[str, ...] = (),
     ) -> None:
         super().__init__(relation, columns, group_by=group_by, beside=beside)
@@ -164,7 +164,7 @@ def open_database(
     table: str | None,
     columns: Columns,
     *,
-    group_by: str | None = None,
+    group_by: str | tuple[str, ...] | None = None,
     where: str | None = None,
     beside: tuple[str, ...] = (),
 ) -> Iterator[LazyEngine]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, PulensError, cut, shown
-from pulens.inputs.columns import Columns, find_column
+from pulens.inputs.columns import CROSSED, NULL, Columns, crossed, find_column
 from pulens.inputs.engines.coded import CodedSegments
 from pulens.inputs.engines.counts import LARGEST, Codes, EngineCounts, Surveyed, Within, keys_limit
 from pulens.inputs.engines.keyed import Drawing, with_md5
@@ -42,7 +42,7 @@ class LazyEngine:
         table: Any,
         columns: Columns,
         *,
-        group_by: str | None = None,
+        group_by: str | tuple[str, ...] | None = None,
         where: str | None = None,
         beside: tuple[str, ...] = (),
     ) -> None:
@@ -53,7 +53,7 @@ class LazyEngine:
             frame = nw.from_native(_filtered(frame.to_native(), where))
         self.columns, self.group_by = columns, group_by
         if _speaks_sql(frame.to_native()):  # a schema holds a column once, the table itself perhaps twice
-            for name in (*columns.names, *beside, *([] if group_by is None else [group_by])):
+            for name in (*columns.names, *beside, *crossed(group_by)):
                 find_column(name, frame.to_native().columns)
         with explained("the table"):
             schema = frame.collect_schema()
@@ -74,12 +74,13 @@ class LazyEngine:
         if columns.weight is not None:
             chosen.append(self._number(schema, columns.weight, "weights").alias(WEIGHT))
         if group_by is not None:
-            if _type_of(schema, group_by).is_nested():
-                raise InputError(
-                    f"column {shown(group_by)} must hold one value per row to tell segments by, but the table holds "
-                    f"{_type_of(schema, group_by)}."
-                )
-            chosen.append(nw.col(group_by).alias(SEGMENT))
+            for name in crossed(group_by):
+                if _type_of(schema, name).is_nested():
+                    raise InputError(
+                        f"column {shown(name)} must hold one value per row to tell segments by, but the table holds "
+                        f"{_type_of(schema, name)}."
+                    )
+            chosen.append(self._segment(crossed(group_by)).alias(SEGMENT))
         # further scores of the same rows, for joint counts
         self._beside = [f"{SCORE}_{place}" for place in range(len(beside))]
         chosen += [
@@ -87,6 +88,13 @@ class LazyEngine:
         ]
         self._rows = frame.select(*chosen)
         self._frame, self._schema = frame, schema
+
+    def _segment(self, names: tuple[str, ...]) -> Any:
+        """A column's values as they are; of several that cross, their texts."""
+        if len(names) == 1:
+            return self._nw.col(names[0])
+        texts = [self._nw.col(name).cast(self._nw.String).fill_null(NULL) for name in names]
+        return self._nw.concat_str(texts, separator=CROSSED)
 
     def _number(self, schema: Any, column: str, kind: str) -> Any:
         kept = _type_of(schema, column)

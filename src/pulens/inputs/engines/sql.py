@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, MissingDependencyError, PulensError, cut, listed, nearest, one_message, shown
 from pulens.inputs.addresses import check_database_file, shown_address, without_secrets
-from pulens.inputs.columns import Columns, find_column
+from pulens.inputs.columns import CROSSED, NULL, Columns, crossed, find_column
 from pulens.inputs.engines.coded import CodedSegments
 from pulens.inputs.engines.counts import LARGEST, Codes, EngineCounts, Surveyed, Within, keys_limit
 from pulens.inputs.engines.keyed import Drawing, md5_text
@@ -33,7 +33,7 @@ def open_sql(
     table: Any,
     columns: Columns,
     *,
-    group_by: str | None = None,
+    group_by: str | tuple[str, ...] | None = None,
     where: str | None = None,
     beside: tuple[str, ...] = (),
 ) -> Iterator[SqlEngine]:
@@ -152,7 +152,7 @@ class SqlEngine:
         connection: Any,
         table: Any,
         columns: Columns,
-        group_by: str | None,
+        group_by: str | tuple[str, ...] | None,
         where: str | None,
         beside: tuple[str, ...] = (),
     ) -> None:
@@ -161,7 +161,7 @@ class SqlEngine:
         # the condition is SQL by the user's own hand, put into brackets as it is
         self._conditions = [] if where is None else [sa.literal_column(f"({where})")]
         names = [str(column.name) for column in table.c]
-        for name in (*columns.names, *beside, *([] if group_by is None else [group_by])):
+        for name in (*columns.names, *beside, *crossed(group_by)):
             find_column(name, names)
         self.score_type, *self.beside_types = [self._precision(name) for name in (columns.score, *beside)]
         self._score = self._number(columns.score, "scores")
@@ -171,7 +171,17 @@ class SqlEngine:
         self._label = table.c[columns.label]
         if not isinstance(self._label.type, sa.Integer | sa.Float | sa.String | sa.Boolean):
             self._label = sa.cast(self._label, sa.String(200))
-        self._segment = [] if group_by is None else [table.c[group_by]]
+        self._segment = [] if group_by is None else [self._told_apart(crossed(group_by))]
+
+    def _told_apart(self, names: tuple[str, ...]) -> Any:
+        """A column's values as they are; of several that cross, their texts."""
+        sa, columns = self._sa, [self._table.c[name] for name in names]
+        if len(columns) == 1:
+            return columns[0]
+        first, *others = (sa.func.coalesce(sa.cast(column, sa.String(200)), NULL) for column in columns)
+        for text in others:
+            first = first + sa.literal(CROSSED) + text
+        return first
 
     def _number(self, name: str, kind: str) -> Any:
         sa, column = self._sa, self._table.c[name]

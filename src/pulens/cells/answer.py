@@ -1,0 +1,267 @@
+"""The cells as an answer: a row for each, what the split can do, whether they matter, what they change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from pulens.cells.doubts import CellDoubts
+from pulens.cells.equal_rates import EqualRates, rates_test
+from pulens.cells.evidence import CellEvidence
+from pulens.cells.split import SplitRange, split_range
+from pulens.errors import listed
+from pulens.estimate import Estimate, Interval
+from pulens.intervals.kernels.resampling import Resampling
+from pulens.notice import Notice, Severity
+
+LARGE_SHARE = 0.05  # of the positives in cells without a label, from which on that is a warning
+DIFFERENT = 0.05  # p-value below which cells are said to label differently
+
+
+@dataclass(frozen=True, slots=True)
+class CellRow:
+    """One cell: its rows, its class prior, what of its positives is found and labelled, and its share of them.
+
+    ``label_rate`` is that of the cell's positives in the single set; in case-control data, where labelled rows are a
+    sample of their own, it is over that of all cells (1: as often as on average).
+    """
+
+    name: str
+    labelled: float
+    unlabelled: float
+    known_negative: float
+    class_prior: float
+    prior_interval: Interval | None
+    recall: float  # nan without labelled rows
+    recall_interval: Interval | None
+    label_rate: float
+    share_of_positives: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        return {
+            "cell": self.name,
+            "labelled": self.labelled,
+            "unlabelled": self.unlabelled,
+            "known_negative": self.known_negative,
+            "class_prior": {
+                "value": self.class_prior,
+                **({} if self.prior_interval is None else self.prior_interval.to_dict()),
+            },
+            "recall": {
+                "value": None if math.isnan(self.recall) else self.recall,
+                **({} if self.recall_interval is None else self.recall_interval.to_dict()),
+            },
+            "label_rate": None if math.isnan(self.label_rate) else self.label_rate,
+            "share_of_positives": self.share_of_positives,
+        }
+
+
+@dataclass(frozen=True)
+class CellTable(Sequence[CellRow]):
+    """A row per cell, with what all of them say together; prints itself."""
+
+    columns: tuple[str, ...]
+    rows: tuple[CellRow, ...]
+    method: str
+    whatever_the_split: SplitRange
+    equal_rates: EqualRates | None
+    changes: Mapping[str, tuple[float, float]]  # (without cells, within)
+    rate_is_relative: bool = False
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, str):
+            return next(row for row in self.rows if row.name == place)
+        return self.rows[place]
+
+    def __iter__(self) -> Iterator[CellRow]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def words(self) -> str:
+        return " and ".join(self.columns)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What changed, what the split can do, whether the cells matter."""
+        found = []
+        if "recall" in self.changes:
+            before, after = self.changes["recall"]
+            found.append(f"Recall without cells would be {before:.3f}; within {self.words} it is {after:.3f}.")
+        found.append(
+            f"However the positives divide among the {len(self)} cells, recall lies between "
+            f"{self.whatever_the_split.low:.3f} and {self.whatever_the_split.high:.3f}."
+        )
+        if self.equal_rates is not None:
+            chance = self.equal_rates.p_value
+            often = f"p {chance:.2g}" if chance >= 1e-4 else "p below 0.0001"
+            said = "differs between cells" if chance < DIFFERENT else "may be the same in all cells"
+            found.append(f"The rate at which positives are labelled {said} ({often}).")
+        return tuple(found)
+
+    def __str__(self) -> str:
+        rate = "relative rate" if self.rate_is_relative else "label rate"
+        width = min(max([len(row.name) for row in self.rows] + [len(self.words)]), 30)
+        head = f"{self.words[:width]:<{width}}{'labelled':>10}{'unlabelled':>12}{'prior':>8}{'recall':>8}"
+        lines = [f"{head}{rate:>15}{'of positives':>14}"]
+        for row in self.rows:
+            recall = "-" if math.isnan(row.recall) else f"{row.recall:.3f}"
+            often = "-" if math.isnan(row.label_rate) else f"{row.label_rate:.3f}"
+            lines.append(
+                f"{row.name[:width]:<{width}}{row.labelled:>10,.6g}{row.unlabelled:>12,.10g}{row.class_prior:>8.3f}"
+                f"{recall:>8}{often:>15}{row.share_of_positives:>14.3f}"
+            )
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        return {
+            "columns": list(self.columns),
+            "class_priors": self.method,
+            "cells": [row.to_dict() for row in self.rows],
+            "whatever_the_split": {"recall": self.whatever_the_split.to_dict()},
+            "equal_rates": None if self.equal_rates is None else self.equal_rates.to_dict(),
+            "changes": {
+                name: {"pooled": _plain(before), "within": _plain(after)}
+                for name, (before, after) in self.changes.items()
+            },
+        }
+
+
+def cell_table(
+    evidence: CellEvidence,
+    threshold: float,
+    doubts: CellDoubts | None,
+    within: Mapping[str, Estimate],
+    pooled: Mapping[str, Estimate],
+) -> CellTable:
+    """The cells of an evaluation, beside the numbers without them."""
+    cells, totals = evidence.cells, evidence.cells.totals
+    held, weights = evidence.positives(), evidence.weights()
+    recalls = np.clip(evidence.recalls(threshold), 0.0, 1.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rates = np.where(held > 0, totals[:, 0] * (1 - evidence.label_noise) / held, np.nan)
+        if not evidence.is_single:
+            rates = rates / (totals[:, 0].sum() / held.sum())
+        priors = held / np.maximum(evidence.list_rows, 1e-300)
+    rows = [
+        CellRow(
+            name,
+            float(totals[place, 0]),
+            float(totals[place, 1]),
+            float(totals[place, 2]),
+            float(priors[place]),
+            prior_interval(evidence, place),
+            float(recalls[place]),
+            _recall_interval(evidence, place, threshold, doubts),
+            float(rates[place]),
+            float(weights[place]),
+        )
+        for place, name in enumerate(cells.names)
+    ]
+    changes = {name: (pooled[name].value, found.value) for name, found in within.items()}
+    return CellTable(
+        cells.columns,
+        tuple(rows),
+        evidence.priors.method,
+        split_range(evidence, threshold),
+        rates_test(evidence),
+        changes,
+        not evidence.is_single,
+    )
+
+
+def prior_interval(evidence: CellEvidence, place: int) -> Interval | None:
+    """Of the cell's class prior, as far as it is in doubt."""
+    priors, totals = evidence.priors, evidence.cells.totals[place]
+    if priors.treatment == "exact":
+        return None
+    if priors.treatment == "drawn" and priors.draws is not None:
+        low, high = np.quantile(priors.draws[:, place], [0.025, 0.975])
+        confidence: float | None = 0.95
+    elif priors.along:
+        shares = [setting.shares[place] for setting in priors.along]
+        low, high, confidence = min(shares), max(shares), None
+    else:
+        assert priors.low is not None
+        assert priors.high is not None
+        low, high, confidence = priors.low[place], priors.high[place], None
+    if evidence.is_single:
+        known = (1 - evidence.label_noise) * totals[0]
+        low, high = ((known + end * totals[1]) / totals.sum() for end in (low, high))
+    return None if high - low < 1e-12 else Interval(float(low), float(high), confidence, evidence.priors.method)
+
+
+def _recall_interval(
+    evidence: CellEvidence, place: int, threshold: float, doubts: CellDoubts | None
+) -> Interval | None:
+    if doubts is None or not evidence.cells.totals[place, 0] or evidence.label_noise:
+        return None
+    tail, confidence = doubts.resampling.tail, doubts.resampling.confidence
+    low, high = np.quantile(doubts.rates.drawn(threshold).rates[:, place, 0], [tail, 1 - tail])
+    return Interval(float(low), float(high), confidence, "Beta with a borrowed row")
+
+
+def cell_notices(evidence: CellEvidence) -> list[Notice]:
+    """What to know about cells: those without a label, those without unlabelled rows."""
+    totals, weights = evidence.cells.totals, evidence.weights()
+    found = []
+    empty = totals[:, 0] == 0
+    if empty.any():
+        share = float(weights[empty].sum())
+        names = [name for name, none in zip(evidence.cells.names, empty, strict=True) if none]
+        found.append(
+            Notice(
+                Severity.WARNING if share > LARGE_SHARE else Severity.NOTE,
+                "cells-without-labels",
+                f"{len(names)} of {len(evidence.cells)} cells ({listed(names, limit=5)}) have no labelled row: their "
+                f"recall is unknown and taken to be that of the others. They hold {share:.1%} of the positives.",
+            )
+        )
+    unused = (totals[:, 1] == 0) & (totals[:, 0] > 0)
+    if unused.any() and not evidence.is_single:
+        names = [name for name, none in zip(evidence.cells.names, unused, strict=True) if none]
+        found.append(
+            Notice(
+                Severity.WARNING,
+                "cells-not-in-the-list",
+                f"{len(names)} cells ({listed(names, limit=5)}) have labelled rows and no unlabelled ones: no positive "
+                f"of the population is there, so their {totals[unused, 0].sum():,.10g} labelled rows do not count.",
+            )
+        )
+    return found
+
+
+def _plain(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def within_cells(found: Estimate, evidence: CellEvidence | None, doubts: Any = None) -> Estimate:
+    """An estimate that says what it rests on, and what the cells' class priors alone leave open of it."""
+    from pulens.metrics import find
+
+    if evidence is None:
+        return found
+    metric, priors = find(found.metric), evidence.priors
+    if metric.ignores_class_prior or metric.counted:
+        return replace(found, rests_on=())
+    origin = "estimated" if priors.is_estimated else priors.method
+    taken = [f"random labelling within {evidence.cells.words}", f"class prior ({origin})"]
+    taken += ["label noise (given)"] if evidence.label_noise else []
+    if found.undefined_because or priors.treatment == "exact":
+        return replace(found, rests_on=tuple(taken))
+    asked = doubts if isinstance(doubts, CellDoubts) else CellDoubts(evidence, Resampling())
+    reach = asked.of_prior(metric, found.value, found.threshold)
+    if reach is None:
+        return replace(found, rests_on=tuple(taken))
+    interval = reach if doubts is None else found.interval
+    return replace(found, interval=interval, sources={**found.sources, "class prior": reach}, rests_on=tuple(taken))

@@ -1,0 +1,93 @@
+"""The class priors of cells as an answer of their own: each cell's, what its rows say alone, and that of all rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pulens.cells.answer import prior_interval
+from pulens.cells.evidence import CellEvidence
+from pulens.estimate import Interval
+from pulens.priors import ClassPrior
+
+
+@dataclass(frozen=True, slots=True)
+class CellPriorRow:
+    """One cell: its rows, its class prior after borrowing from the others, and what its own rows say."""
+
+    name: str
+    labelled: float
+    unlabelled: float
+    value: float
+    interval: Interval | None
+    alone: ClassPrior | None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "cell": self.name,
+            "labelled": self.labelled,
+            "unlabelled": self.unlabelled,
+            "class_prior": {"value": self.value, **({} if self.interval is None else self.interval.to_dict())},
+            "alone": None if self.alone is None else self.alone.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class PriorsWithin:
+    """Class priors of cells, and of all rows; prints itself."""
+
+    columns: tuple[str, ...]
+    class_prior: ClassPrior
+    cells: tuple[CellPriorRow, ...]
+
+    def __str__(self) -> str:
+        words = " and ".join(self.columns)
+        width = max(len(words), *(len(row.name) for row in self.cells))
+        lines = [str(self.class_prior), ""]
+        lines.append(f"{words:<{width}}{'labelled':>10}{'unlabelled':>12}{'class prior':>24}{'by itself':>24}")
+        for row in self.cells:
+            own = "" if row.interval is None else f" {row.interval}"
+            alone = "too few rows" if row.alone is None else f"{row.alone.value:.3f}{_ends(row.alone.interval)}"
+            lines.append(
+                f"{row.name:<{width}}{row.labelled:>10,.6g}{row.unlabelled:>12,.10g}"
+                f"{f'{row.value:.3f}{own}':>24}{alone:>24}"
+            )
+        for notice in self.class_prior.notices:
+            lines += ["", f"{notice.severity.name.lower()}: {notice}"]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        return {
+            "columns": list(self.columns),
+            "class_prior": self.class_prior.to_dict(),
+            "cells": [row.to_dict() for row in self.cells],
+            "notices": [str(notice) for notice in self.class_prior.notices],
+        }
+
+
+def priors_within(evidence: CellEvidence) -> PriorsWithin:
+    """The class priors of counted cells."""
+    cells, totals = evidence.cells, evidence.cells.totals
+    values = evidence.positives() / np.maximum(evidence.list_rows, 1e-300)
+    own = evidence.priors.own or (None,) * len(cells)
+    rows = [
+        CellPriorRow(
+            name,
+            float(totals[place, 0]),
+            float(totals[place, 1]),
+            float(values[place]),
+            prior_interval(evidence, place),
+            own[place],
+        )
+        for place, name in enumerate(cells.names)
+    ]
+    return PriorsWithin(cells.columns, evidence.class_prior, tuple(rows))
+
+
+def _ends(interval: Interval | None) -> str:
+    return "" if interval is None else f" {interval}"

@@ -1,0 +1,515 @@
+"""The share of positives among the unlabelled rows of every cell: given, one for all, estimated and pooled, audited."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+
+from pulens.cells.counts import LabellingCells, cell_title, totals_of
+from pulens.counts.tally import Totals
+from pulens.errors import AssumptionError, InputError, PulensError, listed
+from pulens.evidence import Evidence, Question
+from pulens.intervals.prior_doubt import PriorDoubt
+from pulens.notice import Notice, Severity
+from pulens.priors import ClassPrior
+from pulens.priors.audit import check_audit, prior_from_audit
+from pulens.priors.estimate import FEWEST_LABELLED, FEWEST_UNLABELLED, estimate_from_tally
+from pulens.priors.pooling import pooled_logits
+from pulens.recovery.feasibility import largest_possible_prior
+from pulens.scenario import Scenario
+from pulens.types import Floats
+
+Split = Literal["estimated", "equal"]
+SPLITS = ("estimated", "equal")
+FEW_LABELLED = 5  # in a cell, below which estimated priors were seen to cover less often than they claim
+IN_RANGE = 5  # class priors of a range that are looked at
+LEAST, MOST = 1e-4, 1 - 1e-4  # shares as log odds end here
+DRAWS = 2000
+BY_CHANCE = 3.0  # standard errors by which a cell's labelled positives may exceed those that its class prior expects
+
+
+@dataclass(frozen=True)
+class PriorSetting:
+    """One way in which the class priors may be: a share per cell, and draws of them where they are in doubt."""
+
+    shares: Floats
+    draws: Floats | None = None  # of shape (draws, cells)
+
+
+@dataclass(frozen=True)
+class CellPriors:
+    """Shares of positives among the unlabelled rows of the cells, how sure they are, and where they come from.
+
+    ``low`` and ``high`` are ranges of single cells; ``along`` holds one setting for each class prior of a range that
+    was given for all rows. ``caps`` are the largest shares that each cell's rows allow if its labels are random.
+    ``total_held``: the number of all positives was said, so redraws do not move it.
+    """
+
+    shares: Floats
+    method: str
+    caps: Floats
+    draws: Floats | None = None
+    low: Floats | None = None
+    high: Floats | None = None
+    along: tuple[PriorSetting, ...] = ()
+    total_held: bool = False
+    held: Literal["population", "unlabelled"] = "unlabelled"
+    assumption: str = ""
+    notices: tuple[Notice, ...] = ()
+    own: tuple[ClassPrior | None, ...] = ()  # what each cell's rows said by themselves
+
+    @property
+    def is_estimated(self) -> bool:
+        return self.method.startswith("estimated")
+
+    @property
+    def treatment(self) -> Literal["exact", "drawn", "range"]:
+        if self.along or self.high is not None:
+            return "range"
+        return "exact" if self.draws is None else "drawn"
+
+    def settings(self, order: Floats, rows: Floats) -> list[PriorSetting]:
+        """The ways that have to be looked at for a number that rises with the cells in ``order`` of their own numbers.
+
+        Of ranges for single cells: for some totals, the two splits that put as many positives as they can into the
+        cells with the highest, and with the lowest, numbers. ``rows`` are the unlabelled rows of the cells.
+        """
+        if self.along:
+            return list(self.along)
+        if self.low is None or self.high is None:
+            return [PriorSetting(self.shares, self.draws)]
+        least, most = self.low * rows, self.high * rows
+        found = [PriorSetting(self.shares, self.draws)]
+        for total in np.linspace(least.sum(), most.sum(), IN_RANGE):
+            for sign in (1.0, -1.0):
+                split = fill(least, most, total, np.argsort(-sign * order, kind="stable"))
+                shares = np.divide(split, rows, out=self.shares.copy(), where=rows > 0)
+                found.append(PriorSetting(shares, self._moved_to(shares)))
+        return found
+
+    def _moved_to(self, shares: Floats) -> Floats | None:
+        """Draws of the cells that are in doubt, with those that have a range at one place of it."""
+        if self.draws is None or self.low is None or self.high is None:
+            return None
+        return np.where(self.high > self.low, shares, self.draws)
+
+
+def fill(least: Floats, most: Floats, total: float, order: Any) -> Floats:
+    """Positives of each cell: the least everywhere, and what is left of a total to the cells in this order.
+
+    >>> fill(np.zeros(2), np.array([1200.0, 1600.0]), 1800.0, np.array([1, 0])).tolist()
+    [200.0, 1600.0]
+    """
+    split = least.astype(float).copy()
+    left = total - split.sum()
+    for place in order:
+        more = min(max(left, 0.0), most[place] - least[place])
+        split[place] += more
+        left -= more
+    return split
+
+
+def settle_cells(cells: LabellingCells, question: Question, split: str = "estimated") -> CellPriors:
+    """Choose among the roads to a class prior per cell; see :func:`pulens.evaluate` for what may be given."""
+    if split not in SPLITS:
+        raise AssumptionError(f"split must be one of {listed(SPLITS)}, got {split!r}.")
+    if question.combine:
+        raise AssumptionError(
+            "combine= sharpens one audit by one estimate, and labelled_within= has a class prior for every cell: leave "
+            "combine= out."
+        )
+    given = {
+        name: value
+        for name in ("class_prior", "unlabelled_prior", "audit")
+        if (value := getattr(question, name)) is not None
+    }
+    by_cell = [name for name, value in given.items() if isinstance(value, Mapping)]
+    estimated = not given or (set(given) == {"class_prior"} and isinstance(given["class_prior"], str))
+    if split == "equal" and (estimated or by_cell):
+        raise AssumptionError(
+            "split='equal' takes one class prior for every cell, so it needs class_prior= as a number or a range, got "
+            f"{given or 'none'}."
+        )
+    if by_cell and len(given) > 1:
+        raise AssumptionError(f"{' and '.join(given)} both say what a cell's class prior is: give one of them.")
+    caps = _caps(cells, question)
+    if by_cell == ["audit"]:
+        return _audited(cells, question, given["audit"], caps)
+    if by_cell:
+        return _given(cells, question, by_cell[0], _complete(cells, by_cell[0], given[by_cell[0]]), caps)
+    if split == "equal":
+        (name,) = given if len(given) == 1 else ("class_prior",)
+        if name == "audit":
+            found = question.settle(cells.whole).class_prior
+            return _given(cells, question, "unlabelled_prior", dict.fromkeys(cells.names, found), caps, equal=True)
+        return _given(cells, question, name, dict.fromkeys(cells.names, given[name]), caps, equal=True)
+    if estimated:
+        return _estimated(cells, question, caps)
+    return _split(cells, question, question.settle(cells.whole).class_prior, caps)
+
+
+def _caps(cells: LabellingCells, question: Question) -> Floats:
+    purity = 1 - question.label_noise
+    found = [
+        largest_possible_prior(tally, question.label_noise, Scenario(question.scenario))
+        if tally.totals.labelled and tally.totals.unlabelled
+        else 0.999 * purity
+        for tally in cells.tallies
+    ]
+    return np.array(found)
+
+
+def _complete(cells: LabellingCells, name: str, given: Mapping[Any, Any]) -> dict[str, Any]:
+    """A mapping from cells to what was said of each; refused where cells are missing or unknown."""
+    said = {cell_title(cell): value for cell, value in given.items()}
+    missing = [cell for cell in cells.names if cell not in said]
+    if missing:
+        raise InputError(
+            f"{name} was given for {listed(said)} but not for the cells {listed(missing)} of {cells.words}."
+        )
+    unknown = [cell for cell in said if cell not in cells.names]
+    if unknown:
+        raise InputError(f"{name} names {listed(unknown)}, but the cells of {cells.words} are {listed(cells.names)}.")
+    return said
+
+
+def _given(
+    cells: LabellingCells, question: Question, name: str, said: dict[str, Any], caps: Floats, *, equal: bool = False
+) -> CellPriors:
+    silent = {"class_prior": None, "unlabelled_prior": None, "audit": None}
+    found: list[ClassPrior] = []
+    for cell, tally in zip(cells.names, cells.tallies, strict=True):
+        value = _not_below_labels(said[cell], name, tally.totals, question)
+        key = "class_prior" if isinstance(value, ClassPrior | str) else name
+        try:
+            found.append(replace(question, **{**silent, key: value}).settle(tally).class_prior)
+        except PulensError as error:
+            raise AssumptionError(f"cell {cell!r} of {cells.words}: {error}") from error
+    shares = np.array([prior.unlabelled for prior in found])
+    reach = [prior.unlabelled_interval for prior in found]
+    lows = np.array([prior.unlabelled if own is None else own.low for prior, own in zip(found, reach, strict=True)])
+    has_rows = cells.totals[:, 1] > 0
+    impossible = has_rows & (lows > caps) & (shares > caps)
+    if impossible.any():
+        _refuse_impossible(cells, shares, caps, impossible)
+    ranged = np.array([own is not None and own.confidence is None and own.width > 0 for own in reach])
+    high = np.array([prior.unlabelled if own is None else own.high for prior, own in zip(found, reach, strict=True)])
+    drawn = _drawn_of(cells, question, found, ranged)
+    equal_range = equal and ranged.any()
+    along: tuple[PriorSetting, ...] = ()
+    if equal_range:
+        steps = np.linspace(0, 1, IN_RANGE)[:, None]
+        along = tuple(PriorSetting(np.minimum(each, caps)) for each in lows + steps * (high - lows))
+    many = "one class prior in every cell" if equal else "one for each cell"
+    words = f"given, {many} of {cells.words}"
+    if any(prior.method.startswith("estimated") for prior in found):
+        words = f"estimated: {many} of {cells.words}"
+    return CellPriors(
+        np.minimum(shares, np.where(ranged, caps, shares)),
+        words,
+        caps,
+        drawn,
+        None if equal_range or not ranged.any() else np.minimum(np.where(ranged, lows, shares), caps),
+        None if equal_range or not ranged.any() else np.where(ranged, np.minimum(high, caps), shares),
+        along,
+        held="population" if name == "class_prior" else "unlabelled",
+        assumption="Every cell has the same class prior." if equal else "The class prior of each cell is as given.",
+        notices=_worst_of(found),
+        own=tuple(found),
+    )
+
+
+def _not_below_labels(value: Any, name: str, totals: Totals, question: Question) -> Any:
+    """A cell's class prior, or its labelled share where that is higher by chance alone.
+
+    A cell of 50 rows with a class prior of 0.1 may hold 7 labelled positives: then no other is taken to be there. More
+    than chance explains is refused as without cells.
+    """
+    if name != "class_prior" or question.scenario != Scenario.SINGLE_SET or not isinstance(value, Real):
+        return value
+    known, expected = (1 - question.label_noise) * totals.labelled, float(value) * totals.rows
+    if expected < known <= expected + BY_CHANCE * np.sqrt(max(expected, 1.0)):
+        return known / totals.rows
+    return value
+
+
+def _drawn_of(cells: LabellingCells, question: Question, found: list[ClassPrior], ranged: Any) -> Floats | None:
+    """Draws of the cells' shares where they have an interval at a confidence; the others stay."""
+    if not any(not prior.is_exact and not range_ for prior, range_ in zip(found, ranged, strict=True)):
+        return None
+    size = question.redraws
+    rng = np.random.Generator(np.random.PCG64([question.seed, 29]))
+    columns = []
+    for tally, prior, is_range in zip(cells.tallies, found, ranged, strict=True):
+        evidence = Evidence(tally, prior, question.label_noise, Scenario(question.scenario))
+        doubt = PriorDoubt(evidence)
+        normal = _even_normal(size, rng)
+        share = prior.unlabelled if is_range else doubt.possible(doubt.drawn(normal))
+        columns.append(np.broadcast_to(share, (size,)))
+    return np.column_stack(columns)
+
+
+def _even_normal(size: int, rng: np.random.Generator) -> Floats:
+    from scipy.special import ndtri
+
+    return np.asarray(ndtri((rng.permutation(size) + 0.5) / size))
+
+
+def _refuse_impossible(cells: LabellingCells, shares: Floats, caps: Floats, which: Any) -> None:
+    told = [f"{cells.names[place]} {caps[place]:.4g} (not {shares[place]:.4g})" for place in np.flatnonzero(which)]
+    raise AssumptionError(
+        "these class priors are impossible if labels are random within the cells: recovered rates would leave [0, 1] "
+        f"by more than chance. The most that the unlabelled rows of each allow: {listed(told)}. Lower them, give "
+        "ranges, or leave labelled_within out to see which possible worlds are nearest."
+    )
+
+
+def _worst_of(found: list[ClassPrior]) -> tuple[Notice, ...]:
+    """Serious notices of single cells, each kind once."""
+    kinds: dict[str, Notice] = {}
+    for prior in found:
+        for notice in prior.notices:
+            if notice.severity is Severity.SERIOUS:
+                kinds.setdefault(notice.code, notice)
+    return tuple(kinds.values())
+
+
+@dataclass(frozen=True)
+class _Own:
+    """What each cell says by itself: log odds and their variances, nan where it says nothing."""
+
+    logits: Floats
+    variances: Floats
+    priors: tuple[ClassPrior | None, ...]
+
+    @property
+    def many(self) -> int:
+        return int(np.isfinite(self.logits).sum())
+
+
+def _own_estimates(cells: LabellingCells, question: Question) -> _Own:
+    method = question.class_prior if isinstance(question.class_prior, str) else None
+    logits, variances = np.full(len(cells), np.nan), np.full(len(cells), np.nan)
+    found: list[ClassPrior | None] = [None] * len(cells)
+    for place, tally in enumerate(cells.tallies):
+        labelled, unlabelled, _ = tally.totals
+        if labelled < FEWEST_LABELLED or unlabelled < FEWEST_UNLABELLED or len(tally) < 2:
+            continue
+        prior = estimate_from_tally(
+            tally, method, scenario=question.scenario, label_noise=question.label_noise, confidence=0.95
+        )
+        found[place] = prior
+        logits[place], variances[place] = as_log_odds(prior)
+    return _Own(logits, variances, tuple(found))
+
+
+def as_log_odds(prior: ClassPrior) -> tuple[float, float]:
+    """An estimate on the scale of log odds, and its variance from the width of its interval.
+
+    An interval that begins at 0 has no width there: its upper half stands for both.
+
+    >>> from pulens.estimate import Interval
+    >>> own = ClassPrior(0.2, 0.2, "estimated", unlabelled_interval=Interval(0.1, 0.3, 0.95, ""))
+    >>> [round(number, 4) for number in as_log_odds(own)]
+    [-1.3863, 0.1186]
+    """
+    value = _log_odds(prior.unlabelled)
+    reach = prior.unlabelled_interval
+    if reach is None or reach.confidence is None:  # no chance in it: as good as nothing is known
+        return value, 4.0
+    if reach.low > LEAST:
+        error = (_log_odds(reach.high) - _log_odds(reach.low)) / 3.92
+    else:
+        error = (_log_odds(reach.high) - value) / 1.645
+    return value, max(error, 1e-3) ** 2
+
+
+def _log_odds(share: float) -> float:
+    inside = min(max(share, LEAST), MOST)
+    return float(np.log(inside / (1 - inside)))
+
+
+def _expit(logits: Any) -> Floats:
+    return np.asarray(1.0 / (1.0 + np.exp(-np.asarray(logits, float))))
+
+
+def _pooled(cells: LabellingCells, question: Question, own: _Own, what: str) -> Floats:
+    """Draws of the cells' log odds, borrowed from one another."""
+    if not own.many:
+        raise AssumptionError(
+            f"no cell of {cells.words} has enough rows for {what}: at least {FEWEST_LABELLED} labelled and "
+            f"{FEWEST_UNLABELLED} unlabelled rows are needed in one of them. Give class_prior= for each cell (a "
+            "mapping, --cell-prior CELL=SHARE), or one number with split='equal' (--split equal)."
+        )
+    size = max(question.redraws, DRAWS)
+    return pooled_logits(own.logits, own.variances, size, question.seed)
+
+
+def _estimated(cells: LabellingCells, question: Question, caps: Floats) -> CellPriors:
+    own = _own_estimates(cells, question)
+    method = question.class_prior if isinstance(question.class_prior, str) else "auto"
+    drawn = _pooled(cells, question, own, "an estimate of its class prior")
+    if len(cells) == 1 and own.priors[0] is not None:  # nothing to borrow from
+        prior = own.priors[0]
+        draws = _drawn_of(cells, question, [prior], [False])
+        words = f"{prior.method} within {cells.words}"
+        return CellPriors(
+            np.array([prior.unlabelled]), words, caps, draws, notices=prior.notices, own=own.priors,
+            assumption=prior.assumption,
+        )  # fmt: skip
+    logits = np.median(drawn, axis=0)
+    shares, draws = np.minimum(_expit(logits), caps), np.minimum(_expit(drawn), caps)
+    words = f"estimated: {method} within {cells.words}, pooled"
+    assumption = next((prior.assumption for prior in own.priors if prior is not None), "")
+    return CellPriors(
+        shares, words, caps, draws[: question.redraws], notices=_about_few(cells, own), own=own.priors,
+        assumption=f"{assumption} Cells with few rows borrow from the others.",
+    )  # fmt: skip
+
+
+def _about_few(cells: LabellingCells, own: _Own) -> tuple[Notice, ...]:
+    few = [name for name, row in zip(cells.names, cells.totals, strict=True) if row[0] < FEW_LABELLED and row[1]]
+    found = []
+    alone = [p for p in own.priors if p is not None]
+    if len(alone) < len(cells):
+        found.append(
+            Notice(
+                Severity.NOTE,
+                "cells-without-estimate",
+                f"{len(cells) - len(alone)} of {len(cells)} cells have too few rows for an estimate of their own "
+                f"({FEWEST_LABELLED} labelled and {FEWEST_UNLABELLED} unlabelled rows); their class priors are what "
+                "the other cells leave open.",
+            )
+        )
+    if few:
+        found.append(
+            Notice(
+                Severity.WARNING,
+                "tiny-cells",
+                f"{len(few)} of {len(cells)} cells ({listed(few, limit=5)}) have fewer than {FEW_LABELLED} labelled "
+                "rows, and the cells' class priors are estimated: in simulations 95% intervals held the truth in 85% "
+                "to 93% then. Give class priors for the cells if you can.",
+            )
+        )
+    return tuple(found)
+
+
+def _split(cells: LabellingCells, question: Question, whole: ClassPrior, caps: Floats) -> CellPriors:
+    """One class prior for all rows, divided among cells as their estimates say."""
+    rows = cells.totals[:, 1]
+    held = question.prior_held
+    if len(cells) == 1:
+        return _given_to_one(cells, question, whole, caps, held)
+    own = _own_estimates(cells, replace(question, class_prior=None, unlabelled_prior=None, audit=None))
+    drawn = _pooled(cells, question, own, "an estimate of how the positives divide")[: question.redraws]
+    logits = np.median(drawn, axis=0)
+
+    def setting(share: float, shares: Any) -> PriorSetting:
+        """At a share of positives among all unlabelled rows, and its draws."""
+        return PriorSetting(
+            shifted(logits[None], rows, caps, np.array([share]))[0],
+            shifted(drawn, rows, caps, np.broadcast_to(np.asarray(shares, float), (drawn.shape[0],))),
+        )
+
+    reach = whole.unlabelled_interval
+    most = float(caps @ rows / rows.sum())
+    least = whole.unlabelled if reach is None else reach.low
+    if least > most:
+        raise AssumptionError(
+            f"{whole} means {least:.4g} positives among the unlabelled rows, and the cells of {cells.words} allow "
+            f"{most:.4g} together if labels are random within them. Lower it, or leave labelled_within out."
+        )
+    doubt = PriorDoubt(Evidence(cells.whole, whole, question.label_noise, Scenario(question.scenario)))
+    shares: Any = whole.unlabelled
+    if doubt.treatment == "drawn":
+        rng = np.random.Generator(np.random.PCG64([question.seed, 31]))
+        shares = doubt.possible(doubt.drawn(_even_normal(drawn.shape[0], rng)))
+    here = setting(min(whole.unlabelled, most), np.minimum(shares, most))
+    along: tuple[PriorSetting, ...] = ()
+    if doubt.treatment == "range":
+        along = tuple(setting(min(share, most), min(share, most)) for share in doubt.over(IN_RANGE))
+    return CellPriors(
+        here.shares,
+        f"{whole.method}, split among {cells.words} by estimates",
+        caps,
+        here.draws,
+        along=along,
+        total_held=True,
+        held=held,
+        assumption=f"{whole.assumption} It divides among {cells.words} as estimates from the cells' scores say.",
+        notices=(*whole.notices, *_about_few(cells, own)),
+        own=own.priors,
+    )
+
+
+def _given_to_one(cells: LabellingCells, question: Question, whole: ClassPrior, caps: Floats, held: Any) -> CellPriors:
+    reach = whole.unlabelled_interval
+    ranged = reach is not None and reach.confidence is None and reach.width > 0
+    along: tuple[PriorSetting, ...] = ()
+    if ranged and reach is not None:
+        along = tuple(PriorSetting(np.array([share])) for share in np.linspace(reach.low, reach.high, IN_RANGE))
+    draws = None if ranged else _drawn_of(cells, question, [whole], [False])
+    return CellPriors(
+        np.array([whole.unlabelled]), whole.method, caps, draws, along=along, total_held=True, held=held,
+        notices=whole.notices, own=(whole,), assumption=whole.assumption,
+    )  # fmt: skip
+
+
+def shifted(logits: Floats, rows: Floats, caps: Floats, shares: Floats) -> Floats:
+    r"""Log odds moved by one number each until the cells hold a share of all rows together; back as shares.
+
+    Finds :math:`\delta` with :math:`\sum_g n_g \min(\bar\alpha_g, \sigma(t_g + \delta)) = \alpha \sum_g n_g` in every
+    row of ``logits``.
+
+    >>> shifted(np.array([[-2.0, 0.0]]), np.array([1.0, 1.0]), np.ones(2), np.array([0.5])).round(4).tolist()
+    [[0.2689, 0.7311]]
+    """
+    weights = rows / rows.sum()
+    low, high = np.full(shares.shape, -40.0), np.full(shares.shape, 40.0)
+    for _ in range(60):
+        middle = (low + high) / 2
+        enough = np.minimum(_expit(logits + middle[:, None]), caps) @ weights >= shares
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return np.minimum(_expit(logits + high[:, None]), caps)
+
+
+def _audited(cells: LabellingCells, question: Question, said: Mapping[Any, Any], caps: Floats) -> CellPriors:
+    """A binomial per cell; cells that nobody checked borrow from those that were."""
+    checked = {cell_title(cell): value for cell, value in said.items()}
+    unknown = [cell for cell in checked if cell not in cells.names]
+    if unknown:
+        raise InputError(f"audit names {listed(unknown)}, but the cells of {cells.words} are {listed(cells.names)}.")
+    logits, variances = np.full(len(cells), np.nan), np.full(len(cells), np.nan)
+    found: list[ClassPrior | None] = [None] * len(cells)
+    for place, (cell, row) in enumerate(zip(cells.names, cells.totals, strict=True)):
+        if cell not in checked:
+            continue
+        try:
+            prior = prior_from_audit(
+                checked[cell], totals_of(row), scenario=question.scenario, label_noise=question.label_noise
+            )
+        except PulensError as error:
+            raise AssumptionError(f"cell {cell!r} of {cells.words}: {error}") from error
+        positives, rows = check_audit(checked[cell])
+        found[place] = prior
+        yes, no = positives + 0.5, rows - positives + 0.5
+        logits[place], variances[place] = float(np.log(yes / no)), 1 / yes + 1 / no
+    own = _Own(logits, variances, tuple(found))
+    if not own.many:
+        raise InputError(f"audit is empty: give positives and rows checked for the cells {listed(cells.names)}.")
+    if len(cells) == 1 and found[0] is not None:
+        return _given_to_one(cells, question, found[0], caps, "unlabelled")
+    drawn = _expit(_pooled(cells, question, own, "an audit"))
+    shares = np.minimum(np.median(drawn, axis=0), caps)
+    return CellPriors(
+        shares,
+        f"audit in {own.many} of {len(cells)} cells of {cells.words}, pooled",
+        caps,
+        np.minimum(drawn, caps)[: question.redraws],
+        own=own.priors,
+        assumption="The rows checked in each cell are a random draw of its unlabelled rows.",
+    )

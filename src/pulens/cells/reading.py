@@ -1,0 +1,85 @@
+"""Rows read and counted per cell: one column or several that cross, or cells given beside labels and scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from pulens.cells.counts import LabellingCells, cell_title, check_cells
+from pulens.counts.sample import PUSample
+from pulens.counts.tally import Tally, Totals
+from pulens.errors import InputError, listed, shown
+from pulens.inputs import Reading, read_sample, read_tallies
+from pulens.inputs.tallies import check_totals
+
+
+def read_cells(source: Any, scores: Any, within: Any, reading: Reading, **options: Any) -> LabellingCells:
+    """Count rows per cell. ``within`` names a column or several; beside labels and scores it holds a value per row.
+
+    >>> cells = read_cells([1, 0, 1, 0], [4, 3, 2, 1], ["a", "a", "b", "b"], Reading())
+    Traceback (most recent call last):
+    ...
+    pulens.errors.InputError: labelled_within='cell' makes 2 cells, and 2 labelled rows allow 0 at most (5 rows for...
+    """
+    if scores is not None:
+        cells = _beside_arrays(source, scores, within, reading)
+    else:
+        columns = _columns(within, reading)
+        group_by: Any = columns[0] if len(columns) == 1 else columns
+        cells = LabellingCells.of(columns, read_tallies(source, group_by=group_by, **options, **reading.arguments))
+    check_totals(Totals(*(float(total) for total in cells.totals.sum(axis=0))))
+    check_cells(cells)
+    return cells
+
+
+def _columns(within: Any, reading: Reading) -> tuple[str, ...]:
+    names = (within,) if isinstance(within, str) else within
+    if not isinstance(names, Sequence) or not names or not all(isinstance(name, str) and name for name in names):
+        raise InputError(
+            f"labelled_within must name a column of the table, or several that cross, got {shown(within)}. Beside "
+            "arrays of labels and scores it holds each row's cell."
+        )
+    found = tuple(names)
+    if len(set(found)) < len(found):
+        raise InputError(f"labelled_within names a column twice: {listed(found)}.")
+    for taken, what in ((reading.score, "scores"), (reading.label, "labels"), (reading.weight, "weights")):
+        if taken in found:
+            raise InputError(
+                f"labelled_within={taken!r} is the column of {what}: cells made of it would say nothing about where "
+                "labels come from. Name a column such as a clinic, a channel or a month."
+            )
+    return found
+
+
+def _beside_arrays(labels: Any, scores: Any, within: Any, reading: Reading) -> LabellingCells:
+    from pulens.inputs.engines.coded import CodedSegments
+    from pulens.inputs.engines.counts import in_order, rows_of_segments
+
+    sample = read_sample(labels, scores, **reading.rows)
+    if isinstance(within, str) or not hasattr(within, "__len__"):
+        raise InputError(
+            f"labelled_within must hold one cell per row beside arrays of labels and scores, got {shown(within)}. A "
+            "column's name is for tables, files and databases."
+        )
+    values = np.empty(len(within), object)
+    values[:] = [None if value is None or value != value else value for value in _plain(within)]
+    if values.size != sample.scores.size:
+        raise InputError(
+            f"labelled_within holds {values.size:,} cells for {sample.scores.size:,} rows: one is needed for each."
+        )
+    rows = rows_of_segments(CodedSegments.of(values))
+    found = {}
+    for cell in in_order(rows):
+        mine = rows[cell]
+        weights = None if sample.weights is None else sample.weights[mine]
+        found[cell_title(cell)] = Tally.from_sample(PUSample(sample.labels[mine], sample.scores[mine], weights))
+    return LabellingCells.of("cell", found)
+
+
+def _plain(values: Any) -> list[Any]:
+    for way in ("tolist", "to_list", "to_pylist"):
+        if hasattr(values, way):
+            return list(getattr(values, way)())
+    return list(values)

@@ -1,0 +1,327 @@
+"""Models compared where labels are random within cells only: rows redrawn together, each cell recovered by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.cells import CellDoubts, CellEvidence, LabellingCells, check_cells, settle_cells, within_cells
+from pulens.cells.priors import PriorSetting, shifted
+from pulens.comparison.answer import Comparison
+from pulens.comparison.order import Order, order_by_prior
+from pulens.counts.sample import PUSample
+from pulens.counts.tally import Tally
+from pulens.errors import InputError, PulensError
+from pulens.estimate import Estimate
+from pulens.evidence import Evidence, Question
+from pulens.frozen import FrozenMapping
+from pulens.inputs import Reading, read_sample
+from pulens.inputs.columns import crossed
+from pulens.inputs.engines.coded import CodedSegments
+from pulens.inputs.engines.counts import in_order
+from pulens.inputs.tallies import is_elsewhere, is_tally_file, segments_of
+from pulens.intervals.kernels.resampling import Resampling
+from pulens.intervals.measured import Measured
+from pulens.intervals.prior_doubt import PriorDoubt
+from pulens.metrics.parts.measure import estimate, raw_value
+from pulens.metrics.parts.metric import Metric
+from pulens.priors import population_prior
+from pulens.recovery.assumptions import Assumptions
+from pulens.scenario import Scenario
+from pulens.types import Floats
+
+PRIORS_TRACED = 33
+
+
+@dataclass(frozen=True, eq=False)
+class CellRows:
+    """Labels, cells and each model's scores, row by row."""
+
+    names: tuple[str, ...]
+    labels: NDArray[np.int8]
+    scores: Mapping[str, NDArray[Any]]
+    codes: NDArray[np.int32]
+    cells: tuple[Any, ...]
+    columns: tuple[str, ...]
+
+    @property
+    def n_labelled(self) -> int:
+        return int(np.count_nonzero(self.labels == 1))
+
+    def counted(self, model: str) -> LabellingCells:
+        found = {}
+        for code, cell in enumerate(self.cells):
+            mine = self.codes == code
+            found[cell] = Tally.from_sample(PUSample(self.labels[mine], self.scores[model][mine], None))
+        return LabellingCells.of(self.columns, found)
+
+    def redraw(self, rng: np.random.Generator, scenario: Scenario) -> Floats:
+        """How often each row is drawn: labelled rows within their cell and the list by itself, or all rows together."""
+        counts = np.zeros(self.labels.size)
+        if scenario is Scenario.SINGLE_SET:
+            groups = [np.arange(self.labels.size)]
+        else:
+            groups = [np.flatnonzero((self.labels == 1) & (self.codes == code)) for code in range(len(self.cells))]
+            groups += [np.flatnonzero(self.labels == kind) for kind in (0, -1)]
+        for rows in groups:
+            if rows.size:
+                counts[rows] += np.bincount(rng.integers(0, rows.size, rows.size), minlength=rows.size)
+        return counts
+
+
+@dataclass(frozen=True, eq=False)
+class _Weighted:
+    """A model's weighted tally of redrawn rows: cumulative sums in the order of its scores."""
+
+    order: NDArray[np.intp]
+    ends: NDArray[np.intp]
+    thresholds: NDArray[Any]
+
+    @classmethod
+    def of(cls, scores: NDArray[Any]) -> _Weighted:
+        order = np.argsort(-scores, kind="stable")
+        ordered = scores[order]
+        ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
+        return cls(order, ends, ordered[ends])
+
+    def tally(self, labelled: Floats, listed: Floats, negative: Floats) -> Tally:
+        kinds = (np.cumsum(kind[self.order])[self.ends] for kind in (labelled, listed, negative))
+        return Tally(self.thresholds, *kinds)
+
+
+@dataclass(frozen=True, eq=False)
+class AskedWithin:
+    """What is compared: what :func:`pulens.comparison.procedure.differences` asks for."""
+
+    rows: CellRows
+    metrics: Mapping[str, Metric]
+    thresholds: Mapping[str, float]
+    within: CellEvidence
+
+    @property
+    def evidence(self) -> Evidence:
+        return self.within.evidence
+
+    @property
+    def middle(self) -> float:
+        return self.evidence.class_prior.unlabelled
+
+    def doubt(self, metric: Measured) -> PriorDoubt:
+        return PriorDoubt(self.evidence, not metric.ignores_class_prior)
+
+    @cached_property
+    def settings(self) -> list[PriorSetting]:
+        """The class priors' own values first, then those of a range."""
+        priors = self.within.priors
+        order = np.nan_to_num(self.within.recalls(float(np.median(self.within.cells.whole.thresholds))), nan=0.5)
+        found = priors.settings(order, self.within.cells.totals[:, 1]) if priors.treatment == "range" else []
+        return [PriorSetting(priors.shares, priors.draws), *found]
+
+    def priors(self, metric: Measured) -> list[float]:
+        """A number for each setting; the first is the class prior's own value."""
+        if self.doubt(metric).treatment != "range":
+            return [self.middle]
+        return [self.middle, *(self.middle + (place + 1) * 1e-9 for place in range(len(self.settings) - 1))]
+
+    def value(self, metric: Metric, tally: Tally, model: str, share: float) -> float:
+        threshold = self.thresholds[model] if metric.needs_threshold else None
+        return raw_value(metric, tally, Assumptions(share, 0.0, Scenario.CASE_CONTROL), threshold)
+
+    def weighted(self, counts: Floats, rankings: Sequence[_Weighted], alpha: Floats) -> tuple[list[Tally], float]:
+        """Every model's weighted tally of redrawn rows, and the class prior that goes with it."""
+        labels, codes, many = self.rows.labels, self.rows.codes, len(self.rows.cells)
+        totals = np.column_stack(
+            [np.bincount(codes, np.where(labels == kind, counts, 0.0), minlength=many) for kind in (1, 0, -1)]
+        )
+        evidence = self.within
+        held = alpha * totals[:, 1] + (totals[:, 0] if evidence.is_single else 0.0)
+        listed = totals.sum() if evidence.is_single else totals[:, 1].sum()
+        if evidence.is_single and evidence.priors.held == "population":
+            rows = evidence.cells.totals
+            held = evidence.positives(alpha) / np.maximum(rows.sum(axis=1), 1.0) * totals.sum(axis=1)
+        seen = np.where(totals[:, 0] > 0, held, 0.0)
+        each = np.divide(seen, totals[:, 0], out=np.zeros(many), where=totals[:, 0] > 0)
+        if evidence.priors.total_held:
+            share = float(evidence.positives(alpha).sum() / evidence.list_rows.sum())
+        else:
+            share = float(held.sum() / listed)
+        worth = self.rows.n_labelled / max(seen.sum(), 1e-300)
+        own = np.where(labels == 1, counts * each[codes] * worth, 0.0)
+        others = counts if evidence.is_single else np.where(labels == 0, counts, 0.0)
+        known = np.zeros(counts.size) if evidence.is_single else np.where(labels == -1, counts, 0.0)
+        return [ranking.tally(own, others, known) for ranking in rankings], min(max(share, 1e-9), 1 - 1e-9)
+
+    def measure(self, counts: Floats, rankings: Sequence[_Weighted], drawn: int | None) -> dict[str, Floats]:
+        """Every metric at its settings (rows) for every model (columns); ``drawn`` is the number of the redraw."""
+        found: dict[str, list[list[float]]] = {name: [] for name in self.metrics}
+        for place, setting in enumerate(self.settings):
+            alpha = setting.shares
+            if drawn is not None and setting.draws is not None:
+                alpha = setting.draws[drawn % setting.draws.shape[0]]
+            tallies, share = self.weighted(counts, rankings, alpha)
+            for name, metric in self.metrics.items():
+                if place < len(self.priors(metric)):
+                    pairs = zip(self.rows.names, tallies, strict=True)
+                    found[name].append([self.value(metric, tally, model, share) for model, tally in pairs])
+        return {name: np.array(values) for name, values in found.items()}
+
+
+def compare_within(
+    labels: Any,
+    scores: Any,
+    within: Any,
+    question: Question,
+    metrics: Mapping[str, Metric],
+    thresholds: Any,
+    split: str,
+    reading: dict[str, Any],
+) -> Comparison:
+    """What :func:`pulens.compare` gives with ``labelled_within``; ``thresholds`` makes those of the models' names."""
+    from pulens.comparison.procedure import differences
+
+    resampling = question.resampling
+    assert resampling is not None
+    if question.label_noise:
+        raise PulensError(
+            "models cannot be compared within cells with noisy labels: no redraw of them is known to us. Compare "
+            "without label_noise=, or evaluate each model within cells."
+        )
+    rows = read_cell_rows(labels, scores, within, reading)
+    counted = {model: rows.counted(model) for model in rows.names}
+    check_cells(counted[rows.names[0]])
+    settled = [settle_cells(cells, question, split) for cells in counted.values()]
+    scenario = Scenario(question.scenario)
+    by_model = {
+        model: CellEvidence(cells, priors, 0.0, scenario)
+        for (model, cells), priors in zip(counted.items(), settled, strict=True)
+    }
+    lowest = min(by_model.values(), key=lambda found: found.class_prior.unlabelled)  # as without cells
+    by_model = {model: replace(found, priors=lowest.priors) for model, found in by_model.items()}
+    asked = AskedWithin(rows, metrics, thresholds(rows.names), by_model[rows.names[0]])
+    rankings = [_Weighted.of(rows.scores[model]) for model in rows.names]
+    observed = asked.measure(np.ones(rows.labels.size), rankings, None)
+    drawn: dict[str, list[Floats]] = {name: [] for name in metrics}
+    rng = np.random.default_rng(resampling.seed)
+    for number in range(resampling.redraws):
+        counts = rows.redraw(rng, scenario)
+        for name, found in asked.measure(counts, rankings, number).items():
+            drawn[name].append(found)
+    moved = {name: np.array(found) for name, found in drawn.items()}
+    confidence = resampling.confidence
+    return Comparison(
+        rows.names,
+        asked.evidence,
+        resampling,
+        _estimates(asked, by_model, resampling),
+        FrozenMapping({name: differences(asked, name, observed[name], moved[name], confidence) for name in metrics}),
+        FrozenMapping({name: _order(asked, name, by_model) for name in metrics}),
+        FrozenMapping({name: metric.higher_is_better for name, metric in metrics.items()}),
+        within=asked.within.cells.columns,
+    )
+
+
+def _estimates(
+    asked: AskedWithin, by_model: Mapping[str, CellEvidence], resampling: Resampling
+) -> Mapping[str, Mapping[str, Estimate]]:
+    doubts = {model: CellDoubts(found, resampling) for model, found in by_model.items()}
+
+    def found(name: str, metric: Metric, model: str) -> Estimate:
+        at = asked.thresholds[model] if metric.needs_threshold else None
+        own = estimate(name, metric, by_model[model].weighted, threshold=at, doubts=doubts[model])
+        return within_cells(own, by_model[model], doubts[model])
+
+    return FrozenMapping(
+        {
+            name: FrozenMapping({model: found(name, metric, model) for model in asked.rows.names})
+            for name, metric in asked.metrics.items()
+        }
+    )
+
+
+def _order(asked: AskedWithin, name: str, by_model: Mapping[str, CellEvidence]) -> Order:
+    """Over class priors of all rows, the cells' log odds moving together."""
+    metric, own, totals = asked.metrics[name], asked.within, asked.evidence.tally.totals
+    shares = np.clip(own.priors.shares, 1e-6, 1 - 1e-6)
+    logits, rows = np.log(shares / (1 - shares))[None], own.cells.totals[:, 1]
+    reach = asked.evidence.class_prior.unlabelled_interval
+    most = float(own.priors.caps @ rows / rows.sum())
+    low, high = (0.001, most) if reach is None else (max(reach.low, 1e-3 * reach.high), reach.high)
+
+    def value(model: str, prior: float) -> float:
+        at = shifted(logits, rows, np.ones(shares.size), np.array([prior]))[0]
+        combined = by_model[model].combined(at)
+        return asked.value(metric, combined.tally, model, combined.class_prior.unlabelled)
+
+    return order_by_prior(
+        name,
+        value,
+        asked.rows.names,
+        np.linspace(low, max(high, low + 1e-6), PRIORS_TRACED),
+        lambda prior: population_prior(prior, totals, asked.evidence.scenario),
+        higher_is_better=metric.higher_is_better,
+    )
+
+
+def read_cell_rows(labels: Any, scores: Any, within: Any, reading: dict[str, Any]) -> CellRows:
+    """Rows in memory: labels and a mapping of scores with a cell for each row, a frame, or a file with its columns."""
+    columns = reading.pop("score", None)
+    asked = Reading(**reading)
+    for name in ("weight", "weights", "table", "where", "tolerance"):
+        if getattr(asked, name) is not None:
+            raise InputError(
+                f"{name}= is not known to a comparison within cells, which redraws rows one by one. Leave it out, or "
+                "evaluate each model with labelled_within=."
+            )
+    if isinstance(scores, Mapping):
+        samples = {str(name): read_sample(labels, values, **asked.rows) for name, values in scores.items()}
+        values = list(within) if hasattr(within, "__len__") and not isinstance(within, str) else [within]
+        found = np.empty(len(values), object)
+        found[:] = [None if value is None or value != value else value for value in values]
+        segments = CodedSegments.of(found)
+        named: tuple[str, ...] = ("cell",)
+    else:
+        if columns is None or isinstance(columns, str) or len(columns) < 2:
+            raise PulensError(f"a comparison needs at least two columns of scores, got {columns!r}.")
+        standard_input = isinstance(labels, str) and labels == "-"
+        if standard_input or is_tally_file(labels) or isinstance(labels, Tally) or is_elsewhere(labels):
+            raise InputError(
+                "a comparison within cells redraws rows one by one, and needs them in memory: a frame or a plain file. "
+                "Counts, databases, folders and standard input have none."
+            )
+        named = crossed(within if isinstance(within, str) else tuple(within))
+        samples = {name: read_sample(labels, **replace(asked, score=name).rows) for name in columns}
+        if isinstance(labels, str | Path):
+            segments = _segments_of_file(labels, named, asked)
+        else:
+            segments = segments_of(labels, named)
+    first = next(iter(samples.values()))
+    if segments.size != first.labels.size:
+        raise InputError(f"labelled_within holds {segments.size:,} cells for {first.labels.size:,} rows.")
+    if len(samples) < 2:
+        raise PulensError(f"a comparison needs at least two models, got {len(samples)}.")
+    ordered = in_order(segments.names)
+    place = {name: number for number, name in enumerate(ordered)}
+    codes = np.array([place[name] for name in segments.names], np.int32)[segments.codes]
+    scored = {name: sample.scores for name, sample in samples.items()}
+    return CellRows(tuple(samples), first.labels, scored, codes, tuple(ordered), named)
+
+
+def _segments_of_file(path: Any, names: tuple[str, ...], reading: Reading) -> CodedSegments:
+    from pulens.inputs.columns import CROSSED, NULL, is_null
+    from pulens.inputs.tables.whole import read_table
+
+    table = read_table(path, format=reading.format, delimiter=reading.delimiter)
+    columns = [[None if is_null(value) else value for value in table.column(name)] for name in names]
+    found = np.empty(len(columns[0]), object)
+    if len(columns) == 1:
+        found[:] = columns[0]
+    else:
+        rows = zip(*columns, strict=True)
+        found[:] = [CROSSED.join(NULL if value is None else str(value) for value in row) for row in rows]
+    return CodedSegments.of(found)

@@ -1,0 +1,97 @@
+"""An evaluation where labels are random within cells only: clinics or channels that label at rates of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pulens.cells import CellEvidence, LabellingCells, PriorsWithin, priors_within, read_cells, settle_cells
+from pulens.counts.tally import Tally
+from pulens.doors.evaluate import Evaluation, best_threshold
+from pulens.evidence import Evidence, Question
+from pulens.inputs import Reading
+from pulens.keywords import hands_on
+from pulens.metrics.parts.measure import check_threshold
+from pulens.metrics.parts.possible_worlds import within_what_is_possible
+from pulens.recovery.binning_error import bin_errors
+from pulens.scenario import DEFAULT_SCENARIO, Scenario
+
+
+def gather_cells(
+    source: Any, scores: Any, within: Any, question: Question, reading: Reading, split: str = "estimated"
+) -> CellEvidence:
+    """Rows counted per cell, and the class prior of each."""
+
+    def errors_of_bins(tally: Tally) -> list[Any]:
+        silent = replace(question, class_prior=None, unlabelled_prior=0.0, audit=None, combine=False)
+        return bin_errors(tally, silent.settle(tally).assumptions)
+
+    cells = read_cells(source, scores, within, reading, bin_errors=errors_of_bins)
+    return settled(cells, question, split)
+
+
+def settled(cells: LabellingCells, question: Question, split: str = "estimated") -> CellEvidence:
+    """Counts per cell with their class priors."""
+    priors = settle_cells(cells, question, split)
+    return CellEvidence(cells, priors, question.label_noise, Scenario(question.scenario))
+
+
+def evaluate_within(
+    source: Any,
+    scores: Any,
+    within: Any,
+    question: Question,
+    reading: Reading,
+    threshold: float | None,
+    split: str,
+    multiple: float,
+) -> Evaluation:
+    """What :func:`pulens.evaluate` gives with ``labelled_within``."""
+    found = gather_cells(source, scores, within, question, reading, split)
+    number, choice = best_threshold(found.weighted), "best f1 on these rows"
+    if threshold is not None:
+        number, choice = check_threshold(threshold), "given"
+    pooled = Evaluation(without_cells(found, question), number, choice, question.resampling, multiple)
+    return Evaluation(found.evidence, number, choice, question.resampling, multiple, within=found, pooled=pooled)
+
+
+@hands_on(Reading)
+def estimate_prior_within(
+    labels: Any,
+    scores: Any = None,
+    *,
+    labelled_within: Any,
+    method: str | None = None,
+    scenario: str = DEFAULT_SCENARIO,
+    label_noise: float = 0.0,
+    audit: Mapping[Any, Any] | None = None,
+    seed: int = 0,
+    **reading: Any,
+) -> PriorsWithin:
+    """Estimate the class prior of every cell within which labels are random, and of all rows together.
+
+    Each cell is estimated from its own rows, as :func:`pulens.estimate_prior` does, and borrows from the others what
+    it cannot know by itself (:mod:`pulens.priors.pooling`). ``audit`` maps cells to (positives, checked) instead.
+    The other arguments are those of :func:`pulens.estimate_prior` and :func:`pulens.evaluate`.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> site = np.repeat(["a", "b"], 3000)
+    >>> positive = rng.random(6000) < np.where(site == "a", 0.1, 0.4)
+    >>> labels = positive & (rng.random(6000) < np.where(site == "a", 0.5, 0.1))
+    >>> found = estimate_prior_within(labels * 1, rng.normal(2 * positive), labelled_within=site)
+    >>> bool(found.cells[0].value < 0.2 < found.cells[1].value)
+    True
+    """
+    question = Question(class_prior=method, label_noise=label_noise, scenario=scenario, audit=audit, seed=seed)
+    return priors_within(gather_cells(labels, scores, labelled_within, question, Reading(**reading)))
+
+
+def without_cells(found: CellEvidence, question: Question) -> Evidence:
+    """The same rows and class prior, were labels random among all of them."""
+    by_cell = any(isinstance(getattr(question, name), Mapping) for name in ("class_prior", "unlabelled_prior", "audit"))
+    if not by_cell:
+        return within_what_is_possible(question.settle(found.cells.whole))
+    prior = replace(found.class_prior, notices=())
+    return within_what_is_possible(replace(found.evidence, class_prior=prior))

@@ -1,0 +1,49 @@
+"""The cells within which labels are random, as rows of text; every rendering shows the same."""
+
+from __future__ import annotations
+
+import math
+
+from pulens.cells import CellTable
+from pulens.estimate import Interval
+
+MOST_SHOWN = 40  # cells in a text; JSON has all of them
+
+
+def cell_header(table: CellTable) -> tuple[str, ...]:
+    rate = "rate (1: average)" if table.rate_is_relative else "label rate"
+    return (table.words, "labelled", "unlabelled", "class prior", "recall", rate, "of the positives")
+
+
+def cell_rows(table: CellTable) -> list[tuple[str, ...]]:
+    """One row of text per cell, those that hold most positives first."""
+    ordered = sorted(table.rows, key=lambda row: -row.share_of_positives)
+    return [
+        (
+            row.name,
+            f"{row.labelled:,.10g}",
+            f"{row.unlabelled:,.10g}",
+            f"{row.class_prior:.3f}{_ends(row.prior_interval)}",
+            "unknown" if math.isnan(row.recall) else f"{row.recall:.3f}{_ends(row.recall_interval)}",
+            "" if math.isnan(row.label_rate) else f"{row.label_rate:.3f}",
+            f"{row.share_of_positives:.1%}",
+        )
+        for row in ordered
+    ]
+
+
+def shown_cells(table: CellTable) -> list[str]:
+    """The table as lines of plain text, its head first."""
+    rows = cell_rows(table)
+    cells = [cell_header(table), *rows[:MOST_SHOWN]]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+    lines = []
+    for row in cells:
+        first, *rest = (text.rjust(width) for text, width in zip(row, widths, strict=True))
+        lines.append("  ".join([first.strip().ljust(widths[0]), *rest]))
+    left = len(rows) - MOST_SHOWN
+    return [*lines, f"({left:,} more cells hold fewer positives)"] if left > 0 else lines
+
+
+def _ends(interval: Interval | None) -> str:
+    return "" if interval is None else f" [{interval.low:.3f}, {interval.high:.3f}]"

@@ -1,0 +1,64 @@
+"""Models compared where labels are random within cells only."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars
+import pytest
+
+import pulens
+from pulens.cli import main
+from pulens.errors import PulensError
+
+PRIORS = {"north": 0.1, "south": 0.3}
+
+
+def two_models(size: int = 2500) -> polars.DataFrame:
+    """``a`` is better in the north, where most labels are, and worse in the south, where most positives are."""
+    rng = np.random.default_rng(0)
+    site = rng.choice(list(PRIORS), size)
+    is_north = site == "north"
+    positive = rng.random(size) < np.where(is_north, 0.1, 0.3)
+    labels = positive & (rng.random(size) < np.where(is_north, 0.9, 0.1))
+    a, b = (rng.normal(positive * np.where(is_north, north, south)) for north, south in ((2.5, 0.8), (1.2, 2.0)))
+    return polars.DataFrame({"a": a, "b": b, "label": labels * 1, "site": site, "one": ["x"] * size})
+
+
+def test_one_cell_is_the_plain_comparison():
+    asked = {
+        "score": ["a", "b"],
+        "class_prior": 0.2,
+        "threshold": 1.0,
+        "metrics": ["recall", "roc_auc"],
+        "redraws": 300,
+    }
+    plain = pulens.compare(two_models(), **asked)
+    within = pulens.compare(two_models(), labelled_within="one", **asked)
+    for name in plain.differences:
+        (before,), (after,) = plain.differences[name], within.differences[name]
+        assert after.value == pytest.approx(before.value, abs=1e-12)
+        assert after.interval.width == pytest.approx(before.interval.width, rel=0.2)  # 300 redraws of either
+
+
+def test_cells_turn_a_verdict_that_labels_of_one_place_had_made():
+    asked = {"score": ["a", "b"], "threshold": 1.0, "metrics": ["recall"], "redraws": 200}
+    pooled = pulens.compare(two_models(), class_prior=0.2, **asked)
+    within = pulens.compare(two_models(), class_prior=PRIORS, labelled_within="site", **asked)
+    assert pooled.leader() == "a"
+    assert within.leader() == "b"
+    alone = pulens.evaluate(
+        two_models(), score="b", class_prior=PRIORS, labelled_within="site", threshold=1.0, confidence=None
+    )
+    assert within.estimates["recall"]["b"].value == pytest.approx(alone.estimates["recall"].value, abs=1e-12)
+
+
+def test_the_command_compares_within_cells_and_refuses_what_it_cannot(tmp_path, capsys):
+    two_models().write_csv(tmp_path / "two.csv")
+    asked = ["compare", str(tmp_path / "two.csv"), "--score", "a", "--score", "b", "--within", "site"]
+    main([*asked, "--cell-prior", "north=0.1", "--cell-prior", "south=0.3", "--redraws", "100", "--metric", "roc_auc"])
+    assert "labels random within site only" in capsys.readouterr().out
+    with pytest.raises(PulensError, match="noisy labels"):
+        pulens.compare(two_models(), score=["a", "b"], labelled_within="site", class_prior=PRIORS, label_noise=0.1)
+    with pytest.raises(SystemExit):
+        main(["calibrate", str(tmp_path / "two.csv"), "--score", "a", "--within", "site"])
+    assert "not within cells" in capsys.readouterr().err
