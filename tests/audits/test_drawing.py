@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulens.audits.drawing import queue_order, start_of
-from pulens.inputs import Reading
+from pulens.inputs import Reading, drawn
 from pulens.inputs.drawn import id_keys, read_drawn, row_keys
 from pulens.inputs.tables import chunks
 
@@ -38,6 +38,13 @@ def test_keys_depend_on_seed_and_row_alone():
     assert abs(np.corrcoef(shares[1:], shares[:-1])[0, 1]) < 0.01
 
 
+def test_a_range_without_rows_to_draw_and_one_drawn_whole_are_both_right():
+    scores = np.arange(50.0)
+    found = read_drawn(np.zeros(50, int), scores, reading=Reading(), edges=[40.0, 20.0], many=[0, 20, 3], seed=1)
+    assert found.stratum.tolist() == [1] * 20 + [2] * 3
+    assert sorted(found.place[:20].tolist()) == list(range(20, 40))
+
+
 @pytest.mark.parametrize("by_id", [False, True])
 def test_every_row_of_a_stratum_is_drawn_equally_often(by_id):
     rows, many, seeds = 40, 10, 2000
@@ -63,6 +70,7 @@ def test_the_size_of_chunks_decides_nothing(chunk, id, tmp_path, monkeypatch):
     lines = [f"{score},{label},r{i}\n" for i, (score, label) in enumerate(zip(scores, labels, strict=True))]
     (tmp_path / "a.csv").write_text("score,label,case\n" + "".join(lines))
     monkeypatch.setattr(chunks, "CHUNK_ROWS", chunk)
+    monkeypatch.setattr(drawn, "BLOCK", 16)
     asked = {"edges": [0.7, 0.4], "many": [10, 9, 8], "seed": 5}
     found = read_drawn(str(tmp_path / "a.csv"), reading=Reading(), id=id, **asked)
     if id is None:

@@ -31,6 +31,7 @@ from pulens.types import Scores
 from pulens.whole_files import is_channel
 
 Words = NDArray[np.uint64]
+BLOCK = 1 << 16  # rows that are looked at together
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,46 +187,41 @@ class _Held:
         self._rows: list[list[tuple[int, int, float, list[Any]]]] = [[] for _ in many]
 
     def add(self, labels: NDArray[np.int8], scores: Scores, values: list[Any]) -> None:
-        places = np.flatnonzero(labels == UNLABELLED)
-        numbers = self._first_row + places
-        self._first_row += labels.size
-        if not places.size:
-            return
+        for begin in range(0, labels.size, BLOCK):  # small enough to stay near the processor
+            end = begin + BLOCK
+            self._add(labels[begin:end], scores[begin:end], [column[begin:end] for column in values])
+
+    def _add(self, labels: NDArray[np.int8], scores: Scores, values: list[Any]) -> None:
+        first, self._first_row = self._first_row, self._first_row + labels.size
+        is_open = labels == UNLABELLED
         if self._by_id:
-            texts = [
-                id_text(values[0][place], file_row(self._first_row - labels.size + place)) for place in places.tolist()
-            ]
+            places = np.flatnonzero(is_open)
+            texts = [id_text(values[0][place], file_row(first + place)) for place in places.tolist()]
             keys = id_keys(self._seed, texts)
         else:
-            keys = row_keys(self._seed, numbers)
+            keys = row_keys(self._seed, np.arange(first, first + labels.size))
+            places = np.flatnonzero(is_open & (keys <= self._largest_key()))
+            keys = keys[places]
+        if not places.size:
+            return
         stratum = len(self._rising) - np.searchsorted(self._rising, scores[places].astype(np.float64), "right")
         for which, held in enumerate(self._rows):
-            self._keep(held, which, np.flatnonzero(stratum == which), keys, places, numbers, scores, values)
+            mine = np.flatnonzero(stratum == which)
+            limit = self._many[which] + self._by_id  # one more shows whether the last id comes twice
+            if mine.size > limit > 0:
+                mine = mine[np.argpartition(keys[mine], limit - 1)[:limit]]
+            for one in mine.tolist():
+                place = int(places[one])
+                row = [column[place] for column in values]
+                held.append((int(keys[one]), first + place, float(scores[place]), row))
+            held.sort(key=lambda row: row[:2])
+            del held[limit:]
 
-    def _keep(
-        self,
-        held: list[tuple[int, int, float, list[Any]]],
-        which: int,
-        mine: NDArray[np.intp],
-        keys: Words,
-        places: NDArray[np.intp],
-        numbers: NDArray[np.intp],
-        scores: Scores,
-        values: list[Any],
-    ) -> None:
-        limit = self._many[which] + self._by_id  # one more shows whether the last id comes twice
-        if len(held) >= limit:
-            mine = mine[keys[mine] <= np.uint64(held[-1][0])]
-        if mine.size > limit > 0:
-            mine = mine[np.argpartition(keys[mine], limit - 1)[:limit]]
-        if not limit or not mine.size:
-            return
-        for one in mine.tolist():
-            place = int(places[one])
-            row = [column[place] for column in values]
-            held.append((int(keys[one]), int(numbers[one]), float(scores[place]), row))
-        held.sort(key=lambda row: row[:2])
-        del held[limit:]
+    def _largest_key(self) -> np.uint64:
+        """No row with a larger one can be among those drawn, whatever its stratum."""
+        full = [held[-1][0] for held, many in zip(self._rows, self._many, strict=True) if many and len(held) >= many]
+        waiting = sum(many > 0 for many in self._many) - len(full)
+        return np.uint64((1 << 64) - 1 if waiting else max(full, default=0))
 
     def drawn(self, kept: list[str]) -> DrawnRows:
         if self._by_id:
