@@ -134,7 +134,10 @@ def main() -> None:
     options = asked.parse_args()
     random = np.random.default_rng(options.seed)
     alike = (
-        [((60,), (8,))] + [((40, 40), (n, n)) for n in (2, 5, 8, 12)] + [((24, 24, 24), (n,) * 3) for n in (2, 5, 8)]
+        [((60,), (8,))]
+        + [((40, 40), (n, n)) for n in (2, 5, 8, 12)]
+        + [((24, 24, 24), (n,) * 3) for n in (2, 5, 8)]
+        + [((30, 30, 30), (8, 8, 8))]
     )
     drawn = []
     for _ in range(options.designs):

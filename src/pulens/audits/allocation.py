@@ -32,8 +32,8 @@ Did you mean 'recall'?
     """
     if goal == "average_precision":
         raise AssumptionError(
-            "an audit has no interval for average_precision that could be trusted (measured: 86 to 98% instead of "
-            f"95%), so rows cannot be chosen for it. Goals are {', '.join(GOALS)}."
+            "rows are not chosen for average_precision: no way of spreading them for it has been validated. An audit "
+            f"with any goal estimates it where scores are known; goals are {', '.join(GOALS)}."
         )
     if goal not in GOALS:
         raise AssumptionError(

@@ -15,9 +15,8 @@ cell are tied, x positives meet a precision of (T+x)/(F+x) at most. The lower li
 the lowest AP, with cells drawn as in ``pulens.audits.limits`` (one imaginary row for flagged and one for other cells),
 the upper one that of the highest.
 
-Spreading the positives evenly within cells instead is a fifth narrower, but its upper limit is too low where positives
-thin out within a cell: it held the truth in 88 to 98% of audits. Means with exponential weights over the found
-positives, as for the ROC AUC, put whole strata on single scores.
+Spreading the positives evenly within cells for limits too is a tenth to a third narrower, but the upper limit is then
+too low where positives thin out within a cell: it held the truth in 90 to 100% of 40 audits in each of 24 cells.
 """
 
 from __future__ import annotations
