@@ -164,8 +164,10 @@ def test_answers_are_never_overwritten_by_a_new_plan(tmp_path):
     made.write(tmp_path / "queue.csv")
     text = (tmp_path / "queue.csv").read_text()
     (tmp_path / "queue.csv").write_text(text.replace(",\n", ",yes\n", 1))
-    with pytest.raises(PulensError, match="holds 1 answer"):
-        made.write(tmp_path / "queue.csv")
+    for ending in ("csv", "parquet"):  # the plan would be that of another queue
+        with pytest.raises(PulensError, match=r"queue\.csv holds 1 answer"):
+            made.write(tmp_path / f"queue.{ending}")
+    assert not (tmp_path / "queue.parquet").exists()
 
 
 def test_endings_and_pipes_that_cannot_hold_a_queue_are_refused(tmp_path):

@@ -83,18 +83,23 @@ def queue_files(plan: AuditPlan, path: AnyPath) -> dict[AnyPath, bytes]:
 
 
 def refuse_answered(path: AnyPath) -> None:
-    """Refuse to replace a queue that holds answers: they took an afternoon."""
-    if not Path(path).is_file():
-        return
+    """Refuse to replace a queue that holds answers, or the plan that one of another format shares: they took an \
+afternoon."""
+    for ending in ENDINGS:
+        place = Path(path).with_suffix(ending)
+        if place.is_file():
+            _refuse_answers_in(place)
+
+
+def _refuse_answers_in(place: Path) -> None:
     try:
-        table = read_queue(path)
-        answered = sum(not is_null(one) for one in table.column("answer"))
+        answered = sum(not is_null(one) for one in read_queue(place).column("answer"))
     except PulensError:
         return  # something else, which may be replaced as any file may
     if answered:
         raise PulensError(
-            f"{path} holds {answered:,} answer{'s' if answered > 1 else ''}, which would be lost: name another file, "
-            "or remove this one first."
+            f"{place} holds {answered:,} answer{'s' if answered > 1 else ''}, which would be lost, or lose their plan: "
+            "name another file, or remove this one first."
         )
 
 
