@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pulens.audits import AuditCounts
+from pulens.audits import AuditCounts, from_counts
 from pulens.audits.estimates import design_estimates
 from pulens.audits.judges import ReviewerErrors, agreement_of, judged_estimates
 from pulens.errors import AssumptionError, InputError
@@ -135,3 +135,13 @@ def test_answers_to_other_rows_are_refused() -> None:
         agreement_of([1, 0], [1, 0, 1])
     with pytest.raises(InputError, match="no row was decided by both"):
         agreement_of([-1, 1], [1, -1])
+
+
+def test_an_audit_reads_its_answers_as_those_of_judges_who_err() -> None:
+    audit = from_counts(rows=[200, 9800], checked=[60, 140], found=[45, 2], labelled=[30, 10], flagged=1)
+    assert audit.if_judges_err((0.0, 0.0))["recall"].value == pytest.approx(audit.estimates["recall"].value)
+    assert audit.if_judges_err((0.01, 0.05))["recall"].value > audit.estimates["recall"].value
+    near, random = audit.if_nearly_random(2.0)["recall"].interval, audit.if_random["recall"].interval
+    assert near is not None
+    assert random is not None
+    assert near.low < random.low < random.high < near.high
