@@ -101,9 +101,7 @@ def test_parameters_of_metrics_are_named_too(call, meant):
 
 
 def test_a_keyword_like_no_other_is_answered_with_all_there_are():
-    with pytest.raises(
-        KeywordError, match=r"evaluate\(\) has no argument 'xyz'\. It takes 'audit',.*'reviews'"
-    ):
+    with pytest.raises(KeywordError, match=r"evaluate\(\) has no argument 'xyz'\. It takes 'audit',.*'reviews'"):
         pulens.evaluate(LABELS, SCORES, xyz=1)
 
 

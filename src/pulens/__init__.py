@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pulens.doors.audit import more_audit, plan_audit, read_audit
     from pulens.doors.bounds import Bounds, bounds
     from pulens.doors.evaluate import Evaluation, evaluate
-    from pulens.doors.reviews import read_reviews
+    from pulens.doors.reviews import join_reviews, read_reviews
     from pulens.doors.segments import Evaluations, evaluate_by
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
@@ -53,6 +53,7 @@ _HOMES = {
     "plan_audit": "pulens.doors.audit",
     "read_audit": "pulens.doors.audit",
     "evaluate_by": "pulens.doors.segments",
+    "join_reviews": "pulens.doors.reviews",
     "read_reviews": "pulens.doors.reviews",
     "synthesise": "pulens.synthesis",
 }
@@ -97,6 +98,7 @@ __all__ = [
     "estimate_prior_and_noise",
     "evaluate",
     "evaluate_by",
+    "join_reviews",
     "more_audit",
     "plan_audit",
     "read_audit",

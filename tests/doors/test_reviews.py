@@ -190,3 +190,18 @@ def test_pages_of_audits_escape_what_users_typed(tmp_path: Path) -> None:
     assert result.plan.digest in page
     assert "Who gets labelled" in page
     assert "What more rows would give" in page
+
+
+def test_notebooks_show_both_columns_before_what_is_recovered(tmp_path: Path) -> None:
+    table, queue = queue_of(tmp_path)
+    shown = pulens.evaluate(str(table), reviews=str(queue), redraws=100)._repr_html_()
+    assert shown.index("assuming nothing") < shown.index("uncorrected")
+
+
+def test_answers_joined_to_rows_are_those_of_the_plan(tmp_path: Path) -> None:
+    table, queue = queue_of(tmp_path)
+    rows = pulens.join_reviews(str(table), reviews=str(queue))
+    planned = pulens.read_audit(queue).counts
+    counts = rows.counts(rows.scores >= 1.4)
+    for name in ("rows", "checked", "found", "labelled"):
+        assert getattr(counts, name).tolist() == getattr(planned, name).tolist()
