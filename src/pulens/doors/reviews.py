@@ -335,6 +335,11 @@ def _planned(asked: ReviewsAsked, confidence: float) -> AuditResult | None:
         found = read_audit(asked.reviews, confidence=confidence)
     else:
         found = None
+    if found is not None and not found.counts.checked.any():
+        raise InputError(
+            "no row of the queue is answered yet, so the reviews prove nothing: fill in the column answer. What the "
+            "answers will be worth says pulens audit read."
+        )
     if found is not None and asked.reviewed_above is not None:
         raise AssumptionError(
             "the plan says how rows were chosen: leave out reviewed_above= and reviewed_below_share=."
