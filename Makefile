@@ -56,8 +56,9 @@ browser: ## find a browser for the tests of the report's pages, or install Debia
 	if [ "$$PULENS_BROWSER" = required ]; then echo "no browser found, and none could be installed" >&2; exit 1; fi; \
 	echo "SKIPPED: pages are not tested in a browser here; install chromium (apt-get install chromium) to test them"
 
+# a file belongs to one worker, so that what its tests share is made once; in their order, the long ones are not last
 tests: $(VENV)/.test browser
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadgroup
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 fuzz: $(VENV)/.test ## hostile calls of the command line: make fuzz SECONDS=3600 SEED=1
 	PULENS_FUZZ_SECONDS=$(SECONDS) PULENS_FUZZ_SEED=$(SEED) $(BIN)/python -m pytest -q -n 0 -s tests/fuzz

@@ -27,6 +27,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "pulens"
+sys.path.insert(0, str(ROOT / "tests"))
+
+from one_more_file import tree_with  # noqa: E402
+
 #: Which tests should notice a fault in which room.
 TESTS = {
     "recovery": ["tests/recovery", "tests/agreement", "tests/intervals", "tests/doors/test_impossible_labels.py"],
@@ -99,23 +103,10 @@ def _changed(room: str, path: Path, source: str, place: int) -> Mutant:
     return Mutant(room, path.relative_to(PACKAGE).as_posix(), line, what, ast.unparse(ast.fix_missing_locations(tree)))
 
 
-def tree_with(folder: Path, name: str, text: str) -> None:
-    """The package as links below a folder, with one file of another text."""
-    home, new = folder / "pulens", Path(name)
-    home.mkdir(parents=True)
-    for depth in range(len(new.parts)):
-        room = Path(*new.parts[:depth])
-        (home / room).mkdir(exist_ok=True)
-        for entry in (PACKAGE / room).iterdir():
-            if entry.name not in ("__pycache__", new.parts[depth]):
-                (home / room / entry.name).symlink_to(entry)
-    (home / new).write_text(text, encoding="utf-8")
-
-
 def fate(mutant: Mutant, patience: float) -> str:
     """What the tests of its room make of a mutant."""
     with tempfile.TemporaryDirectory() as folder:
-        tree_with(Path(folder), mutant.file, mutant.text)
+        tree_with(Path(folder), mutant.file, mutant.text, PACKAGE)
         places = [folder, *filter(None, [os.environ.get("PULENS_MUTANTS_PATH")])]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places), "PYTHONDONTWRITEBYTECODE": "1"}
         words = [sys.executable, "-m", "pytest", "-q", "-x", "--no-header", *TESTS[mutant.room]]

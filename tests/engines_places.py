@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
-
 IN_MEMORY = ["pandas", "polars", "pyarrow"]
 GLOBS = ["glob", "glob of JSON Lines", "glob of Arrow files"]
 FILES = ["csv", "parquet", "csv through DuckDB", "parquet through DuckDB", "partitioned folder", *GLOBS]
 ENGINES = ["DuckDB relation", "DuckDB database", "Polars lazy", "Ibis", "SQLite", "PostgreSQL"]
-SPARK = pytest.param("PySpark", marks=pytest.mark.xdist_group("spark"))
+SPARK = "PySpark"
 EVERYWHERE = [*IN_MEMORY, *FILES, *ENGINES, SPARK]
 INSIDE_AN_ENGINE = ["parquet through DuckDB", "csv through DuckDB", *ENGINES, SPARK]

@@ -106,3 +106,11 @@ def test_what_the_page_on_segments_quotes_is_what_it_prints(capsys, tmp_path, mo
     page = ROOT / "docs" / "segments.md"
     exec(compile(blocks(page, "python")[0], str(page), "exec"), {})
     assert capsys.readouterr().out.startswith(blocks(page, "text")[0])
+
+
+def test_what_the_page_on_fairness_quotes_is_what_it_prints(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs" / "have" / "fair.md"
+    exec(compile(blocks(page, "python")[0], str(page), "exec"), {})
+    assert capsys.readouterr().out == blocks(page, "text")[0]
+    assert (tmp_path / "gaps.html").exists()

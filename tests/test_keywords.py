@@ -30,6 +30,7 @@ DOORS = {
     "evaluate a tally": lambda **more: pulens.evaluate(TALLY, **more),
     "evaluate inside an engine": lambda **more: pulens.evaluate(FRAME.lazy(), **more),
     "evaluate_by": lambda **more: pulens.evaluate_by(FRAME, "site", **more),
+    "gaps_by": lambda **more: pulens.gaps_by(FRAME, "site", **more),
     "compare": lambda **more: pulens.compare(LABELS, {"a": SCORES, "b": -SCORES}, **more),
     "compare inside an engine": lambda **more: pulens.compare(FRAME.lazy(), score=["score", "other"], **more),
     "bounds": lambda **more: pulens.bounds(LABELS, SCORES, **more),

@@ -50,3 +50,20 @@ def test_displays_follow_scikit_learn(name):
     assert display.figure_ is display.ax_.figure
     assert display.line_.get_label() == "LogisticRegression"
     matplotlib.pyplot.close("all")
+
+
+def test_segments_and_gaps_are_drawn_with_a_mark_for_each():
+    import polars
+
+    score, label = [3, 3, 1, 3, 1, 1, 2, 1] * 20, [1, 1, 1, 0, 0, 0, 0, 0] * 20
+    table = polars.DataFrame({"score": score, "label": label, "site": ["$a$", "b"] * 80})
+    found = pulens.evaluate_by(table, "site", class_prior=0.5, same_prior=True, threshold=2)
+    axes = found.plot("recall")
+    assert [text.get_text() for text in axes.get_yticklabels()] == [
+        r"\$a\$",
+        "b",
+    ]
+    left, right = found.gaps().plot()
+    assert len(left.get_yticklabels()) == 2
+    assert len(right.get_yticklabels()) == 1
+    matplotlib.pyplot.close("all")

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from pulens.counts.tally import Tally
     from pulens.doors.audit import more_audit, plan_audit, read_audit
     from pulens.doors.bounds import Bounds, bounds
+    from pulens.doors.compare_groups import gaps_by
     from pulens.doors.evaluate import Evaluation, evaluate
+    from pulens.doors.gaps import Gaps
     from pulens.doors.reviews import join_reviews, read_reviews
     from pulens.doors.segments import Evaluations, evaluate_by
     from pulens.errors import PulensError
@@ -39,6 +41,7 @@ _HOMES = {
     "Estimate": "pulens.estimate",
     "Evaluation": "pulens.doors.evaluate",
     "Evaluations": "pulens.doors.segments",
+    "Gaps": "pulens.doors.gaps",
     "Interval": "pulens.estimate",
     "PUSample": "pulens.counts.sample",
     "PulensError": "pulens.errors",
@@ -54,6 +57,7 @@ _HOMES = {
     "read_audit": "pulens.doors.audit",
     "evaluate_by": "pulens.doors.segments",
     "join_reviews": "pulens.doors.reviews",
+    "gaps_by": "pulens.doors.compare_groups",
     "read_reviews": "pulens.doors.reviews",
     "synthesise": "pulens.synthesis",
 }
@@ -86,6 +90,7 @@ __all__ = [
     "Estimate",
     "Evaluation",
     "Evaluations",
+    "Gaps",
     "Interval",
     "PUSample",
     "PulensError",
@@ -98,6 +103,7 @@ __all__ = [
     "estimate_prior_and_noise",
     "evaluate",
     "evaluate_by",
+    "gaps_by",
     "join_reviews",
     "more_audit",
     "plan_audit",

@@ -19,12 +19,14 @@ from pulens.benchmark.analyse.failures import score_view
 from pulens.benchmark.analyse.judgement import coverage, judge
 from pulens.benchmark.archive import Store, differences, read
 from pulens.benchmark.archive.summary import summary_text
+from pulens.benchmark.leaderboard.board import board
+from pulens.benchmark.leaderboard.page_data import page_data
 from pulens.benchmark.run import run_plan
 from pulens.benchmark.splits import _stored_odds
 from pulens.cli import main
 from pulens.errors import InputError
 from pulens.whole_files import whole_file
-from synthetic_archive import make, rewritten
+from synthetic_archive import LEARNERS, make, rewritten
 
 
 def cut(path: Path) -> None:
@@ -57,10 +59,18 @@ def without_status(path: Path) -> None:
     pq.write_table(table.set_column(place, "status", pa.nulls(len(table), pa.string())), path)
 
 
-def with_settings_that_are_none(path: Path) -> None:
+def _with_settings(path: Path, text: str) -> None:
     table = pq.read_table(path)
     place = table.column_names.index("settings")
-    pq.write_table(table.set_column(place, "settings", pa.array(["{"] * len(table))), path)
+    pq.write_table(table.set_column(place, "settings", pa.array([text] * len(table))), path)
+
+
+def with_settings_that_are_none(path: Path) -> None:
+    _with_settings(path, "{")
+
+
+def with_settings_without_names(path: Path) -> None:
+    _with_settings(path, "[]")
 
 
 def _with_first(path: Path, column: str, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
@@ -125,6 +135,7 @@ DAMAGES = [
     of_other_types,
     without_status,
     with_settings_that_are_none,
+    with_settings_without_names,
     with_a_point_that_is_none,
     with_a_point_of_no_epoch,
     with_a_choice_that_is_none,
@@ -140,7 +151,9 @@ DAMAGES = [
 
 @pytest.fixture(scope="module")
 def synthetic(tmp_path_factory):
-    return make(tmp_path_factory.mktemp("synthetic") / "archive", rows=120, epochs=4).folder
+    few = {name: LEARNERS[name] for name in ("nnpu", "vpu", "lagam", "pn")}
+    place = tmp_path_factory.mktemp("synthetic") / "archive"
+    return make(place, learners=few, datasets={"mnist": 0.49, "spambase": 0.39}, rows=120, epochs=4).folder
 
 
 @pytest.fixture(params=DAMAGES, ids=lambda damage: damage.__name__)
@@ -337,6 +350,19 @@ def test_a_run_without_a_choice_by_its_own_criterion_is_shown_without_densities(
     main(["bench", "report", str(hurt.folder), "--html", str(page), "--judge", "0"])
     assert capsys.readouterr().err == ""
     assert key in page.read_text()
+    assert "This run made no choice by its own criterion, nobody" in page.read_text()
+    assert "some were not finite" not in page.read_text()
+
+
+def test_a_run_whose_scores_were_not_finite_is_shown_with_that_reason(synthetic, tmp_path):
+    def change(row):
+        return row | {"tallies": []} if row["learner"] == "vpu" else row
+
+    hurt = rewritten(read(synthetic), tmp_path / "archive", change)
+    for run in page_data(hurt, board(hurt))["runs"]:
+        lost = hurt._row(run["key"])["learner"] == "vpu"
+        assert (run["density"] is None) == lost
+        assert run.get("undrawn") == ("Scores of this run were not kept: some were not finite." if lost else None)
 
 
 @pytest.mark.parametrize(("positives", "rows"), [(0, 0), (5, 3), (None, 60), (-1, 60), (5, None)])

@@ -18,7 +18,6 @@ from pulens.metrics import METRICS
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-pytestmark = pytest.mark.xdist_group("site")  # built once
 
 
 class Reader(HTMLParser):

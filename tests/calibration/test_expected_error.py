@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pulens.calibration import expected_calibration_error
-from pulens.calibration._gaps import Gaps, error_terms
+from pulens.calibration._gaps import BinGaps, error_terms
 from pulens.calibration.masses import MassMap, choose_edges, count_bins
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
@@ -200,7 +200,7 @@ def test_the_split_sign_value_is_the_average_over_random_halves():
     evidence = gather(labels, scores, class_prior=0.3, scenario="case-control")
     edges = choose_edges(evidence, binning="mass", bins=8)
     masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
-    expected = error_terms(Gaps.of(count_bins(evidence.tally, edges), masses)).understated
+    expected = error_terms(BinGaps.of(count_bins(evidence.tally, edges), masses)).understated
     rng = np.random.default_rng(0)
     place = np.searchsorted(edges[1:-1], scores, side="left")
     each = np.where(labels == 1, 0.3 / 400, -scores / 4_000)  # what a row adds to its bin's gap
@@ -220,14 +220,14 @@ def test_the_variance_of_gaps_is_that_of_redrawn_rows():
     evidence = gather(labels, scores, class_prior=0.3, scenario="case-control")
     edges = np.arange(6) / 5
     masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
-    gaps = Gaps.of(count_bins(evidence.tally, edges), masses)
+    gaps = BinGaps.of(count_bins(evidence.tally, edges), masses)
     rng = np.random.default_rng(0)
     redrawn = []
     for _ in range(800):
         few = rng.choice(scores[labels == 1], 200)
         many = rng.choice(scores[labels == 0], 1_500)
         tally = Tally.from_arrays(np.repeat([1, 0], [200, 1_500]), np.concatenate([few, many]))
-        redrawn.append(Gaps.of(count_bins(tally, edges), masses).gap)
+        redrawn.append(BinGaps.of(count_bins(tally, edges), masses).gap)
     covariance = np.cov(np.array(redrawn).T)
     np.testing.assert_allclose(np.sqrt(np.diag(covariance)), gaps.deviation, rtol=0.12)
     weights = np.array([1.0, -1.0, 1.0, 1.0, -1.0])

@@ -19,11 +19,12 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="commands on the
 JUDGE = ["--class-prior", "0.3", "--scenario", "case-control", "--quiet"]
 TRAIN = ["--class-prior", "0.3", "--scenario", "case-control"]
 NETWORK = ["--backbone", "linear", "--set", "epochs=2", "--set", "progress=false", "--device", "cpu"]
+FEW = ["--redraws", "100"]
 MODELS = ["--score", "score", "--score", "other"]
 COMMANDS = {
-    "evaluate": ["evaluate", "ROWS", *JUDGE, "--html", "a.html", "--json", "a.json", "--markdown", "a.md"],
+    "evaluate": ["evaluate", "ROWS", *JUDGE, *FEW, "--html", "a.html", "--json", "a.json", "--markdown", "a.md"],
     "evaluate segments": ["evaluate", "ROWS", *JUDGE, "--group-by", "site", "--same-prior", "--json", "a.json"],
-    "compare": ["compare", "ROWS", *JUDGE, *MODELS, "--html", "a.html", "--json", "a.json"],
+    "compare": ["compare", "ROWS", *JUDGE, *FEW, *MODELS, "--html", "a.html", "--json", "a.json"],
     "calibrate": ["calibrate", "ROWS", *JUDGE, "--fit", "platt", "--out", "a.csv", "--html", "a.html"],
     "calibrate to Parquet": ["calibrate", "ROWS", *JUDGE, "--fit", "platt", "--out", "a.parquet", "--json", "a.json"],
     "prior": ["prior", "ROWS", "--plot", "a.png", "--json", "a.json"],

@@ -203,3 +203,13 @@ def test_tables_that_do_not_say_what_they_mean(mail, capsys, text, words, messag
     (mail / "mail.csv").write_text(text)
     assert message in refused(capsys, "mail.csv", *CALL, "--out", "pu.csv", "--truth", "truth.csv", *words)
     assert os.listdir(mail) == ["mail.csv"]
+
+
+def test_a_whole_number_too_large_for_a_feature_is_named_with_its_place(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [{"x": 10**400 if place == 2 else place, "class": "spam" if place % 2 else "ham"} for place in range(8)]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    message = refused(capsys, "a.jsonl", *CALL, "--mechanism", "S3", "--out", "out.csv")
+    assert "'x' holds 1000" in message
+    assert "not a finite number" in message
+    assert len(message) < 400

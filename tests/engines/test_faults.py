@@ -66,7 +66,6 @@ def test_a_csv_file_with_a_broken_line_is_an_error(tmp_path, monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
-@pytest.mark.xdist_group("spark")
 def test_a_spark_task_killed_on_the_way_is_retried_and_counts_once(spark, tmp_path):
     rng = np.random.default_rng(3)
     scores, labels = np.round(rng.random(2000), 3), (rng.random(2000) < 0.2).astype(int)

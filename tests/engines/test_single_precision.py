@@ -82,10 +82,7 @@ PLACES = {
 }
 
 
-SPARK = pytest.param("PySpark", marks=pytest.mark.xdist_group("spark"))
-
-
-@pytest.mark.parametrize("place", [*(place for place in PLACES if place != "PySpark"), SPARK])
+@pytest.mark.parametrize("place", PLACES)
 def test_a_row_stored_as_the_threshold_is_at_the_threshold(place, request, tmp_path):
     source, where = PLACES[place](request, tmp_path)
     tally = read_tally(source, **where)

@@ -9,7 +9,7 @@ import json
 
 import numpy as np
 
-from one_more_file import run_in, tree_with
+from one_more_file import commands_in, tree_with
 
 ESTIMATOR = '''
 """Top share: unlabelled over labelled rows among the highest scores."""
@@ -68,23 +68,33 @@ def test_a_prior_estimator_of_one_new_file_is_on_the_command_line_in_json_and_on
     labelled = positive & (rng.random(2000) < 0.4)
     lines = [f"{int(one)},{score:.4f}" for one, score in zip(labelled, scores, strict=True)]
     (tmp_path / "rows.csv").write_text("\n".join(["label,score", *lines]) + "\n")
-    pulens = ("-m", "pulens")
-    told = run_in(tree, *pulens, "prior", "rows.csv", "--method", "top-share", "--json", "-", cwd=tmp_path)
-    assert json.loads(told)["class_prior"]["method"] == "estimated: top-share"
     used = ("--class-prior", "top-share", "--json", "found.json", "--html", "found.html", "--quiet")
-    run_in(tree, *pulens, "evaluate", "rows.csv", *used, cwd=tmp_path)
+    named, evaluated, misspelt = commands_in(
+        tree,
+        ("prior", "rows.csv", "--method", "top-share", "--json", "-"),
+        ("evaluate", "rows.csv", *used),
+        ("prior", "rows.csv", "--method", "top-shore"),
+        cwd=tmp_path,
+    )
+    assert json.loads(named.out)["class_prior"]["method"] == "estimated: top-share"
+    assert evaluated.code == 0, evaluated.err
     method = json.loads((tmp_path / "found.json").read_text())["class_prior"]["method"]
     assert method.startswith("estimated: top-share")  # and perhaps cut to what random labels allow
     assert "top-share" in (tmp_path / "found.html").read_text()
-    told = run_in(tree, *pulens, "prior", "rows.csv", "--method", "top-shore", cwd=tmp_path, code=2)
-    assert "Did you mean 'top_share'?" in told
+    assert misspelt.code == 2
+    assert "Did you mean 'top_share'?" in misspelt.err
 
 
 def test_a_data_set_of_one_new_file_is_planned_run_and_on_the_leaderboard(tmp_path) -> None:
     tree = tree_with(tmp_path / "tree", "benchmark/datasets/two_clouds.py", DATASET)
     chosen = ("--datasets", "two_clouds", "--learners", "nnpu,vpu")
-    bench = ("-m", "pulens", "bench")
-    assert "two_clouds" in run_in(tree, *bench, "plan", "smoke", *chosen, cwd=tmp_path)
-    run_in(tree, *bench, "run", "smoke", *chosen, "--archive", "results", "--device", "cpu", cwd=tmp_path)
-    run_in(tree, *bench, "report", "results", "--html", "board.html", cwd=tmp_path)
+    planned, *done = commands_in(
+        tree,
+        ("bench", "plan", "smoke", *chosen),
+        ("bench", "run", "smoke", *chosen, "--archive", "results", "--device", "cpu"),
+        ("bench", "report", "results", "--html", "board.html"),
+        cwd=tmp_path,
+    )
+    assert "two_clouds" in planned.out
+    assert [one.code for one in done] == [0, 0], done
     assert "two_clouds" in (tmp_path / "board.html").read_text()

@@ -28,9 +28,14 @@ def passed(arguments: list[str]) -> list[str]:
     """Functions of the package in the order in which they were first called."""
     seen: dict[str, None] = {}
 
+    met = set()  # code is looked at once, since most of the calls are repeated
+
     def look(frame, event, _) -> None:
+        if event != "call" or frame.f_code in met:
+            return
+        met.add(frame.f_code)
         path = Path(frame.f_code.co_filename)
-        if event == "call" and path.is_relative_to(SOURCE):
+        if path.is_relative_to(SOURCE):
             module = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
             seen.setdefault(f"{module}.{frame.f_code.co_name}")
 

@@ -65,3 +65,9 @@ def test_zero_weights_are_weights() -> None:
     check_total_weights([0.0, 5.0, 1e15])
     with pytest.raises(InputError, match="add up to inf"):
         check_total_weights([np.inf])
+
+
+def test_a_weight_far_below_a_row_among_ordinary_ones_gives_numbers_without_warnings() -> None:
+    weights = np.where(np.arange(100) == 3, 1e-308, 1.0)
+    found = pulens.evaluate(LABELS, SCORES, class_prior=0.5, weights=weights, redraws=100).estimates
+    assert np.isfinite(found["average_precision"].interval.low)

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-import pulens
+from one_more_file import commands_in, run_in, tree_with
 
 FILE = '''
 """Labelled against unlabelled rows, every labelled row counted several times."""
@@ -78,42 +72,38 @@ print(board(read(sys.argv[1]), metric="accuracy").learners["counted"].title)
 
 
 @pytest.fixture(scope="module")
-def copy(tmp_path_factory):
-    """A copy of the package with the one new file."""
-    folder = tmp_path_factory.mktemp("copy")
-    shutil.copytree(Path(pulens.__file__).parent, folder / "pulens", ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "pulens/learners/counted.py").write_text(FILE)
+def place(tmp_path_factory):
+    """The package with the one new file, and a table beside it."""
+    folder = tmp_path_factory.mktemp("place")
+    tree_with(folder / "tree", "learners/counted.py", FILE)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2)) + 2 * (np.arange(200) < 80)[:, None]
+    lines = [f"{a:.4f},{b:.4f},{int(number < 30)}" for number, (a, b) in enumerate(X)]
+    (folder / "rows.csv").write_text("\n".join(["a,b,label", *lines]) + "\n")
     return folder
 
 
 @pytest.fixture(scope="module")
-def run(copy):
-    def told(*words, fails=False):
-        place = {**os.environ, "PYTHONPATH": str(copy)}
-        done = subprocess.run([sys.executable, *words], capture_output=True, text=True, cwd=copy, env=place)
-        assert (done.returncode != 0) is fails, done.stderr
-        return done.stderr if fails else done.stdout
-
-    return told
-
-
-def test_lists_have_it(run):
-    run("-c", LISTED)
-
-
-def test_the_command_line_trains_and_scores_with_it(run, copy):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 2)) + 2 * (np.arange(200) < 80)[:, None]
-    lines = [f"{a:.4f},{b:.4f},{int(number < 30)}" for number, (a, b) in enumerate(X)]
-    (copy / "rows.csv").write_text("\n".join(["a,b,label", *lines]) + "\n")
-    words = ["-m", "pulens", "train", "rows.csv", "--method", "counted", "--out", "model", "--device", "cpu"]
-    assert "Counted learned from 30 labelled" in run(*words, "--set", "times=2")
-    assert len(run("-m", "pulens", "score", "model", "rows.csv").splitlines()) == 201
-    told = run(*words, "--set", "times=10", fails=True)
-    assert "times must be above 0 and at most 9, got 10" in told
+def ended(place):
+    """How the commands end that know learners by name."""
+    train = ("train", "rows.csv", "--method", "counted", "--out", "model", "--device", "cpu", "--set")
+    chosen = ("--methods", "nnpu,counted", "--archive", "results", "--device", "cpu")
+    commands = {
+        "train": (*train, "times=2"),
+        "score": ("score", "model", "rows.csv"),
+        "train beyond": (*train, "times=10"),
+        "bench": ("bench", "run", "smoke", *chosen),
+    }
+    return dict(zip(commands, commands_in(place / "tree", *commands.values(), cwd=place), strict=True))
 
 
-def test_the_benchmark_and_its_leaderboard_have_it(run):
-    words = ["--methods", "nnpu,counted", "--archive", "results", "--device", "cpu"]
-    run("-m", "pulens", "bench", "run", "smoke", *words)
-    assert run("-c", SHOWN, "results").strip() == "Counted (new)"
+def test_the_command_line_trains_and_scores_with_it(ended):
+    assert "Counted learned from 30 labelled" in ended["train"].out
+    assert len(ended["score"].out.splitlines()) == 201
+    assert ended["train beyond"].code == 2
+    assert "times must be above 0 and at most 9, got 10" in ended["train beyond"].err
+
+
+def test_lists_the_benchmark_and_its_leaderboard_have_it(ended, place):
+    assert ended["bench"].code == 0, ended["bench"].err
+    assert run_in(place / "tree", "-c", LISTED + SHOWN, "results", cwd=place).strip() == "Counted (new)"

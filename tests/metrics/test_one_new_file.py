@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from one_more_file import run_in, tree_with
+from one_more_file import commands_in, run_in, tree_with
 from synthetic_archive import LEARNERS, make
 
 METRIC = '''
@@ -39,22 +39,33 @@ ROWS = "label,score,other,region\n" + "".join(
 )
 
 
-@pytest.fixture
-def tree(tmp_path):
-    """The package with one metric more, and a table beside it."""
-    tree_with(tmp_path / "tree", "metrics/false_discovery_rate.py", METRIC)
-    (tmp_path / "rows.csv").write_text(ROWS)
-    return tmp_path
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """The package with one metric more, a table and an archive beside it."""
+    folder = tmp_path_factory.mktemp("place")
+    tree_with(folder / "tree", "metrics/false_discovery_rate.py", METRIC)
+    (folder / "rows.csv").write_text(ROWS)
+    make(folder / "archive", learners={name: LEARNERS[name] for name in ("nnpu", "vpu", "pn")}, rows=60, epochs=3)
+    return folder
 
 
-def run(tree, *arguments):
-    return run_in(tree / "tree", "-m", "pulens", *arguments, cwd=tree)
-
-
-def test_a_metric_of_one_new_file_is_on_the_command_line_in_json_and_on_the_page(tree) -> None:
+@pytest.fixture(scope="module")
+def said(tree):
+    """What the commands print that show metrics."""
     asked = ("rows.csv", "--class-prior", "0.3", "--threshold", "0.6", "--redraws", "100")
-    said = run(tree, "evaluate", *asked, "--json", "found.json", "--html", "found.html")
-    assert "false_discovery_rate" in said
+    commands = {
+        "evaluate": ("evaluate", *asked, "--json", "found.json", "--html", "found.html"),
+        "compare": ("compare", *asked, "--score", "score", "--score", "other", "--json", "compared.json"),
+        "segments": ("evaluate", *asked, "--score", "score", "--group-by", "region"),
+        "report": ("bench", "report", "archive", "--metric", "false_discovery_rate", "--html", "board.html"),
+    }
+    ended = commands_in(tree / "tree", *commands.values(), cwd=tree)
+    assert [one.code for one in ended] == [0, 0, 0, 0], ended
+    return {name: one.out for name, one in zip(commands, ended, strict=True)}
+
+
+def test_a_metric_of_one_new_file_is_on_the_command_line_in_json_and_on_the_page(tree, said) -> None:
+    assert "false_discovery_rate" in said["evaluate"]
     found = json.loads((tree / "found.json").read_text())["estimates"]["false_discovery_rate"]
     precision = json.loads((tree / "found.json").read_text())["estimates"]["precision"]
     assert found["value"] == pytest.approx(1 - precision["value"])
@@ -65,13 +76,11 @@ def test_a_metric_of_one_new_file_is_on_the_command_line_in_json_and_on_the_page
     assert "FP / (TP + FP)." in page
 
 
-def test_a_metric_of_one_new_file_is_compared_and_reported_for_segments(tree) -> None:
-    asked = ("rows.csv", "--class-prior", "0.3", "--threshold", "0.6", "--redraws", "100")
-    compared = run(tree, "compare", *asked, "--score", "score", "--score", "other", "--json", "compared.json")
-    assert "false_discovery_rate" in compared
+def test_a_metric_of_one_new_file_is_compared_and_reported_for_segments(tree, said) -> None:
+    assert "false_discovery_rate" in said["compare"]
     metrics = json.loads((tree / "compared.json").read_text())["metrics"]
     assert list(metrics)[2] == "false_discovery_rate"
-    by = run(tree, "evaluate", *asked, "--score", "score", "--group-by", "region")
+    by = said["segments"]
     assert "False discovery rate (FDR)" in by or "false_discovery_rate" in by
 
 
@@ -86,7 +95,6 @@ def test_a_metric_of_one_new_file_is_a_function_a_scorer_and_in_the_catalogue(tr
     assert run_in(tree / "tree", "-c", script, cwd=tree) == "True false_discovery_rate True\n"
 
 
+@pytest.mark.usefixtures("said")
 def test_a_metric_of_one_new_file_is_on_the_leaderboard(tree) -> None:
-    make(tree / "archive", learners={name: LEARNERS[name] for name in ("nnpu", "vpu", "pn")}, rows=60, epochs=3)
-    run(tree, "bench", "report", "archive", "--metric", "false_discovery_rate", "--html", "board.html")
     assert "false_discovery_rate" in (tree / "board.html").read_text()

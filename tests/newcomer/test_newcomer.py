@@ -6,10 +6,6 @@ import csv
 import shutil
 from pathlib import Path
 
-import pytest
-
-pytestmark = pytest.mark.xdist_group("newcomer")  # one environment for all
-
 
 def said_by(said: dict[str, str], *words: str) -> str:
     """What the command with these words printed."""

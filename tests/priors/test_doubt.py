@@ -222,3 +222,8 @@ def test_likelihoods_that_no_double_holds_are_said_in_words(monkeypatch) -> None
     tally = Tally.from_arrays(np.repeat([1, 0], [50, 200]), rng.normal(size=250))
     with pytest.raises(AssumptionError, match="numbers that a computer holds"):
         found(cut(tally, 50), (_shapes.Shape("line"),))
+
+
+def test_a_prior_too_large_for_floating_point_is_refused_in_words():
+    with pytest.raises(AssumptionError, match="class_prior"):
+        pulens.evaluate([1, 0, 0], [3, 2, 1], class_prior=10**400)

@@ -23,7 +23,7 @@ MOST_REDRAWN_BINS = 2_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Gaps:
+class BinGaps:
     """Gap of each bin, its variance, and what is needed for covariances between bins."""
 
     gap: Floats
@@ -32,7 +32,7 @@ class Gaps:
     sizes: Floats  # rows of each kind
 
     @classmethod
-    def of(cls, counted: BinCounts, masses: MassMap) -> Gaps:
+    def of(cls, counted: BinCounts, masses: MassMap) -> BinGaps:
         sizes = np.array([total or np.inf for total in counted.totals])
         positive, population = (np.array(which)[:, None] for which in (masses.positive, masses.population))
         parts = (positive * counted.counts - population * counted.sums) / sizes[:, None]
@@ -64,7 +64,7 @@ class ErrorTerms(NamedTuple):
     upper_error: float  # standard error for the upper end; differs in other norms
 
 
-def error_terms(gaps: Gaps) -> ErrorTerms:
+def error_terms(gaps: BinGaps) -> ErrorTerms:
     r"""Sum of absolute gaps and three corrections of its upward bias.
 
     With :math:`\sigma_b` the standard error of a gap, :math:`\Phi, \varphi` of the normal law at

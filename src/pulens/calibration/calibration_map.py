@@ -82,7 +82,7 @@ class CalibrationMap:
                 tuple(float(value) for value in written.get("shares", ())),
                 bool(written.get("steps", False)),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InputError(f"not a calibration map: {error!r}.") from error
         numbers = (*found.logit, *found.knots, *found.shares)
         sound = len(found.knots) == len(found.shares) if not found.logit else len(found.logit) in (2, 3)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pulens.calibration._gaps import ErrorTerms, Gaps, error_terms, noise_floor, norm_of
+from pulens.calibration._gaps import BinGaps, ErrorTerms, error_terms, noise_floor, norm_of
 from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
 from pulens.confidence import check_confidence
@@ -164,7 +164,7 @@ def error_of_samples(
     rng = np.random.default_rng(check_seed(seed))
     purity = 1 - evidence.label_noise
     maps = [MassMap.of(one.tally.totals, one.assumptions) for one, _ in samples]
-    gaps = [Gaps.of(counted, masses).gap for (_, counted), masses in zip(samples, maps, strict=True)]
+    gaps = [BinGaps.of(counted, masses).gap for (_, counted), masses in zip(samples, maps, strict=True)]
     floors = [
         noise_floor(counted, masses, purity, redraws=max(redraws, 1), rng=rng, norm=power)
         for (_, counted), masses in zip(samples, maps, strict=True)
@@ -249,7 +249,7 @@ def _mean_error(
     found = []
     for evidence, counted in samples:
         masses = MassMap.of(evidence.tally.totals, evidence.assumptions_at(unlabelled_prior))
-        gaps = Gaps.of(counted, masses)
+        gaps = BinGaps.of(counted, masses)
         terms = error_terms(gaps)
         if norm != 1:
             population = counted.population_mass(masses)
@@ -272,7 +272,7 @@ def _mean_error(
     return _MeanError(mean.value, max(mean.corrected, 0.0), low, high, spread)
 
 
-def _other_norm(gaps: Gaps, population: Floats, norm: float, quantile: float) -> tuple[float, float, float]:
+def _other_norm(gaps: BinGaps, population: Floats, norm: float, quantile: float) -> tuple[float, float, float]:
     """Value, corrected value and upper end in a norm other than 1, by the delta method."""
     filled = population > 0
     value = norm_of(gaps.gap, population, norm)
@@ -356,7 +356,7 @@ def _excess(counted: BinCounts, masses: MassMap) -> tuple[float, float]:
     if not filled.any():
         return 0.0, 0.0
     certain = replace(counted, sums=counted.counts, squares=counted.counts)  # as if every score were 1
-    deviation = Gaps.of(certain, masses).deviation[filled]
+    deviation = BinGaps.of(certain, masses).deviation[filled]
     excess = (positive - population)[filled]
     standard = np.divide(excess, deviation, out=np.zeros_like(excess), where=deviation > 0)
     place = int(np.argmax(standard))

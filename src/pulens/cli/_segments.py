@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -35,7 +35,16 @@ def segment_options(command: Command) -> Command:
     """One evaluation per value of a column, and where each class prior comes from."""
     options = [
         click.option(
-            "--group-by", metavar="COLUMN", shell_complete=complete_column, help="One evaluation per value of a column."
+            "--group-by",
+            metavar="COLUMN",
+            multiple=True,
+            shell_complete=complete_column,
+            help="One evaluation per value of a column; with --gaps once for each column in question.",
+        ),
+        click.option(
+            "--gaps",
+            metavar="METRIC",
+            help="With --group-by: how far groups are apart in a metric, such as recall, all pairs at once.",
         ),
         click.option(
             "--segment-prior",
@@ -69,6 +78,7 @@ def segment_options(command: Command) -> Command:
 def refuse_without_group_by(given: Mapping[str, Any]) -> None:
     """Options that mean nothing for one evaluation are not passed over in silence."""
     names = {
+        "gaps": "--gaps",
         "segment_priors": "--segment-prior",
         "class_prior_column": "--class-prior-column",
         "same_prior": "--same-prior",
@@ -81,7 +91,7 @@ def refuse_without_group_by(given: Mapping[str, Any]) -> None:
 
 def show_segments(
     file: str,
-    group_by: str,
+    group_by: Sequence[str],
     paths: Mapping[str, str | None],
     title: str,
     arguments: dict[str, Any],
@@ -97,19 +107,31 @@ def show_segments(
     asked = [option for option, is_given in whole.items() if is_given]
     if asked:
         raise PulensError(f"{listed(asked)} speaks of one evaluation: give it without --group-by, with --where.")
-    chosen = {name: value for name, value in by_segment.items() if value and name != "segment_priors"}
+    metric = by_segment["gaps"]
+    if metric is None and len(group_by) > 1:
+        raise PulensError(
+            f"one evaluation per value of one column: --group-by was given {len(group_by)} times ({listed(group_by)}). "
+            "Give one of them, or --gaps METRIC to compare the groups of each."
+        )
+    chosen = {name: value for name, value in by_segment.items() if value and name not in ("segment_priors", "gaps")}
     priors = dict(by_segment["segment_priors"])
     if priors:
         _refuse_beside_segment_priors(arguments, chosen)
         arguments = {**arguments, "class_prior": _ByText(priors)}
+    if metric is not None:
+        from pulens.cli._gaps import show_gaps
+
+        show_gaps(file, group_by, metric, paths, title, {**arguments, **chosen}, quiet=quiet)
+        return
+    column = group_by[0]
     with working("Reading, counting and evaluating segments", quiet=quiet) as tell:
 
         def progress(done: int, many: int) -> None:
             tell(f"Evaluating segments: {done:,} of {many:,}")
 
-        found = evaluate_by(file, group_by, progress=progress, **arguments, **chosen)
+        found = evaluate_by(file, column, progress=progress, **arguments, **chosen)
     with working("Making the report", quiet=quiet):
-        _write(found, paths, f"{title} by {group_by}")
+        _write(found, paths, f"{title} by {column}")
     if not quiet and "-" not in paths.values():
         _print(found)
 

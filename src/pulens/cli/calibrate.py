@@ -84,12 +84,6 @@ def command(
     json_path: str | None,
     quiet: bool,
     seed: int,
-    class_prior: Any,
-    unlabelled_prior: Any,
-    label_noise: float,
-    scenario: str,
-    audit: str | None,
-    combine: bool,
     **given: Any,
 ) -> None:
     """Show whether a model's probabilities are true, from a table of scores and PU labels; repair them if asked.
@@ -117,22 +111,14 @@ def command(
     from pulens import calibration
     from pulens.cli._output import page_title, working
     from pulens.cli._write import all_or_none, as_files, to_json
-    from pulens.evidence import gather
+    from pulens.evidence import ASSUMED, gather
 
     with working("Judging the probabilities", quiet=quiet):
-        source, reading, reviewed, audited = _reviewed(file, given, scenario, scores_are, confidence)
-        if (class_prior, unlabelled_prior, audit) == (None, None, None):
-            class_prior = audited
-        evidence = gather(
-            source,
-            class_prior=class_prior,
-            unlabelled_prior=unlabelled_prior,
-            label_noise=label_noise,
-            scenario=scenario,
-            audit=audit,
-            combine=combine,
-            **reading,
-        )
+        assumed = {name: given[name] for name in ASSUMED if name in given}
+        source, reading, reviewed, audited = _reviewed(file, given, scores_are, confidence)
+        if audited is not None and all(assumed[name] is None for name in ("class_prior", "unlabelled_prior", "audit")):
+            assumed["class_prior"] = audited
+        evidence = gather(source, **assumed, **reading)
         settled: dict[str, Any] = {"scores_are": scores_are, "confidence": confidence}
         judged = {**settled, "binning": binning, "bins": bins, "seed": seed}
         found = {} if scores_are == "rank" else _judged(evidence, settled, judged)
@@ -165,7 +151,7 @@ def command(
 
 
 def _reviewed(
-    file: str, given: dict[str, Any], scenario: str, scores_are: str, confidence: float
+    file: str, given: dict[str, Any], scores_are: str, confidence: float
 ) -> tuple[Any, dict[str, Any], ReviewedReliability | None, ClassPrior | None]:
     """The rows to count, how to read them, what the checked ones say of the promises, the class prior they settle."""
     from pulens.calibration.probabilities import as_probabilities
@@ -180,7 +166,7 @@ def _reviewed(
     if scores_are == "rank":
         raise PulensError("checked rows judge probabilities; scores that only rank promise nothing.")
     reading = Reading(**reading_arguments(given), **engine_arguments(given))
-    rows = row_reviews(file, None, reading, asked, scenario=scenario)
+    rows = row_reviews(file, None, reading, asked, scenario=given["scenario"])
     tally = Tally.from_arrays(rows.labels, rows.scores)
     prior = Reviewed(tally=tally, confidence=confidence, seed=0, rows=rows).prior_of_audit
     promised = as_probabilities(rows.scores, scores_are)

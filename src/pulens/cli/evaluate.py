@@ -64,7 +64,8 @@ if TYPE_CHECKING:
 )
 def command(
     file: str,
-    group_by: str | None,
+    group_by: tuple[str, ...],
+    gaps: str | None,
     segment_priors: tuple[tuple[str, Any], ...],
     class_prior_column: str | None,
     same_prior: bool,
@@ -102,6 +103,7 @@ def command(
       pulens evaluate scores.csv --reviews queue.csv
       pulens evaluate scores.parquet --score p --label fraud --positive confirmed --class-prior 0.02:0.05
       pulens evaluate duckdb:///scores.db --table t --where "day > '2024-01-01'" --group-by country --class-prior 0.1
+      pulens evaluate scores.csv --group-by sex --gaps recall --threshold 0.4 --html gaps.html
       cat scores.csv | pulens evaluate - --class-prior 0.1 --json -
     """
     from pulens.cli._output import page_title, working, write_answers
@@ -129,12 +131,13 @@ def command(
         **engine_arguments(given),
     }
     by_segment = {
+        "gaps": gaps,
         "segment_priors": segment_priors,
         "class_prior_column": class_prior_column,
         "same_prior": same_prior,
         "metrics": metrics,
     }
-    if group_by is not None:
+    if group_by:
         from pulens.cli._segments import show_segments
 
         paths = {"html": html_path, "markdown": markdown_path, "json": json_path}

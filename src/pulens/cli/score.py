@@ -89,10 +89,8 @@ def _scored(learner: Any, values: Any, model: str, file: str) -> Any:
 
     from pulens.errors import InputError, PulensError
 
-    # columns were matched by name before; a model whose numbers overflow is told by its scores, below
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
+    with warnings.catch_warnings():  # columns were matched by name before
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        warnings.filterwarnings("ignore", category=RuntimeWarning)
         try:
             scores = learner.predict_proba(values)[:, 1]
         except PulensError:

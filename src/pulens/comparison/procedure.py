@@ -155,17 +155,7 @@ def compare(
     >>> comparison.winner
     'good'
     """
-    question = Question(
-        class_prior=class_prior,
-        unlabelled_prior=unlabelled_prior,
-        label_noise=label_noise,
-        scenario=scenario,
-        audit=audit,
-        combine=combine,
-        confidence=confidence,
-        redraws=redraws,
-        seed=seed,
-    )
+    question = Question.among(locals())
     resampling = question.resampling
     if resampling is None:
         raise PulensError("a comparison needs a confidence, such as 0.95: without doubt there is nothing to decide.")

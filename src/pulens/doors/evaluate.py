@@ -409,17 +409,7 @@ def evaluate(
     >>> round(evaluation.at(0.5)["recall"].value, 6)
     0.666667
     """
-    question = Question(
-        class_prior=class_prior,
-        unlabelled_prior=unlabelled_prior,
-        label_noise=label_noise,
-        scenario=scenario,
-        audit=audit,
-        combine=combine,
-        confidence=confidence,
-        redraws=redraws,
-        seed=seed,
-    )
+    question = Question.among(locals())
     resampling, multiple = question.resampling, check_multiple(worlds)
     said = Reading(weights=weights, **reading)
     asked = ReviewsAsked(

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from pulens.counts.tallies import Tallies
 from pulens.counts.tally import Tally
 from pulens.doors.evaluate import Evaluation, best_threshold, evaluate
+from pulens.doors.grouped_rows import GroupedRows, plain_of
+from pulens.doors.grouped_rows import title_of as title_of
 from pulens.doors.many_segments.answers import Answers
 from pulens.doors.many_segments.common_threshold import common_threshold
 from pulens.doors.many_segments.road import covers, look
@@ -32,9 +34,11 @@ from pulens.metrics.parts.possible_worlds import DEFAULT_MULTIPLE, check_multipl
 from pulens.notice import Notice
 from pulens.priors import ClassPrior
 from pulens.recovery.binning_error import bin_errors
+from pulens.scenario import Scenario
 from pulens.whole_files import write_whole
 
 if TYPE_CHECKING:
+    from pulens.doors.gaps import Gaps
     from pulens.report.segments_shown import About
 
 #: What is found for every segment unless ``metrics`` says otherwise; the tables show the first three.
@@ -67,7 +71,7 @@ class Segment:
         evaluation = self.evaluation
         labelled, unlabelled, negative = evaluation.tally.totals
         return {
-            "segment": _plain(self.name),
+            "segment": plain_of(self.name),
             "prior_source": self.prior_source,
             "class_prior": evaluation.class_prior.to_dict(),
             "scenario": str(evaluation.scenario),
@@ -157,7 +161,7 @@ class Evaluations(Mapping[Any, Evaluation]):
     """An evaluation per value of a column; ``skipped`` says why some values have none.
 
     ``segments`` holds the rows of the table. ``prior_words`` says where the class priors came from,
-    ``threshold_words`` which threshold is used.
+    ``threshold_words`` which threshold is used. ``rows`` are the counts of all values, skipped or not.
     """
 
     group_by: str
@@ -166,6 +170,7 @@ class Evaluations(Mapping[Any, Evaluation]):
     metrics: tuple[str, ...] = REPORTED
     prior_words: str = ""
     threshold_words: str = ""
+    rows: GroupedRows | None = None
 
     def __getitem__(self, segment: Any) -> Evaluation:
         return self.segments[segment].evaluation
@@ -206,7 +211,61 @@ class Evaluations(Mapping[Any, Evaluation]):
 
     def reasons(self) -> list[dict[str, Any]]:
         """Why some segments were left out, as JSON has it."""
-        return [{"segment": _plain(segment), "reason": reason} for segment, reason in self.skipped.items()]
+        return [{"segment": plain_of(segment), "reason": reason} for segment, reason in self.skipped.items()]
+
+    def gaps(self, metric: str = "recall", *, confidence: float = 0.95, columns: Sequence[str] = ()) -> Gaps:
+        r"""How far groups are apart in a metric, with intervals that hold for all pairs at once.
+
+        Recall by group and its gaps (equal opportunity) need no class prior: labels must be a random draw of the
+        positives within each group, and may be rarer in some groups than in others. Groups have different labelled
+        rows, so their recalls are independent, with standard errors :math:`s_g`; :math:`c` is the quantile of
+        :math:`\max_{g<k} |s_g Z_g - s_k Z_k|/\sqrt{s_g^2 + s_k^2}` (Tukey and Kramer, without their approximation), and
+        each difference has the interval of Zou and Donner (2008) from Jeffreys ends at the tail :math:`\Phi(-c)`. Other
+        metrics have their group's own interval in place of Jeffreys ends. Groups with fewer than 5 labelled rows are
+        shown, not tested.
+
+        Parameters
+        ----------
+        metric
+            Any metric; ``needs_prior`` of the answer says whether its gaps rest on the groups' class priors.
+        confidence
+            How sure all intervals together shall be.
+        columns
+            Where this column is one of several that were looked at, all of them: intervals then hold for all.
+
+        >>> import polars
+        >>> rows = {"score": [3, 1] * 40, "label": [1, 0] * 40, "site": ["a"] * 60 + ["b"] * 20}
+        >>> frame = polars.DataFrame(rows).with_columns(score=polars.Series([3, 1] * 30 + [1, 1] * 10))
+        >>> found = evaluate_by(frame, "site", class_prior={"a": 0.6, "b": 0.6}, threshold=2)
+        >>> print(found.gaps("recall").verdict)
+        a finds 100%, b 0%: 77 to 100 points apart (all pairs considered).
+        """
+        from pulens.doors.compare_groups import gaps_of_rows
+
+        if self.rows is None:
+            raise PulensError("these evaluations hold no counts of rows: gaps are those of what evaluate_by returns.")
+        return gaps_of_rows(self.rows, metric, confidence=confidence, columns=columns, found=self)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """One row per segment as a table of Polars, pandas or PyArrow, whichever is there or named.
+
+        Each metric has three columns: its value (nan where undefined), ``_low`` and ``_high``.
+
+        >>> import polars
+        >>> rows = {"score": [.9, .7, .6, .2] * 2, "label": [1, 0, 1, 0] * 2, "site": [1] * 4 + [2] * 4}
+        >>> found = evaluate_by(polars.DataFrame(rows), "site", class_prior={1: 0.6, 2: 0.7})
+        >>> found.to_frame()["class_prior"].to_list()
+        [0.6, 0.7]
+        """
+        from pulens.inputs.frames import frame_of
+
+        return frame_of(_columns(self), backend)
+
+    def plot(self, metric: str | None = None, ax: Any = None) -> Any:
+        """A metric of every segment with its interval, the lowest first; returns the axes."""
+        from pulens.plots import draw_segments
+
+        return draw_segments(self, metric, ax)
 
     def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """The table as Markdown; written to ``path`` if given."""
@@ -307,7 +366,48 @@ def evaluate_by(
         )
     skipped = {segment: known.skipped[segment] for segment in tallies if segment in known.skipped}
     words = _threshold_words(wanted.common, was_chosen=threshold is None)
-    return Evaluations(group_by, Segments(found, answers, settled.kind), skipped, names, settled.words, words)
+    world = settled.world
+    rows = GroupedRows(
+        group_by, tallies, wanted.common, words, world.scenario, world.label_noise, is_chosen=threshold is None
+    )
+    return Evaluations(group_by, Segments(found, answers, settled.kind), skipped, names, settled.words, words, rows)
+
+
+def read_groups(source: Any, group_by: str, *, threshold: float, **options: Any) -> GroupedRows:
+    """The rows of every group at a threshold, without a class prior: what gaps in recall rest on."""
+    common, question = check_threshold(threshold), _question(options)
+    for name in ("class_prior_column", "same_prior", "metrics", "worlds", "progress", "one_by_one"):
+        options.pop(name, None)
+    tallies = Tallies.of(read_tallies(source, group_by=group_by, bin_errors=_errors_of_bins(question), **options))
+    words = _threshold_words(common, was_chosen=False)
+    return GroupedRows(group_by, tallies, common, words, Scenario(question.scenario), question.label_noise)
+
+
+def _metric_columns(metric: str, estimates: Sequence[Estimate]) -> dict[str, list[Any]]:
+    """A metric's values, and the ends of its intervals; nan where there are none."""
+    ends = [
+        (np.nan, np.nan) if each.interval is None else (each.interval.low, each.interval.high) for each in estimates
+    ]
+    lows, highs = [low for low, _ in ends], [high for _, high in ends]
+    return {metric: [each.value for each in estimates], f"{metric}_low": lows, f"{metric}_high": highs}
+
+
+def _columns(found: Evaluations) -> dict[str, list[Any]]:
+    """The table as columns."""
+    segments = list(found.segments.values())
+    totals = [segment.evaluation.tally.totals for segment in segments]
+    names = [plain_of(segment.name) for segment in segments]
+    if len({type(name) for name in names if name is not None}) > 1:  # a column holds one type
+        names = [title_of(name) for name in names]
+    columns: dict[str, list[Any]] = {
+        "labelled": [own.labelled for own in totals],
+        "unlabelled": [own.unlabelled for own in totals],
+        "class_prior": [segment.evaluation.class_prior.value for segment in segments],
+        "prior_source": [segment.prior_source for segment in segments],
+    }
+    for metric in found.metrics:
+        columns |= _metric_columns(metric, [segment.estimates[metric] for segment in segments])
+    return {"segment" if found.group_by in columns else found.group_by: names, **columns}
 
 
 def _question(options: dict[str, Any]) -> Question:
@@ -443,20 +543,21 @@ def _best_of_all(known: _Known) -> float:
 
 def _segment(segment: Any, evaluation: Evaluation, source: PriorSource, metrics: tuple[str, ...]) -> Segment:
     """The row of the table. What is drawn on the way is let go: the evaluation that is kept holds counts alone."""
-    resampling = evaluation.resampling
-    quick = replace(evaluation, resampling=None if resampling is None else replace(resampling, among_many=True))
-    options: Any = {"threshold": quick.threshold, "doubts": quick._doubts, "contradiction": quick._contradiction}
-    estimates = {
-        name: quick.estimates[name] if facts.listed else estimate_metric(name, facts, quick.evidence, **options)
-        for name, facts in ((name, find(name)) for name in metrics)
-    }
+    quick = among_many(evaluation)
+    estimates = {name: estimate_in(quick, name) for name in metrics}
     return Segment(segment, evaluation, source, estimates, quick.alarms)
 
 
-def title_of(segment: Any) -> str:
-    """A segment as tables name it."""
-    return "(null)" if segment is None else str(segment)
+def among_many(evaluation: Evaluation) -> Evaluation:
+    """The same evaluation, drawn as quickly as one of many is."""
+    resampling = evaluation.resampling
+    return replace(evaluation, resampling=None if resampling is None else replace(resampling, among_many=True))
 
 
-def _plain(segment: Any) -> Any:
-    return segment if isinstance(segment, str | int | float | bool | None) else str(segment)
+def estimate_in(evaluation: Evaluation, name: str) -> Estimate:
+    """A metric of an evaluation, whether or not it is listed there."""
+    facts = find(name)
+    if facts.listed:
+        return evaluation.estimates[name]
+    options: Any = {"threshold": evaluation.threshold, "doubts": evaluation._doubts}
+    return estimate_metric(name, facts, evaluation.evidence, **options, contradiction=evaluation._contradiction)

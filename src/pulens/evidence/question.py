@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal
@@ -48,6 +49,15 @@ class Question:
         object.__setattr__(self, "scenario", check_scenario(self.scenario))
         object.__setattr__(self, "label_noise", check_label_noise(self.label_noise))
         _ = self.resampling  # refuses what no interval can be made with
+
+    @classmethod
+    def among(cls, arguments: Mapping[str, Any]) -> Question:
+        """The question that a door was asked: of all its arguments, ``locals()`` as it begins, those named as here.
+
+        >>> Question.among({"labels": [1, 0], "class_prior": 0.25, "threshold": 0.5}).class_prior
+        0.25
+        """
+        return cls(**{name: arguments[name] for name in _SILENT if name in arguments})
 
     @cached_property
     def resampling(self) -> Resampling | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pulens.counts.sample import PUSample
-from pulens.errors import InputError
+from pulens.errors import InputError, MissingDependencyError, listed
 from pulens.inputs.arrays import sample_from_arrays, series_values
 from pulens.inputs.columns import Columns, LabelCoding, find_column
 
@@ -46,3 +46,26 @@ def sample_from_frame(table: Any, columns: Columns, *, coding: LabelCoding) -> P
         raise InputError("the table is empty: it has columns but no rows.")
     labels, scores = taken[0], taken[1]
     return sample_from_arrays(labels, scores, taken[2] if columns.weight else None, coding=coding)
+
+
+LIBRARIES = ("polars", "pandas", "pyarrow")  # in the order in which they are tried
+
+
+def frame_of(columns: dict[str, list[Any]], library: str | None = None) -> Any:
+    """A table of the library named, or of the first one that is installed.
+
+    >>> frame_of({"a": [1, 2]}, "pyarrow").num_rows
+    2
+    """
+    import importlib.util
+
+    import narwhals as nw
+
+    if library is not None and library not in LIBRARIES:
+        raise InputError(f"tables are made by {listed(LIBRARIES)}, got {library!r}.")
+    there = [name for name in LIBRARIES if importlib.util.find_spec(name) is not None]
+    wanted = library or next(iter(there), None)
+    if wanted is None or wanted not in there:
+        raise MissingDependencyError(wanted or "polars, pandas or pyarrow", purpose="a table", extra="data")
+    chosen: Any = wanted
+    return nw.from_dict(columns, backend=chosen).to_native()

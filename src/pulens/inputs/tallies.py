@@ -40,7 +40,7 @@ _LABELS = ("positive", "negative", "unlabelled")
 #: What may be said about rows beside the rows themselves; doors that read rows hand these on.
 ROWS = keywords_of(read_sample) - {"allow_one_kind"}
 #: The same about rows that an engine may count.
-READING = ROWS | {"table", "where", "tolerance"}
+READING = keywords_of(Reading)
 
 
 @hands_on(ROWS)

@@ -5,16 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pulens.estimate import Interval
-from pulens.evidence import Evidence
 from pulens.intervals.construction import Held
 from pulens.intervals.kernels.quantiles import percentiles
-from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.measured import Measured, depends_on_class_prior
 from pulens.intervals.of_metric import MetricConstruction, Target
 from pulens.intervals.policy import ends_in_doubt
@@ -33,22 +30,14 @@ class Doubt(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Doubts:
-    """Finds the intervals of one evidence's metrics; what several metrics need is computed once."""
-
-    evidence: Evidence
-    resampling: Resampling
-    choice: Choice | None = None
-
-    @cached_property
-    def _shop(self) -> Workshop:
-        return Workshop(self.evidence, self.resampling, self.choice)
+class Doubts(Workshop):
+    """Finds the intervals of one evidence's metrics: the workshop, and who hands out its work."""
 
     def of_threshold(self) -> Interval | None:
         """Where redraws choose their threshold, if it was chosen."""
         if self.choice is None:
             return None
-        chosen = np.asarray(self._shop.compressed.thresholds, float)[self._shop.chosen_anew.places]
+        chosen = np.asarray(self.compressed.thresholds, float)[self.chosen_anew.places]
         low, high = percentiles(chosen, self.resampling.tail, self.resampling.tail)
         known = self.choice.threshold
         return Interval(min(low, known), max(high, known), self.resampling.confidence, "percentile of redraws")
@@ -83,7 +72,7 @@ class Doubts:
         if math.isnan(low) or math.isnan(high):
             return None
         sample = Interval(low, high, confidence, construction.method)
-        doubt = self._shop.draws.doubt
+        doubt = self.draws.doubt
         if not depends_on_class_prior(metric, self.evidence.label_noise):
             doubt = replace(doubt, matters=False)
         low, high, method = ends_in_doubt(construction, doubt, confidence, tail)
@@ -98,10 +87,10 @@ class Doubts:
         if metric.construction is not None:
             own = metric.construction(**target.parameters)
         if own is not None:
-            return own(self._shop, target)
+            return own(self, target)
         if metric.reads == "counts":
-            return CountsRedraws(self._shop, target)
+            return CountsRedraws(self, target)
         if metric.reads == "ranking":
-            return RankingRedraws(self._shop, target)
+            return RankingRedraws(self, target)
         is_chosen = self.choice is not None and target.threshold == self.choice.threshold
-        return (ChosenThreshold if is_chosen else FixedThreshold)(self._shop, target)
+        return (ChosenThreshold if is_chosen else FixedThreshold)(self, target)

@@ -40,7 +40,8 @@ def average_precisions(
     np.clip(cut, 0.0, 1.0, out=cut)
     found_cut = (steps * cut).sum(axis=1)
     drawn = np.diff(redrawn.labelled, axis=1, prepend=0.0) * n_labelled
-    own = 1.0 + np.divide(drawn - 1.0, labelled_at, out=np.zeros(drawn.shape), where=labelled_at > 0)
+    weighty = labelled_at > 1e-9 * n_labelled  # a weight of 1e-308 would overflow, and moves nothing
+    own = 1.0 + np.divide(drawn - 1.0, labelled_at, out=np.zeros(drawn.shape), where=weighty)
     if not own_rows_redrawn:
         own[:] = 1.0
     hits -= recoveries.positive[:, None] * 0.5 * own / n_labelled

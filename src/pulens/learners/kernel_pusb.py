@@ -160,8 +160,9 @@ class KernelPUSB(PUClassifier):
         """The score itself: log-odds of the pseudo-posterior, or the density ratio."""
         check_is_fitted(self)
         table = self._table(X, reset=False)
-        features = self._lifted((table - self.mean_) / self.deviation_)(self.bandwidth_)
-        found: Floats = features @ self.coefficients_
+        with np.errstate(over="ignore", invalid="ignore"):  # beyond the largest number the score itself tells
+            features = self._lifted((table - self.mean_) / self.deviation_)(self.bandwidth_)
+            found: Floats = features @ self.coefficients_
         return found
 
     def decision_function(self, X: Any) -> Floats:

@@ -167,7 +167,7 @@ class PUET(PUClassifier):
         return facts, arrays | {"nodes": np.array([tree.feature.size for tree in self.trees_])}
 
     def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]], folder: Path) -> None:
-        from pulens.learners.saving.checks import check_number, check_prior, damaged
+        from pulens.learners.saving.checks import check_prior, check_rows, damaged
 
         try:
             self._growth(self.n_features_in_)
@@ -182,7 +182,7 @@ class PUET(PUClassifier):
         check_prior(folder, facts["class_prior_"], needed=True)
         self.class_prior_ = facts["class_prior_"]
         for name in ("labelled", "unlabelled"):
-            check_number(folder, name, facts[name], above=0)
+            check_rows(folder, name, facts[name])
         self.risk_ = NodeRisk(facts["labelled"], facts["unlabelled"], self.class_prior_, self.risk, self.loss)
 
     @property

@@ -21,6 +21,6 @@ METRIC = Metric(
     "Share of rows predicted right",
     undefined_because="the target population is empty",
     derivation="(TP + TN) / all rows of the population.",
-    shown=Shown(table=7, segments=6, comparison=4),
+    shown=Shown(table=7, segments=6, comparison=4, gaps=3),
     page_computes=True,
 )

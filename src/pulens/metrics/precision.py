@@ -21,6 +21,6 @@ METRIC = Metric(
     "Of the rows flagged, how many are positive",
     undefined_because="nothing is predicted positive at this threshold",
     derivation="TP / (TP + FP) in the population; in case-control data α γ / u (equation 3).",
-    shown=Shown(table=3, tiles=2, segments=2, comparison=5),
+    shown=Shown(table=3, tiles=2, segments=2, comparison=5, gaps=2),
     page_computes=True,
 )

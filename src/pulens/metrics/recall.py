@@ -22,6 +22,7 @@ METRIC = Metric(
     recall,
     "Of the positives, how many are found",
     needs_class_prior=False,
+    of_labelled=True,
     undefined_because="the target population holds no positives",
     derivation="γ = ((1 − α) l − (1 − β) u) / (β − α), with l and u the shares of labelled and unlabelled "
     "rows at or above the threshold (equation 1).",

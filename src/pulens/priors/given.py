@@ -81,7 +81,7 @@ def _ends(name: str, value: GivenPrior | None) -> tuple[float, ...]:
         value = value.tolist()
     try:
         numbers = [float(value)] if not isinstance(value, Sequence) else [float(end) for end in value]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise AssumptionError(help_text) from None
     ordered = len(numbers) in (1, 2) and numbers == sorted(numbers)
     if isinstance(value, bool) or not ordered or not all(math.isfinite(n) and 0 <= n < 1 for n in numbers):

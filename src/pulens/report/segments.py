@@ -155,7 +155,10 @@ def interval_name_of(found: Evaluations) -> str:
 
 
 def shortened(name: str, width: int) -> str:
+    """A name on one line of so many characters; what a terminal would obey instead of showing it is written out."""
     flat = name if name.startswith("  ") else " ".join(name.split())
+    if not flat.isprintable():
+        flat = "".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in flat)
     return flat if len(flat) <= width else f"{flat[: width - 1]}…"
 
 

@@ -92,6 +92,7 @@ def scored(table, tmp_path, capsys):
             code = end.code
         said = capsys.readouterr().err
         assert "Traceback" not in said
+        assert "RuntimeWarning" not in said
         if code == 0:
             scores = np.loadtxt(out, skiprows=1)
             assert scores.shape == (200,)
@@ -225,6 +226,51 @@ def test_every_array_may_be_damaged(kind, saved, scored, tmp_path):
             np.savez_compressed(folder / "arrays.npz", **{**arrays, name: changed})
             refused += scored(folder) != ""
     assert refused >= 7 * len(arrays)  # wrong shapes and types are refused for every one of them
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (0.0, "deviation_ must hold numbers above 0"),
+        (-1.0, "deviation_ must hold numbers above 0"),
+        (math.nan, "deviation_ holds numbers that are not finite"),
+        (math.inf, "deviation_ holds numbers that are not finite"),
+    ],
+)
+def test_a_deviation_that_nothing_can_be_divided_by_is_refused(wrong, words, saved, scored, tmp_path):
+    folder = Path(shutil.copytree(saved / "kernel", tmp_path / "model"))
+    with np.load(folder / "arrays.npz") as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    arrays["deviation_"][1] = wrong
+    np.savez_compressed(folder / "arrays.npz", **arrays)
+    assert words in scored(folder)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning", "ignore:X does not have valid feature names")
+@pytest.mark.parametrize(("name", "value"), [("coefficients_", 1e308), ("deviation_", 1e-300), ("mean_", 1e308)])
+def test_a_kernel_beyond_the_largest_number_scores_without_a_warning(name, value, saved, table):
+    learner = load(saved / "kernel")
+    setattr(learner, name, np.full_like(getattr(learner, name), value))
+    scores = learner.score_samples(table[0])
+    assert scores.shape == (200,)
+    assert name != "coefficients_" or np.isinf(scores).any()
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning", "ignore:X does not have valid feature names")
+def test_a_wrapped_model_beyond_the_largest_number_scores_without_a_warning(saved, table):
+    learner = load(saved / "wrapper")
+    learner.labelling_model_[-1].coef_[:] = 1e308
+    chances = learner.predict_proba(table[0])[:, 1]
+    assert ((chances >= 0) & (chances <= 1)).all()
+
+
+def test_trees_that_learned_from_less_than_a_row_are_refused(saved, scored, tmp_path):
+    folder = Path(shutil.copytree(saved / "trees", tmp_path / "model"))
+    facts = json.loads((folder / "learner.json").read_text())
+    for wrong in (5e-324, 0.5):
+        facts["fitted"]["unlabelled"] = wrong
+        (folder / "learner.json").write_text(json.dumps(facts))
+        assert "unlabelled must be a number of rows, at least 1, got" in scored(folder)
 
 
 @pytest.mark.parametrize("side", ["left", "right"])

@@ -86,7 +86,8 @@ def _fault_of_json(table: pa.Table) -> str | None:
     for name in ("parameters", "settings"):
         for text in set(table[name].to_pylist()) - {None}:
             try:
-                json.loads(text)
+                if not isinstance(json.loads(text), dict):
+                    return f"{name} is JSON, but no object with names"
             except (ValueError, RecursionError):
                 return f"{name} is no JSON"
     return None

@@ -291,7 +291,14 @@ def run_detail(archive: Archive, row: Row, selections: Sequence[str], selection:
     }
     if row["notices"]:
         found["notices"] = list(row["notices"])
-    found["density"] = _density(archive, key, selection if selection in chosen else "own")
+    found["density"] = None
+    if not chosen.keys() & {selection, "own"}:
+        found["undrawn"] = f"This run made no choice by its own criterion, {row['own_selection']}: no scores to draw."
+        return found
+    try:
+        found["density"] = _density(archive, key, selection if selection in chosen else "own")
+    except InputError:
+        found["undrawn"] = "Scores of this run were not kept: some were not finite."
     return found
 
 
@@ -314,11 +321,8 @@ def _curve(archive: Archive, row: Row, keep: Sequence[int]) -> Json | None:
     }
 
 
-def _density(archive: Archive, key: str, selection: str) -> Json | None:
-    try:
-        view = score_view(archive, key, selection, BINS)
-    except InputError:  # scores that were not finite have no tally, nor has a criterion that is not among the choices
-        return None
+def _density(archive: Archive, key: str, selection: str) -> Json:
+    view = score_view(archive, key, selection, BINS)
     return {
         "low": _short(float(view.edges[0]), 4),
         "high": _short(float(view.edges[-1]), 4),

@@ -11,7 +11,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.errors import InputError
+from pulens.errors import InputError, shown
 from pulens.inputs.columns import file_row, find_column, is_null
 from pulens.inputs.tables.arrow import arrow_table
 from pulens.inputs.tables.chunks import delimited_rows, json_records
@@ -61,11 +61,11 @@ class Table:
             for row, value in enumerate(self.column(name)):
                 try:
                     table[row, place] = float(value)
-                except (ValueError, TypeError):
+                except (ValueError, TypeError, OverflowError):  # a whole number may have 400 digits
                     table[row, place] = np.nan
                 if not np.isfinite(table[row, place]):
                     raise InputError(
-                        f"column {name!r} holds {value!r} in {file_row(row)}, which is not a finite number. This "
+                        f"column {name!r} holds {shown(value)} in {file_row(row)}, which is not a finite number. This "
                         "mechanism looks at features: name numeric columns with --feature, or use "
                         "completely_at_random."
                     )

@@ -90,10 +90,11 @@ def default_model(X: Any) -> Any:
 
 def positive_probability(model: Any, X: Any) -> Floats:
     """P(labelled) or P(positive) by a fitted classifier of 0 and 1; a decision function is squashed."""
-    if hasattr(model, "predict_proba"):
-        chance = model.predict_proba(X)[:, 1]
-    else:
-        chance = 0.5 + 0.5 * np.tanh(0.5 * model.decision_function(X))
+    with np.errstate(over="ignore", invalid="ignore"):  # beyond the largest number the chance itself tells
+        if hasattr(model, "predict_proba"):
+            chance = model.predict_proba(X)[:, 1]
+        else:
+            chance = 0.5 + 0.5 * np.tanh(0.5 * model.decision_function(X))
     found: Floats = np.clip(np.asarray(chance, float), SMALLEST, 1 - SMALLEST)
     return found
 

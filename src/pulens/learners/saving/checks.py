@@ -73,6 +73,12 @@ def check_prior(place: Path, value: Any, *, needed: bool = False) -> None:
         check_number(place, "class_prior_", value, above=0, below=1)
 
 
+def check_rows(place: Path, name: str, value: Any) -> None:
+    """A number of rows, which counts are divided by."""
+    if not is_number(value) or value < 1:
+        raise damaged(place, f"{name} must be a number of rows, at least 1, got {short(value)}")
+
+
 def check_width(place: Path, name: str, value: Any) -> int:
     """A number of features."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_FEATURES:

@@ -17,14 +17,15 @@ class Shown:
     """Where people look for a metric first: its place, from 1 on, in each view that leads with some of them.
 
     ``table``: of all metrics of an evaluation; the rest follow by name. ``tiles``: at the top of the page.
-    ``segments``: where each segment has a row. ``comparison``: of models, unless others are named. A metric between
-    the second and the third has the place 2.5.
+    ``segments``: where each segment has a row. ``comparison``: of models, unless others are named. ``gaps``: of groups,
+    where one class prior is tried for all of them. A metric between the second and the third has the place 2.5.
     """
 
     table: float | None = None
     tiles: float | None = None
     segments: float | None = None
     comparison: float | None = None
+    gaps: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class Metric:
 
     ``ignores_class_prior``: the number is one of labelled against other rows, so no class prior need be given.
     ``counted``: rows of the population are counted as they are, whatever is labelled and however many are positive.
+    ``of_labelled``: the share of the labelled rows at or above the threshold, where no label is wrong.
     ``landmarks``: numbers to read the value beside, from ``(tally, value, **parameters)``.
     ``construction``: from its parameters, how its interval is made (:mod:`pulens.intervals`); without one, or where it
     is ``None``, the construction follows from what the metric reads.
@@ -71,6 +73,7 @@ class Metric:
     needs_class_prior: bool = True
     ignores_class_prior: bool = False
     counted: bool = False
+    of_labelled: bool = False
     listed: bool = True  # whether `evaluate` shows it without being asked
     undefined_because: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)

@@ -307,7 +307,7 @@ const leaderboardCharts = (raw, state, ask) => {
   function density(palette) {
     const run = ask.run();
     const title = "Scores of test rows";
-    if (!run || !run.density) return nothing("density", title, "Scores of this run were not kept: some were not finite.");
+    if (!run || !run.density) return nothing("density", title, run ? run.undrawn : "No run is chosen.");
     const { low, high, shares } = run.density;
     const bins = shares[0].length;
     const edges = Array.from({ length: bins + 1 }, (_, k) => low + ((high - low) * k) / bins);

@@ -1,0 +1,176 @@
+"""Gaps between groups as one self-contained page: groups as dots, differences that light up, a class prior to try."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from pulens.doors.grouped_rows import title_of as group_title
+from pulens.metrics import METRICS, leading
+from pulens.report.gaps import audit_words, heading_of, in_points, needs_words, p_words, shown_groups, verdict_of
+from pulens.report.html import render
+from pulens.report.segments import LONGEST_NAME, shortened
+from pulens.report.words import Assumption, title_of
+
+if TYPE_CHECKING:
+    from pulens.doors.gaps import Gap, Gaps, GroupRate
+
+SCRIPTS = ("words.js", "chart.js", "figures.js", "sorting.js", "gaps.js", "theme.js")
+MOST_PAIRS = 300  # differences on the page; the JSON has all
+MOST_UNTESTED = 100
+LONGEST_TITLE = 300  # characters of a group's name in the table of groups
+
+_RANDOM = Assumption(
+    "Within each group labelled positives are a random draw of its positives.",
+    "A group whose easy cases are labelled, and whose hard ones are not.",
+    "Its recall is off, and every gap with it; an audit of its unlabelled rows shows it.",
+)
+_PRIORS = Assumption(
+    "The class prior of each group is right.",
+    "Priors from another year or definition; one prior for groups that differ.",
+    "Gaps in this number are off; those in recall and in the share flagged are not.",
+)
+_KNOWN = Assumption(
+    "Groups have different rows, and rows are independent.",
+    "Several rows of one person, or a person in two groups.",
+    "Intervals are too narrow.",
+)
+
+
+def gaps_page(found: Sequence[Gaps], *, title: str | None = None) -> str:
+    """The whole page as text, with a part for each column."""
+    first = found[0]
+    return render(
+        "gaps.html.j2",
+        SCRIPTS,
+        {"parts": [_tried(gaps) for gaps in found]},
+        title=title or f"Gaps by {', '.join(gaps.group_by for gaps in found)}",
+        parts=[_part(gaps, place) for place, gaps in enumerate(found)],
+        metric=title_of(first.metric),
+        needs=needs_words(first),
+        confidence=f"{first.confidence:.0%}",
+        columns=len(found),
+        tried_metrics=[{"name": name, "title": title_of(name)} for name in leading("gaps")],
+        assumptions=_assumptions(first),
+    )
+
+
+def _part(gaps: Gaps, place: int) -> dict[str, Any]:
+    """One column: what its tables show."""
+    shown, left = shown_groups(gaps, MOST_UNTESTED)
+    axis = _axis([group for group in shown if group.estimate.interval is not None])
+    widest = max((max(abs(gap.low), abs(gap.high)) for gap in (*gaps.differences, *gaps.against_rest)), default=0.1)
+    reach = math.ceil(10 * widest) / 10 or 0.1
+    rest = {id(gap.first): gap for gap in gaps.against_rest}
+    together = gaps.together
+    return {
+        "place": place,
+        "group_by": gaps.group_by,
+        "verdict": _isolated(gaps),
+        "test": p_words(gaps),
+        "heading": heading_of(gaps),
+        "axis": tuple(map(_tick, axis)),
+        "reach": f"{100 * reach:.0f}" if in_points(gaps) else f"{reach:.3g}",
+        "in_points": in_points(gaps),
+        "whole": None if together is None else {"at": _at(together.value, axis), "value": f"{together.value:.3f}"},
+        "weighed_by": gaps.rest_weighed_by,
+        "groups": [_group(group, axis, rest.get(id(group.name)), reach, gaps) for group in shown],
+        "left": left,
+        "pairs": [_pair(gap, reach, gaps) for gap in gaps.differences[:MOST_PAIRS]],
+        "clear_pairs": sum(gap.is_clear for gap in gaps.differences),
+        "in_all": len(gaps.differences),
+        "tries": gaps.common_prior is not None and gaps.lead is not None,
+        "audit": audit_words(gaps),
+        "notes": [f"{note[:1].upper()}{note[1:]}." for note in gaps.notes],
+        "turns": any(gap.turns_at is not None for gap in gaps.differences),
+    }
+
+
+def _isolated(gaps: Gaps) -> str:
+    """The verdict; names that read from right to left keep to themselves."""
+    words, lead = verdict_of(gaps), gaps.lead
+    if lead is None:
+        return words
+    for name in dict.fromkeys(shortened(group_title(name), LONGEST_NAME) for name in (lead.first, lead.second)):
+        if not name.isascii():
+            words = words.replace(name, f"\u2068{name}\u2069", 1)
+    return words
+
+
+def _group(group: GroupRate, axis: tuple[float, float], rest: Gap | None, reach: float, gaps: Gaps) -> dict[str, Any]:
+    estimate, interval = group.estimate, group.estimate.interval
+    picture = None
+    if interval is not None:
+        ends = (_at(number, axis) for number in (estimate.value, interval.low, interval.high))
+        picture = dict(zip(("at", "low", "high"), ends, strict=True))
+    return {
+        "name": shortened(group.title, LONGEST_TITLE),
+        "labelled": f"{group.labelled:,.10g}",
+        "value": "undefined" if math.isnan(estimate.value) else f"{estimate.value:.3f}",
+        "sorts": "" if math.isnan(estimate.value) else f"{estimate.value:.6g}",
+        "ends": "" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}",
+        "picture": picture,
+        "flagged": "" if math.isnan(group.flagged) else f"{group.flagged:.3f}",
+        "flagged_width": "0%" if math.isnan(group.flagged) else f"{100 * group.flagged:.2f}%",
+        "rest": None if rest is None else _pair(rest, reach, gaps),
+        "untested": group.untested,
+    }
+
+
+def _pair(gap: Gap, reach: float, gaps: Gaps) -> dict[str, Any]:
+    scale, digits = (100, 0) if in_points(gaps) else (1, 3)
+
+    def number(value: float) -> str:
+        return f"{round(scale * value, digits) + 0:.{digits}f}".replace("-", "−")
+
+    axis = (-reach, reach)
+    return {
+        "first": shortened(group_title(gap.first), LONGEST_NAME),
+        "second": shortened(group_title(gap.second), LONGEST_NAME),
+        "value": number(gap.value),
+        "sorts": f"{gap.value:.6g}",
+        "ends": f"{number(gap.low)} to {number(gap.high)}",
+        "is_clear": gap.is_clear,
+        "at": _at(gap.value, axis),
+        "low": _at(gap.low, axis),
+        "high": _at(gap.high, axis),
+        "turns_at": "" if gap.turns_at is None else f"{gap.turns_at:.3g}",
+    }
+
+
+def _tried(gaps: Gaps) -> dict[str, Any] | None:
+    """What the slider needs: recall and share flagged of every tested group, and the pair to begin with."""
+    common, lead = gaps.common_prior, gaps.lead
+    if common is None or lead is None:
+        return None
+    return {
+        "names": [group_title(name) for name in common.names],
+        "found": common.recall.tolist(),
+        "flagged": common.flagged.tolist(),
+        "first": common.names.index(lead.first),
+        "second": common.names.index(lead.second),
+    }
+
+
+def _axis(groups: Sequence[GroupRate]) -> tuple[float, float]:
+    """Whole tenths around all intervals."""
+    ends = [(group.estimate.interval.low, group.estimate.interval.high) for group in groups if group.estimate.interval]
+    low = math.floor(10 * min((low for low, _ in ends), default=0.0)) / 10
+    high = math.ceil(10 * max((high for _, high in ends), default=1.0)) / 10
+    return (low, high) if high > low else (low, low + 0.1)
+
+
+def _at(value: float, axis: tuple[float, float]) -> str:
+    share = (value - axis[0]) / (axis[1] - axis[0])
+    return f"{2 + 96 * min(max(share, 0.0), 1.0):.2f}%"
+
+
+def _tick(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _assumptions(gaps: Gaps) -> tuple[Assumption, ...]:
+    facts = METRICS[gaps.metric]
+    random = () if facts.counted else (_RANDOM,)
+    return (*random, *((_PRIORS,) if gaps.needs_prior else ()), _KNOWN)
