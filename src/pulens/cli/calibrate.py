@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pulens.calibration import Recalibration, Reliability
     from pulens.calibration.reviewed import ReviewedReliability
     from pulens.estimate import Estimate
+    from pulens.evidence import Evidence
     from pulens.notice import Notice
     from pulens.priors import ClassPrior
 
@@ -111,14 +112,9 @@ def command(
     from pulens import calibration
     from pulens.cli._output import page_title, working
     from pulens.cli._write import all_or_none, as_files, to_json
-    from pulens.evidence import ASSUMED, gather
 
     with working("Judging the probabilities", quiet=quiet):
-        assumed = {name: given[name] for name in ASSUMED if name in given}
-        source, reading, reviewed, audited = _reviewed(file, given, scores_are, confidence)
-        if audited is not None and all(assumed[name] is None for name in ("class_prior", "unlabelled_prior", "audit")):
-            assumed["class_prior"] = audited
-        evidence = gather(source, **assumed, **reading)
+        evidence, reviewed = _gathered(file, given, scores_are, confidence)
         settled: dict[str, Any] = {"scores_are": scores_are, "confidence": confidence}
         judged = {**settled, "binning": binning, "bins": bins, "seed": seed}
         found = {} if scores_are == "rank" else _judged(evidence, settled, judged)
@@ -148,6 +144,19 @@ def command(
         _show_next(evidence, reviewed, scores_are)
         if out is not None:
             click.echo(f"wrote {out}")
+
+
+def _gathered(
+    file: str, given: dict[str, Any], scores_are: str, confidence: float
+) -> tuple[Evidence, ReviewedReliability | None]:
+    """The rows counted and the class prior settled, by checked rows where nothing else was said of it."""
+    from pulens.evidence import ASSUMED, gather
+
+    assumed = {name: given[name] for name in ASSUMED if name in given}
+    source, reading, reviewed, audited = _reviewed(file, given, scores_are, confidence)
+    if audited is not None and all(assumed[name] is None for name in ("class_prior", "unlabelled_prior", "audit")):
+        assumed["class_prior"] = audited
+    return gather(source, **assumed, **reading), reviewed
 
 
 def _reviewed(
