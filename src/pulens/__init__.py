@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pulens.doors.compare_groups import gaps_by
     from pulens.doors.evaluate import Evaluation, evaluate
     from pulens.doors.gaps import Gaps
-    from pulens.doors.reviews import read_reviews
+    from pulens.doors.reviews import join_reviews, read_reviews
     from pulens.doors.segments import Evaluations, evaluate_by
     from pulens.doors.within import estimate_prior_within
     from pulens.errors import PulensError
@@ -58,6 +58,7 @@ _HOMES = {
     "plan_audit": "pulens.doors.audit",
     "read_audit": "pulens.doors.audit",
     "evaluate_by": "pulens.doors.segments",
+    "join_reviews": "pulens.doors.reviews",
     "gaps_by": "pulens.doors.compare_groups",
     "read_reviews": "pulens.doors.reviews",
     "synthesise": "pulens.synthesis",
@@ -107,6 +108,7 @@ __all__ = [
     "evaluate",
     "evaluate_by",
     "gaps_by",
+    "join_reviews",
     "more_audit",
     "plan_audit",
     "read_audit",

@@ -190,3 +190,38 @@ def test_pages_of_audits_escape_what_users_typed(tmp_path: Path) -> None:
     assert result.plan.digest in page
     assert "Who gets labelled" in page
     assert "What more rows would give" in page
+
+
+def test_notebooks_show_both_columns_before_what_is_recovered(tmp_path: Path) -> None:
+    table, queue = queue_of(tmp_path)
+    shown = pulens.evaluate(str(table), reviews=str(queue), redraws=100)._repr_html_()
+    assert shown.index("assuming nothing") < shown.index("uncorrected")
+
+
+def test_answers_joined_to_rows_are_those_of_the_plan(tmp_path: Path) -> None:
+    table, queue = queue_of(tmp_path)
+    rows = pulens.join_reviews(str(table), reviews=str(queue))
+    planned = pulens.read_audit(queue).counts
+    counts = rows.counts(rows.scores >= 1.4)
+    for name in ("rows", "checked", "found", "labelled"):
+        assert getattr(counts, name).tolist() == getattr(planned, name).tolist()
+
+
+def test_an_answer_that_was_read_before_is_taken_as_it_is() -> None:
+    truth, scores, labels = world()
+    chance = np.where(scores > 1.4, 0.5, 0.05)
+    looked = (np.random.default_rng(1).random(scores.size) < chance) & (labels == 0)
+    log = {"answer": ["" if not one else int(y) for one, y in zip(looked, truth, strict=True)], "probability": chance}
+    result = pulens.read_reviews(labels, scores, reviews=log, threshold=1.4)
+    evaluation = pulens.evaluate(labels, scores, reviews=result, confidence=None)
+    assert evaluation.audit is result
+    assert evaluation.threshold == 1.4
+    with pytest.raises(InputError, match="has changed since"):
+        pulens.evaluate(labels[:-1], scores[:-1], reviews=result)
+
+
+def test_a_queue_without_answers_is_refused(tmp_path: Path) -> None:
+    _, scores, labels = world()
+    pulens.plan_audit(labels, scores, threshold=1.4, budget=50).write(tmp_path / "queue.csv")
+    with pytest.raises(InputError, match="answered yet"):
+        pulens.evaluate(labels, scores, reviews=str(tmp_path / "queue.csv"))

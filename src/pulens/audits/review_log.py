@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.audits.answers import NO, OPEN, POSITIVE, UNDECIDED, YES, Words
+from pulens.audits.queue import read_queue
 from pulens.errors import InputError, listed, shown
 from pulens.inputs.columns import file_row, find_column, is_null
 from pulens.inputs.frames import is_frame, open_frame
@@ -191,7 +192,8 @@ def _row_numbers(values: Sequence[Any]) -> NDArray[np.int64]:
 
 def _columns(source: Any) -> tuple[dict[str, list[Any]], str]:
     if isinstance(source, str | Path):
-        table = read_table(source)
+        is_sheet = Path(source).suffix.lower() == ".xlsx"
+        table = read_queue(source) if is_sheet else read_table(source)
         return {name: table.column(name) for name in table.names}, Path(source).name
     if isinstance(source, Mapping):
         found = {str(name): list(values) for name, values in source.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -239,6 +239,11 @@ REVIEWS = ("reviews", "reviewed_above", "reviewed_below_share", "id")
 def review_arguments(given: dict[str, Any]) -> dict[str, Any]:
     """Review options as arguments of :func:`pulens.evaluate`."""
     return {name: given[name] for name in REVIEWS}
+
+
+def files_read(file: str, given: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a command reads, so that nothing is written over it."""
+    return (file,) if given["reviews"] is None else (file, given["reviews"])
 
 
 class Whole(click.ParamType[int]):

@@ -15,6 +15,7 @@ from pulens.cli._options import (
     audit_options,
     engine_arguments,
     engine_options,
+    files_read,
     reading_arguments,
     reading_options,
     review_arguments,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pulens.calibration import Recalibration, Reliability
     from pulens.calibration.reviewed import ReviewedReliability
     from pulens.estimate import Estimate
+    from pulens.evidence import Evidence
     from pulens.notice import Notice
     from pulens.priors import ClassPrior
 
@@ -110,35 +112,19 @@ def command(
         )
     if out is not None:
         _check_out(file, out, method, column)
-    read_from = (file, *([] if given["reviews"] is None else [given["reviews"]]))
-    check_targets({"--out": out, "--plot": plot_path, "--html": html_path, "--json": json_path}, *read_from)
+    targets = {"--out": out, "--plot": plot_path, "--html": html_path, "--json": json_path}
+    check_targets(targets, *files_read(file, given))
     if scores_are == "rank" and method is None:
         raise PulensError("scores that only rank have no calibration error: say --fit isotonic to map them first.")
     from pulens import calibration
     from pulens.cli._output import page_title, working
     from pulens.cli._write import all_or_none, as_files, to_json
-    from pulens.evidence import ASSUMED, gather
 
     with working("Judging the probabilities", quiet=quiet):
-        assumed = {name: given[name] for name in ASSUMED if name in given}
-        source, reviewed, told = _reviewed(file, given, scores_are, confidence)
-        if told is not None and all(assumed[name] is None for name in ("class_prior", "unlabelled_prior", "audit")):
-            assumed["class_prior"] = told
-        reading = {} if reviewed is not None else {**reading_arguments(given), **engine_arguments(given)}
-        evidence = gather(source, **assumed, **reading)
+        evidence, reviewed = _gathered(file, given, scores_are, confidence)
         settled: dict[str, Any] = {"scores_are": scores_are, "confidence": confidence}
         judged = {**settled, "binning": binning, "bins": bins, "seed": seed}
-        found: dict[str, Any] = {}
-        if scores_are != "rank":
-            found["reliability"] = calibration.reliability(evidence, **judged)
-            line = calibration.calibration_slope(evidence, **settled)
-            found["others"] = (
-                calibration.calibration_in_the_large(evidence, **settled),
-                line.slope,
-                line.intercept,
-                calibration.brier_score(evidence, **settled, binning=binning, bins=bins),
-                calibration.log_loss(evidence, **settled, binning=binning, bins=bins),
-            )
+        found = {} if scores_are == "rank" else _judged(evidence, settled, judged)
         if method is not None:
             found["recalibration"] = calibration.recalibrate(evidence, method=method, folds=folds, **judged)
     texts: dict[str, str] = {}
@@ -148,8 +134,7 @@ def command(
         title = page_title(file, given)
         texts[html_path] = calibration_page(evidence, **found, scores_are=scores_are, title=title, reviewed=reviewed)
     if json_path is not None:
-        more = {} if reviewed is None else {"reviewed": reviewed.to_dict()}
-        texts[json_path] = to_json(_answer(evidence, found) | more)
+        texts[json_path] = to_json(_answer(evidence, found, reviewed))
     with all_or_none(as_files(texts)):
         if plot_path is not None:
             _save_plot(found.get("reliability"), plot_path)
@@ -161,19 +146,30 @@ def command(
     if json_path != "-" and not quiet:
         from rich.console import Console
 
-        if reviewed is not None:
-            click.echo(f"{reviewed}\n")
+        _show_reviewed(reviewed)
         _show(evidence, found, Console())
-        if reviewed is None and scores_are != "rank":
-            click.echo(_next(evidence))
+        _show_next(evidence, reviewed, scores_are)
         if out is not None:
             click.echo(f"wrote {out}")
 
 
+def _gathered(
+    file: str, given: dict[str, Any], scores_are: str, confidence: float
+) -> tuple[Evidence, ReviewedReliability | None]:
+    """The rows counted and the class prior settled, by checked rows where nothing else was said of it."""
+    from pulens.evidence import ASSUMED, gather
+
+    assumed = {name: given[name] for name in ASSUMED if name in given}
+    source, reading, reviewed, audited = _reviewed(file, given, scores_are, confidence)
+    if audited is not None and all(assumed[name] is None for name in ("class_prior", "unlabelled_prior", "audit")):
+        assumed["class_prior"] = audited
+    return gather(source, **assumed, **reading), reviewed
+
+
 def _reviewed(
     file: str, given: dict[str, Any], scores_are: str, confidence: float
-) -> tuple[Any, ReviewedReliability | None, ClassPrior | None]:
-    """The rows to count, what the checked ones say of the promises, and the class prior that they settle."""
+) -> tuple[Any, dict[str, Any], ReviewedReliability | None, ClassPrior | None]:
+    """The rows to count, how to read them, what the checked ones say of the promises, the class prior they settle."""
     from pulens.calibration.probabilities import as_probabilities
     from pulens.calibration.reviewed import reviewed_reliability
     from pulens.counts.tally import Tally
@@ -182,7 +178,7 @@ def _reviewed(
 
     asked = ReviewsAsked(**review_arguments(given))
     if asked.is_silent:
-        return file, None, None
+        return file, {**reading_arguments(given), **engine_arguments(given)}, None, None
     if scores_are == "rank":
         raise PulensError("checked rows judge probabilities; scores that only rank promise nothing.")
     reading = Reading(**reading_arguments(given), **engine_arguments(given))
@@ -190,7 +186,7 @@ def _reviewed(
     tally = Tally.from_arrays(rows.labels, rows.scores)
     prior = Reviewed(tally=tally, confidence=confidence, seed=0, rows=rows).prior_of_audit
     promised = as_probabilities(rows.scores, scores_are)
-    return tally, reviewed_reliability(rows, promised, confidence=confidence), prior
+    return tally, {}, reviewed_reliability(rows, promised, confidence=confidence), prior
 
 
 def _next(evidence: Any) -> str:
@@ -236,7 +232,33 @@ def _save_plot(reliability: Reliability | None, path: str) -> None:
     write_figure(path, reliability.plot()[0].figure)
 
 
-def _answer(evidence: Any, found: dict[str, Any]) -> dict[str, Any]:
+def _judged(evidence: Any, settled: dict[str, Any], judged: dict[str, Any]) -> dict[str, Any]:
+    """The diagram, and the other numbers about probabilities."""
+    from pulens import calibration
+
+    bins = {name: judged[name] for name in ("binning", "bins")}
+    line = calibration.calibration_slope(evidence, **settled)
+    others = (
+        calibration.calibration_in_the_large(evidence, **settled),
+        line.slope,
+        line.intercept,
+        calibration.brier_score(evidence, **settled, **bins),
+        calibration.log_loss(evidence, **settled, **bins),
+    )
+    return {"reliability": calibration.reliability(evidence, **judged), "others": others}
+
+
+def _show_reviewed(reviewed: ReviewedReliability | None) -> None:
+    if reviewed is not None:
+        click.echo(f"{reviewed}\n")
+
+
+def _show_next(evidence: Any, reviewed: ReviewedReliability | None, scores_are: str) -> None:
+    if reviewed is None and scores_are != "rank":
+        click.echo(_next(evidence))
+
+
+def _answer(evidence: Any, found: dict[str, Any], reviewed: ReviewedReliability | None) -> dict[str, Any]:
     labelled, unlabelled, negative = evidence.tally.totals
     answer: dict[str, Any] = {
         "class_prior": evidence.class_prior.to_dict(),
@@ -250,7 +272,7 @@ def _answer(evidence: Any, found: dict[str, Any]) -> dict[str, Any]:
         answer |= {one.metric: one.to_dict() for one in found["others"]}
     if "recalibration" in found:
         answer["recalibration"] = found["recalibration"].to_dict()
-    return answer
+    return answer if reviewed is None else {**answer, "reviewed": reviewed.to_dict()}
 
 
 def _show(evidence: Any, found: dict[str, Any], console: Console) -> None:

@@ -11,6 +11,7 @@ from pulens.cli._complete import complete_file
 from pulens.cli._options import (
     assumption_options,
     audit_options,
+    files_read,
     interval_options,
     many_scores_options,
     reading_arguments,
@@ -76,8 +77,7 @@ def command(
     from pulens.inputs.tallies import is_tally_file
 
     checked = review_arguments(given)
-    read_from = (file, *([] if checked["reviews"] is None else [checked["reviews"]]))
-    check_targets({"--html": html_path, "--json": json_path}, *read_from)
+    check_targets({"--html": html_path, "--json": json_path}, *files_read(file, checked))
     assumed = ("class_prior", "unlabelled_prior", "label_noise", "scenario", "audit", "combine")
     names = (*assumed, "confidence", "redraws", "seed")
     reading = reading_arguments({**given, "score": list(score) or None})

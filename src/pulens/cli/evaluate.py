@@ -14,6 +14,7 @@ from pulens.cli._options import (
     audit_options,
     engine_arguments,
     engine_options,
+    files_read,
     interval_options,
     page_options,
     reading_arguments,
@@ -116,8 +117,7 @@ def command(
 
     typed = typed_command(click.get_current_context())
     checked = review_arguments(given)
-    read_from = (file, *([] if checked["reviews"] is None else [checked["reviews"]]))
-    check_targets({"--html": html_path, "--markdown": markdown_path, "--json": json_path}, *read_from)
+    check_targets({"--html": html_path, "--markdown": markdown_path, "--json": json_path}, *files_read(file, checked))
     arguments = {
         "class_prior": class_prior,
         "unlabelled_prior": unlabelled_prior,

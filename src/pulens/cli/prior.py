@@ -13,6 +13,7 @@ from pulens.cli._options import (
     audit_options,
     engine_arguments,
     engine_options,
+    files_read,
     reading_arguments,
     reading_options,
     review_arguments,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pulens.counts.tally import Tally
     from pulens.doors.reviews import Reviewed
     from pulens.priors import ClassPrior
+    from pulens.priors.label_noise import LabelNoise
 
 USEFUL_WIDTHS = (0.1, 0.05, 0.02)
 
@@ -92,46 +94,37 @@ def command(
     from pulens.cli._output import working
     from pulens.cli._write import all_or_none, as_files, check_targets, to_json, write_figure
     from pulens.inputs import read_tally
-    from pulens.priors import estimate_from_tally, estimate_prior_and_noise, find
+    from pulens.priors import find
 
-    check_targets({"--plot": plot_path, "--json": json_path}, file)
+    check_targets({"--plot": plot_path, "--json": json_path}, *files_read(file, given))
     if within:
         alone = {
             "--all": compare,
             "--plot": plot_path,
             "--audit": audit,
             "--label-noise estimate": label_noise == "estimate",
+            "--reviews": given["reviews"] is not None or given["reviewed_above"] is not None,
         }
         _show_within(file, within, json_path, alone, method, scenario, label_noise, confidence, given)
         return
     if label_noise != "estimate":
         find(method or "auto")  # an unknown name is refused before the file is read
+    asked: dict[str, Any] = {
+        "method": method,
+        "compare": compare,
+        "label_noise": label_noise,
+        "audit": audit,
+        "combine": combine,
+    }
     with working("Estimating the share of positives"):
         checked = _reviewed(file, given, scenario, confidence)
-        if checked is None:
-            tally = read_tally(file, **reading_arguments(given), **engine_arguments(given))
-        else:
-            tally = checked.tally
         noise_found = None
-        answer: dict[str, Any]
         if checked is not None:
-            if audit is not None or method is not None or combine or compare or label_noise != "0":
-                raise click.UsageError("--reviews settles the class prior alone: leave out what else was to find it.")
-            prior = checked.class_prior
-            answer = {"class_prior": prior.to_dict()}
-        elif label_noise == "estimate":
-            if audit is not None:
-                raise click.UsageError("--audit cannot be combined with --label-noise estimate.")
-            both = estimate_prior_and_noise(tally, method=method or "auto", scenario=scenario, confidence=confidence)
-            prior, noise_found = both.class_prior, both.label_noise
-            answer = both.to_dict()
+            tally = checked.tally
+            prior, answer = _by_checked_rows(checked, asked)
         else:
-            known = _share(label_noise)
-            options: dict[str, Any] = {"scenario": scenario, "label_noise": known, "confidence": confidence}
-            prior = estimate_from_tally(tally, method, audit=audit, combine=combine, **options)
-            answer = {"class_prior": prior.to_dict()}
-            if compare:
-                answer["estimators"] = _every_estimator(tally, options)
+            tally = read_tally(file, **reading_arguments(given), **engine_arguments(given))
+            prior, noise_found, answer = _estimated(tally, scenario, confidence, **asked)
     answer["rows_to_audit"] = _advice(prior, confidence)
     answer["notices"] = [str(notice) for notice in prior.notices]
     with all_or_none({} if json_path is None else as_files({json_path: to_json(answer)})):
@@ -148,6 +141,40 @@ def command(
             console.print(f"\n{_next(tally)}", highlight=False, markup=False, soft_wrap=True)
         for name, value in answer.get("estimators", {}).items():
             console.print(f"  {name:<18} {value:.4f}  [dim]{find(name).summary}[/]", highlight=False)
+
+
+def _by_checked_rows(checked: Reviewed, asked: dict[str, Any]) -> tuple[ClassPrior, dict[str, Any]]:
+    """The audit's class prior, which nothing else may settle beside it."""
+    if asked != {"method": None, "compare": False, "label_noise": "0", "audit": None, "combine": False}:
+        raise click.UsageError("--reviews settles the class prior alone: leave out what else was to find it.")
+    return checked.class_prior, {"class_prior": checked.class_prior.to_dict()}
+
+
+def _estimated(
+    tally: Tally,
+    scenario: str,
+    confidence: float,
+    *,
+    method: str | None,
+    compare: bool,
+    label_noise: str,
+    audit: str | None,
+    combine: bool,
+) -> tuple[ClassPrior, LabelNoise | None, dict[str, Any]]:
+    """The class prior, the label noise if that was to be estimated too, and both as plain values."""
+    from pulens.priors import estimate_from_tally, estimate_prior_and_noise
+
+    if label_noise == "estimate":
+        if audit is not None:
+            raise click.UsageError("--audit cannot be combined with --label-noise estimate.")
+        both = estimate_prior_and_noise(tally, method=method or "auto", scenario=scenario, confidence=confidence)
+        return both.class_prior, both.label_noise, both.to_dict()
+    options: dict[str, Any] = {"scenario": scenario, "label_noise": _share(label_noise), "confidence": confidence}
+    prior = estimate_from_tally(tally, method, audit=audit, combine=combine, **options)
+    answer: dict[str, Any] = {"class_prior": prior.to_dict()}
+    if compare:
+        answer["estimators"] = _every_estimator(tally, options)
+    return prior, None, answer
 
 
 def _reviewed(file: str, given: dict[str, Any], scenario: str, confidence: float) -> Reviewed | None:

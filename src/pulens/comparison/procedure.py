@@ -23,7 +23,7 @@ from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import NOT_USED, Evidence, Question
 from pulens.frozen import FrozenMapping
-from pulens.inputs import ROWS, Reading
+from pulens.inputs import ROWS
 from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
 from pulens.intervals.measured import depends_on_class_prior
@@ -183,15 +183,12 @@ def compare(
         scores,
         _thresholds(threshold, rows.names, metrics),
         checked,
-        Reading(**{name: said for name, said in reading.items() if name != "score"}),
+        reading,
         scenario=scenario,
         confidence=confidence,
         seed=seed,
     )
-    if question.is_silent_on_prior and reviewed is not None:
-        question = replace(question, class_prior=reviewed.class_prior)
-    if question.is_silent_on_prior and all(m.ignores_class_prior for m in chosen.values()):
-        question = replace(question, unlabelled_prior=NOT_USED)
+    question = _with_prior(question, chosen, None if reviewed is None else reviewed.class_prior)
     tallies = rows.tallies()
     asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, metrics), _evidence(tallies, question))
     observed = _measure(asked, tallies)
@@ -212,6 +209,16 @@ def compare(
         FrozenMapping({n: metric.higher_is_better for n, metric in chosen.items()}),
         reviewed,
     )
+
+
+def _with_prior(question: Question, chosen: Mapping[str, Metric], audited: ClassPrior | None) -> Question:
+    """A class prior where none was said: that of the checked rows, or any where no metric needs one."""
+    if not question.is_silent_on_prior:
+        return question
+    if audited is not None:
+        return replace(question, class_prior=audited)
+    unused = all(metric.ignores_class_prior for metric in chosen.values())
+    return replace(question, unlabelled_prior=NOT_USED) if unused else question
 
 
 def _evidence(tallies: Sequence[Tally], question: Question) -> Evidence:

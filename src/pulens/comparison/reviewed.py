@@ -82,7 +82,7 @@ def reviewed_comparison(
     scores: Any,
     thresholds: Mapping[str, float],
     asked: ReviewsAsked,
-    reading: Reading,
+    said: Mapping[str, Any],
     *,
     scenario: str,
     confidence: float,
@@ -91,6 +91,7 @@ def reviewed_comparison(
     """Read the answers beside the rows that all models scored; ``None`` if nobody spoke of reviews."""
     if asked.is_silent:
         return None
+    reading = Reading(**{name: value for name, value in said.items() if name != "score"})
     if any(np.isnan(one) for one in thresholds.values()):
         raise PulensError(
             "checked rows compare models by F1, precision and recall, which need a threshold: threshold= (--threshold)."

@@ -173,6 +173,36 @@ def read_reviews(
     return found.at(at)
 
 
+@hands_on(Reading)
+def join_reviews(
+    labels: Any,
+    scores: Any = None,
+    *,
+    reviews: Any = None,
+    reviewed_above: float | None = None,
+    reviewed_below_share: float | None = None,
+    scenario: str = DEFAULT_SCENARIO,
+    id: str | None = None,
+    **reading: Any,
+) -> Reviews:
+    """The answers of a review on the rows of a table, for whatever judges rows by them.
+
+    Arguments are those of :func:`read_reviews`; the queue of a plan is joined by the ranges it was drawn from.
+
+    >>> from pulens.calibration import reviewed_reliability
+    >>> scores = [0.9, 0.8, 0.4, 0.2]
+    >>> rows = join_reviews([0, 0, 0, 0], scores, reviews={"answer": [1, 1, 0, 0], "probability": [1, 1, 1, 1]})
+    >>> print(rows, round(reviewed_reliability(rows, scores, bins=2).error, 3))
+    Reviews(4 rows checked, 2 positive, 1 chances) 0.225
+    """
+    asked = ReviewsAsked(
+        reviews=reviews, reviewed_above=reviewed_above, reviewed_below_share=reviewed_below_share, id=id
+    )
+    if asked.is_silent:
+        raise InputError("say what was reviewed: reviews= (a file or a table of answers), or reviewed_above=.")
+    return row_reviews(labels, scores, Reading(**reading), asked, scenario=scenario)
+
+
 def fixed_threshold(found: Reviewed, given: float | None, reviewed_above: float | None) -> float | None:
     """The threshold that was said, or planned, or the review's own cutoff."""
     for one in (given, found.threshold, reviewed_above):
@@ -313,6 +343,11 @@ def _planned(asked: ReviewsAsked, confidence: float) -> AuditResult | None:
         found = read_audit(asked.reviews, confidence=confidence)
     else:
         found = None
+    if found is not None and not found.counts.checked.any():
+        raise InputError(
+            "no row of the queue is answered yet, so the reviews prove nothing: fill in the column answer. What the "
+            "answers will be worth says pulens audit read."
+        )
     if found is not None and asked.reviewed_above is not None:
         raise AssumptionError(
             "the plan says how rows were chosen: leave out reviewed_above= and reviewed_below_share=."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,10 +96,9 @@ def columns_table(summary: AuditSummary) -> dict[str, Any]:
 
 def _picture(row: AuditRow) -> dict[str, Any] | None:
     """Where bars and dots lie, in per cent of an axis around all of them."""
-    found = [one for one in (row.assuming_nothing, row.if_random, row.recovered) if one is not None]
-    numbers = [one.value for one in found if not math.isnan(one.value)]
-    bars = [one for one in (row.assuming_nothing, row.if_random) if one is not None and one.interval is not None]
-    numbers += [end for one in bars if one.interval for end in (one.interval.low, one.interval.high)]
+    numbers = [number for one in (row.assuming_nothing, row.if_random) for number in _numbers(one)]
+    beside = None if row.recovered is None or math.isnan(row.recovered.value) else row.recovered.value
+    numbers += [] if beside is None else [beside]
     if not numbers:
         return None
     step = 0.1 if max(numbers) - min(numbers) > 0.1 else 0.01
@@ -109,20 +108,28 @@ def _picture(row: AuditRow) -> dict[str, Any] | None:
     def place(value: float) -> str:
         return f"{1 + 98 * (value - low) / (high - low):.2f}%"
 
-    def bar(one: Estimate | None) -> dict[str, str] | None:
-        if one is None or one.interval is None:
-            return None
-        at = "" if math.isnan(one.value) else place(one.value)
-        return {"low": place(one.interval.low), "high": place(one.interval.high), "at": at}
-
-    beside = row.recovered
     return {
-        "one": bar(row.assuming_nothing),
-        "two": bar(row.if_random),
-        "recovered": "" if beside is None or math.isnan(beside.value) else place(beside.value),
+        "one": _bar(row.assuming_nothing, place),
+        "two": _bar(row.if_random, place),
+        "recovered": "" if beside is None else place(beside),
         "from": _tick(low),
         "to": _tick(high),
     }
+
+
+def _numbers(found: Estimate | None) -> list[float]:
+    """The value and the ends of its interval, where there are any."""
+    if found is None:
+        return []
+    ends = [] if found.interval is None else [found.interval.low, found.interval.high]
+    return ends if math.isnan(found.value) else [found.value, *ends]
+
+
+def _bar(found: Estimate | None, place: Callable[[float], str]) -> dict[str, str] | None:
+    if found is None or found.interval is None:
+        return None
+    at = "" if math.isnan(found.value) else place(found.value)
+    return {"low": place(found.interval.low), "high": place(found.interval.high), "at": at}
 
 
 def _tick(value: float) -> str:

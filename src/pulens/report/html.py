@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pulens._version import __version__
 from pulens.errors import PulensError
 from pulens.metrics import METRICS, leading
-from pulens.notice import Severity
+from pulens.notice import Notice, Severity
 from pulens.report.cells import cell_header, cell_rows
 from pulens.report.cells_page import cells_data
 from pulens.report.page_data import page_data
@@ -61,13 +61,7 @@ def evaluation_page(
     rows = (*summary.ranking, *summary.at_threshold)
     interval = evaluation.class_prior.interval
     confidence = None if interval is None else interval.confidence
-    first = leading("tiles")
     above = AGAINST if evaluation.audit is not None else ""  # said before the numbers that it speaks of
-    computed = [
-        {**metric, "first": metric["name"] in first}
-        for metric in data["metrics"]
-        if METRICS[metric["name"]].page_computes
-    ]
     return render(
         "evaluation.html.j2",
         SCRIPTS if audit is None else WITH_AUDIT,
@@ -76,13 +70,11 @@ def evaluation_page(
         summary=summary,
         tiles=_tiles(rows),
         groups=(("From the whole ranking", summary.ranking), ("At the threshold", summary.at_threshold)),
-        chips=sorted(computed, key=lambda metric: first.index(metric["name"]) if metric["first"] else len(first)),
+        chips=_chips(data["metrics"]),
         derived=rows,
         prior_sentence=prior_words(evaluation.evidence),
         audit=audit,
-        against=[notice for notice in summary.notices if notice.code == above],
-        alarming=[notice for notice in summary.notices if notice.severity > Severity.NOTE and notice.code != above],
-        notes=[notice for notice in summary.notices if notice.severity == Severity.NOTE],
+        **_notices(summary, above),
         has_sensitivity=data["sensitivity"] is not None,
         has_bounds=data["bounds"],
         has_reliability=scores_are is not None,
@@ -92,6 +84,25 @@ def evaluation_page(
         thinning=thinning_words(data["thinning"]),
         interval_name="" if interval is None else "range" if confidence is None else f"{confidence:.0%} interval",
     )
+
+
+def _chips(metrics: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Metrics that the page can draw, those people ask for first in front."""
+    first = leading("tiles")
+    computed = [
+        {**metric, "first": metric["name"] in first} for metric in metrics if METRICS[metric["name"]].page_computes
+    ]
+    return sorted(computed, key=lambda metric: first.index(metric["name"]) if metric["first"] else len(first))
+
+
+def _notices(summary: Summary, above: str) -> dict[str, list[Notice]]:
+    """Warnings and notes; ``above`` is the code of what is said before the numbers that it speaks of."""
+    alarming = [notice for notice in summary.notices if notice.severity > Severity.NOTE]
+    return {
+        "against": [notice for notice in alarming if notice.code == above],
+        "alarming": [notice for notice in alarming if notice.code != above],
+        "notes": [notice for notice in summary.notices if notice.severity == Severity.NOTE],
+    }
 
 
 def _audit(evaluation: Evaluation, summary: Summary) -> dict[str, Any] | None:

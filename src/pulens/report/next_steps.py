@@ -6,6 +6,7 @@ import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pulens.metrics.parts.rests_on import is_estimated
@@ -63,34 +64,20 @@ def another_command(
     >>> another_command(typed, ("audit", "plan"), ("--budget", "200", "--out", "queue.csv"))
     'pulens audit plan my.csv --label y --budget 200 --out queue.csv'
     """
-    said = {words[0] for words in typed}
-    kept = [
-        word for words in typed[3:] if words[0] in READS and (score is None or words[0] != "--score") for word in words
-    ]
-    kept += [] if score is None else ["--score", score]
-    given = [options[place : place + 2] for place in range(0, len(options), 2)]
-    added = [word for pair in given if pair[0] not in said or pair[0] not in READS for word in pair]
-    file = typed[2]
     if command == ("audit", "more"):  # speaks of a queue, whose plan knows how to read the rows
-        queue = [words[1] for words in typed if words[0] == "--reviews"]
-        file, kept = (queue[0] if queue else "QUEUE",), []
-    return shlex.join([*typed[0], *command, *file, *kept, *added])
+        queue = next((words[1] for words in typed if words[0] == "--reviews"), "QUEUE")
+        return shlex.join([*typed[0], *command, queue, *options])
+    kept = [words for words in typed[3:] if words[0] in READS and not (score and words[0] == "--score")]
+    kept += [("--score", score)] if score else []
+    said = {words[0] for words in kept}
+    added = [options[place : place + 2] for place in range(0, len(options), 2) if options[place] not in said]
+    return shlex.join([*typed[0], *command, *typed[2], *chain.from_iterable((*kept, *added))])
 
 
 #: Options that say which rows there are and what is flagged.
 READS = (
-    *(
-        "--score",
-        "--label",
-        "--positive",
-        "--negative",
-        "--unlabelled",
-        "--format",
-        "--delimiter",
-        "--table",
-        "--where",
-    ),
-    *("--tolerance", "--scenario", "--threshold", "--id"),
+    *("--score", "--label", "--positive", "--negative", "--unlabelled", "--format", "--delimiter", "--table"),
+    *("--where", "--tolerance", "--scenario", "--threshold", "--id"),
 )
 
 

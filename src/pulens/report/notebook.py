@@ -16,6 +16,22 @@ _TEMPLATE = """\
 {%- endfor %}
 <p>{{ summary.counts }}<br>{{ summary.class_prior }}<br>Speaks of {{ summary.population }}.
 {%- if summary.scenario %}<br>Scenario: {{ summary.scenario }}.{% endif %}</p>
+{%- if audit %}
+<p>{{ summary.audit.checked }} {{ summary.audit.labelling }}</p>
+<table>
+<thead><tr><th scope="col" style="text-align:left">metric</th><th scope="col">assuming nothing</th>
+<th scope="col">interval</th>{% if audit.has_if_random %}<th scope="col">
+{%- if audit.contradicted %}{{ audit.contradicted }}: {% endif %}assuming random labels</th>
+<th scope="col">interval</th>
+{%- endif %}<th scope="col">recovered</th></tr></thead>
+<tbody>
+{%- for row in audit.rows %}
+<tr><td style="text-align:left">{{ row.title }}</td><td><b>{{ row.one }}</b></td><td>{{ row.one_limits }}</td>
+{%- if audit.has_if_random %}<td>{{ row.two }}</td><td>{{ row.two_limits }}</td>{% endif -%}
+<td>{{ row.recovered }}</td></tr>
+{%- endfor %}
+</tbody></table>
+{%- endif %}
 <table>
 <thead><tr><th scope="col" style="text-align:left">metric</th><th scope="col">recovered</th>
 {%- if summary.interval_name %}<th scope="col">{{ summary.interval_name }}</th>{% endif -%}
@@ -48,9 +64,12 @@ def evaluation_html(evaluation: Evaluation) -> str:
     """The table of :func:`pulens.report.text.evaluation_text`, as HTML with every text escaped."""
     from jinja2 import Environment
 
+    from pulens.report.audit_page import columns_table
+
     summary = summarise(evaluation)
     groups = (
         ("ranking", summary.ranking),
         (summary.threshold_title, summary.at_threshold),
     )
-    return Environment(autoescape=True).from_string(_TEMPLATE).render(summary=summary, groups=groups)
+    audit = None if summary.audit is None else columns_table(summary.audit)
+    return Environment(autoescape=True).from_string(_TEMPLATE).render(summary=summary, groups=groups, audit=audit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from pulens.notice import Notice
@@ -22,17 +23,7 @@ def evaluation_text(evaluation: Evaluation) -> str:
     summary = summarise(evaluation, "python")
     lines = [line for sentence in summary.verdict for line in textwrap.wrap(sentence, WIDTH)]
     lines.append("")
-    for title, text in (
-        ("rows", summary.counts),
-        ("prior", summary.class_prior),
-        ("speaks of", summary.population),
-        *([("scenario", summary.scenario)] if summary.scenario else []),
-        ("threshold", f"{summary.threshold} ({summary.threshold_choice})"),
-    ):
-        lines += textwrap.wrap(f"{title:<13}{text}", WIDTH, subsequent_indent=" " * 13)
-    if summary.audit is not None:
-        lines += ["", *audit_block(summary.audit)]
-        lines += [line for notice in summary.notices if notice.code == AGAINST for line in _notice(notice)]
+    lines += [*_head(summary), *_audit(summary)]
     lines += [
         "",
         _header(summary, "ranking"),
@@ -45,8 +36,33 @@ def evaluation_text(evaluation: Evaluation) -> str:
     if summary.legend:
         lines += ["", *textwrap.wrap(summary.legend, WIDTH, subsequent_indent="  ")]
     above = AGAINST if summary.audit is not None else ""  # said before the numbers that it speaks of
-    lines += [line for notice in summary.notices if notice.code != above for line in _notice(notice)]
+    lines += _notices(notice for notice in summary.notices if notice.code != above)
     return "\n".join([*lines, *_next(summary)])
+
+
+def _head(summary: Summary) -> list[str]:
+    lines = []
+    for title, text in (
+        ("rows", summary.counts),
+        ("prior", summary.class_prior),
+        ("speaks of", summary.population),
+        *([("scenario", summary.scenario)] if summary.scenario else []),
+        ("threshold", f"{summary.threshold} ({summary.threshold_choice})"),
+    ):
+        lines += textwrap.wrap(f"{title:<13}{text}", WIDTH, subsequent_indent=" " * 13)
+    return lines
+
+
+def _audit(summary: Summary) -> list[str]:
+    """What checked rows prove, and what they say against the numbers that follow."""
+    if summary.audit is None:
+        return []
+    against = _notices(notice for notice in summary.notices if notice.code == AGAINST)
+    return ["", *audit_block(summary.audit), *against]
+
+
+def _notices(notices: Iterable[Notice]) -> list[str]:
+    return [line for notice in notices for line in _notice(notice)]
 
 
 def _notice(notice: Notice) -> list[str]:
