@@ -15,6 +15,7 @@ from pulens._version import __version__
 
 if TYPE_CHECKING:
     from pulens.comparison import Comparison, compare
+    from pulens.counts.buckets import BucketTally
     from pulens.counts.sample import PUSample
     from pulens.counts.tally import Tally
     from pulens.doors.bounds import Bounds, bounds
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pulens.doors.segments import Evaluations, evaluate_by
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
+    from pulens.inputs import read_buckets
     from pulens.priors import ClassPrior, estimate_prior, estimate_prior_and_noise
     from pulens.recovery.contingency import Contingency
     from pulens.scenario import Scenario
@@ -39,6 +41,7 @@ _HOMES = {
     "Evaluations": "pulens.doors.segments",
     "Interval": "pulens.estimate",
     "PUSample": "pulens.counts.sample",
+    "BucketTally": "pulens.counts.buckets",
     "PulensError": "pulens.errors",
     "Scenario": "pulens.scenario",
     "Tally": "pulens.counts.tally",
@@ -48,6 +51,7 @@ _HOMES = {
     "compare": "pulens.comparison",
     "evaluate": "pulens.doors.evaluate",
     "evaluate_by": "pulens.doors.segments",
+    "read_buckets": "pulens.inputs",
     "synthesise": "pulens.synthesis",
 }
 _ROOMS = {
@@ -72,6 +76,7 @@ _ROOMS = {
 
 __all__ = [
     "Bounds",
+    "BucketTally",
     "ClassPrior",
     "Comparison",
     "Contingency",
@@ -91,6 +96,7 @@ __all__ = [
     "estimate_prior_and_noise",
     "evaluate",
     "evaluate_by",
+    "read_buckets",
     "synthesise",
 ]
 

@@ -14,7 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.counts.binning import bits_for
+from pulens.counts.binning import bits_for, cells
+from pulens.counts.buckets import (
+    BUCKET_CELL_BITS,
+    COUNTS,
+    EXACT_BUCKET_ROWS,
+    MOST_BUCKETS,
+    BucketTally,
+    digest_of,
+)
 from pulens.counts.exactness import is_too_long, too_long
 from pulens.counts.joint import JointTally
 from pulens.counts.tally import Tally
@@ -42,6 +50,7 @@ DEFAULT_TOLERANCE = 1e-6  # what binning may change when it is needed and nothin
 HEAVY_CELLS = 4096  # cells refined in one more pass
 FINEST_CELL_BITS = 22  # cells of a pass over all rows: four million
 PASSES = 8
+HEAVY_BLOCK, FINER_BLOCKS = 1 / 64, 4  # blocks of buckets with so large a share of a kind are cut into 2**4
 
 BinErrors = Callable[[Tally], list[NDArray[np.float64]]]
 
@@ -59,9 +68,20 @@ def count_tallies(
     score whatever it costs, ``None`` keeps up to four million and bins beyond.
     """
     check_tolerance(tolerance)
+    survey, codes = _looked(engine, coding)
+    return _tallies(engine, survey, codes, tolerance, bin_errors)
+
+
+def _looked(engine: Engine, coding: LabelCoding) -> tuple[list[Surveyed], Codes]:
+    """What the table holds, checked, and which label values mean what."""
     survey = engine.survey()
     _check_survey(engine, survey)
-    codes = _codes(engine, survey, coding)
+    return survey, _codes(engine, survey, coding)
+
+
+def _tallies(
+    engine: Engine, survey: list[Surveyed], codes: Codes, tolerance: float | None, bin_errors: BinErrors | None
+) -> Mapping[Any, Tally]:
     parts = _count(engine, codes, survey, tolerance, bin_errors or pair_errors)
     rows = sum(row.rows for row in survey)
     counted = sum(part.rows for part in parts)
@@ -75,6 +95,70 @@ def count_tallies(
         for tally in found.values():
             check_total_weights(tally.totals, f"weights (column {engine.columns.weight!r})")
     return found
+
+
+def count_buckets(
+    engine: Engine,
+    coding: LabelCoding,
+    *,
+    tolerance: float | None = None,
+    bin_errors: BinErrors | None = None,
+) -> BucketTally:
+    """The tally of an engine's table, and its rows by bucket of clusters and block of scores, counted there.
+
+    Up to four million rows every distinct score is a block. Beyond, blocks are cells of scores, finer where many rows
+    are, so that no more than some hundred thousand counts leave the engine.
+    """
+    check_tolerance(tolerance)
+    told = engine.survey_clusters()
+    told.check()
+    survey, codes = _looked(engine, coding)
+    tally = _tallies(engine, survey, codes, tolerance, bin_errors)[None]
+    hashed = told.distinct > MOST_BUCKETS
+    parts = _in_blocks(engine.in_buckets(hashed=hashed), codes, tally, told.rows)
+    names: list[str] = []
+    places = []
+    for part in parts:
+        if part.segment is not None:
+            places.append(part.segment.codes.astype(np.int64) + len(names))
+            names += [str(name) if hashed else digest_of(str(name)) for name in part.segment.names]
+    ends = [np.concatenate([getattr(part, end) for part in parts]) for end in ("lowest", "highest")]
+    counts = [np.concatenate([getattr(part, kind) for part in parts]) for kind in COUNTS]
+    found = BucketTally.from_increments(
+        tally,
+        names,
+        np.concatenate(places),
+        (ends[0], ends[1]),
+        counts,
+        clusters=(told.distinct, told.distinct),
+        rows=told.rows,
+    )
+    if not np.allclose(found.totals.sum(axis=0), tally.totals, rtol=1e-9):
+        raise InputError("the table changed while it was read: its clusters hold other rows. Read a snapshot.")
+    return found
+
+
+def _in_blocks(engine: Engine, codes: Codes, tally: Tally, rows: int) -> list[EngineCounts]:
+    """Counts per bucket and distinct score, or per bucket and cell of scores."""
+    if rows <= EXACT_BUCKET_ROWS or (len(tally) <= 1 << BUCKET_CELL_BITS and tally.binning is None):
+        return [engine.by_score(codes)]
+    ends = float(tally.thresholds[-1]), float(tally.highest[0])
+    bits = bits_for(*ends, cell_bits=BUCKET_CELL_BITS)
+    parts = [engine.by_cell(codes, bits)]
+    kinds = [kind / total for kind, total in zip(tally.increments(), tally.totals, strict=True) if total]
+    for _ in range(PASSES):
+        mine, place, size = np.unique(cells(tally.thresholds, bits), return_inverse=True, return_counts=True)
+        share = np.max([np.bincount(place, kind, mine.size) for kind in kinds], axis=0)
+        coarse = parts[-1]
+        assert coarse.cell is not None
+        heavy = mine[(share > HEAVY_BLOCK) & (size > 1) & np.isin(mine, coarse.cell)]
+        finer = min(bits + FINER_BLOCKS, bits_for(*ends, cell_bits=60))
+        if not heavy.size or finer == bits:
+            break
+        inside = np.isin(coarse.cell, heavy)
+        parts = [*parts[:-1], coarse[~inside], engine.by_cell(codes, finer, Within(bits, tuple(heavy.tolist())))]
+        bits = finer
+    return parts
 
 
 def count_jointly(engine: Any, names: Sequence[str], coding: LabelCoding) -> JointTally:

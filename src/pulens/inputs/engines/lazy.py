@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.buckets import HASHED_DIGITS, digest_of
 from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, PulensError, cut, shown
+from pulens.inputs.clusters import FRACTION, WORDS, ClusterSurvey
 from pulens.inputs.columns import Columns, find_column
 from pulens.inputs.engines.coded import CodedSegments
 from pulens.inputs.engines.counts import LARGEST, Codes, EngineCounts, Surveyed, Within, keys_limit
@@ -17,6 +20,7 @@ from pulens.inputs.engines.stream import SortedStream
 
 LONGEST_REASON = 240  # characters of what an engine says; the first ones tell
 SCORE, LABEL, WEIGHT, SEGMENT = "pulens_score", "pulens_label", "pulens_weight", "pulens_segment"
+CLUSTER = "pulens_cluster"
 EXACT = "pulens_exact"  # scores as they are kept, where a double may not hold them
 
 
@@ -43,15 +47,16 @@ class LazyEngine:
         group_by: str | None = None,
         where: str | None = None,
         beside: tuple[str, ...] = (),
+        cluster: str | None = None,
     ) -> None:
         import narwhals as nw
 
         frame = nw.from_native(table)
         if where is not None:
             frame = nw.from_native(_filtered(frame.to_native(), where))
-        self.columns, self.group_by = columns, group_by
+        self.columns, self.group_by, self.cluster = columns, group_by, cluster
         if _speaks_sql(frame.to_native()):  # a schema holds a column once, the table itself perhaps twice
-            for name in (*columns.names, *beside, *([] if group_by is None else [group_by])):
+            for name in (*columns.names, *beside, *(one for one in (group_by, cluster) if one is not None)):
                 find_column(name, frame.to_native().columns)
         with explained("the table"):
             schema = frame.collect_schema()
@@ -84,6 +89,88 @@ class LazyEngine:
             self._number(schema, name, "scores").alias(alias) for name, alias in zip(beside, self._beside, strict=True)
         ]
         self._rows = frame.select(*chosen)
+        self._clustered: Any = None
+        if cluster is not None:  # apart: what is sorted and counted without clusters need not carry their ids along
+            text, is_good = self._cluster_text(schema, cluster)
+            self._clustered = frame.select(*chosen, text.alias(CLUSTER), is_good.alias(f"{CLUSTER}_good"))
+
+    def _cluster_text(self, schema: Any, column: str) -> tuple[Any, Any]:
+        """A cluster's id as text, null where there is none, and whether a number is whole."""
+        nw, kept, raw = self._nw, _type_of(schema, column), self._nw.col(column)
+        one = nw.lit(1, dtype=nw.Int64)
+        self._cluster_is_text = kept in (nw.String, nw.Categorical, nw.Enum)
+        if self._cluster_is_text:
+            text = raw.cast(nw.String)
+            return nw.when(text != "").then(text), one
+        if kept.is_integer() or str(kept).upper() in ("UUID", "UNKNOWN"):
+            return raw.cast(nw.String), one
+        if not kept.is_numeric():
+            raise InputError(f"the cluster column {shown(column)} holds {cut(str(kept), 60)}. {WORDS}.")
+        number = raw.cast(nw.Float64)
+        is_there = number - number == 0.0
+        is_whole = is_there & (number == number.floor()) & (number <= LARGEST_WHOLE) & (number >= -LARGEST_WHOLE)
+        whole = nw.when(is_whole).then(number).otherwise(nw.lit(0.0)).cast(nw.Int64).cast(nw.String)
+        return nw.when(is_there).then(whole), nw.when(is_there & ~is_whole).then(nw.lit(0, dtype=nw.Int64)).otherwise(
+            one
+        )
+
+    def survey_clusters(self) -> ClusterSurvey:
+        """What the column of clusters holds, in one pass."""
+        nw = self._nw
+        text, good = nw.col(CLUSTER), nw.col(f"{CLUSTER}_good")
+        zero, one = nw.lit(0, dtype=nw.Int64), nw.lit(1, dtype=nw.Int64)
+        strange = nw.when(good == 0).then(one).otherwise(zero)
+        if self._cluster_is_text:
+            is_fraction = text.str.contains(f"^{FRACTION}$")
+            strange = nw.when(is_fraction).then(one).otherwise(zero)
+        table = self._collect(
+            self._clustered.select(
+                text,
+                nw.when(text.is_null()).then(one).otherwise(zero).alias("nulls"),
+                strange.alias("fractions"),
+                one.alias("rows"),
+            ).select(
+                nw.col("rows").sum(), nw.col("nulls").sum(), nw.col("fractions").sum(), text.n_unique().alias("texts")
+            )
+        )
+        rows, nulls, fractions, distinct = (
+            int(table[name].to_list()[0] or 0) for name in ("rows", "nulls", "fractions", "texts")
+        )
+        return ClusterSurvey(str(self.cluster), rows, nulls, fractions, distinct, self._cluster_is_text)
+
+    def in_buckets(self, *, hashed: bool) -> LazyEngine:
+        """The same rows with buckets of clusters for segments: each cluster, or two digits of its digest."""
+        engine = copy(self)
+        engine.group_by = self.cluster
+        nw, rows = self._nw, self._clustered
+        if not hashed:
+            engine._rows = rows.with_columns(nw.col(CLUSTER).alias(SEGMENT))
+            return engine
+        with explained("the table"):
+            engine._rows = nw.from_native(self._hashed(rows.to_native()))
+        return engine
+
+    def _hashed(self, native: Any) -> Any:
+        """The table with a column of buckets, by its own md5 where it has one."""
+        home = type(native).__module__.partition(".")[0]
+        if home in ("duckdb", "_duckdb"):
+            return native.project(f"*, substr(md5({CLUSTER}), 1, {HASHED_DIGITS}) AS {SEGMENT}")
+        if home == "pyspark":
+            from pyspark.sql import functions
+
+            return native.withColumn(SEGMENT, functions.expr(f"substring(md5({CLUSTER}), 1, {HASHED_DIGITS})"))
+        if home == "ibis":
+            return native.mutate(**{SEGMENT: native[CLUSTER].hexdigest("md5").substr(0, HASHED_DIGITS)})
+        if home == "polars":  # which has no md5: every id is looked at once, outside
+            import polars
+
+            ids = self._collect(self._clustered.select(CLUSTER).unique())[CLUSTER].to_list()
+            buckets = [digest_of(text)[:HASHED_DIGITS] for text in ids]
+            return native.join(polars.LazyFrame({CLUSTER: ids, SEGMENT: buckets}), on=CLUSTER, how="left")
+        raise InputError(
+            f"a {type(native).__name__} has no md5 that clusters could be put together by. Count the rows by DuckDB "
+            "(a Parquet file of them), or name a column with fewer clusters."
+        )
 
     def _number(self, schema: Any, column: str, kind: str) -> Any:
         kept = _type_of(schema, column)
