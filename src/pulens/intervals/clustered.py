@@ -1,0 +1,198 @@
+r"""Intervals where rows belong together: every metric without one bucket of clusters at a time.
+
+One construction for all metrics, whatever they read: the number is found without each bucket, through the same
+recovery, and the spread of these numbers is its standard error (:mod:`pulens.intervals.kernels.jackknife`). Ends are
+Student's with as many degrees of freedom as there are buckets less one, on the scale of log odds where the number has a
+lowest and a highest value. Blocks of scores that are coarser than the rows move all replicates alike, so that nothing
+of it enters the spread; the value is that of all rows.
+
+A number at its edge shows no spread, and counts as a rate of which every bucket with labelled rows is one row. With
+fewer than twenty such buckets Student's ends alone were too narrow: the interval also holds Jeffreys' with as many rows
+as the standard error stands for. With fewer than five there is none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pulens.intervals.construction import Construction, Ends
+from pulens.intervals.kernels.jackknife import (
+    FEW_BUCKETS,
+    FEWEST_BUCKETS,
+    LeftOut,
+    jackknife_error,
+    jeffreys_ends,
+    logit_ends,
+    student_quantile,
+)
+from pulens.intervals.kernels.quantiles import expanded_tail, mixture_ends, normal_quantile
+from pulens.intervals.of_metric import MetricConstruction, Target
+from pulens.intervals.prior_doubt import PriorDoubt
+from pulens.intervals.threshold import ChosenThreshold
+from pulens.intervals.workshop import Workshop
+from pulens.recovery.assumptions import Assumptions
+from pulens.types import Floats
+
+METHOD = "delete-a-bucket jackknife, Student"
+
+
+@dataclass(frozen=True, eq=False)
+class Jackknife(Construction):
+    """A number whose replicates without each bucket are known at any share of positives among the unlabelled rows."""
+
+    at: Callable[[float], float]
+    replicates: Callable[[float], Floats]
+    doubt: PriorDoubt
+    buckets: int  # that hold labelled rows
+    rows: float  # labelled ones
+    freedom: float
+    within: tuple[float, float] = (0.0, 1.0)
+    _errors: dict[float, float] = field(default_factory=dict)
+
+    method = METHOD
+
+    def value(self, prior: float) -> float:
+        return self.at(prior)
+
+    def error(self, prior: float) -> float:
+        """The standard error at a share of positives."""
+        if prior not in self._errors:
+            self._errors[prior] = float(jackknife_error(self.replicates(prior)))
+        return self._errors[prior]
+
+    def ends(self, prior: float | None, tail: float) -> Ends:
+        if self.buckets < FEWEST_BUCKETS:
+            return math.nan, math.nan
+        own = self.doubt.evidence.class_prior.unlabelled
+        if prior is not None:
+            return self._around(self.value(prior), self.error(prior), tail)
+        fixed = self.ends(own, tail)
+        drawn = self._drawn(tail)
+        return min(fixed[0], drawn[0]), max(fixed[1], drawn[1])
+
+    def _around(self, value: float, error: float, tail: float) -> Ends:
+        reach = student_quantile(self.freedom, tail)
+        low, high = logit_ends(value, error, reach, self.within)
+        lowest, highest = self.within
+        if not math.isfinite(highest - lowest) or math.isnan(low):
+            return low, high
+        share = min(max((value - lowest) / (highest - lowest), 0.0), 1.0)
+        rows = math.inf
+        if share in (0.0, 1.0):
+            rows = float(self.buckets)
+        elif self.buckets < FEW_BUCKETS:
+            spread = error / (highest - lowest)
+            seen = share * (1 - share) / spread**2 if spread > 0 else math.inf
+            rows = min(seen, self.rows) * (normal_quantile(1 - 2 * tail) / reach) ** 2
+        if math.isfinite(rows):
+            ends = jeffreys_ends(share, rows, tail)
+            low = min(low, lowest + (highest - lowest) * ends[0])
+            high = max(high, lowest + (highest - lowest) * ends[1])
+        return low, high
+
+    def _drawn(self, tail: float) -> Ends:
+        """Over the distribution of the share: a mixture on the scale of log odds, Student's width as a normal one."""
+        from scipy.special import expit, logit
+
+        nodes, draws = self.doubt.nodes()
+        some = nodes[np.unique([0, nodes.size // 2, nodes.size - 1])]
+        values = np.array([self.value(share) for share in nodes.tolist()])
+        errors = np.interp(nodes, some, [self.error(share) for share in some.tolist()])
+        known = ~np.isnan(values) & ~np.isnan(errors)
+        if not known.any():
+            return math.nan, math.nan
+        nodes, values, errors = nodes[known], values[known], errors[known]
+        errors = errors * student_quantile(self.freedom, tail) / normal_quantile(1 - 2 * tail)
+        lowest, highest = self.within
+        width = highest - lowest
+        if not math.isfinite(width):
+            return mixture_ends(np.interp(draws, nodes, values), np.interp(draws, nodes, errors), tail)
+        edge = 0.5 / (self.rows + 1)
+        shares = np.clip((values - lowest) / width, edge, 1 - edge)
+        errors = errors / width / (shares * (1 - shares))
+        low, high = mixture_ends(np.interp(draws, nodes, logit(shares)), np.interp(draws, nodes, errors), tail)
+        return lowest + width * float(expit(low)), lowest + width * float(expit(high))
+
+
+@dataclass(frozen=True)
+class DeleteABucket(MetricConstruction):
+    """Any metric of rows that belong together."""
+
+    method = METHOD
+
+    @cached_property
+    def _jackknife(self) -> Jackknife:
+        metric, shop = self.target.metric, self.shop
+        return Jackknife(
+            self.target.value_at,
+            self._replicates,
+            shop.draws.doubt,
+            shop.labelled_buckets,
+            shop.evidence.tally.totals.labelled,
+            shop.freedom,
+            (metric.lowest, metric.highest),
+        )
+
+    def error(self, prior: float) -> float:
+        return self._jackknife.error(prior)
+
+    def ends(self, prior: float | None, tail: float) -> Ends:
+        return self._jackknife.ends(prior, tail)
+
+    def _replicates(self, prior: float) -> Floats:
+        """The metric without each bucket, not clipped: what is cut off shows no spread."""
+        metric, shop, parameters = self.target.metric, self.shop, self.target.parameters
+        evidence, threshold = shop.evidence, float(self.target.threshold or 0.0)
+        left, thresholds = shop.left_out, shop.compressed.thresholds
+        if metric.reads != "ranking":
+            thresholds = np.array([threshold, -np.inf])
+            left = LeftOut.of(shop.buckets, thresholds)
+        priors = np.broadcast_to(shop.draws.priors(prior, np.zeros(len(left.totals)), left.kinds), len(left.totals))
+        if metric.reads == "threshold":
+            rates = [rate[:, 0] for rate in left.rates()]
+            table = shop.draws.recoveries(left.kinds, priors).tables(*rates)
+            return np.asarray(metric.compute(table, **parameters), float)
+        if metric.reads == "counts":
+            lowest = float(evidence.tally.thresholds[-1])
+            thresholds = np.array([threshold, min(threshold - 1.0, lowest)])
+        found = []
+        for tally, share in zip(left.tallies(thresholds), priors.tolist(), strict=True):
+            assumptions = Assumptions(share, evidence.label_noise, evidence.recovery_scenario)
+            at = (tally, threshold, assumptions) if metric.reads == "counts" else (tally, assumptions)
+            found.append(metric.compute(*at, **parameters))
+        return np.array(found, float)
+
+
+@dataclass(frozen=True)
+class ChosenWithBuckets(ChosenThreshold):
+    """A threshold chosen on rows that belong together: buckets are redrawn, the choice repeated, both intervals joined."""
+
+    method = "redraws of buckets with the threshold chosen anew, and delete-a-bucket jackknife"
+
+    @cached_property
+    def _beforehand(self) -> DeleteABucket:  # type: ignore[override]
+        return DeleteABucket(self.shop, self.target)
+
+    def error(self, prior: float) -> float:
+        return self._beforehand.error(prior)
+
+    def _tail(self, tail: float) -> float:
+        return expanded_tail(tail, self.shop.labelled_buckets)
+
+    def ends(self, prior: float | None, tail: float) -> Ends:
+        if self.shop.labelled_buckets < FEWEST_BUCKETS:
+            return math.nan, math.nan
+        return super().ends(prior, tail)
+
+
+def construction_with_buckets(shop: Workshop, target: Target, *, is_chosen: bool) -> DeleteABucket | ChosenWithBuckets:
+    """The construction for rows that belong together."""
+    of: Any = ChosenWithBuckets if is_chosen and target.metric.reads == "threshold" else DeleteABucket
+    found: DeleteABucket | ChosenWithBuckets = of(shop, target)
+    return found
