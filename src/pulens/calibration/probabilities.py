@@ -30,7 +30,10 @@ def calibration_evidence(
             "(on the command line: --scores-are rank --fit isotonic)."
         )
     evidence = gather(labels, scores, **options)
-    return evidence.with_tally(probability_tally(evidence.tally, scores_are))
+    tally, buckets = probability_tally(evidence.tally, scores_are), evidence.buckets
+    if buckets is not None:
+        buckets = buckets.mapped(tally, _logistic if scores_are == "logit" else np.asarray)
+    return evidence.with_tally(tally, buckets)
 
 
 def check_meaning(scores_are: str) -> None:

@@ -12,6 +12,7 @@ from pulens.cli._options import (
     Number,
     assumption_options,
     audit_options,
+    cluster_option,
     engine_arguments,
     engine_options,
     reading_arguments,
@@ -34,6 +35,7 @@ METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
 @click.argument("file", shell_complete=complete_file)
 @reading_options
 @engine_options
+@cluster_option
 @assumption_options
 @audit_options
 @click.option(
@@ -122,6 +124,7 @@ def command(
             combine=combine,
             **reading_arguments(given),
             **engine_arguments(given),
+            **({} if given["cluster"] is None else {"cluster": given["cluster"]}),
         )
         settled: dict[str, Any] = {"scores_are": scores_are, "confidence": confidence}
         judged = {**settled, "binning": binning, "bins": bins, "seed": seed}
@@ -202,6 +205,11 @@ def _answer(evidence: Any, found: dict[str, Any]) -> dict[str, Any]:
         "label_noise": evidence.label_noise,
         "counts": {"labelled": labelled, "unlabelled": unlabelled, "known_negative": negative},
     }
+    from pulens.doors.clustering import Clustering
+
+    clustering = Clustering.of(evidence)
+    if clustering is not None:
+        answer["clusters"] = clustering.to_dict()
     if "reliability" in found:
         answer["reliability"] = found["reliability"].to_dict()
         answer |= {one.metric: one.to_dict() for one in found["others"]}
@@ -213,6 +221,7 @@ def _answer(evidence: Any, found: dict[str, Any]) -> dict[str, Any]:
 def _show(evidence: Any, found: dict[str, Any], console: Console) -> None:
     from rich.markup import escape
 
+    from pulens.doors.clustering import Clustering
     from pulens.report.words import scenario_words
 
     labelled, unlabelled, negative = evidence.tally.totals
@@ -220,6 +229,7 @@ def _show(evidence: Any, found: dict[str, Any], console: Console) -> None:
     rows = f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({evidence.scenario})"
     for title, text in (
         ("rows", rows),
+        *([("clusters", str(clustering))] if (clustering := Clustering.of(evidence)) is not None else []),
         ("prior", str(evidence.class_prior)),
         ("about", evidence.target_population),
         ("labels", scenario_words(evidence.scenario, "command")),

@@ -11,6 +11,7 @@ from pulens.cli._options import (
     Number,
     assumption_options,
     audit_options,
+    cluster_option,
     engine_arguments,
     engine_options,
     interval_options,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 @click.argument("file", shell_complete=complete_file)
 @reading_options
 @engine_options
+@cluster_option
 @segment_options
 @assumption_options
 @audit_options
@@ -97,6 +99,7 @@ def command(
       pulens evaluate scores.csv --class-prior 0.1 --html report.html
       pulens evaluate scores.parquet --score p --label fraud --positive confirmed --class-prior 0.02:0.05
       pulens evaluate duckdb:///scores.db --table t --where "day > '2024-01-01'" --group-by country --class-prior 0.1
+      pulens evaluate visits.csv --class-prior 0.1 --cluster patient
       cat scores.csv | pulens evaluate - --class-prior 0.1 --json -
     """
     from pulens.cli._output import page_title, working, write_answers
@@ -120,6 +123,7 @@ def command(
         "worlds": worlds,
         **reading_arguments(given),
         **engine_arguments(given),
+        **({} if given["cluster"] is None else {"cluster": given["cluster"]}),
     }
     by_segment = {
         "segment_priors": segment_priors,

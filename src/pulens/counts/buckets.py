@@ -9,7 +9,7 @@ bucket that is a single cluster is named by its whole digest: files of counts ho
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -198,6 +198,13 @@ class BucketTally:
         ]
         kind = np.float64 if self.tally.is_weighted else np.int64
         return Tally(self.lowest, *(count.astype(kind) for count in running))
+
+    def mapped(self, tally: Tally, change: Callable[[Any], Any]) -> BucketTally:
+        """The same rows under other scores, which rise with the old ones; ``tally`` counts all of them so."""
+        low, high = (np.asarray(change(np.asarray(ends, np.float64))) for ends in (self.lowest, self.highest))
+        ends = (low[self.block], high[self.block])
+        options: Any = {"clusters": self.clusters, "rows": self.rows}
+        return BucketTally.from_increments(tally, self.names, self.bucket, ends, self._kinds, **options)
 
     def hashed(self) -> BucketTally:
         """The same counts in buckets that may hold several clusters, as very many clusters need them."""

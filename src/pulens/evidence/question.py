@@ -96,8 +96,6 @@ class Question:
     def settle_buckets(self, counted: BucketTally) -> Evidence:
         """What rows show that belong together: an estimated class prior is surer of itself than they allow."""
         found = replace(self.settle(counted.tally), buckets=counted)
-        if self.confidence is None:
-            return found
 
         def estimated(tally: Tally) -> ClassPrior:
             return self.settle(tally).class_prior

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from pulens.evidence import Evidence
 from pulens.intervals.construction import Construction, Ends
 from pulens.intervals.kernels.jackknife import (
     FEW_BUCKETS,
@@ -34,9 +35,11 @@ from pulens.intervals.kernels.jackknife import (
 from pulens.intervals.kernels.quantiles import expanded_tail, mixture_ends, normal_quantile
 from pulens.intervals.of_metric import MetricConstruction, Target
 from pulens.intervals.prior_doubt import PriorDoubt
+from pulens.intervals.prior_draws import PriorDraws
 from pulens.intervals.threshold import ChosenThreshold
 from pulens.intervals.workshop import Workshop
 from pulens.recovery.assumptions import Assumptions
+from pulens.recovery.contingency import ROUNDING, Contingency
 from pulens.types import Floats
 
 METHOD = "delete-a-bucket jackknife, Student"
@@ -157,7 +160,8 @@ class DeleteABucket(MetricConstruction):
         if metric.reads == "threshold":
             rates = [rate[:, 0] for rate in left.rates()]
             table = shop.draws.recoveries(left.kinds, priors).tables(*rates)
-            return np.asarray(metric.compute(table, **parameters), float)
+            found = [np.asarray(metric.compute(one, **parameters), float) for one in self._tables(table, prior)]
+            return max(found, key=lambda values: float(np.nan_to_num(jackknife_error(values))))
         if metric.reads == "counts":
             lowest = float(evidence.tally.thresholds[-1])
             thresholds = np.array([threshold, min(threshold - 1.0, lowest)])
@@ -167,6 +171,19 @@ class DeleteABucket(MetricConstruction):
             at = (tally, threshold, assumptions) if metric.reads == "counts" else (tally, assumptions)
             found.append(metric.compute(*at, **parameters))
         return np.array(found, float)
+
+
+    def _tables(self, table: Contingency, prior: float) -> list[Contingency]:
+        """The tables, and the same moved to the edge where a recovered rate is cut there, so that they show a spread."""
+        evidence, own = self.shop.evidence, self.shop.evidence.tally.totals
+        above = evidence.tally.at(float(self.target.threshold or 0.0))
+        here = [np.array([hits / total if total else 0.0]) for hits, total in zip(above, own, strict=True)]
+        recovered = self.shop.draws.recoveries(tuple(own), np.array([prior])).rates(*here)
+        missing = [float((np.clip(rate, 0.0, 1.0) - rate)[0]) for rate in map(np.atleast_1d, recovered)]
+        if max(map(abs, missing)) <= ROUNDING:
+            return [table]
+        rates = table.true_positive_rate + missing[0], table.false_positive_rate + missing[1]
+        return [table, Contingency(table.thresholds, *rates, table.positive, table.negative)]
 
 
 @dataclass(frozen=True)
@@ -189,6 +206,29 @@ class ChosenWithBuckets(ChosenThreshold):
         if self.shop.labelled_buckets < FEWEST_BUCKETS:
             return math.nan, math.nan
         return super().ends(prior, tail)
+
+
+def inflation_at(evidence: Evidence, threshold: float, rate: str) -> float:
+    """How many times the standard error of a recovered rate is that of independent rows; at least once.
+
+    ``rate`` is "true positive rate" or "false positive rate".
+    """
+    buckets, draws = evidence.buckets, PriorDraws(evidence)
+    assert buckets is not None
+    left = LeftOut.of(buckets, np.array([threshold]))
+    share = evidence.class_prior.unlabelled
+    priors = np.broadcast_to(draws.priors(share, np.zeros(len(left.totals)), left.kinds), len(left.totals))
+    place = 0 if rate.startswith("true") else 1
+    found = draws.recoveries(left.kinds, priors).rates(*(one[:, 0] for one in left.rates()))[place]
+    totals, above = evidence.tally.totals, buckets.at(threshold).sum(axis=0)
+    coefficients = (evidence.recovery.true_positive_rate, evidence.recovery.false_positive_rate)[place]
+    alone = 0.0
+    for coefficient, hits, total in zip(coefficients, above.tolist(), totals, strict=True):
+        if coefficient and total:
+            smoothed = (hits + 0.5) / (total + 1)
+            alone += coefficient**2 * smoothed * (1 - smoothed) / total
+    error = float(jackknife_error(np.broadcast_to(found, len(left.totals))))
+    return max(1.0, error / math.sqrt(alone)) if alone > 0 and math.isfinite(error) else 1.0
 
 
 def construction_with_buckets(shop: Workshop, target: Target, *, is_chosen: bool) -> DeleteABucket | ChosenWithBuckets:

@@ -83,6 +83,7 @@ class Summary:
     next_steps: tuple[NextStep, ...] = ()
     prior_hardly_known: bool = False
     scenario: str = ""  # in plain words, with the numbers that the other scenario would move
+    clusters: str = ""  # of rows that belong together
 
     @property
     def threshold_title(self) -> str:
@@ -138,6 +139,7 @@ def summarise(evaluation: Evaluation, way: str = "both") -> Summary:
         next_steps(evaluation),
         hardly_known,
         scenario_sentence(evaluation.other_scenario, way),
+        "" if evaluation.clusters is None else str(evaluation.clusters),
     )
 
 

@@ -20,6 +20,7 @@ def evaluation_text(evaluation: Evaluation) -> str:
     lines.append("")
     for title, text in (
         ("rows", summary.counts),
+        *([("clusters", summary.clusters)] if summary.clusters else []),
         ("prior", summary.class_prior),
         ("speaks of", summary.population),
         *([("scenario", summary.scenario)] if summary.scenario else []),

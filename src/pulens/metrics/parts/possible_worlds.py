@@ -20,6 +20,7 @@ from pulens.metrics.parts.metric import Metric
 from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior, population_prior
 from pulens.recovery.contingency import Contingency
+from pulens.intervals.clustered import inflation_at
 from pulens.recovery.feasibility import CHANCE_LIMIT, ImpossibleRates, impossible_rates, largest_possible_prior
 from pulens.recovery.labelling import Favours, precision_gradient, precision_sum, precision_sum_bilinear, rate_range
 from pulens.recovery.possible_worlds import SLACK, PossibleWorlds, blocks_of, positives_that_fit
@@ -81,12 +82,21 @@ def at_least_so_wide(interval: Interval, metric: Metric) -> Interval:
     return replace(interval, low=min(low, interval.low), high=max(high, low + NARROWEST))
 
 
+def impossible_rates_of(evidence: Evidence) -> ImpossibleRates:
+    """Recovered rates outside [0, 1]; standard errors allow for rows that belong together."""
+    found = impossible_rates(evidence.tally, evidence.assumptions)
+    if evidence.buckets is None or not found.thresholds:
+        return found
+    times = inflation_at(evidence, found.worst_threshold, found.rate)
+    return replace(found, standard_errors=found.standard_errors / times)
+
+
 def find_contradiction(evidence: Evidence, multiple: float = DEFAULT_MULTIPLE) -> Contradiction | None:
     """Where recovered rates leave [0, 1] by more than chance: what is possible instead; otherwise ``None``."""
     totals, prior = evidence.tally.totals, evidence.class_prior
     if not totals.labelled or not totals.unlabelled or not prior.unlabelled:
         return None
-    found = impossible_rates(evidence.tally, evidence.assumptions)
+    found = impossible_rates_of(evidence)
     return Contradiction(evidence, multiple, found) if found.standard_errors >= CHANCE_LIMIT else None
 
 
