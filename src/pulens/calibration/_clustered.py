@@ -30,6 +30,11 @@ def student_factor(evidence: Evidence, confidence: float = USUAL) -> float:
     return student_quantile(freedom, (1 - confidence) / 2) / normal_quantile(confidence)
 
 
+def has_too_few_clusters(evidence: Evidence) -> bool:
+    """Whether rows belong together in so few clusters that no interval can be found."""
+    return evidence.buckets is not None and math.isnan(student_factor(evidence))
+
+
 def error_of_mean(evidence: Evidence, of_positive: Floats, of_everyone: Floats, unlabelled_prior: float) -> float:
     """The standard error of a recovered mean; the arrays hold one value per threshold of the tally, in its order."""
     buckets = _buckets(evidence)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pulens.calibration._clustered import gaps_of, times_as_noisy
+from pulens.calibration._clustered import gaps_of, has_too_few_clusters, times_as_noisy
 from pulens.calibration._gaps import ErrorTerms, Gaps, error_terms, noise_floor, norm_of
 from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
@@ -160,7 +160,9 @@ def error_of_samples(
         over = Interval(*holding(value, min(tried), max(tried)), doubt.own.confidence, "range over the class prior")
         sources["class prior"] = over
         low, high, method = ends_in_doubt(error, doubt, confidence)
-    interval = Interval(*holding(value, low, high), confidence, method)
+    interval: Interval | None = Interval(*holding(value, low, high), confidence, method)
+    if has_too_few_clusters(evidence):
+        interval, sources = None, {}
     rng = np.random.default_rng(check_seed(seed))
     purity = 1 - evidence.label_noise
     maps = [MassMap.of(one.tally.totals, one.assumptions) for one, _ in samples]

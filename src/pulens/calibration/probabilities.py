@@ -29,7 +29,11 @@ def calibration_evidence(
             "into probabilities first with pulens.calibration.recalibrate(..., method='isotonic', scores_are='rank') "
             "(on the command line: --scores-are rank --fit isotonic)."
         )
-    evidence = gather(labels, scores, **options)
+    return as_probabilities(gather(labels, scores, **options), scores_are)
+
+
+def as_probabilities(evidence: Evidence, scores_are: str) -> Evidence:
+    """The same rows with scores read as probabilities."""
     tally, buckets = probability_tally(evidence.tally, scores_are), evidence.buckets
     if buckets is not None:
         buckets = buckets.mapped(tally, _logistic if scores_are == "logit" else np.asarray)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from pulens.calibration._clustered import design_effects
+from pulens.calibration._clustered import design_effects, has_too_few_clusters
 from pulens.calibration.expected_error import CalibrationError, error_of_bins
 from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
@@ -180,6 +180,7 @@ def reliability_of_bins(
     doubt = PriorDoubt(evidence)
     drawn: Any = {"confidence": confidence, "redraws": redraws, "seed": seed}
     low, high = fraction_intervals(counted, doubt, share, effects=design_effects(evidence, counted), **drawn)
+    known = redraws > 1 and not has_too_few_clusters(evidence)
     method = "redrawn bin rates" + PRIOR_IN_METHOD[doubt.treatment]
     bins = tuple(
         ReliabilityBin(
@@ -191,7 +192,7 @@ def reliability_of_bins(
             float(population[b]),
             float(mean[b]),
             float(share[b]),
-            Interval(float(low[b]), float(high[b]), confidence, method) if filled[b] and redraws > 1 else None,
+            Interval(float(low[b]), float(high[b]), confidence, method) if known and filled[b] else None,
             float(positive[b] - promised[b]),
         )
         for b in range(counted.bins)

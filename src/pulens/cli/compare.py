@@ -10,6 +10,7 @@ from pulens.cli._complete import complete_file
 from pulens.cli._options import (
     assumption_options,
     audit_options,
+    cluster_option,
     interval_options,
     many_scores_options,
     reading_arguments,
@@ -24,6 +25,7 @@ from pulens.errors import PulensError
     "Column of a model's scores; give it once for each model. Default for a joint tally: all of its scores."
 )
 @table_options
+@cluster_option
 @assumption_options
 @audit_options
 @click.option("--metric", multiple=True, help="Metric to compare by; the verdict is about the first.")
@@ -70,7 +72,7 @@ def command(
     assumed = ("class_prior", "unlabelled_prior", "label_noise", "scenario", "audit", "combine")
     names = (*assumed, "confidence", "redraws", "seed")
     reading = reading_arguments({**given, "score": list(score) or None})
-    reading |= {name: given[name] for name in ("table", "where")}
+    reading |= {name: given[name] for name in ("table", "where", "cluster")}
     if not score and not is_tally_file(file):
         raise PulensError("name each model's column of scores with --score: --score a --score b.")
     with working("Comparing the models", quiet=quiet):

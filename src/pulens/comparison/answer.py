@@ -10,9 +10,10 @@ from typing import Any
 from pulens.comparison.order import Order
 from pulens.comparison.paired import Difference
 from pulens.counts.tally import Totals
+from pulens.doors.clustering import Clustering
 from pulens.errors import listed
 from pulens.estimate import Estimate
-from pulens.evidence import Evidence
+from pulens.evidence import Evidence, few_clusters
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.notice import Notice, Severity, worst_first
@@ -41,6 +42,11 @@ class Comparison:
         return self.evidence.tally.totals
 
     @property
+    def clusters(self) -> Clustering | None:
+        """How many clusters the rows belong to; ``None`` if none were named."""
+        return Clustering.of(self.evidence)
+
+    @property
     def class_prior(self) -> ClassPrior:
         return self.evidence.class_prior
 
@@ -60,7 +66,7 @@ class Comparison:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What to know before using the numbers, worst first."""
-        found = self.class_prior.notices
+        found = (*self.class_prior.notices, *few_clusters(self.evidence))
         if self.contradicted:
             found = (Notice(Severity.SERIOUS, "labels-not-random", contradiction(self)), *found)
         return worst_first(found)
@@ -134,6 +140,7 @@ class Comparison:
             "label_noise": self.evidence.label_noise,
             "confidence": self.confidence,
             "redraws": self.redraws,
+            "clusters": None if self.clusters is None else self.clusters.to_dict(),
             "warnings": [str(notice) for notice in self.notices],
             "counts": {"labelled": labelled, "unlabelled": unlabelled, "known_negative": negative},
             "metrics": {

@@ -134,7 +134,7 @@ class DeleteABucket(MetricConstruction):
         metric, shop = self.target.metric, self.shop
         return Jackknife(
             self.target.value_at,
-            self._replicates,
+            self._widest,
             shop.draws.doubt,
             shop.labelled_buckets,
             shop.evidence.tally.totals.labelled,
@@ -148,8 +148,18 @@ class DeleteABucket(MetricConstruction):
     def ends(self, prior: float | None, tail: float) -> Ends:
         return self._jackknife.ends(prior, tail)
 
-    def _replicates(self, prior: float) -> Floats:
-        """The metric without each bucket, not clipped: what is cut off shows no spread."""
+    def _widest(self, prior: float) -> Floats:
+        """The metric without each bucket; moved to the edge where a rate is cut there, if that shows more spread."""
+        found = [self.replicates(prior)]
+        if self.target.metric.reads == "threshold" and (missing := self._missing(prior)) is not None:
+            found.append(self.replicates(prior, missing))
+        return max(found, key=lambda values: float(np.nan_to_num(jackknife_error(values))))
+
+    def replicates(self, prior: float, missing: tuple[float, float] = (0.0, 0.0)) -> Floats:
+        """The metric without each bucket, not clipped: what is cut off shows no spread.
+
+        ``missing`` is added to the recovered rates at a threshold.
+        """
         metric, shop, parameters = self.target.metric, self.shop, self.target.parameters
         evidence, threshold = shop.evidence, float(self.target.threshold or 0.0)
         left, thresholds = shop.left_out, shop.compressed.thresholds
@@ -160,8 +170,9 @@ class DeleteABucket(MetricConstruction):
         if metric.reads == "threshold":
             rates = [rate[:, 0] for rate in left.rates()]
             table = shop.draws.recoveries(left.kinds, priors).tables(*rates)
-            found = [np.asarray(metric.compute(one, **parameters), float) for one in self._tables(table, prior)]
-            return max(found, key=lambda values: float(np.nan_to_num(jackknife_error(values))))
+            hits, alarms = table.true_positive_rate + missing[0], table.false_positive_rate + missing[1]
+            moved = Contingency(table.thresholds, hits, alarms, table.positive, table.negative)
+            return np.asarray(metric.compute(moved, **parameters), float)
         if metric.reads == "counts":
             lowest = float(evidence.tally.thresholds[-1])
             thresholds = np.array([threshold, min(threshold - 1.0, lowest)])
@@ -173,17 +184,14 @@ class DeleteABucket(MetricConstruction):
         return np.array(found, float)
 
 
-    def _tables(self, table: Contingency, prior: float) -> list[Contingency]:
-        """The tables, and the same moved to the edge where a recovered rate is cut there, so that they show a spread."""
+    def _missing(self, prior: float) -> tuple[float, float] | None:
+        """What the recovered rates of all rows lack to be rates, if they are none."""
         evidence, own = self.shop.evidence, self.shop.evidence.tally.totals
         above = evidence.tally.at(float(self.target.threshold or 0.0))
         here = [np.array([hits / total if total else 0.0]) for hits, total in zip(above, own, strict=True)]
         recovered = self.shop.draws.recoveries(tuple(own), np.array([prior])).rates(*here)
-        missing = [float((np.clip(rate, 0.0, 1.0) - rate)[0]) for rate in map(np.atleast_1d, recovered)]
-        if max(map(abs, missing)) <= ROUNDING:
-            return [table]
-        rates = table.true_positive_rate + missing[0], table.false_positive_rate + missing[1]
-        return [table, Contingency(table.thresholds, *rates, table.positive, table.negative)]
+        hits, alarms = (float((np.clip(rate, 0.0, 1.0) - rate)[0]) for rate in map(np.atleast_1d, recovered))
+        return None if max(abs(hits), abs(alarms)) <= ROUNDING else (hits, alarms)
 
 
 @dataclass(frozen=True)
