@@ -227,7 +227,7 @@ def _verdict(comparison: Comparison, named: str | None) -> str:
         return (
             f"The data cannot tell {best} from {others}: {metric} differs{example} by {pair.value:+.4f} "
             f"({comparison.confidence:.0%} interval {pair.interval.low:+.4f} to {pair.interval.high:+.4f}); "  # type: ignore[union-attr]
-            f"{best} leads in {pair.probability:.0%} of the redraws."
+            f"{best} leads in {pair.probability:.0%} {'of the redraws' if comparison.clusters is None else 'of what the clusters allow'}."
         )
     runner_up = min(
         (comparison.difference(best, other) for other in comparison.models if other != best),

@@ -148,7 +148,8 @@ def _pair(
     shares: Sequence[float] = [own] if doubt.treatment != "range" else [own, *jackknife.over(doubt)]
     seen = np.array([jackknife.value(share) for share in shares])
     if doubt.treatment == "drawn":
-        errors = np.array([(high - low) / (2 * reach)])
+        # the end nearer to no difference: p is the level at which it would just touch that
+        errors = np.array([(value - low if value > 0 else high - value) / reach])
     else:
         errors = np.array([jackknife.error(share) for share in shares])
     known = ~np.isnan(seen) & (errors > 0)

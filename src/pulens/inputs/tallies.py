@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pulens.counts.buckets import BucketTally
+from pulens.counts.buckets import MOST_BUCKETS, BucketTally
 from pulens.counts.joint import JointTally
 from pulens.counts.sample import PUSample
 from pulens.counts.tally import Tally, Totals, check_counts
@@ -23,6 +23,7 @@ from pulens.inputs.engines.drive import (
     BinErrors,
     check_scores_of,
     check_tolerance,
+    count_bucket_tallies,
     count_buckets,
     count_jointly,
     count_tallies,
@@ -270,6 +271,59 @@ def read_buckets(
         found = _count_buckets(source, scores, asked, bin_errors, allow_one_kind=allow_one_kind)
     if not allow_one_kind:
         check_tally(found.tally)
+    return found
+
+
+@hands_on(ROWS)
+def read_bucket_tallies(
+    source: Any,
+    *,
+    group_by: str,
+    cluster: str,
+    table: Any = None,
+    where: str | None = None,
+    tolerance: float | None = None,
+    bin_errors: BinErrors | None = None,
+    **reading: Any,
+) -> dict[Any, BucketTally]:
+    """Rows counted by cluster for every value of a column; see :func:`read_buckets` and :func:`read_tallies`.
+
+    >>> import polars
+    >>> rows = {"score": [0.9, 0.7, 0.2, 0.1], "label": [1, 0, 0, 0], "sex": ["f", "f", "m", "m"], "id": [1, 2, 3, 3]}
+    >>> found = read_bucket_tallies(polars.DataFrame(rows), group_by="sex", cluster="id")
+    >>> {sex: len(counted) for sex, counted in found.items()}
+    {'f': 2, 'm': 1}
+    """
+    asked = Reading(table=table, where=where, tolerance=tolerance, cluster=_cluster_column(cluster), **reading)
+    check_tolerance(asked.tolerance)
+    if isinstance(source, Tally | JointTally | BucketTally) or is_tally_file(source):
+        _refuse_beside_counts("a tally", {**asked.rows, "group_by": group_by})
+        raise InputError("counts do not say which rows are in which segment: give the rows.")
+    check_weights_given(None, asked.weights, asked.weight)
+    opened = _engine(source, asked, group_by)
+    if opened is not None:
+        with opened as engine:
+            return count_bucket_tallies(engine, asked.coding, tolerance=asked.tolerance, bin_errors=bin_errors)
+    _refuse_conditions(asked)
+    tallies = _split_frame(source, group_by, asked)  # refuses what is no table
+    from pulens.inputs.engines.counts import rows_of_segments
+
+    frame = open_frame(source, group_by, asked.cluster)
+    rows = rows_of_segments(_segments_of(frame, group_by))
+    sample = read_sample(source, **asked.rows, allow_one_kind=True)
+    texts, codes = cluster_codes(frame[asked.cluster], asked.cluster)
+    hashed = len(texts) > MOST_BUCKETS
+    found = {}
+    for segment in tallies:
+        mine, place = np.unique(codes[rows[segment]], return_inverse=True)
+        part = PUSample(
+            sample.labels[rows[segment]],
+            sample.scores[rows[segment]],
+            None if sample.weights is None else sample.weights[rows[segment]],
+        )
+        counted = BucketTally.from_sample(part, [texts[code] for code in mine], place)
+        # hashed where all rows together are, so that every engine finds the same
+        found[segment] = replace(counted.hashed(), clusters=counted.clusters) if hashed else counted
     return found
 
 

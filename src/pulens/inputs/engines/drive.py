@@ -25,8 +25,10 @@ from pulens.counts.buckets import (
 )
 from pulens.counts.exactness import is_too_long, too_long
 from pulens.counts.joint import JointTally
+from pulens.counts.tallies import Tallies
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, shown
+from pulens.inputs.clusters import ClusterSurvey
 from pulens.inputs.columns import LabelCoding, check_total_weights
 from pulens.inputs.engines.coded import CodedSegments
 from pulens.inputs.engines.counts import (
@@ -114,28 +116,72 @@ def count_buckets(
     told.check()
     survey, codes = _looked(engine, coding)
     tally = _tallies(engine, survey, codes, tolerance, bin_errors)[None]
-    hashed = told.distinct > MOST_BUCKETS
-    parts = _in_blocks(engine.in_buckets(hashed=hashed), codes, tally, told.rows)
-    names: list[str] = []
-    places = []
-    for part in parts:
-        if part.segment is not None:
-            places.append(part.segment.codes.astype(np.int64) + len(names))
-            names += [str(name) if hashed else digest_of(str(name)) for name in part.segment.names]
-    ends = [np.concatenate([getattr(part, end) for part in parts]) for end in ("lowest", "highest")]
-    counts = [np.concatenate([getattr(part, kind) for part in parts]) for kind in COUNTS]
+    names, (codes_of, lowest, highest, *counts) = _by_bucket(engine, codes, tally, told)
     found = BucketTally.from_increments(
-        tally,
-        names,
-        np.concatenate(places),
-        (ends[0], ends[1]),
-        counts,
-        clusters=(told.distinct, told.distinct),
-        rows=told.rows,
+        tally, names, codes_of, (lowest, highest), counts, clusters=(told.distinct, told.distinct), rows=told.rows
     )
     if not np.allclose(found.totals.sum(axis=0), tally.totals, rtol=1e-9):
         raise InputError("the table changed while it was read: its clusters hold other rows. Read a snapshot.")
     return found
+
+
+def count_bucket_tallies(
+    engine: Engine,
+    coding: LabelCoding,
+    *,
+    tolerance: float | None = None,
+    bin_errors: BinErrors | None = None,
+) -> dict[Any, BucketTally]:
+    """The same for every segment; how many clusters each has is known up to 256 clusters in all, else from its rows."""
+    check_tolerance(tolerance)
+    told = engine.survey_clusters()
+    told.check()
+    survey, codes = _looked(engine, coding)
+    found = _tallies(engine, survey, codes, tolerance, bin_errors)
+    names, columns = _by_bucket(engine, codes, Tallies.of(found).whole(), told)
+    segments = CodedSegments.of_columns([[segment for segment, _ in names]])
+    owner = segments.codes[columns[0]]
+    rows = dict.fromkeys(found, 0)
+    for row in survey:
+        rows[row.segment] += row.rows
+    answer = {}
+    for code, segment in enumerate(segments.names):
+        codes_of, lowest, highest, *counts = (column[owner == code] for column in columns)
+        mine, place = np.unique(codes_of, return_inverse=True)
+        buckets = [names[one][1] for one in mine.tolist()]
+        most = len(set(buckets)) if told.distinct <= MOST_BUCKETS else min(told.distinct, rows[segment])
+        answer[segment] = BucketTally.from_increments(
+            found[segment],
+            buckets,
+            place,
+            (lowest, highest),
+            counts,
+            clusters=(len(set(buckets)), most),
+            rows=rows[segment],
+        )
+    return {segment: answer[segment] for segment in found}
+
+
+def _by_bucket(
+    engine: Engine, codes: Codes, tally: Tally, told: ClusterSurvey
+) -> tuple[list[Any], list[NDArray[Any]]]:
+    """Names of buckets (or segment and bucket), and columns: the place of a name, ends of scores, counts."""
+    hashed = told.distinct > MOST_BUCKETS
+    parts = _in_blocks(engine.in_buckets(hashed=hashed), codes, tally, told.rows)
+
+    def named(bucket: Any) -> str:
+        return str(bucket) if hashed else digest_of(str(bucket))
+
+    names: list[Any] = []
+    places = []
+    for part in parts:
+        if part.segment is not None:
+            places.append(part.segment.codes.astype(np.int64) + len(names))
+            names += [
+                named(name) if engine.group_by is None else (name[0], named(name[1])) for name in part.segment.names
+            ]
+    columns = ("lowest", "highest", *COUNTS)
+    return names, [np.concatenate(places), *(np.concatenate([getattr(one, name) for one in parts]) for name in columns)]
 
 
 def _in_blocks(engine: Engine, codes: Codes, tally: Tally, rows: int) -> list[EngineCounts]:

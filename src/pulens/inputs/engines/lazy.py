@@ -20,7 +20,7 @@ from pulens.inputs.engines.stream import SortedStream
 
 LONGEST_REASON = 240  # characters of what an engine says; the first ones tell
 SCORE, LABEL, WEIGHT, SEGMENT = "pulens_score", "pulens_label", "pulens_weight", "pulens_segment"
-CLUSTER = "pulens_cluster"
+CLUSTER, BUCKET = "pulens_cluster", "pulens_bucket"
 EXACT = "pulens_exact"  # scores as they are kept, where a double may not hold them
 
 
@@ -89,6 +89,7 @@ class LazyEngine:
             self._number(schema, name, "scores").alias(alias) for name, alias in zip(beside, self._beside, strict=True)
         ]
         self._rows = frame.select(*chosen)
+        self._key_columns = [] if group_by is None else [SEGMENT]  # what is counted apart
         self._clustered: Any = None
         if cluster is not None:  # apart: what is sorted and counted without clusters need not carry their ids along
             text, is_good = self._cluster_text(schema, cluster)
@@ -139,12 +140,12 @@ class LazyEngine:
         return ClusterSurvey(str(self.cluster), rows, nulls, fractions, distinct, self._cluster_is_text)
 
     def in_buckets(self, *, hashed: bool) -> LazyEngine:
-        """The same rows with buckets of clusters for segments: each cluster, or two digits of its digest."""
+        """The same rows by bucket of clusters, within segments if there are any: each cluster, or digits of its digest."""
         engine = copy(self)
-        engine.group_by = self.cluster
+        engine._key_columns = [*self._key_columns, BUCKET]
         nw, rows = self._nw, self._clustered
         if not hashed:
-            engine._rows = rows.with_columns(nw.col(CLUSTER).alias(SEGMENT))
+            engine._rows = rows.with_columns(nw.col(CLUSTER).alias(BUCKET))
             return engine
         with explained("the table"):
             engine._rows = nw.from_native(self._hashed(rows.to_native()))
@@ -154,19 +155,19 @@ class LazyEngine:
         """The table with a column of buckets, by its own md5 where it has one."""
         home = type(native).__module__.partition(".")[0]
         if home in ("duckdb", "_duckdb"):
-            return native.project(f"*, substr(md5({CLUSTER}), 1, {HASHED_DIGITS}) AS {SEGMENT}")
+            return native.project(f"*, substr(md5({CLUSTER}), 1, {HASHED_DIGITS}) AS {BUCKET}")
         if home == "pyspark":
             from pyspark.sql import functions
 
-            return native.withColumn(SEGMENT, functions.expr(f"substring(md5({CLUSTER}), 1, {HASHED_DIGITS})"))
+            return native.withColumn(BUCKET, functions.expr(f"substring(md5({CLUSTER}), 1, {HASHED_DIGITS})"))
         if home == "ibis":
-            return native.mutate(**{SEGMENT: native[CLUSTER].hexdigest("md5").substr(0, HASHED_DIGITS)})
+            return native.mutate(**{BUCKET: native[CLUSTER].hexdigest("md5").substr(0, HASHED_DIGITS)})
         if home == "polars":  # which has no md5: every id is looked at once, outside
             import polars
 
             ids = self._collect(self._clustered.select(CLUSTER).unique())[CLUSTER].to_list()
             buckets = [digest_of(text)[:HASHED_DIGITS] for text in ids]
-            return native.join(polars.LazyFrame({CLUSTER: ids, SEGMENT: buckets}), on=CLUSTER, how="left")
+            return native.join(polars.LazyFrame({CLUSTER: ids, BUCKET: buckets}), on=CLUSTER, how="left")
         raise InputError(
             f"a {type(native).__name__} has no md5 that clusters could be put together by. Count the rows by DuckDB "
             "(a Parquet file of them), or name a column with fewer clusters."
@@ -354,7 +355,7 @@ class LazyEngine:
         return (self._nw.col(SCORE) * 2.0**bits).floor()
 
     def _keys(self, first: str) -> list[str]:
-        return [first] if self.group_by is None else [SEGMENT, first]
+        return [*self._key_columns, first]
 
     def _counted(self, codes: Codes, within: Within | None) -> Any:
         """Rows with what each adds to the counts."""
@@ -384,10 +385,8 @@ class LazyEngine:
         rows, labelled = _array(table, "rows", kind), _array(table, "labelled", kind)
         negative = _array(table, "negative", kind) if "negative" in table.columns else np.zeros(rows.size, kind)
         segment = None
-        if self.group_by is not None:
-            names = np.empty(rows.size, object)
-            names[:] = table[SEGMENT].to_list()
-            segment = CodedSegments.of(names)
+        if self._key_columns:
+            segment = CodedSegments.of_columns([table[name].to_list() for name in self._key_columns])
         return EngineCounts(lowest, highest, labelled, rows - labelled - negative, negative, segment, **cells)
 
     def _collect(self, frame: Any) -> Any:

@@ -212,9 +212,8 @@ class SqlEngine:
         raise InputError(f"the cluster column {shown(self.cluster)} holds {cut(str(column.type), 60)}. {WORDS}.")
 
     def in_buckets(self, *, hashed: bool) -> SqlEngine:
-        """The same rows with buckets of clusters for segments: each cluster, or two digits of its digest."""
-        sa, engine = self._sa, copy(self)
-        engine.group_by, text = self.cluster, self._cluster_text()
+        """The same rows by bucket of clusters, within segments if there are any: each cluster, or digits of its digest."""
+        sa, engine, text = self._sa, copy(self), self._cluster_text()
         if hashed:
             dialect = self._connection.dialect.name
             if dialect == "sqlite":  # which has no md5 of its own
@@ -226,7 +225,7 @@ class SqlEngine:
                     "with fewer clusters, or export the rows to a Parquet file."
                 )
             text = sa.func.substr(sa.func.md5(text), sa.literal_column("1"), sa.literal_column(str(HASHED_DIGITS)))
-        engine._segment = [text]
+        engine._segment = [*self._segment, text]
         return engine
 
     def _number(self, name: str, kind: str) -> Any:
@@ -376,5 +375,6 @@ class SqlEngine:
         kind = np.int64 if self._weight is None else np.float64
         begin = len(self._segment) + 1
         rows, labelled, negative = (column.astype(kind) for column in columns[begin : begin + 3])
-        segment = CodedSegments.of(columns[0]) if self._segment else None
+        many = len(self._segment)
+        segment = CodedSegments.of_columns([column.tolist() for column in columns[:many]]) if many else None
         return EngineCounts(lowest, highest, labelled, rows - labelled - negative, negative, segment, **cells)
