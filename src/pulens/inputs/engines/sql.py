@@ -184,7 +184,7 @@ class SqlEngine:
         column, text = self._table.c[name], self._cluster_text()
         is_text = isinstance(column.type, sa.String)
         strange = sa.literal_column("0")
-        if isinstance(column.type, sa.Numeric):  # a whole number is what it becomes as one
+        if isinstance(column.type, sa.Numeric | sa.Float):  # a whole number is what it becomes as one
             strange = sa.func.sum(sa.case((column != sa.cast(column, sa.BigInteger), 1), else_=0))
         nulls = sa.func.sum(sa.case((text.is_(None), 1), else_=0))
         distinct = sa.func.count(sa.distinct(text))
@@ -207,7 +207,7 @@ class SqlEngine:
             return sa.func.nullif(column, sa.literal_column("''"))
         if isinstance(column.type, sa.Integer | sa.types.NullType | sa.Uuid):
             return sa.cast(column, sa.String(200))
-        if isinstance(column.type, sa.Numeric):
+        if isinstance(column.type, sa.Numeric | sa.Float):
             return sa.cast(sa.cast(column, sa.BigInteger), sa.String(200))
         raise InputError(f"the cluster column {shown(self.cluster)} holds {cut(str(column.type), 60)}. {WORDS}.")
 
