@@ -1,6 +1,6 @@
 """Rows that belong together: how often intervals hold the truth, and what counting by cluster costs.
 
-    python benchmarks/groups_clusters.py coverage [SETS]     worlds by numbers of clusters, ten metrics
+    python benchmarks/groups_clusters.py coverage [SETS [WORLD [SEED]]]    worlds by numbers of clusters, ten metrics
     python benchmarks/groups_clusters.py obuchowski          jackknife of the AUC against Obuchowski's (1997) variance
     python benchmarks/groups_clusters.py duckdb [ROWS]       time and memory of a tally by cluster over the plain one
 
@@ -102,10 +102,10 @@ def truth_of(world: World, rng: np.random.Generator) -> tuple[float, dict[str, f
     return float(positive.mean()), found
 
 
-def coverage(sets: int = 200, seed: int = 20_261) -> None:
+def coverage(sets: int = 200, only: str = "", seed: int = 20_261) -> None:
     """The share of sets whose interval holds the truth, with the class prior known."""
     print(PUBLISHED)
-    for world in WORLDS:
+    for world in (world for world in WORLDS if only in ("", world.name)):
         rng = np.random.default_rng([seed, len(world.name)])
         prior, truth = truth_of(world, rng)
         print(f"\n{world.name}: effect {world.effect}, prevalence spread {world.prevalence}, class prior {prior:.3f}")
@@ -227,7 +227,7 @@ def count(which: str, path: str) -> None:
 if __name__ == "__main__":
     command, *given = sys.argv[1:] or ["coverage"]
     if command == "coverage":
-        coverage(*(int(one) for one in given))
+        coverage(*(int(one) if one.isdigit() else one for one in given))
     elif command == "obuchowski":
         obuchowski()
     elif command == "duckdb":
