@@ -94,11 +94,9 @@ WORLDS = (
 
 def truth_of(world: World, rng: np.random.Generator) -> tuple[float, dict[str, float]]:
     """The class prior and every metric on rows whose class is known."""
-    labels, scores, _, positive = world.draw(240_000, rng)
+    _labels, scores, _, positive = world.draw(240_000, rng)
     evidence = gather(np.where(positive, 1, -1), scores, negative=-1)
-    found = {
-        name: estimate(name, METRICS[name], evidence, threshold=THRESHOLD).value for name in METRICS_TRIED
-    }
+    found = {name: estimate(name, METRICS[name], evidence, threshold=THRESHOLD).value for name in METRICS_TRIED}
     return float(positive.mean()), found
 
 
@@ -144,14 +142,17 @@ def obuchowski_variance(labels: np.ndarray, scores: np.ndarray, clusters: np.nda
     """
     labelled, unlabelled = scores[labels == 1], scores[labels == 0]
     ordered_unlabelled, ordered_labelled = np.sort(unlabelled), np.sort(labelled)
-    below = np.searchsorted(ordered_unlabelled, labelled, "left") + np.searchsorted(ordered_unlabelled, labelled, "right")
-    above = np.searchsorted(ordered_labelled, unlabelled, "left") + np.searchsorted(ordered_labelled, unlabelled, "right")
+    below = np.searchsorted(ordered_unlabelled, labelled, "left") + np.searchsorted(
+        ordered_unlabelled, labelled, "right"
+    )
+    above = np.searchsorted(ordered_labelled, unlabelled, "left") + np.searchsorted(
+        ordered_labelled, unlabelled, "right"
+    )
     placed = below / (2 * unlabelled.size), 1 - above / (2 * labelled.size)
     area = float(placed[0].mean())
     many = int(clusters.max()) + 1
     away = [
-        np.bincount(clusters[labels == kind], place - area, many)
-        for kind, place in ((1, placed[0]), (0, placed[1]))
+        np.bincount(clusters[labels == kind], place - area, many) for kind, place in ((1, placed[0]), (0, placed[1]))
     ]
     held = [np.bincount(clusters[labels == kind], minlength=many) > 0 for kind in (1, 0)]
     groups = [int(one.sum()) for one in held]
@@ -167,11 +168,14 @@ def jackknife_variance(labels: np.ndarray, scores: np.ndarray, clusters: np.ndar
     buckets = BucketTally.from_rows(labels, scores, clusters)
     whole = compress(buckets.without([]))
     left = LeftOut.of(buckets, whole.thresholds)
-    return float(
-        jackknife_error(
-            np.array([pairwise_auc(tally, "labelled", "unlabelled") for tally in left.tallies(whole.thresholds)])
+    return (
+        float(
+            jackknife_error(
+                np.array([pairwise_auc(tally, "labelled", "unlabelled") for tally in left.tallies(whole.thresholds)])
+            )
         )
-    ) ** 2
+        ** 2
+    )
 
 
 def obuchowski(sets: int = 60, seed: int = 7) -> None:
@@ -218,7 +222,9 @@ def count(which: str, path: str) -> None:
     from pulens.inputs import read_buckets, read_tally
 
     begin = time.perf_counter()
-    found = read_tally(path, tolerance=1e-4) if which == "plain" else read_buckets(path, cluster="patient", tolerance=1e-4)
+    found = (
+        read_tally(path, tolerance=1e-4) if which == "plain" else read_buckets(path, cluster="patient", tolerance=1e-4)
+    )
     took = time.perf_counter() - begin
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{took:7.1f} s, peak {peak:,.0f} MB: {found}")

@@ -60,7 +60,6 @@ def diagnose(evidence: Evidence, recall: Estimate | None = None) -> list[Notice]
     ]
 
 
-
 def impossible_areas(evidence: Evidence) -> list[Notice]:
     """Areas that no classifier can have, and what they were clipped to."""
     tally, assumptions = evidence.tally, evidence.assumptions

@@ -34,7 +34,7 @@ def test_shards_added_up_equal_one_pass(clusters, parts):
     added = sum(shards[1:], shards[0])
     fewest, most = added.clusters
     assert fewest <= whole.clusters[0] <= most
-    assert replace(added, clusters=whole.clusters) == whole
+    assert replace(added, counted_clusters=whole.counted_clusters) == whole
     if not whole.is_hashed:
         assert added == whole
 
@@ -45,7 +45,9 @@ def test_parts_of_few_clusters_each_are_put_together_by_digest_once_they_are_man
     parts = [counted(labels[mine], scores[mine], ids[mine]) for mine in (low, ~low)]
     assert not any(part.is_hashed for part in parts)
     assert (parts[0] + parts[1]).is_hashed
-    assert parts[0] + parts[1] == counted(labels, scores, ids)
+    added, whole = parts[0] + parts[1], counted(labels, scores, ids)
+    assert replace(added, counted_clusters=whole.counted_clusters) == whole
+    assert parts[1] + parts[0] == added
 
 
 @pytest.mark.parametrize("clusters", [20, 3000])
@@ -79,7 +81,8 @@ def test_weights_add_up_in_buckets():
     weights = np.random.default_rng(0).integers(0, 3, SIZE).astype(float)
     found = BucketTally.from_rows(labels, scores, ids.tolist(), weights)
     np.testing.assert_allclose(found.totals.sum(axis=0), found.tally.totals)
-    assert found.rows == SIZE and found.tally.is_weighted
+    assert found.rows == SIZE
+    assert found.tally.is_weighted
 
 
 def test_a_bucket_is_two_digits_of_the_digest_beyond_256_clusters():

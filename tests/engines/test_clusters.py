@@ -65,7 +65,8 @@ def test_buckets_of_segments_add_up_to_those_of_all_rows(put):
     assert list(found) == ["f", "m"]
     whole = read_buckets(columns["label"], columns["score"], cluster=columns["patient"])
     added = found["f"] + found["m"]
-    assert added.names == whole.names and added.tally == whole.tally
+    assert added.names == whole.names
+    assert added.tally == whole.tally
     np.testing.assert_array_equal(added.totals, whole.totals)
     fewest, most = added.clusters
     assert fewest <= whole.clusters[0] <= most

@@ -113,7 +113,7 @@ def design_effects(evidence: Evidence, counted: BinCounts) -> Floats | None:
     left = (whole - counts) / np.maximum(size - totals, 1.0)
     share = (whole + 0.5) / (size + 1.0)
     alone = share * (1 - share) / np.maximum(size, 1.0)
-    return np.maximum(np.asarray(jackknife_error(left)) ** 2 / alone, 1.0)
+    return np.asarray(np.maximum(np.asarray(jackknife_error(left)) ** 2 / alone, 1.0))
 
 
 def _in_bins(evidence: Evidence, edges: Floats) -> tuple[Floats, Floats]:

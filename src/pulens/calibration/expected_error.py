@@ -168,7 +168,8 @@ def error_of_samples(
     maps = [MassMap.of(one.tally.totals, one.assumptions) for one, _ in samples]
     gaps = [Gaps.of(counted, masses).gap for (_, counted), masses in zip(samples, maps, strict=True)]
     floors = [
-        noise_floor(counted, masses, purity, redraws=max(redraws, 1), rng=rng, norm=power) * times_as_noisy(one, counted)
+        noise_floor(counted, masses, purity, redraws=max(redraws, 1), rng=rng, norm=power)
+        * times_as_noisy(one, counted)
         for (one, counted), masses in zip(samples, maps, strict=True)
     ]
     counted, masses = samples[0][1], maps[0]

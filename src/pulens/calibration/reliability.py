@@ -221,9 +221,10 @@ def fraction_intervals(
     # bins with the same counts have the same interval
     if redraws * counted.bins > _MOST_REDRAWN_BINS and effects is None:
         counts, place = np.unique(counts, axis=1, return_inverse=True)  # type: ignore[assignment]
+    times = np.ones((3, 1)) if effects is None else effects
     rates = [
         _redraw_rates(inside / each, total / each, redraws, rng) if total else np.zeros((redraws, counts.shape[1]))
-        for inside, total, each in zip(counts, counted.totals, np.ones((3, 1)) if effects is None else effects)
+        for inside, total, each in zip(counts, counted.totals, times, strict=True)
     ]
     bins = _FractionsOfBins(np.stack(rates), counted.totals, doubt, rng)
     low, high, _ = ends_in_doubt(bins, doubt, confidence, (1 - confidence) / 2)

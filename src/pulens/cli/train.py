@@ -129,7 +129,7 @@ def _estimate_with_clusters(learner: Any, table: Any, file: str, given: dict[str
 
     groups = read_clusters(file, given["cluster"], format=given["format"], delimiter=given["delimiter"])
     method = check_estimator_name(learner.class_prior)
-    told = {"method": method, "groups": groups}
+    told: dict[str, Any] = {"method": method, "groups": groups}
     learner.class_prior = estimated_class_prior(table.values, table.labels, given["scenario"], given["seed"], **told)
 
 

@@ -195,6 +195,11 @@ def _turned(pair: Difference) -> Difference:
     )
 
 
+def _how_likely(comparison: Comparison, probability: float) -> str:
+    """Rows that belong together are not redrawn."""
+    return f"in {probability:.0%} of the redraws" if comparison.clusters is None else f"with chance {probability:.0%}"
+
+
 def contradiction(comparison: Comparison) -> str:
     """What the scores say against the class prior and random labels, and what that means for differences."""
     return (
@@ -227,7 +232,7 @@ def _verdict(comparison: Comparison, named: str | None) -> str:
         return (
             f"The data cannot tell {best} from {others}: {metric} differs{example} by {pair.value:+.4f} "
             f"({comparison.confidence:.0%} interval {pair.interval.low:+.4f} to {pair.interval.high:+.4f}); "  # type: ignore[union-attr]
-            f"{best} leads in {pair.probability:.0%} {'of the redraws' if comparison.clusters is None else 'of what the clusters allow'}."
+            f"{best} leads {_how_likely(comparison, pair.probability)}."
         )
     runner_up = min(
         (comparison.difference(best, other) for other in comparison.models if other != best),

@@ -87,9 +87,7 @@ def differences_of_clusters(
     resampling: Resampling,
 ) -> tuple[Difference, ...]:
     """All pairs of models; over a range of class priors the worst p-value counts."""
-    models = {
-        model: _Model(metric, evidence, thresholds[model], resampling) for model, evidence in evidences.items()
-    }
+    models = {model: _Model(metric, evidence, thresholds[model], resampling) for model, evidence in evidences.items()}
     pairs = list(combinations(models, 2))
     found = [_pair(models[first], models[second], doubt, resampling.confidence) for first, second in pairs]
     adjusted = holm([part[3] for part in found])
@@ -160,6 +158,8 @@ def _pair(
     if len({float(np.sign(number)) for number in seen[known]}) > 1:
         p_value = 1.0  # a difference whose sign turns within the range of priors is none
     sign = 1 if metric.higher_is_better else -1
-    better = float(stdtr(shop.freedom, sign * value / errors[0])) if errors[0] > 0 else 0.5 + 0.5 * np.sign(sign * value)
+    better = (
+        float(stdtr(shop.freedom, sign * value / errors[0])) if errors[0] > 0 else 0.5 + 0.5 * np.sign(sign * value)
+    )
     method = method.replace(jackknife.method, METHOD)
     return value, Interval(low, high, confidence, method), better, p_value

@@ -194,9 +194,7 @@ def compare(
     )
 
 
-def _by_redraws(
-    asked: _Asked, tallies: Sequence[Tally], resampling: Resampling
-) -> dict[str, tuple[Difference, ...]]:
+def _by_redraws(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) -> dict[str, tuple[Difference, ...]]:
     """The differences of all pairs from joint redraws of the rows."""
     rows, chosen = asked.rows, asked.metrics
     assert isinstance(rows, JointCounts)
@@ -211,9 +209,7 @@ def _by_redraws(
     return {n: _differences(asked, n, observed[n], moved[n], resampling.confidence) for n in chosen}
 
 
-def _by_clusters(
-    asked: _Asked, tallies: Sequence[Tally], resampling: Resampling
-) -> dict[str, tuple[Difference, ...]]:
+def _by_clusters(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) -> dict[str, tuple[Difference, ...]]:
     """The differences of all pairs without each bucket of clusters."""
     evidences = asked.evidences(tallies)
     return {

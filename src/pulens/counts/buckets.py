@@ -54,8 +54,7 @@ class BucketTally:
     """A tally, and the same rows counted by bucket and block of scores: what dependent rows need of the rows.
 
     ``tally`` counts all rows as ever. ``names`` are the buckets; ``lowest`` and ``highest`` the blocks of scores,
-    highest first; ``bucket`` and ``block`` say which of them each row of counts belongs to. ``clusters`` is how many
-    clusters there are, at least and at most: clusters of two parts may be the same ones. ``rows`` are rows, whatever
+    highest first; ``bucket`` and ``block`` say which of them each row of counts belongs to. ``rows`` are rows, whatever
     they weigh.
 
     >>> counted = BucketTally.from_rows([1, 1, 0, 0], [0.9, 0.4, 0.3, 0.1], ["a", "b", "a", "b"])
@@ -74,7 +73,7 @@ class BucketTally:
     labelled: Counted
     unlabelled: Counted
     negative: Counted
-    clusters: tuple[int, int]
+    counted_clusters: tuple[int, int]  # the most that a part had, and the sum of all parts'
     rows: int
 
     def __post_init__(self) -> None:
@@ -158,6 +157,13 @@ class BucketTally:
         """Whether a bucket may hold several clusters."""
         return any(len(name) == HASHED_DIGITS for name in self.names)
 
+    @property
+    def clusters(self) -> tuple[int, int]:
+        """How many clusters there are, at least and at most: clusters of two parts may be the same ones."""
+        if not self.is_hashed:
+            return len(self), len(self)
+        return max(self.counted_clusters[0], len(self)), self.counted_clusters[1]
+
     @cached_property
     def totals(self) -> Floats:
         """Rows of each kind in every bucket, of shape (buckets, 3)."""
@@ -193,9 +199,7 @@ class BucketTally:
     def without(self, buckets: Sequence[int]) -> Tally:
         """The tally of all rows but those of some buckets, at the lowest scores of blocks."""
         mine = ~np.isin(self.bucket, np.asarray(buckets))
-        running = [
-            np.cumsum(np.bincount(self.block[mine], kind[mine], self.lowest.size)) for kind in self._kinds
-        ]
+        running = [np.cumsum(np.bincount(self.block[mine], kind[mine], self.lowest.size)) for kind in self._kinds]
         kind = np.float64 if self.tally.is_weighted else np.int64
         return Tally(self.lowest, *(count.astype(kind) for count in running))
 
@@ -203,7 +207,7 @@ class BucketTally:
         """The same rows under other scores, which rise with the old ones; ``tally`` counts all of them so."""
         low, high = (np.asarray(change(np.asarray(ends, np.float64))) for ends in (self.lowest, self.highest))
         ends = (low[self.block], high[self.block])
-        options: Any = {"clusters": self.clusters, "rows": self.rows}
+        options: Any = {"clusters": self.counted_clusters, "rows": self.rows}
         return BucketTally.from_increments(tally, self.names, self.bucket, ends, self._kinds, **options)
 
     def hashed(self) -> BucketTally:
@@ -212,7 +216,7 @@ class BucketTally:
 
     def _renamed(self, names: Sequence[str]) -> BucketTally:
         ends = (self.lowest[self.block], self.highest[self.block])
-        options: Any = {"clusters": self.clusters, "rows": self.rows}
+        options: Any = {"clusters": self.counted_clusters, "rows": self.rows}
         return BucketTally.from_increments(self.tally, names, self.bucket, ends, self._kinds, **options)
 
     def check(self) -> None:
@@ -233,16 +237,10 @@ class BucketTally:
 
     def __add__(self, other: BucketTally) -> BucketTally:
         one, two = self, other
-        many = len(set(one.names) | set(two.names))
-        if one.is_hashed or two.is_hashed or many > MOST_BUCKETS:
-            exact = many if not (one.is_hashed or two.is_hashed) else None
+        if one.is_hashed or two.is_hashed or len(set(one.names) | set(two.names)) > MOST_BUCKETS:
             one, two = one.hashed(), two.hashed()
-        else:
-            exact = many
         parts = (one, two)
-        fewest, most = max(self.clusters[0], other.clusters[0]), self.clusters[1] + other.clusters[1]
-        if self.rows == 0 or other.rows == 0:
-            fewest = most = max(self.clusters[1], other.clusters[1])
+        mine, theirs = one.counted_clusters, two.counted_clusters
         return BucketTally.from_increments(
             self.tally + other.tally,
             [*one.names, *two.names],
@@ -252,7 +250,7 @@ class BucketTally:
                 np.concatenate([part.highest[part.block] for part in parts]),
             ),
             [np.concatenate(pair) for pair in zip(one._kinds, two._kinds, strict=True)],
-            clusters=(fewest, most) if exact is None else (exact, exact),
+            clusters=(max(mine[0], theirs[0]), mine[1] + theirs[1]),
             rows=self.rows + other.rows,
         )
 

@@ -5,4 +5,14 @@ from pulens.evidence.evidence import Evidence
 from pulens.evidence.question import ASSUMED, Question, gather
 from pulens.evidence.settling import MISFIT, NOT_USED, counted, settle_class_prior
 
-__all__ = ["ASSUMED", "MISFIT", "NOT_USED", "Evidence", "Question", "counted", "few_clusters", "gather", "settle_class_prior"]
+__all__ = [
+    "ASSUMED",
+    "MISFIT",
+    "NOT_USED",
+    "Evidence",
+    "Question",
+    "counted",
+    "few_clusters",
+    "gather",
+    "settle_class_prior",
+]

@@ -55,7 +55,9 @@ def allowing_for_clusters(
     low, middle, high = logit(_inside(np.array([own.low, prior.unlabelled, own.high])))
     reach = normal_quantile(own.confidence)
     # each half by itself: one that reaches down to no positives at all says nothing of the other
-    times = [float(np.sqrt(1 + added / (half / reach) ** 2)) if half > 0 else 1.0 for half in (middle - low, high - middle)]
+    times = [
+        float(np.sqrt(1 + added / (half / reach) ** 2)) if half > 0 else 1.0 for half in (middle - low, high - middle)
+    ]
     wide = stretched(prior, evidence, times[0], times[1])
     fewer = _of_fewer_rows(prior, counted, effect, estimated)
     return max((wide, fewer), key=_highest) if fewer is not None else wide

@@ -108,11 +108,12 @@ class ClusterIds:
         if isinstance(value, Integral) and not isinstance(value, bool | np.bool_):
             return self._place(str(int(value)))
         if isinstance(value, Real | Decimal) and not isinstance(value, bool | np.bool_):
-            if value != value // 1 or abs(value) > LARGEST_WHOLE:
+            number = float(value)
+            if not number.is_integer() or abs(number) > LARGEST_WHOLE:
                 self._fractions += 1
                 self._example = value
                 return -1
-            return self._place(str(int(value)))
+            return self._place(str(int(number)))
         raise InputError(_no_id(value, where()))
 
     def _place(self, text: str) -> int:

@@ -92,7 +92,7 @@ def buckets_from_file(path: str | Path, reading: Reading) -> BucketTally:
             found, held, rows = counted(), [], 0
     ids.check()
     whole = counted() if held or found is None else found
-    return replace(whole, clusters=(len(ids.texts), len(ids.texts)))
+    return replace(whole, counted_clusters=(len(ids.texts), len(ids.texts)))
 
 
 def _joined(parts: list[PUSample]) -> PUSample:

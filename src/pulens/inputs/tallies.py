@@ -323,7 +323,7 @@ def read_bucket_tallies(
         )
         counted = BucketTally.from_sample(part, [texts[code] for code in mine], place)
         # hashed where all rows together are, so that every engine finds the same
-        found[segment] = replace(counted.hashed(), clusters=counted.clusters) if hashed else counted
+        found[segment] = counted.hashed() if hashed else counted
     return found
 
 

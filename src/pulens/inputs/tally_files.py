@@ -3,8 +3,9 @@
 A file holds one row per distinct score (or bin): ``score``, ``labelled``, ``unlabelled``, ``negative`` and, for bins,
 ``highest``. A joint tally has one row per combination of scores: ``score_1``, ``score_2`` and so on, whose names stand
 in the metadata. A tally by cluster has the rows of its tally, with ``bucket`` -1, and those of each bucket and block of
-scores, with the bucket's place among the names in the metadata. The metadata lists the parts that were counted into the file, each with a digest of its counts, so that
-a part cannot be counted twice by mistake. Nothing in it depends on the time or the machine.
+scores, with the bucket's place among the names in the metadata. The metadata lists the parts that were counted into the
+file, each with a digest of its counts, so that a part cannot be counted twice by mistake. Nothing in it depends on the
+time or the machine.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ def write_tally_file(path: str | Path, file: TallyFile) -> None:
         columns = dict(zip(_score_columns(tally.names), (tally.column(name) for name in tally.names), strict=True))
         columns |= dict(zip(COUNTS, (tally.labelled, tally.unlabelled, tally.negative), strict=True))
     elif isinstance(tally, BucketTally):
-        told |= {"format": BUCKET_FORMAT, "buckets": list(tally.names), "clusters": list(tally.clusters)}
+        told |= {"format": BUCKET_FORMAT, "buckets": list(tally.names), "clusters": list(tally.counted_clusters)}
         told["counted"] = tally.rows
         columns = _bucket_columns(tally)
     else:
@@ -208,7 +209,7 @@ def _bucket_columns(tally: BucketTally) -> dict[str, Any]:
     pairs = {
         "score": (own.thresholds, tally.lowest[mine]),
         "highest": (own.highest, tally.highest[mine]),
-        **dict(zip(COUNTS, zip(own.increments(), (tally.labelled, tally.unlabelled, tally.negative)), strict=True)),
+        **{name: (kind, getattr(tally, name)) for name, kind in zip(COUNTS, own.increments(), strict=True)},
         "bucket": (np.full(len(own), -1, np.int16), tally.bucket),
     }
     return {name: np.concatenate(pair) for name, pair in pairs.items()}
@@ -259,7 +260,8 @@ def _check_told(path: str | Path, told: Any, columns: list[str]) -> None:
         raise InputError(
             f"{path}: a tally of format {shown(told.get('format'))}, written by pulens {shown(told.get('pulens'))}; "
             "this version "
-            f"({__version__}) reads format {FORMAT}, {JOINT_FORMAT} and {BUCKET_FORMAT}. Use the version that wrote it, or a newer one."
+            f"({__version__}) reads format {FORMAT}, {JOINT_FORMAT} and {BUCKET_FORMAT}. Use the version that wrote "
+            "it, or a newer one."
         )
     if not _are_parts(told["parts"]):
         raise InputError(
@@ -270,7 +272,6 @@ def _check_told(path: str | Path, told: Any, columns: list[str]) -> None:
             f"{path}: a damaged tally: a joint tally must name two or more different scores, got "
             f"{shown(told.get('scores'))}."
         )
-
 
     if told["format"] == BUCKET_FORMAT and not _are_buckets(told):
         raise InputError(

@@ -183,7 +183,6 @@ class DeleteABucket(MetricConstruction):
             found.append(metric.compute(*at, **parameters))
         return np.array(found, float)
 
-
     def _missing(self, prior: float) -> tuple[float, float] | None:
         """What the recovered rates of all rows lack to be rates, if they are none."""
         evidence, own = self.shop.evidence, self.shop.evidence.tally.totals
@@ -196,7 +195,7 @@ class DeleteABucket(MetricConstruction):
 
 @dataclass(frozen=True)
 class ChosenWithBuckets(ChosenThreshold):
-    """A threshold chosen on rows that belong together: buckets are redrawn, the choice repeated, both intervals joined."""
+    """A threshold chosen on rows that belong together: buckets are redrawn, the choice repeated, both joined."""
 
     method = "redraws of buckets with the threshold chosen anew, and delete-a-bucket jackknife"
 

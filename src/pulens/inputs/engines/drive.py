@@ -162,9 +162,7 @@ def count_bucket_tallies(
     return {segment: answer[segment] for segment in found}
 
 
-def _by_bucket(
-    engine: Engine, codes: Codes, tally: Tally, told: ClusterSurvey
-) -> tuple[list[Any], list[NDArray[Any]]]:
+def _by_bucket(engine: Engine, codes: Codes, tally: Tally, told: ClusterSurvey) -> tuple[list[Any], list[NDArray[Any]]]:
     """Names of buckets (or segment and bucket), and columns: the place of a name, ends of scores, counts."""
     hashed = told.distinct > MOST_BUCKETS
     parts = _in_blocks(engine.in_buckets(hashed=hashed), codes, tally, told.rows)

@@ -140,7 +140,7 @@ class LazyEngine:
         return ClusterSurvey(str(self.cluster), rows, nulls, fractions, distinct, self._cluster_is_text)
 
     def in_buckets(self, *, hashed: bool) -> LazyEngine:
-        """The same rows by bucket of clusters, within segments if there are any: each cluster, or digits of its digest."""
+        """The same rows by bucket, within segments if there are any: each cluster, or two digits of its digest."""
         engine = copy(self)
         engine._key_columns = [*self._key_columns, BUCKET]
         nw, rows = self._nw, self._clustered

@@ -212,7 +212,7 @@ class SqlEngine:
         raise InputError(f"the cluster column {shown(self.cluster)} holds {cut(str(column.type), 60)}. {WORDS}.")
 
     def in_buckets(self, *, hashed: bool) -> SqlEngine:
-        """The same rows by bucket of clusters, within segments if there are any: each cluster, or digits of its digest."""
+        """The same rows by bucket, within segments if there are any: each cluster, or two digits of its digest."""
         sa, engine, text = self._sa, copy(self), self._cluster_text()
         if hashed:
             dialect = self._connection.dialect.name

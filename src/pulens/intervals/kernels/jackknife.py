@@ -110,9 +110,7 @@ def jeffreys_ends(share: float, rows: float, tail: float) -> tuple[float, float]
     return float(low), float(high)
 
 
-def redraw_buckets(
-    above: Floats, resampling: Resampling, work: Callable[[Redrawn], Answer]
-) -> list[Answer]:
+def redraw_buckets(above: Floats, resampling: Resampling, work: Callable[[Redrawn], Answer]) -> list[Answer]:
     """Apply ``work`` to chunks of redraws of whole buckets, drawn with replacement; ``above`` as in ``LeftOut``.
 
     >>> above = np.ones((4, 1, 3))

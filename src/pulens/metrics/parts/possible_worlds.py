@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
+from pulens.intervals.clustered import inflation_at
 from pulens.intervals.kernels.quantiles import jeffreys_quantiles
 from pulens.intervals.kernels.redraws import compress
 from pulens.metrics.parts.labelling_range import negative_rate, outscored_by
@@ -20,7 +21,6 @@ from pulens.metrics.parts.metric import Metric
 from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior, population_prior
 from pulens.recovery.contingency import Contingency
-from pulens.intervals.clustered import inflation_at
 from pulens.recovery.feasibility import CHANCE_LIMIT, ImpossibleRates, impossible_rates, largest_possible_prior
 from pulens.recovery.labelling import Favours, precision_gradient, precision_sum, precision_sum_bilinear, rate_range
 from pulens.recovery.possible_worlds import SLACK, PossibleWorlds, blocks_of, positives_that_fit

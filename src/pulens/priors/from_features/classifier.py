@@ -78,7 +78,9 @@ def out_of_fold_scores(
     ids = None if groups is None else cluster_codes(groups, "groups")[1]
     split = folds_for(labels, ids, folds=min(folds, fewest), seed=seed)
     if hasattr(model, "decision_function"):
-        return np.asarray(cross_val_predict(model, features, labels, cv=split, method="decision_function", groups=ids), float)
+        return np.asarray(
+            cross_val_predict(model, features, labels, cv=split, method="decision_function", groups=ids), float
+        )
     chance = cross_val_predict(model, features, labels, cv=split, method="predict_proba", groups=ids)[:, 1]
     return np.asarray(logit(np.clip(chance, 1e-9, 1 - 1e-9)), float)
 
