@@ -51,7 +51,7 @@ def test_links_to_files_lead_somewhere(page):
 
 
 def write_example_files(folder: Path) -> None:
-    """The files that pages speak of: scores.csv with its label codings, sites.csv with segments, visits.csv of patients."""
+    """The files that pages speak of: scores.csv with its label codings, sites.csv with segments, visits.csv."""
     import numpy as np
 
     rng = np.random.default_rng(0)

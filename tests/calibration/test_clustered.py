@@ -57,8 +57,8 @@ def test_the_calibration_error_and_its_bins_allow_for_clusters():
     assert told.error.value == pytest.approx(naive.error.value, abs=1e-12)
     assert told.error.interval.width > 1.5 * naive.error.interval.width
     assert told.error.noise_floor > 1.5 * naive.error.noise_floor
-    wider = [mine.interval.width / theirs.interval.width for mine, theirs in zip(told.points, naive.points, strict=True)]
-    assert np.median(wider) > 1.5
+    pairs = zip(told.points, naive.points, strict=True)
+    assert np.median([mine.interval.width / theirs.interval.width for mine, theirs in pairs]) > 1.5
 
 
 def test_too_few_clusters_leave_the_value_alone():

@@ -65,7 +65,7 @@ def test_a_plain_tally_holds_no_buckets(tmp_path):
     path = tmp_path / "plain.tally"
     write_tally_file(path, TallyFile.of(counted().tally))
     for source in (str(path), counted().tally):
-        with pytest.raises(InputError, match="holds no buckets.*pulens tally --cluster"):
+        with pytest.raises(InputError, match=r"holds no buckets.*pulens tally --cluster"):
             pulens.evaluate(source, cluster="patient", class_prior=0.4)
 
 

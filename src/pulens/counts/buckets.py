@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.counts.binning import bits_for, cells, join_overlapping
+from pulens.counts.binning import bits_for, cells
 from pulens.counts.sample import LABELLED, NEGATIVE, UNLABELLED, PUSample
 from pulens.counts.tally import Tally, check_counts, check_total
 from pulens.errors import InputError
@@ -127,22 +127,25 @@ class BucketTally:
         Ranges of scores (lowest and highest of each) that overlap are joined into one block.
         """
         kept, place = np.unique(np.asarray(names, str), return_inverse=True)
-        owner = place.astype(np.int64)[np.asarray(codes)]
         low, high = (np.asarray(ends, tally.thresholds.dtype) for ends in scores)
-        lowest, highest, _ = join_overlapping(low, high, [])
-        block = lowest.size - np.searchsorted(lowest, low, side="right")  # highest first
-        cell = block * max(kept.size, 1) + owner
-        used, entry = np.unique(cell, return_inverse=True)
-        is_weighted = any(np.asarray(count).dtype.kind == "f" for count in counts)
-        summed = [np.bincount(entry, np.asarray(count, np.float64), used.size) for count in counts]
-        if not is_weighted:
-            summed = [np.rint(count).astype(np.int64) for count in summed]
-        some = (summed[0] != 0) | (summed[1] != 0) | (summed[2] != 0)
+        order = np.argsort(low, kind="stable")[::-1]  # highest first
+        low, high = low[order] + 0, high[order] + 0  # adding zero turns -0.0 into 0.0
+        block, lowest, highest = _blocks(low, high)
+        cell = block * max(kept.size, 1) + place.astype(np.int64)[np.asarray(codes)[order]]
+        within = np.argsort(cell, kind="stable")  # quick: they are nearly in order
+        cell, order = cell[within], order[within]
+        first = np.flatnonzero(np.append(True, cell[1:] != cell[:-1])) if cell.size else np.zeros(0, np.int64)
+        kind = np.float64 if any(np.asarray(count).dtype.kind == "f" for count in counts) else np.int64
+        summed = [
+            np.add.reduceat(np.asarray(count, kind)[order], first) if first.size else np.zeros(0, kind)
+            for count in counts
+        ]
+        used, some = cell[first], np.any([count != 0 for count in summed], axis=0)
         return cls(
             tally,
             tuple(str(name) for name in kept),
-            np.ascontiguousarray(lowest[::-1]),
-            np.ascontiguousarray(highest[::-1]),
+            lowest,
+            highest,
             (used[some] % max(kept.size, 1)).astype(np.int16),
             (used[some] // max(kept.size, 1)).astype(np.int32),
             summed[0][some],
@@ -280,6 +283,18 @@ def clusters_in_words(clusters: tuple[int, int]) -> str:
     fewest, most = clusters
     many = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
     return f"{many} cluster{'' if most == 1 else 's'}"
+
+
+def _blocks(low: NDArray[Any], high: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
+    """Ranges of scores, highest first, joined where they overlap: the block of each, and each block's ends."""
+    if not low.size:
+        return np.zeros(0, np.int64), low, high
+    # from below: a range begins a block if nothing before it reaches so high
+    reach = np.maximum.accumulate(high[::-1])
+    begins = np.append(True, low[::-1][1:] > reach[:-1])[::-1]
+    ends = np.append(True, begins[:-1])  # seen from above, a block ends where one begins from below
+    block = np.cumsum(ends) - 1
+    return block, np.ascontiguousarray(low[begins]), np.maximum.reduceat(high, np.flatnonzero(ends))
 
 
 def _ends_of_cells(scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -162,10 +162,7 @@ class DeleteABucket(MetricConstruction):
         """
         metric, shop, parameters = self.target.metric, self.shop, self.target.parameters
         evidence, threshold = shop.evidence, float(self.target.threshold or 0.0)
-        left, thresholds = shop.left_out, shop.compressed.thresholds
-        if metric.reads != "ranking":
-            thresholds = np.array([threshold, -np.inf])
-            left = LeftOut.of(shop.buckets, thresholds)
+        left = shop.left_out if metric.reads == "ranking" else shop.left_out_at(threshold)
         priors = np.broadcast_to(shop.draws.priors(prior, np.zeros(len(left.totals)), left.kinds), len(left.totals))
         if metric.reads == "threshold":
             rates = [rate[:, 0] for rate in left.rates()]
@@ -173,9 +170,10 @@ class DeleteABucket(MetricConstruction):
             hits, alarms = table.true_positive_rate + missing[0], table.false_positive_rate + missing[1]
             moved = Contingency(table.thresholds, hits, alarms, table.positive, table.negative)
             return np.asarray(metric.compute(moved, **parameters), float)
-        if metric.reads == "counts":
-            lowest = float(evidence.tally.thresholds[-1])
-            thresholds = np.array([threshold, min(threshold - 1.0, lowest)])
+        lowest = float(evidence.tally.thresholds[-1])
+        thresholds = np.array([threshold, min(threshold - 1.0, lowest)])
+        if metric.reads == "ranking":
+            thresholds = shop.compressed.thresholds
         found = []
         for tally, share in zip(left.tallies(thresholds), priors.tolist(), strict=True):
             assumptions = Assumptions(share, evidence.label_noise, evidence.recovery_scenario)

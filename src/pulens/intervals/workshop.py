@@ -78,6 +78,16 @@ class Workshop:
         """Counts without each bucket at the few thresholds."""
         return LeftOut.of(self.buckets, self.compressed.thresholds)
 
+    def left_out_at(self, threshold: float) -> LeftOut:
+        """Counts without each bucket at a threshold, and in all; metrics at one threshold share them."""
+        if threshold not in self._left_out_at:
+            self._left_out_at[threshold] = LeftOut.of(self.buckets, np.array([threshold, -np.inf]))
+        return self._left_out_at[threshold]
+
+    @cached_property
+    def _left_out_at(self) -> dict[float, LeftOut]:
+        return {}
+
     @property
     def labelled_buckets(self) -> int:
         """How many buckets hold labelled rows."""
