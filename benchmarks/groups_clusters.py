@@ -1,6 +1,7 @@
 """Rows that belong together: how often intervals hold the truth, and what counting by cluster costs.
 
     python benchmarks/groups_clusters.py coverage [SETS [WORLD [SEED]]]    worlds by numbers of clusters, ten metrics
+    python benchmarks/groups_clusters.py chosen [SETS]       thresholds chosen on the same rows; two models' difference
     python benchmarks/groups_clusters.py obuchowski          jackknife of the AUC against Obuchowski's (1997) variance
     python benchmarks/groups_clusters.py duckdb [ROWS]       time and memory of a tally by cluster over the plain one
 
@@ -133,6 +134,49 @@ def coverage(sets: int = 200, only: str = "", seed: int = 20_261) -> None:
                 print(f"  {clusters:>8} {kind:<12}{shares}{missed if kind == 'jackknife' else '':>8}", flush=True)
 
 
+def chosen(sets: int = 60, seed: int = 11) -> None:
+    """Coverage at the threshold with the best F1 on the same rows, and of the difference of two models."""
+    import pulens
+
+    world = WORLDS[0]
+    rng = np.random.default_rng(seed)
+    _, scores, _, positive = world.draw(240_000, rng)
+    prior, noise = float(positive.mean()), 1.0
+    other = scores + noise * rng.normal(size=scores.size)
+    order = np.argsort(-scores)
+    hits, ordered = np.cumsum(positive[order]), scores[order]
+
+    def area(values: np.ndarray) -> float:
+        return float(pairwise_auc(Tally.from_arrays(positive.astype(np.int8), values), "labelled", "unlabelled"))
+
+    gap = area(scores) - area(other)
+    print(f"{'clusters':>8}{'precision':>11}{'recall':>9}{'f1':>7}{'difference of AUC':>20}")
+    for clusters in (30, 100, 400):
+        held: list[list[bool]] = []
+        for _ in range(sets):
+            labels, mine, cluster, _ = world.draw(clusters, rng)
+            if labels.sum() < 2 or prior * labels.size <= labels.sum():
+                continue
+            options = {"class_prior": prior, "cluster": cluster}
+            found = pulens.evaluate(labels, mine, redraws=400, **options)
+            above = int(np.searchsorted(-ordered, -found.threshold, side="right"))
+            flagged, caught = max(above, 1), float(hits[max(above - 1, 0)])
+            truth = {"precision": caught / flagged, "recall": caught / positive.sum()}
+            truth["f1"] = 2 * caught / (flagged + positive.sum())
+            rival = {"mine": mine, "other": mine + noise * rng.normal(size=mine.size)}
+            pair = pulens.compare(labels, rival, metrics=["roc_auc"], **options).difference("mine", "other")
+            intervals = [found.estimates[name].interval for name in truth]
+            if any(one is None or one.confidence is None for one in (*intervals, pair.interval)):
+                continue
+            held.append(
+                [*(truth[name] in one for name, one in zip(truth, intervals, strict=True)), gap in pair.interval]
+            )
+        shares = np.mean(held, axis=0)
+        print(
+            f"{clusters:>8}{shares[0]:>11.3f}{shares[1]:>9.3f}{shares[2]:>7.3f}{shares[3]:>20.3f}  ({len(held)} sets)"
+        )
+
+
 def obuchowski_variance(labels: np.ndarray, scores: np.ndarray, clusters: np.ndarray) -> float:
     r"""Variance of the area between labelled and unlabelled rows of clustered data (Obuchowski 1997, equation 4).
 
@@ -234,6 +278,8 @@ if __name__ == "__main__":
     command, *given = sys.argv[1:] or ["coverage"]
     if command == "coverage":
         coverage(*(int(one) if one.isdigit() else one for one in given))
+    elif command == "chosen":
+        chosen(*(int(one) for one in given))
     elif command == "obuchowski":
         obuchowski()
     elif command == "duckdb":
