@@ -7,7 +7,7 @@ from functools import wraps
 from inspect import Parameter, signature
 from typing import Any, ParamSpec, TypeVar
 
-from pulens.errors import PulensError, listed, nearest
+from pulens.errors import PulensError, nearest
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -42,7 +42,7 @@ def check_keywords(door: str, given: Iterable[str], known: Iterable[str]) -> Non
     names = sorted(known)
     for name in given:
         if name not in names:
-            way_out = nearest(name, names) or f" It takes {listed(names, limit=40)}."
+            way_out = nearest(name, names) or f" It takes {', '.join(map(repr, names))}."
             raise KeywordError(f"{door}() has no argument {name!r}.{way_out}")
 
 
