@@ -7,7 +7,7 @@ import pytest
 
 import pulens
 from pulens.counts.buckets import BucketTally
-from pulens.evidence import gather
+from pulens.evidence import clustered_prior, gather
 from pulens.intervals.clustered import inflation_at
 from pulens.intervals.kernels.jackknife import (
     LeftOut,
@@ -172,7 +172,8 @@ def test_redraws_take_whole_buckets():
 @pytest.mark.parametrize(
     "prior", [{"class_prior": (0.25, 0.4)}, {"audit": (60, 200), "scenario": "case-control"}, {"class_prior": "auto"}]
 )
-def test_a_class_prior_in_doubt_widens_what_needs_it(prior):
+def test_a_class_prior_in_doubt_widens_what_needs_it(prior, monkeypatch):
+    monkeypatch.setattr(clustered_prior, "GROUPS", 4)
     labels, scores, cluster = visits(120, 6)
     known = pulens.evaluate(labels, scores, class_prior=0.3, threshold=1.0, cluster=cluster)
     doubtful = pulens.evaluate(labels, scores, threshold=1.0, cluster=cluster, **prior)
@@ -180,8 +181,9 @@ def test_a_class_prior_in_doubt_widens_what_needs_it(prior):
     assert doubtful.estimates["recall"].interval.width == pytest.approx(known.estimates["recall"].interval.width)
 
 
-def test_an_estimated_class_prior_allows_for_clusters():
+def test_an_estimated_class_prior_allows_for_clusters(monkeypatch):
     """Every row six times: hardly surer than a sixth of the rows."""
+    monkeypatch.setattr(clustered_prior, "GROUPS", 8)
     labels, scores, _ = visits(600, 7, rows=1, effect=0.0)
     six = [np.repeat(values, 6) for values in (labels, scores, np.arange(labels.size))]
     once = gather(labels, scores).class_prior.unlabelled_interval

@@ -37,7 +37,8 @@ class LeftOut(NamedTuple):
         own = buckets.totals
         held = own.sum(axis=1) > 0
         above = buckets.above(thresholds)[held]
-        return cls(above.sum(axis=0) - above, own.sum(axis=0) - own[held])
+        # weights that are no whole numbers leave a rounding error where nothing is left
+        return cls(np.maximum(above.sum(axis=0) - above, 0.0), np.maximum(own.sum(axis=0) - own[held], 0.0))
 
     @property
     def kinds(self) -> tuple[Floats, Floats, Floats]:
