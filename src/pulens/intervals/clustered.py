@@ -8,7 +8,8 @@ of it enters the spread; the value is that of all rows.
 
 A number at its edge shows no spread, and counts as a rate of which every bucket with labelled rows is one row. With
 fewer than twenty such buckets Student's ends alone were too narrow: the interval also holds Jeffreys' with as many rows
-as the standard error stands for. With fewer than five there is none.
+as the standard error stands for; a ratio, such as lift, holds what the scale of logarithms says too. With fewer than
+five there is none.
 """
 
 from __future__ import annotations
@@ -83,8 +84,10 @@ class Jackknife(Construction):
         reach = student_quantile(self.freedom, tail)
         low, high = logit_ends(value, error, reach, self.within)
         lowest, highest = self.within
-        if not math.isfinite(highest - lowest) or math.isnan(low):
+        if math.isnan(low):
             return low, high
+        if not math.isfinite(highest - lowest):
+            return self._ratio_of_few(value, error, reach, (low, high))
         share = min(max((value - lowest) / (highest - lowest), 0.0), 1.0)
         rows = math.inf
         if share in (0.0, 1.0):
@@ -98,6 +101,13 @@ class Jackknife(Construction):
             low = min(low, lowest + (highest - lowest) * ends[0])
             high = max(high, lowest + (highest - lowest) * ends[1])
         return low, high
+
+    def _ratio_of_few(self, value: float, error: float, reach: float, ends: Ends) -> Ends:
+        """With few buckets, of a number from 0 to anything, also what the scale of logarithms says."""
+        if self.buckets >= FEW_BUCKETS or self.within[0] != 0 or value <= 0:
+            return ends
+        times = math.exp(min(reach * error / value, 700.0))
+        return min(ends[0], value / times), max(ends[1], value * times)
 
     def _drawn(self, tail: float) -> Ends:
         """Over the distribution of the share: a mixture on the scale of log odds, Student's width as a normal one."""
