@@ -72,7 +72,7 @@ def test_too_few_clusters_leave_models_undecided():
     labels, scores, _ = two_models()
     found = pulens.compare(labels, scores, cluster=np.arange(labels.size) % 3, class_prior=0.3)
     assert found.winner is None
-    assert found.difference("a", "b").undefined_because == "labelled rows lie in fewer than 5 clusters"
+    assert found.difference("a", "b").undefined_because == "labelled or other rows lie in fewer than 5 clusters"
     assert "too-few-clusters" in [notice.code for notice in found.notices]
 
 

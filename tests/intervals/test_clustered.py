@@ -56,6 +56,14 @@ def test_fewer_than_five_clusters_with_labelled_rows_have_no_interval():
     assert "fewer than 5" in str(told)
 
 
+def test_unlabelled_rows_in_one_cluster_have_no_interval_either():
+    labels = np.repeat([1, 0], [40, 60])
+    cluster = np.where(labels == 0, 99, np.arange(100) % 10)
+    found = pulens.evaluate(labels, np.arange(100) % 13, class_prior=0.5, threshold=6.0, cluster=cluster)
+    assert all(estimate.interval is None for estimate in found.estimates.values())
+    assert any("Unlabelled rows lie in 1 cluster:" in str(notice) for notice in found.notices)
+
+
 def test_values_stay_and_one_row_per_cluster_gives_the_widths_of_independent_rows():
     labels, scores, _cluster = visits(1500, 1, rows=1, effect=0.0)
     options = {"class_prior": 0.35, "threshold": 1.0}

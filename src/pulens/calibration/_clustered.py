@@ -24,7 +24,7 @@ USUAL = 0.95  # the confidence at which Student's width stands for a normal one 
 def student_factor(evidence: Evidence, confidence: float = USUAL) -> float:
     """How many times as wide as the normal interval Student's is; nan where there are too few clusters for any."""
     buckets = _buckets(evidence)
-    if np.count_nonzero(buckets.totals[:, 0]) < FEWEST_BUCKETS:
+    if min(buckets.held) < FEWEST_BUCKETS:
         return math.nan
     freedom = float(np.count_nonzero(buckets.totals.sum(axis=1)) - 1)
     return student_quantile(freedom, (1 - confidence) / 2) / normal_quantile(confidence)

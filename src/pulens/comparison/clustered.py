@@ -92,8 +92,8 @@ def differences_of_clusters(
     found = [_pair(models[first], models[second], doubt, resampling.confidence) for first, second in pairs]
     adjusted = holm([part[3] for part in found])
     reason = metric.undefined_because or "it is undefined without some clusters"
-    if next(iter(models.values())).shop.labelled_buckets < FEWEST_BUCKETS:
-        reason = f"labelled rows lie in fewer than {FEWEST_BUCKETS} clusters"
+    if next(iter(models.values())).shop.fewest_buckets < FEWEST_BUCKETS:
+        reason = f"labelled or other rows lie in fewer than {FEWEST_BUCKETS} clusters"
     return tuple(
         Difference(name, first, second, *part, corrected, reason if part[1] is None else None)
         for (first, second), part, corrected in zip(pairs, found, adjusted, strict=True)
@@ -132,7 +132,7 @@ def _pair(
         lambda prior: one.value(prior) - two.value(prior),
         lambda prior: one.replicates(prior) - two.replicates(prior),
         doubt,
-        shop.labelled_buckets,
+        shop.fewest_buckets,
         shop.evidence.tally.totals.labelled,
         shop.freedom,
         (-width, width),

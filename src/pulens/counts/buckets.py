@@ -173,6 +173,12 @@ class BucketTally:
         return np.column_stack([np.bincount(self.bucket, kind, len(self)) for kind in self._kinds])
 
     @property
+    def held(self) -> tuple[int, int]:
+        """How many buckets hold labelled rows, and how many others."""
+        own = self.totals
+        return int(np.count_nonzero(own[:, 0])), int(np.count_nonzero(own[:, 1] + own[:, 2]))
+
+    @property
     def _kinds(self) -> tuple[Counted, Counted, Counted]:
         return self.labelled, self.unlabelled, self.negative
 

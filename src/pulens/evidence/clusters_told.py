@@ -12,16 +12,16 @@ def few_clusters(evidence: Evidence) -> list[Notice]:
     counted = evidence.buckets
     if counted is None:
         return []
-    held = int((counted.totals[:, 0] > 0).sum())
+    held, kind = min(zip(counted.held, ("Labelled", "Unlabelled"), strict=True))
     found = []
     if held < FEWEST_BUCKETS:
         found.append(
             Notice(
                 Severity.SERIOUS,
                 "too-few-clusters",
-                f"Labelled rows lie in {held} cluster{'' if held == 1 else 's'}: no interval can be found from fewer "
-                f"than {FEWEST_BUCKETS}, since they hardly show how clusters differ. The numbers stand alone; label "
-                "rows of more clusters.",
+                f"{kind} rows lie in {held} cluster{'' if held == 1 else 's'}: no interval can be found from fewer "
+                f"than {FEWEST_BUCKETS}, since they hardly show how clusters differ. The numbers stand alone; more "
+                "clusters are needed.",
             )
         )
     elif held < FEW_BUCKETS:
@@ -29,7 +29,7 @@ def few_clusters(evidence: Evidence) -> list[Notice]:
             Notice(
                 Severity.WARNING,
                 "few-clusters",
-                f"Labelled rows lie in {held} clusters only: intervals are wide on purpose, since those of the usual "
+                f"{kind} rows lie in {held} clusters only: intervals are wide on purpose, since those of the usual "
                 f"kind are too narrow below {FEW_BUCKETS}.",
             )
         )

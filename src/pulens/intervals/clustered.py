@@ -53,7 +53,7 @@ class Jackknife(Construction):
     at: Callable[[float], float]
     replicates: Callable[[float], Floats]
     doubt: PriorDoubt
-    buckets: int  # that hold labelled rows
+    buckets: int  # that hold labelled rows, or others if those are fewer
     rows: float  # labelled ones
     freedom: float
     within: tuple[float, float] = (0.0, 1.0)
@@ -146,7 +146,7 @@ class DeleteABucket(MetricConstruction):
             self.target.value_at,
             self._widest,
             shop.draws.doubt,
-            shop.labelled_buckets,
+            shop.fewest_buckets,
             shop.evidence.tally.totals.labelled,
             shop.freedom,
             (metric.lowest, metric.highest),
@@ -215,10 +215,10 @@ class ChosenWithBuckets(ChosenThreshold):
         return self._beforehand.error(prior)
 
     def _tail(self, tail: float) -> float:
-        return expanded_tail(tail, self.shop.labelled_buckets)
+        return expanded_tail(tail, self.shop.fewest_buckets)
 
     def ends(self, prior: float | None, tail: float) -> Ends:
-        if self.shop.labelled_buckets < FEWEST_BUCKETS:
+        if self.shop.fewest_buckets < FEWEST_BUCKETS:
             return math.nan, math.nan
         return super().ends(prior, tail)
 
@@ -234,6 +234,8 @@ def inflation_at(evidence: Evidence, threshold: float, rate: str) -> float:
     share = evidence.class_prior.unlabelled
     priors = np.broadcast_to(draws.priors(share, np.zeros(len(left.totals)), left.kinds), len(left.totals))
     place = 0 if rate.startswith("true") else 1
+    if not left.totals[:, 1].all():  # a cluster that holds all unlabelled rows
+        return 1.0
     found = draws.recoveries(left.kinds, priors).rates(*(one[:, 0] for one in left.rates()))[place]
     totals, above = evidence.tally.totals, buckets.at(threshold).sum(axis=0)
     coefficients = (evidence.recovery.true_positive_rate, evidence.recovery.false_positive_rate)[place]

@@ -14,6 +14,7 @@ from pulens.estimate import Interval
 from pulens.evidence import Evidence
 from pulens.intervals.clustered import DeleteABucket, construction_with_buckets
 from pulens.intervals.construction import Held
+from pulens.intervals.kernels.jackknife import FEWEST_BUCKETS
 from pulens.intervals.kernels.quantiles import normal_quantile, percentiles
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.measured import Measured, depends_on_class_prior
@@ -96,6 +97,8 @@ class Doubts:
         self, metric: Measured, threshold: float | None, value_at: Callable[[float], float], **parameters: Any
     ) -> float | None:
         """How many times the variance is what it would be if rows were independent; ``None`` where that is unknown."""
+        if self._shop.fewest_buckets < FEWEST_BUCKETS:
+            return None
         target, own = Target(metric, value_at, threshold, parameters), self.evidence.class_prior.unlabelled
         low, high = self._independent(target).ends(own, self.resampling.tail)
         alone = (high - low) / (2 * normal_quantile(self.resampling.confidence))

@@ -89,9 +89,9 @@ class Workshop:
         return {}
 
     @property
-    def labelled_buckets(self) -> int:
-        """How many buckets hold labelled rows."""
-        return int(np.count_nonzero(self.buckets.totals[:, 0]))
+    def fewest_buckets(self) -> int:
+        """How many buckets hold labelled rows, or how many others, whichever are fewer."""
+        return min(self.buckets.held)
 
     @property
     def freedom(self) -> float:
