@@ -51,7 +51,7 @@ def test_links_to_files_lead_somewhere(page):
 
 
 def write_example_files(folder: Path) -> None:
-    """The files that pages speak of: scores.csv and claims.csv with their label codings, sites.csv with segments."""
+    """The files that pages speak of: scores.csv with its label codings, sites.csv with segments, visits.csv."""
     import numpy as np
 
     rng = np.random.default_rng(0)
@@ -65,6 +65,15 @@ def write_example_files(folder: Path) -> None:
     (folder / "scores.csv").write_text("\n".join([header, *lines]) + "\n")
     sites = [f"{line},{site}" for line, site in zip(lines, rng.choice(["north", "south"], 3000), strict=True)]
     (folder / "sites.csv").write_text("\n".join([f"{header},site", *sites]) + "\n")
+    patient = np.repeat(np.arange(120), 6)
+    ill = rng.random(720) < 0.3
+    own = rng.normal(0, 0.8, 120)[patient] + rng.normal(1.8 * ill - 1)
+    visits = zip(patient, ill & (rng.random(720) < 0.5), own, own + rng.normal(size=720), strict=True)
+    rows_of_patients = [
+        f"p{p},{int(y)},{1 / (1 + np.exp(-s)):.6f},{1 / (1 + np.exp(-o)):.6f},{'east' if p % 2 else 'west'}"
+        for p, y, s, o in visits
+    ]
+    (folder / "visits.csv").write_text("\n".join(["patient,label,score,other,ward", *rows_of_patients]) + "\n")
 
 
 def test_the_first_screen_of_the_readme_is_what_the_demo_prints(capsys, tmp_path, monkeypatch):

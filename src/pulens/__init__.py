@@ -15,6 +15,7 @@ from pulens._version import __version__
 
 if TYPE_CHECKING:
     from pulens.comparison import Comparison, compare
+    from pulens.counts.buckets import BucketTally
     from pulens.counts.sample import PUSample
     from pulens.counts.tally import Tally
     from pulens.doors.audit import more_audit, plan_audit, read_audit
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pulens.doors.within import estimate_prior_within
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
+    from pulens.inputs import read_buckets
     from pulens.priors import ClassPrior, estimate_prior, estimate_prior_and_noise
     from pulens.recovery.contingency import Contingency
     from pulens.scenario import Scenario
@@ -45,6 +47,7 @@ _HOMES = {
     "Gaps": "pulens.doors.gaps",
     "Interval": "pulens.estimate",
     "PUSample": "pulens.counts.sample",
+    "BucketTally": "pulens.counts.buckets",
     "PulensError": "pulens.errors",
     "Scenario": "pulens.scenario",
     "Tally": "pulens.counts.tally",
@@ -61,6 +64,7 @@ _HOMES = {
     "join_reviews": "pulens.doors.reviews",
     "gaps_by": "pulens.doors.compare_groups",
     "read_reviews": "pulens.doors.reviews",
+    "read_buckets": "pulens.inputs",
     "synthesise": "pulens.synthesis",
 }
 _ROOMS = {
@@ -86,6 +90,7 @@ _ROOMS = {
 
 __all__ = [
     "Bounds",
+    "BucketTally",
     "ClassPrior",
     "Comparison",
     "Contingency",
@@ -112,6 +117,7 @@ __all__ = [
     "more_audit",
     "plan_audit",
     "read_audit",
+    "read_buckets",
     "read_reviews",
     "synthesise",
 ]

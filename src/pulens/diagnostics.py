@@ -11,13 +11,14 @@ import numpy as np
 from pulens.counts.tally import Tally
 from pulens.errors import InputError
 from pulens.estimate import Estimate, Interval
-from pulens.evidence import Evidence
+from pulens.evidence import Evidence, few_clusters
 from pulens.metrics import METRICS, raw_value
+from pulens.metrics.parts.possible_worlds import impossible_rates_of
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors.class_prior import unlabelled_prior
 from pulens.priors.feasible import binomial_lower, binomial_upper, feasible_range
 from pulens.priors.known_negatives import notice_of_recovery
-from pulens.recovery.feasibility import CHANCE_LIMIT, impossible_rates
+from pulens.recovery.feasibility import CHANCE_LIMIT
 from pulens.scenario import DEFAULT_SCENARIO
 
 USEFUL_HALF_WIDTH = 0.05
@@ -57,6 +58,7 @@ def diagnose(evidence: Evidence, recall: Estimate | None = None) -> list[Notice]
         *notice_of_recovery(evidence.tally, evidence.scenario),
         *_ties(evidence.tally),
         *_labelled_twice(evidence.tally),
+        *few_clusters(evidence),
     ]
 
 
@@ -87,7 +89,7 @@ def impossible_area(name: str, raw: float, unlabelled_prior: float) -> list[Noti
 
 def impossible_rate(evidence: Evidence, *, beyond_chance: bool = False) -> list[Notice]:
     """Rates that no classifier can have; only those that chance does not explain, if so asked."""
-    rates = impossible_rates(evidence.tally, evidence.assumptions)
+    rates = impossible_rates_of(evidence)
     if beyond_chance and not rates.standard_errors >= CHANCE_LIMIT:
         return []
     notice = rates.notice(evidence.tally, evidence.assumptions)

@@ -37,6 +37,7 @@ def test_a_misspelt_name_gets_the_nearest_one(door) -> None:
 
 def test_every_door_takes_what_a_reading_holds() -> None:
     assert keywords_of(read_tally) - {"bin_errors", "allow_one_kind"} == READING
+    assert keywords_of(Reading) == READING | {"cluster"}  # which doors without intervals of rows do not take
     assert keywords_of(pulens.evaluate) >= keywords_of(Reading) | set(ASSUMED)
 
 

@@ -69,3 +69,38 @@ def test_kernel_mean_knows_two_variants(rows):
     assert 0 <= kernel_mean(*rows, variant="km1", most_rows=80) < 1
     with pytest.raises(AssumptionError, match="'km1' or 'km2'"):
         kernel_mean(*rows, variant="km3")
+
+
+def test_groups_stay_together_out_of_fold():
+    """A model that only knows groups by heart has nothing to say of a group it never saw."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(40), 6)
+    labels = (rng.random(40) < 0.5).astype(int)[groups]
+    features = groups[:, None] + 0.0  # tells the group and nothing else
+    shuffled = rng.permutation(40)[groups][:, None] + 0.0  # neighbours say nothing either
+    split = out_of_fold_scores(DecisionTreeClassifier(), shuffled, labels)
+    together = out_of_fold_scores(DecisionTreeClassifier(), shuffled, labels, groups=groups)
+    assert np.mean((split > 0) == labels) > 0.95
+    assert np.mean((together > 0) == labels) < 0.75
+    with pytest.raises(InputError, match="one id per row, got 3 ids for 240 rows"):
+        out_of_fold_scores(DecisionTreeClassifier(), features, labels, groups=[1, 2, 3])
+
+
+def test_the_calibrated_classifier_keeps_groups_together():
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import GroupKFold
+
+    from pulens.calibration import PUCalibratedClassifier
+
+    rng = np.random.default_rng(1)
+    groups = np.repeat(np.arange(60), 5)
+    features = rng.normal(size=(300, 2)) + rng.normal(size=(60, 2))[groups]
+    labels = (features[:, 0] + rng.normal(size=300) > 1).astype(int)
+    options = {"class_prior": 0.4, "method": "platt"}
+    mine = PUCalibratedClassifier(LogisticRegression(), **options).fit(features, labels, groups=groups)
+    split = PUCalibratedClassifier(LogisticRegression(), cv=GroupKFold(5), **options)
+    for model in (mine, split.fit(features, labels, groups=groups)):
+        assert model.recalibration_.before.interval.width > 0
+        assert model.predict_proba(features).shape == (300, 2)

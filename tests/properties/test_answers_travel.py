@@ -55,6 +55,7 @@ def answers_of(rows, prior):
         evaluation.bounds(),
         evaluation.sensitivity("recall", factor=2),
         evaluation.robustness("recall > 0.1"),
+        pulens.evaluate(labels, scores, **{**given_prior, "class_prior": 0.3}, cluster=np.arange(400) % 40).clusters,
         comparison,
         comparison.differences["roc_auc"][0],
         comparison.order["roc_auc"],

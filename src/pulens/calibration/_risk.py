@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pulens.calibration._clustered import error_of_mean, student_factor
 from pulens.calibration.masses import MassMap
 from pulens.counts.tally import Tally
 from pulens.estimate import Estimate
@@ -83,7 +84,13 @@ def mean_estimate(
     def at(unlabelled_prior: float) -> tuple[float, float]:
         masses = MassMap.of(totals, evidence.assumptions_at(unlabelled_prior))
         value, variance = recovered_mean(evidence.tally, masses, of_positive, of_everyone)
-        return value, math.sqrt(variance)
+        if evidence.buckets is None:
+            return value, math.sqrt(variance)
+        error = error_of_mean(evidence, of_positive, of_everyone, unlabelled_prior)
+        return value, error * student_factor(evidence, confidence)
+
+    if evidence.buckets is not None and math.isnan(student_factor(evidence)):
+        return Estimate(name, at(evidence.class_prior.unlabelled)[0])
 
     interval, sources = normal_interval(PriorDoubt(evidence), at, confidence)
     return Estimate(name, at(evidence.class_prior.unlabelled)[0], interval, sources=sources)

@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from pulens.calibration.recalibration import recalibrate
 from pulens.counts.sample import LABELLED, NEGATIVE, UNLABELLED
 from pulens.errors import InputError, PulensError
+from pulens.inputs.clusters import cluster_codes
 from pulens.inputs.columns import LabelCoding
+from pulens.priors.from_features import folds_for
 from pulens.scenario import DEFAULT_SCENARIO
 
 PREFIT = "prefit"
@@ -84,7 +86,10 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         self.cv = cv
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, **fit_params: Any) -> PUCalibratedClassifier:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
+    ) -> PUCalibratedClassifier:
+        """Fit model and map; ``groups``, one id per row, keeps rows that belong together in one fold."""
         labels = _check_labels(y)
         if sample_weight is not None:
             sample_weight = np.asarray(sample_weight, float)
@@ -97,7 +102,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
             self.estimator_ = self.estimator
             scores, meaning = _scores(self.estimator_, X)
         else:
-            scores, meaning = self._held_out(X, labels, targets, sample_weight, fit_params)
+            scores, meaning = self._held_out(X, labels, targets, sample_weight, groups, fit_params)
             self.estimator_ = clone(self.estimator).fit(X, targets, **_weighted(fit_params, sample_weight))
         self.recalibration_ = recalibrate(
             labels,
@@ -110,6 +115,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
             seed=0 if self.random_state is None else self.random_state,
             folds=FOLDS if sample_weight is None else _folds(labels, scores, sample_weight),
             **({} if sample_weight is None else {"weights": sample_weight}),
+            **({} if groups is None else {"cluster": groups}),
         )
         self.calibration_map_ = self.recalibration_.map
         self.classes_ = np.array([0, 1])
@@ -119,12 +125,13 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         return self
 
     def _held_out(
-        self, X: Any, labels: Any, targets: Any, sample_weight: Any, fit_params: dict[str, Any]
+        self, X: Any, labels: Any, targets: Any, sample_weight: Any, groups: Any, fit_params: dict[str, Any]
     ) -> tuple[Any, str]:
         """Scores of each row by an estimator that was not trained on it."""
-        from sklearn.model_selection import StratifiedKFold, check_cv
+        from sklearn.model_selection import check_cv
         from sklearn.utils import _safe_indexing
 
+        ids = None if groups is None else cluster_codes(groups, "groups")[1]
         if isinstance(self.cv, str | int | np.integer):
             fewest = int(min(np.unique(labels, return_counts=True)[1]))
             if isinstance(self.cv, str) or self.cv < 2 or fewest < self.cv:
@@ -132,12 +139,12 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
                     f"cv must be a whole number of at least 2 folds and at most {fewest}, the rows of the rarest "
                     f"kind, or 'prefit', got {self.cv!r}."
                 )
-            splitter = StratifiedKFold(int(self.cv), shuffle=True, random_state=self.random_state)
+            splitter = folds_for(labels, ids, folds=int(self.cv), seed=self.random_state)
         else:
             splitter = check_cv(self.cv, labels, classifier=True)
         scores = np.full(labels.size, np.nan)
         meaning = "probability"
-        for train, test in splitter.split(X, labels):
+        for train, test in splitter.split(X, labels, ids):
             weights = None if sample_weight is None else sample_weight[train]
             model = clone(self.estimator)
             model.fit(_safe_indexing(X, train), targets[train], **_weighted(fit_params, weights))

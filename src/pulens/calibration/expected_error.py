@@ -9,13 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pulens.calibration._clustered import gaps_of, has_too_few_clusters, times_as_noisy
 from pulens.calibration._gaps import BinGaps, ErrorTerms, error_terms, noise_floor, norm_of
 from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
 from pulens.confidence import check_confidence
 from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval
-from pulens.evidence import Evidence, gather
+from pulens.evidence import Evidence, few_clusters, gather
 from pulens.intervals.construction import Construction, Ends
 from pulens.intervals.kernels.quantiles import one_tail
 from pulens.intervals.kernels.resampling import check_seed
@@ -160,14 +161,17 @@ def error_of_samples(
         over = Interval(*holding(value, min(tried), max(tried)), doubt.own.confidence, "range over the class prior")
         sources["class prior"] = over
         low, high, method = ends_in_doubt(error, doubt, confidence)
-    interval = Interval(*holding(value, low, high), confidence, method)
+    interval: Interval | None = Interval(*holding(value, low, high), confidence, method)
+    if has_too_few_clusters(evidence):
+        interval, sources = None, {}
     rng = np.random.default_rng(check_seed(seed))
     purity = 1 - evidence.label_noise
     maps = [MassMap.of(one.tally.totals, one.assumptions) for one, _ in samples]
     gaps = [BinGaps.of(counted, masses).gap for (_, counted), masses in zip(samples, maps, strict=True)]
     floors = [
         noise_floor(counted, masses, purity, redraws=max(redraws, 1), rng=rng, norm=power)
-        for (_, counted), masses in zip(samples, maps, strict=True)
+        * times_as_noisy(one, counted)
+        for (one, counted), masses in zip(samples, maps, strict=True)
     ]
     counted, masses = samples[0][1], maps[0]
     found = CalibrationError(
@@ -249,7 +253,7 @@ def _mean_error(
     found = []
     for evidence, counted in samples:
         masses = MassMap.of(evidence.tally.totals, evidence.assumptions_at(unlabelled_prior))
-        gaps = BinGaps.of(counted, masses)
+        gaps = gaps_of(evidence, counted, masses, unlabelled_prior)
         terms = error_terms(gaps)
         if norm != 1:
             population = counted.population_mass(masses)
@@ -296,6 +300,7 @@ def _other_norm(gaps: BinGaps, population: Floats, norm: float, quantile: float)
 
 def _notices(found: CalibrationError, evidence: Evidence, counted: BinCounts, masses: MassMap) -> tuple[Notice, ...]:
     notices = [*evidence.class_prior.notices, *notice_of_recovery(evidence.tally, evidence.scenario)]
+    notices += few_clusters(evidence)
     rows = evidence.tally.totals.unlabelled if masses.unlabelled_only else evidence.tally.totals.rows
     if found.binning == "mass" and rows < 2 * found.bins:
         notices.append(

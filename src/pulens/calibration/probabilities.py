@@ -29,8 +29,15 @@ def calibration_evidence(
             "into probabilities first with pulens.calibration.recalibrate(..., method='isotonic', scores_are='rank') "
             "(on the command line: --scores-are rank --fit isotonic)."
         )
-    evidence = gather(labels, scores, **options)
-    return evidence.with_tally(probability_tally(evidence.tally, scores_are))
+    return as_probabilities(gather(labels, scores, **options), scores_are)
+
+
+def as_probabilities(evidence: Evidence, scores_are: str) -> Evidence:
+    """The same rows with scores read as probabilities."""
+    tally, buckets = probability_tally(evidence.tally, scores_are), evidence.buckets
+    if buckets is not None:
+        buckets = buckets.mapped(tally, _logistic if scores_are == "logit" else np.asarray)
+    return evidence.with_tally(tally, buckets)
 
 
 def check_meaning(scores_are: str) -> None:
@@ -56,10 +63,10 @@ def probability_tally(tally: Tally, scores_are: str = "probability") -> Tally:
     return Tally(tally.thresholds.astype(np.float64), tally.labelled, tally.unlabelled, tally.negative)
 
 
-def as_probabilities(scores: Any, scores_are: str = "probability") -> Any:
+def probabilities_of(scores: Any, scores_are: str = "probability") -> Any:
     """Scores of rows as probabilities; those outside [0, 1] are refused by whoever reads them.
 
-    >>> as_probabilities(np.array([0.0]), "logit")
+    >>> probabilities_of(np.array([0.0]), "logit")
     array([0.5])
     """
     check_meaning(scores_are)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,9 @@ from pulens.calibration._likelihood import CannotFitError, held_out_likelihood
 from pulens.calibration._risk import Points
 from pulens.calibration.expected_error import CalibrationError, error_of_samples
 from pulens.calibration.masses import choose_edges, count_bins
-from pulens.calibration.probabilities import check_meaning, mapped_tally, probability_tally
+from pulens.calibration.probabilities import as_probabilities, check_meaning, mapped_tally, probability_tally
 from pulens.calibration.recalibrators import CalibrationMap, Recalibrator, find
+from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError, listed
 from pulens.evidence import Evidence, gather
@@ -133,19 +134,19 @@ def recalibrate(
     check_seed(seed)
     evidence = gather(labels, scores, **options)
     if scores_are == "probability":
-        evidence = evidence.with_tally(probability_tally(evidence.tally))
+        evidence = evidence.with_tally(probability_tally(evidence.tally), evidence.buckets)
     if evidence.tally.totals.labelled < folds and not evidence.tally.is_weighted:
         raise InputError(
             f"{folds} folds need at least {folds} labelled positives, got {evidence.tally.totals.labelled:g}."
         )
     judged: dict[str, Any] = {"binning": binning, "confidence": confidence, "redraws": redraws, "seed": seed}
 
-    def error(tallies: list[Tally]) -> CalibrationError:
-        moved = [evidence.with_tally(tally) for tally in tallies]
+    def error(tallies: list[Tally], buckets: BucketTally | None = None) -> CalibrationError:
+        moved = [evidence.with_tally(tally, buckets) for tally in tallies]
         counted = [count_bins(one.tally, choose_edges(one, binning=binning, bins=bins)) for one in moved]
         return error_of_samples(list(zip(moved, counted, strict=True)), **judged)
 
-    before = None if scores_are == "rank" else error([probability_tally(evidence.tally, scores_are)])
+    before = None if scores_are == "rank" else _before(evidence, scores_are, error)
     candidates = _candidates(method, facts, scores_are)
     held_out = {}
     for name, one in candidates.items():
@@ -161,6 +162,12 @@ def recalibrate(
     after = error(held_out[method])
     fitted = candidates[method].fit(Points.of(evidence), scores_are)
     return Recalibration(method, fitted, before, after, folds, considered)
+
+
+def _before(evidence: Evidence, scores_are: str, error: Callable[..., CalibrationError]) -> CalibrationError:
+    """The error of the scores as they are."""
+    read = as_probabilities(evidence, scores_are)
+    return error([read.tally], read.buckets)
 
 
 def _checked(method: str, scores_are: str, folds: int) -> Recalibrator | None:
@@ -195,9 +202,10 @@ def cross_fitted(
     """The rows of each fold under the scores that a map fitted to the other folds gave them.
 
     The folds must be judged one by one. Added up they flatter: what one fold has too many of the others have too few
-    of, so the gaps of the folds cancel, and for maps with enough freedom the sum is zero whatever the truth.
+    of, so the gaps of the folds cancel, and for maps with enough freedom the sum is zero whatever the truth. Rows that
+    belong together stay together.
     """
-    parts = deal(evidence.tally, folds, rng)
+    parts = deal(evidence.tally, folds, rng) if evidence.buckets is None else deal_buckets(evidence.buckets, folds, rng)
     mapped = []
     for place, part in enumerate(parts):
         rest = [other for where, other in enumerate(parts) if where != place]
@@ -215,6 +223,26 @@ def cross_fitted(
         fitted = facts.fit(Points.of(evidence.with_tally(together)), scores_are)
         mapped.append(mapped_tally(part, fitted(part.thresholds)))
     return mapped
+
+
+def deal_buckets(buckets: BucketTally, folds: int, rng: np.random.Generator) -> list[Tally]:
+    """Deal whole buckets into folds, those with most labelled rows first, each to the fold that has fewest."""
+    order = rng.permutation(len(buckets))
+    order = order[np.argsort(-buckets.totals[order, 0], kind="stable")]
+    held, rows = np.zeros(folds), np.zeros(folds)
+    fold = np.zeros(len(buckets), np.int64)
+    for bucket in order.tolist():
+        fold[bucket] = np.lexsort((rows, held))[0]
+        held[fold[bucket]] += buckets.totals[bucket, 0]
+        rows[fold[bucket]] += buckets.totals[bucket].sum()
+    dealt = []
+    for place in range(folds):
+        whole = buckets.without(np.flatnonzero(fold != place).tolist())
+        here = np.any([kind > 0 for kind in whole.increments()], axis=0)
+        labelled, unlabelled, negative = (kind[here] for kind in whole.increments())
+        known = negative if buckets.tally.has_negatives else None
+        dealt.append(Tally.from_increments(whole.thresholds[here], labelled, unlabelled, known))
+    return dealt
 
 
 def deal(tally: Tally, folds: int, rng: np.random.Generator) -> list[Tally]:

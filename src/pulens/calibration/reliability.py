@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pulens.calibration._clustered import design_effects, has_too_few_clusters
 from pulens.calibration.expected_error import CalibrationError, error_of_bins
 from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
@@ -177,7 +178,9 @@ def reliability_of_bins(
         np.divide(mass, population, out=np.full(counted.bins, np.nan), where=filled) for mass in (positive, promised)
     )
     doubt = PriorDoubt(evidence)
-    low, high = fraction_intervals(counted, doubt, share, confidence=confidence, redraws=redraws, seed=seed)
+    drawn: Any = {"confidence": confidence, "redraws": redraws, "seed": seed}
+    low, high = fraction_intervals(counted, doubt, share, effects=design_effects(evidence, counted), **drawn)
+    known = redraws > 1 and not has_too_few_clusters(evidence)
     method = "redrawn bin rates" + PRIOR_IN_METHOD[doubt.treatment]
     bins = tuple(
         ReliabilityBin(
@@ -189,7 +192,7 @@ def reliability_of_bins(
             float(population[b]),
             float(mean[b]),
             float(share[b]),
-            Interval(float(low[b]), float(high[b]), confidence, method) if filled[b] and redraws > 1 else None,
+            Interval(float(low[b]), float(high[b]), confidence, method) if known and filled[b] else None,
             float(positive[b] - promised[b]),
         )
         for b in range(counted.bins)
@@ -198,20 +201,30 @@ def reliability_of_bins(
 
 
 def fraction_intervals(
-    counted: BinCounts, doubt: PriorDoubt, shares: Floats, *, confidence: float, redraws: int, seed: int
+    counted: BinCounts,
+    doubt: PriorDoubt,
+    shares: Floats,
+    *,
+    confidence: float,
+    redraws: int,
+    seed: int,
+    effects: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """Interval of each bin's share of positives within [0, 1], from redraws of the bin's rates.
 
     ``shares`` are the values, which the intervals hold; the doubt about the class prior enters as everywhere
-    (:mod:`pulens.intervals.policy`): drawn once per redraw for all bins, or a hull over its range.
+    (:mod:`pulens.intervals.policy`): drawn once per redraw for all bins, or a hull over its range. With design
+    ``effects`` (kind, bin), of rows that belong together, so many rows count as one.
     """
     redraws, rng = max(redraws, 1), np.random.default_rng(check_seed(seed))
     counts, place = counted.counts, slice(None)
-    if redraws * counted.bins > _MOST_REDRAWN_BINS:  # bins with the same counts have the same interval
+    # bins with the same counts have the same interval
+    if redraws * counted.bins > _MOST_REDRAWN_BINS and effects is None:
         counts, place = np.unique(counts, axis=1, return_inverse=True)  # type: ignore[assignment]
+    times = np.ones((3, 1)) if effects is None else effects
     rates = [
-        _redraw_rates(inside, total, redraws, rng) if total else np.zeros((redraws, counts.shape[1]))
-        for inside, total in zip(counts, counted.totals, strict=True)
+        _redraw_rates(inside / each, total / each, redraws, rng) if total else np.zeros((redraws, counts.shape[1]))
+        for inside, total, each in zip(counts, counted.totals, times, strict=True)
     ]
     bins = _FractionsOfBins(np.stack(rates), counted.totals, doubt, rng)
     low, high, _ = ends_in_doubt(bins, doubt, confidence, (1 - confidence) / 2)
@@ -268,8 +281,9 @@ class _FractionsOfBins(Construction):
         return np.max([self._at(share).std(axis=0) for share in shares], axis=0)
 
 
-def _redraw_rates(inside: Floats, total: float, redraws: int, rng: np.random.Generator) -> Floats:
+def _redraw_rates(inside: Floats, rows: Any, redraws: int, rng: np.random.Generator) -> Floats:
     """Rates of bins from Jeffreys' law, given their counts."""
+    total = np.broadcast_to(rows, inside.shape)
     many = (inside > _NORMAL_FROM) & (total - inside > _NORMAL_FROM)
     rates = np.empty((redraws, inside.size))
     alpha, beta = inside + 0.5, np.maximum(total - inside, 0.0) + 0.5
@@ -277,7 +291,7 @@ def _redraw_rates(inside: Floats, total: float, redraws: int, rng: np.random.Gen
         rates[:, ~many] = rng.beta(alpha[~many], beta[~many], (redraws, int((~many).sum())))
     if many.any():  # thousands of rows: the law is normal to within a part in a thousand, and much cheaper to draw
         mean = alpha[many] / (alpha[many] + beta[many])
-        deviation = np.sqrt(mean * (1 - mean) / (total + 2))
+        deviation = np.sqrt(mean * (1 - mean) / (total[many] + 2))
         rates[:, many] = mean + deviation * rng.standard_normal((redraws, int(many.sum())))
     return rates
 

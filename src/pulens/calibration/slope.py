@@ -8,14 +8,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pulens.calibration._clustered import student_factor
 from pulens.calibration._likelihood import CannotFitError, check_spread, fit_logistic, logits_of
 from pulens.calibration._risk import Points
 from pulens.calibration.probabilities import calibration_evidence
 from pulens.errors import listed
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence, gather
+from pulens.intervals.kernels.jackknife import LeftOut, jackknife_error
+from pulens.intervals.kernels.redraws import compress
 from pulens.intervals.normal import normal_interval
 from pulens.intervals.prior_doubt import PriorDoubt
+from pulens.intervals.prior_draws import PriorDraws
 from pulens.keywords import hands_on
 
 
@@ -56,15 +60,43 @@ def calibration_slope(
         return fits[prior]
 
     answers = []
+    times = _times_as_wide(evidence, line_at(evidence.class_prior.unlabelled)[1], confidence)
     for place, name in enumerate(("calibration_intercept", "calibration_slope")):
 
         def at(prior: float, place: int = place) -> tuple[float, float]:
             theta, covariance = line_at(prior)
-            return float(theta[place]), math.sqrt(covariance[place, place])
+            return float(theta[place]), math.sqrt(covariance[place, place]) * times[place]
 
+        if math.isnan(times[place]):
+            answers.append(Estimate(name, at(evidence.class_prior.unlabelled)[0]))
+            continue
         interval, sources = normal_interval(doubt, at, confidence)
         answers.append(Estimate(name, at(evidence.class_prior.unlabelled)[0], interval, sources=sources))
     return CalibrationLine(*answers)
+
+
+def _times_as_wide(evidence: Evidence, covariance: Any, confidence: float) -> tuple[float, float]:
+    """How many times as wide as for independent rows the intervals are: the line is fitted without each bucket."""
+    buckets = evidence.buckets
+    if buckets is None:
+        return 1.0, 1.0
+    factor = student_factor(evidence, confidence)
+    if math.isnan(factor):
+        return math.nan, math.nan
+    thresholds = compress(buckets.without([])).thresholds
+    draws, found = PriorDraws(evidence), []
+    left = LeftOut.of(buckets, thresholds)
+    own = evidence.class_prior.unlabelled
+    priors = np.broadcast_to(draws.priors(own, np.zeros(len(left.totals)), left.kinds), len(left.totals))
+    for tally, prior in zip(left.tallies(thresholds), priors.tolist(), strict=True):
+        moved = replace(evidence.with_tally(tally), class_prior=replace(evidence.class_prior, unlabelled=prior))
+        try:
+            found.append(_line(moved)[0])
+        except CannotFitError:  # without this bucket there is no line
+            found.append([math.nan, math.nan])
+    errors = jackknife_error(np.array(found))
+    one, two = (float(error) / math.sqrt(covariance[place, place]) * factor for place, error in enumerate(errors))
+    return one, two
 
 
 def _line(evidence: Evidence) -> tuple[Any, Any]:

@@ -131,6 +131,18 @@ def _column_options() -> list[Callable[[Any], Any]]:
     ]
 
 
+def cluster_option(command: Command) -> Command:
+    """Which rows belong together."""
+    option = click.option(
+        "--cluster",
+        metavar="COLUMN",
+        shell_complete=complete_column,
+        help="Column that says which rows belong together (a patient, a customer, a query): intervals then allow for "
+        "rows that are alike.",
+    )
+    return option(command)
+
+
 def table_options(command: Command) -> Command:
     """Which rows of a database or of large files."""
     options = [

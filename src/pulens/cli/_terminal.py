@@ -54,6 +54,7 @@ def _show_head(summary: Summary, console: Console) -> None:
     head.add_column(overflow="fold")
     for title, text in (
         ("rows", summary.counts),
+        *([("clusters", summary.clusters)] if summary.clusters else []),
         ("prior", summary.class_prior),
         ("about", summary.population),
         *([("labels", summary.scenario)] if summary.scenario else []),

@@ -13,6 +13,7 @@ from pulens.cli._options import (
     Number,
     assumption_options,
     audit_options,
+    cluster_option,
     engine_arguments,
     engine_options,
     files_read,
@@ -41,6 +42,7 @@ METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
 @click.argument("file", shell_complete=complete_file)
 @reading_options
 @engine_options
+@cluster_option
 @assumption_options
 @audit_options
 @review_options
@@ -170,7 +172,7 @@ def _reviewed(
     file: str, given: dict[str, Any], scores_are: str, confidence: float
 ) -> tuple[Any, dict[str, Any], ReviewedReliability | None, ClassPrior | None]:
     """The rows to count, how to read them, what the checked ones say of the promises, the class prior they settle."""
-    from pulens.calibration.probabilities import as_probabilities
+    from pulens.calibration.probabilities import probabilities_of
     from pulens.calibration.reviewed import reviewed_reliability
     from pulens.counts.tally import Tally
     from pulens.doors.reviews import Reviewed, ReviewsAsked, row_reviews
@@ -178,14 +180,17 @@ def _reviewed(
 
     asked = ReviewsAsked(**review_arguments(given))
     if asked.is_silent:
-        return file, {**reading_arguments(given), **engine_arguments(given)}, None, None
+        clusters = {} if given["cluster"] is None else {"cluster": given["cluster"]}
+        return file, {**reading_arguments(given), **engine_arguments(given), **clusters}, None, None
+    if given["cluster"] is not None:
+        raise PulensError("checked rows have no intervals yet for rows that belong together: leave --cluster out.")
     if scores_are == "rank":
         raise PulensError("checked rows judge probabilities; scores that only rank promise nothing.")
     reading = Reading(**reading_arguments(given), **engine_arguments(given))
     rows = row_reviews(file, None, reading, asked, scenario=given["scenario"])
     tally = Tally.from_arrays(rows.labels, rows.scores)
     prior = Reviewed(tally=tally, confidence=confidence, seed=0, rows=rows).prior_of_audit
-    promised = as_probabilities(rows.scores, scores_are)
+    promised = probabilities_of(rows.scores, scores_are)
     return tally, {}, reviewed_reliability(rows, promised, confidence=confidence), prior
 
 
@@ -267,6 +272,11 @@ def _answer(evidence: Any, found: dict[str, Any], reviewed: ReviewedReliability 
         "label_noise": evidence.label_noise,
         "counts": {"labelled": labelled, "unlabelled": unlabelled, "known_negative": negative},
     }
+    from pulens.doors.clustering import Clustering
+
+    clustering = Clustering.of(evidence)
+    if clustering is not None:
+        answer["clusters"] = clustering.to_dict()
     if "reliability" in found:
         answer["reliability"] = found["reliability"].to_dict()
         answer |= {one.metric: one.to_dict() for one in found["others"]}
@@ -278,6 +288,7 @@ def _answer(evidence: Any, found: dict[str, Any], reviewed: ReviewedReliability 
 def _show(evidence: Any, found: dict[str, Any], console: Console) -> None:
     from rich.markup import escape
 
+    from pulens.doors.clustering import Clustering
     from pulens.report.words import scenario_words
 
     labelled, unlabelled, negative = evidence.tally.totals
@@ -285,6 +296,7 @@ def _show(evidence: Any, found: dict[str, Any], console: Console) -> None:
     rows = f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({evidence.scenario})"
     for title, text in (
         ("rows", rows),
+        *([("clusters", str(clustering))] if (clustering := Clustering.of(evidence)) is not None else []),
         ("prior", str(evidence.class_prior)),
         ("about", evidence.target_population),
         ("labels", scenario_words(evidence.scenario, "command")),

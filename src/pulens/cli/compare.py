@@ -11,6 +11,7 @@ from pulens.cli._complete import complete_file
 from pulens.cli._options import (
     assumption_options,
     audit_options,
+    cluster_option,
     files_read,
     interval_options,
     many_scores_options,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     "Column of a model's scores; give it once for each model. Default for a joint tally: all of its scores."
 )
 @table_options
+@cluster_option
 @assumption_options
 @audit_options
 @review_options
@@ -81,7 +83,7 @@ def command(
     assumed = ("class_prior", "unlabelled_prior", "label_noise", "scenario", "audit", "combine")
     names = (*assumed, "confidence", "redraws", "seed")
     reading = reading_arguments({**given, "score": list(score) or None})
-    reading |= {name: given[name] for name in ("table", "where")}
+    reading |= {name: given[name] for name in ("table", "where", "cluster")}
     if not score and not is_tally_file(file):
         raise PulensError("name each model's column of scores with --score: --score a --score b.")
     within = cell_arguments(given, given["class_prior"])

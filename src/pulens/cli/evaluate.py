@@ -12,6 +12,7 @@ from pulens.cli._options import (
     Number,
     assumption_options,
     audit_options,
+    cluster_option,
     engine_arguments,
     engine_options,
     files_read,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 @click.argument("file", shell_complete=complete_file)
 @reading_options
 @engine_options
+@cluster_option
 @segment_options
 @cell_options
 @assumption_options
@@ -107,6 +109,7 @@ def command(
       pulens evaluate duckdb:///scores.db --table t --where "day > '2024-01-01'" --group-by country --class-prior 0.1
       pulens evaluate scores.csv --group-by sex --gaps recall --threshold 0.4 --html gaps.html
       pulens evaluate visits.csv --within clinic --class-prior 0.1
+      pulens evaluate visits.csv --class-prior 0.1 --cluster patient
       cat scores.csv | pulens evaluate - --class-prior 0.1 --json -
     """
     from pulens.cli._output import page_title, working, write_answers
@@ -133,6 +136,7 @@ def command(
         **cell_arguments(given, class_prior),
         **reading_arguments(given),
         **engine_arguments(given),
+        **({} if given["cluster"] is None else {"cluster": given["cluster"]}),
     }
     by_segment = {
         "gaps": gaps,

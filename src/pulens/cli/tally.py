@@ -6,7 +6,13 @@ from typing import Any
 
 import click
 
-from pulens.cli._options import engine_arguments, engine_options, many_scores_options, reading_arguments
+from pulens.cli._options import (
+    cluster_option,
+    engine_arguments,
+    engine_options,
+    many_scores_options,
+    reading_arguments,
+)
 from pulens.errors import PulensError
 
 
@@ -18,7 +24,8 @@ from pulens.errors import PulensError
     "needs them.  [default: score]"
 )
 @engine_options
-def command(source: str, out: str, score: tuple[str, ...], **given: Any) -> None:
+@cluster_option
+def command(source: str, out: str, score: tuple[str, ...], cluster: str | None, **given: Any) -> None:
     """Count the rows of SOURCE into a small file that can be merged and evaluated later.
 
     SOURCE is whatever `pulens evaluate` takes: a file, a folder or glob of files, a database. Several scores make a
@@ -32,9 +39,10 @@ def command(source: str, out: str, score: tuple[str, ...], **given: Any) -> None
       pulens evaluate week.tally --class-prior 0.1
       pulens tally scores.csv --score model_a --score model_b -o models.tally
       pulens compare models.tally --class-prior 0.1
+      pulens tally visits.parquet --cluster patient -o monday.tally
     """
     from pulens.cli._write import check_targets
-    from pulens.inputs import read_joint, read_tally
+    from pulens.inputs import read_buckets, read_joint, read_tally
     from pulens.inputs.addresses import shown_address
     from pulens.inputs.tally_files import TallyFile, write_tally_file
 
@@ -44,6 +52,14 @@ def command(source: str, out: str, score: tuple[str, ...], **given: Any) -> None
     arguments = {**reading_arguments({**given, "score": columns}), **engine_arguments(given)}
     if is_joint and arguments.pop("tolerance") is not None:
         raise PulensError("--tolerance bins one score; a joint tally of several keeps every combination of scores.")
-    counted = (read_joint if is_joint else read_tally)(source, allow_one_kind=True, **arguments)
+    read: Any = read_joint if is_joint else read_tally
+    if cluster is not None:
+        if is_joint:
+            raise PulensError(
+                "--cluster counts the rows of one score; name one with --score. pulens compare takes the rows "
+                "themselves with --cluster."
+            )
+        read, arguments["cluster"] = read_buckets, cluster
+    counted = read(source, allow_one_kind=True, **arguments)
     write_tally_file(out, TallyFile.of(counted, source=shown_address(source), **arguments))
     click.echo(f"{out}: {counted}")

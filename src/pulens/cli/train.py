@@ -54,6 +54,12 @@ from pulens.scenario import DEFAULT_SCENARIO, Scenario
     show_default=True,
     help="Where chance starts; the same gives the same.",
 )
+@click.option(
+    "--cluster",
+    metavar="COLUMN",
+    help="Column that says which rows belong together (a patient, a customer): no feature, and never split where an "
+    "estimated class prior needs scores out of fold.",
+)
 @click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
 @click.option("--format", type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow"]), help="File format.")
 @click.option("--delimiter", help="Field separator of a CSV file, when it is not a comma.")
@@ -88,11 +94,12 @@ def command(file: str, method: str, out: str, **given: Any) -> None:
     _check_folder(out, facts)  # better now than after an hour of training
     _check_columns(given["label"], given["features"], given["drop"])
     learner = learner_class(**read_settings(learner_class, given))
+    cluster = given["cluster"]
     table = read_features(
         file,
         features=given["features"] or None,
         label=given["label"],
-        drop=given["drop"],
+        drop=(*given["drop"], *([] if cluster is None else [cluster])),
         coding=LabelCoding(given["positive"] or None),
         format=given["format"],
         delimiter=given["delimiter"],
@@ -100,6 +107,8 @@ def command(file: str, method: str, out: str, **given: Any) -> None:
     assert table.labels is not None
     labelled = int((table.labels == 1).sum())
     _check_labelled(labelled, len(table.labels), file, given)
+    if cluster is not None and isinstance(getattr(learner, "class_prior", None), str):
+        _estimate_with_clusters(learner, table, file, given)
     with _plainly_warned():
         learner.fit(table.values, table.labels)
     if hasattr(learner, "network_"):
@@ -111,6 +120,17 @@ def command(file: str, method: str, out: str, **given: Any) -> None:
         f"{type(learner).__name__} learned from {labelled:,} labelled and {len(table.labels) - labelled:,} unlabelled "
         f"rows with {len(table.names):,} features{_kept(learner)}. Written to {folder}."
     )
+
+
+def _estimate_with_clusters(learner: Any, table: Any, file: str, given: dict[str, Any]) -> None:
+    """Settle a class prior that is to be estimated, from scores of models that saw no row of the same cluster."""
+    from pulens.inputs.features import read_clusters
+    from pulens.learners.base.prior import check_estimator_name, estimated_class_prior
+
+    groups = read_clusters(file, given["cluster"], format=given["format"], delimiter=given["delimiter"])
+    method = check_estimator_name(learner.class_prior)
+    told: dict[str, Any] = {"method": method, "groups": groups}
+    learner.class_prior = estimated_class_prior(table.values, table.labels, given["scenario"], given["seed"], **told)
 
 
 @contextmanager

@@ -11,9 +11,10 @@ from pulens.comparison.order import Order
 from pulens.comparison.paired import Difference
 from pulens.comparison.reviewed import ReviewedComparison
 from pulens.counts.tally import Totals
+from pulens.doors.clustering import Clustering
 from pulens.errors import listed
 from pulens.estimate import Estimate
-from pulens.evidence import Evidence
+from pulens.evidence import Evidence, few_clusters
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.notice import Notice, Severity, worst_first
@@ -44,6 +45,11 @@ class Comparison:
         return self.evidence.tally.totals
 
     @property
+    def clusters(self) -> Clustering | None:
+        """How many clusters the rows belong to; ``None`` if none were named."""
+        return Clustering.of(self.evidence)
+
+    @property
     def class_prior(self) -> ClassPrior:
         return self.evidence.class_prior
 
@@ -63,7 +69,7 @@ class Comparison:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What to know before using the numbers, worst first."""
-        found = self.class_prior.notices
+        found = (*self.class_prior.notices, *few_clusters(self.evidence))
         if self.contradicted:
             found = (Notice(Severity.SERIOUS, "labels-not-random", contradiction(self)), *found)
         return worst_first(found)
@@ -138,6 +144,7 @@ class Comparison:
             **({"within": list(self.within)} if self.within else {}),
             "confidence": self.confidence,
             "redraws": self.redraws,
+            "clusters": None if self.clusters is None else self.clusters.to_dict(),
             "warnings": [str(notice) for notice in self.notices],
             "counts": {"labelled": labelled, "unlabelled": unlabelled, "known_negative": negative},
             "metrics": {
@@ -193,6 +200,11 @@ def _turned(pair: Difference) -> Difference:
     )
 
 
+def _how_likely(comparison: Comparison, probability: float) -> str:
+    """Rows that belong together are not redrawn."""
+    return f"in {probability:.0%} of the redraws" if comparison.clusters is None else f"with chance {probability:.0%}"
+
+
 def contradiction(comparison: Comparison) -> str:
     """What the scores say against the class prior and random labels, and what that means for differences."""
     return (
@@ -225,7 +237,7 @@ def _verdict(comparison: Comparison, named: str | None) -> str:
         return (
             f"The data cannot tell {best} from {others}: {metric} differs{example} by {pair.value:+.4f} "
             f"({comparison.confidence:.0%} interval {pair.interval.low:+.4f} to {pair.interval.high:+.4f}); "  # type: ignore[union-attr]
-            f"{best} leads in {pair.probability:.0%} of the redraws."
+            f"{best} leads {_how_likely(comparison, pair.probability)}."
         )
     runner_up = min(
         (comparison.difference(best, other) for other in comparison.models if other != best),

@@ -125,7 +125,7 @@ def read_models(source: Any, scores: Any, **reading: Any) -> JointCounts:
     if scores is None and (columns is not None or isinstance(source, Tally | JointTally) or is_tally_file(source)):
         if columns is not None:
             columns = [columns] if isinstance(columns, str) else list(columns)
-            _check_models(columns)
+            check_models(columns)
         return JointCounts.of(read_joint(source, score=columns, **reading))
     raise PulensError(
         'give labels and a mapping of scores, such as {"a": scores_a, "b": scores_b}, or a table or file with '
@@ -146,13 +146,13 @@ def _from_arrays(
             "models cannot be compared on weighted rows: the redraw takes every row for one observation. Leave the "
             "weights out, or repeat the rows."
         )
-    _check_models([str(name) for name in scores])
+    check_models([str(name) for name in scores])
     samples = {str(name): read_sample(labels, values, **reading) for name, values in scores.items()}
     common = next(iter(samples.values())).labels
     return JointTally.from_rows({name: sample.scores for name, sample in samples.items()}, common)
 
 
-def _check_models(names: Sequence[str]) -> None:
+def check_models(names: Sequence[str]) -> None:
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise PulensError(f"the score column {repeated[0]!r} is named twice; a model has nothing to win over itself.")

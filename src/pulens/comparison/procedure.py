@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from pulens.comparison.answer import Comparison
+from pulens.comparison.clustered import ClusteredModels, differences_of_clusters, read_clustered_models
 from pulens.comparison.joint import JointCounts, read_models
 from pulens.comparison.order import Order, largest_credible_prior, order_by_prior
 from pulens.comparison.paired import Difference, DifferenceOfRedraws, holm, two_sided_p
 from pulens.comparison.reviewed import reviewed_comparison
 from pulens.counts.tally import Tally
-from pulens.doors.evaluate import refuse_without_cells
+from pulens.doors.evaluate import refuse_clusters_beside, refuse_without_cells
 from pulens.doors.reviews import ReviewsAsked
 from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
@@ -49,7 +50,7 @@ PRIORS_TRACED = 65  # when the order is traced
 class _Asked:
     """What is to be compared: metrics by name, a threshold for each model, the assumptions."""
 
-    rows: JointCounts
+    rows: JointCounts | ClusteredModels
     metrics: Mapping[str, Metric]
     thresholds: Mapping[str, float]
     evidence: Evidence  # of the first model: counts differ between models, but not the numbers of rows
@@ -67,6 +68,13 @@ class _Asked:
         threshold = self.thresholds[model] if metric.needs_threshold else None
         # not clipped: two models beyond the possible still have an order
         return raw_value(metric, tally, evidence.assumptions_at(float(prior)), threshold)
+
+    def evidences(self, tallies: Sequence[Tally]) -> dict[str, Evidence]:
+        """Of each model, with the class prior that all share."""
+        rows = self.rows
+        buckets = rows.buckets if isinstance(rows, ClusteredModels) else (None,) * len(tallies)
+        each = zip(rows.names, tallies, buckets, strict=True)
+        return {name: self.evidence.with_tally(tally, held) for name, tally, held in each}
 
     @property
     def middle(self) -> float:
@@ -105,7 +113,7 @@ class _Asked:
         return [float(share) for share in np.maximum(np.broadcast_to(shares, (size,)), least)]
 
 
-@hands_on(ROWS, ("table", "where"))
+@hands_on(ROWS, ("table", "where", "cluster"))
 def compare(
     labels: Any,
     scores: Any = None,
@@ -153,6 +161,9 @@ def compare(
         Of the intervals: their level, how often the rows are redrawn, and the random numbers.
     labelled_within, split
         As in :func:`pulens.evaluate`: labels are random within cells only. Rows must be in memory, or in a plain file.
+    cluster
+        Which rows belong together, as in :func:`pulens.evaluate`: differences are then found without each bucket of
+        clusters in turn, and nothing is redrawn.
 
     >>> rng = np.random.default_rng(0)
     >>> labels = np.repeat([1, 0], [200, 1000])
@@ -168,6 +179,10 @@ def compare(
     checked = ReviewsAsked(
         reviews=reviews, reviewed_above=reviewed_above, reviewed_below_share=reviewed_below_share, id=id
     )
+    if reading.get("cluster") is None:
+        reading.pop("cluster", None)
+    else:
+        refuse_clusters_beside(labelled_within=labelled_within, reviews=None if checked.is_silent else checked)
     chosen = _metrics(metrics, has_threshold=threshold is not None)
     if labelled_within is not None:
         from pulens.comparison.within import compare_within
@@ -177,7 +192,8 @@ def compare(
         at = partial(_thresholds, threshold, metrics=metrics)
         return compare_within(labels, scores, labelled_within, question, chosen, at, split, reading)
     refuse_without_cells(question, split)
-    rows = read_models(labels, scores, **reading)
+    rows: JointCounts | ClusteredModels
+    rows = (read_models if "cluster" not in reading else read_clustered_models)(labels, scores, **reading)
     reviewed = reviewed_comparison(
         labels,
         scores,
@@ -190,7 +206,24 @@ def compare(
     )
     question = _with_prior(question, chosen, None if reviewed is None else reviewed.class_prior)
     tallies = rows.tallies()
-    asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, metrics), _evidence(tallies, question))
+    asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, metrics), _evidence(rows, question))
+    found = (_by_redraws if isinstance(rows, JointCounts) else _by_clusters)(asked, tallies, resampling)
+    return Comparison(
+        rows.names,
+        asked.evidence,
+        resampling,
+        _estimates(asked, tallies, resampling),
+        FrozenMapping(found),
+        FrozenMapping({n: _order(asked, n, tallies) for n in chosen}),
+        FrozenMapping({n: metric.higher_is_better for n, metric in chosen.items()}),
+        reviewed,
+    )
+
+
+def _by_redraws(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) -> dict[str, tuple[Difference, ...]]:
+    """The differences of all pairs from joint redraws of the rows."""
+    rows, chosen = asked.rows, asked.metrics
+    assert isinstance(rows, JointCounts)
     observed = _measure(asked, tallies)
     drawn: dict[str, list[Floats]] = {name: [] for name in chosen}
     generator = np.random.default_rng(resampling.seed)
@@ -199,16 +232,16 @@ def compare(
         for name, found in _measure(asked, redrawn, prior).items():
             drawn[name].append(found)
     moved = {name: np.array(found) for name, found in drawn.items()}  # redraw, prior, model
-    return Comparison(
-        rows.names,
-        asked.evidence,
-        resampling,
-        _estimates(asked, tallies, resampling),
-        FrozenMapping({n: differences(asked, n, observed[n], moved[n], confidence) for n in chosen}),
-        FrozenMapping({n: _order(asked, n, tallies) for n in chosen}),
-        FrozenMapping({n: metric.higher_is_better for n, metric in chosen.items()}),
-        reviewed,
-    )
+    return {n: differences(asked, n, observed[n], moved[n], resampling.confidence) for n in chosen}
+
+
+def _by_clusters(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) -> dict[str, tuple[Difference, ...]]:
+    """The differences of all pairs without each bucket of clusters."""
+    evidences = asked.evidences(tallies)
+    return {
+        name: differences_of_clusters(name, metric, evidences, asked.thresholds, asked.doubt(metric), resampling)
+        for name, metric in asked.metrics.items()
+    }
 
 
 def _with_prior(question: Question, chosen: Mapping[str, Metric], audited: ClassPrior | None) -> Question:
@@ -221,8 +254,13 @@ def _with_prior(question: Question, chosen: Mapping[str, Metric], audited: Class
     return replace(question, unlabelled_prior=NOT_USED) if unused else question
 
 
-def _evidence(tallies: Sequence[Tally], question: Question) -> Evidence:
+def _evidence(rows: JointCounts | ClusteredModels, question: Question) -> Evidence:
     """One class prior for all models: given, audited, or the lowest of the estimates from each model's scores."""
+    if isinstance(rows, ClusteredModels):
+        settled = [question.settle_buckets(counted) for counted in rows.buckets]
+        lowest = min(settled, key=lambda found: found.class_prior.unlabelled)
+        return lowest.with_tally(rows.buckets[0].tally, rows.buckets[0])
+    tallies = rows.tallies()
     settled = [question.settle(tally) for tally in tallies]
     return min(settled, key=lambda found: found.class_prior.unlabelled).with_tally(tallies[0])
 
@@ -270,7 +308,7 @@ def _measure(asked: _Asked, tallies: Sequence[Tally], drawn: float | None = None
 
 def _estimates(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) -> Mapping[str, Mapping[str, Estimate]]:
     """Each model's metrics as :func:`pulens.evaluate` gives them, with the class prior that all models share."""
-    evidences = {name: asked.evidence.with_tally(tally) for name, tally in zip(asked.rows.names, tallies, strict=True)}
+    evidences = asked.evidences(tallies)
     doubts = {name: Doubts(evidence, resampling) for name, evidence in evidences.items()}
     contradictions = {name: find_contradiction(evidence) for name, evidence in evidences.items()}
 

@@ -355,6 +355,11 @@ def bounds(
             f"bounds hold for clean labels only, got label_noise={evidence.label_noise:g}: every labelled row counts "
             "as a positive in them. pulens.evaluate allows for noise."
         )
+    if evidence.buckets is not None:
+        raise AssumptionError(
+            "bounds rest on bands of ranks that take rows for independent, and these were counted by cluster. Leave "
+            "cluster= (--cluster) out, or the bounds; pulens.evaluate allows for rows that belong together."
+        )
     kinds = {"positives": ("labelled",), "negatives": ("negative",), "tighter": ("labelled", "negative")}[approach]
     for kind in kinds:
         if not getattr(evidence.tally.totals, kind):

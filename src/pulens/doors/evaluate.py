@@ -17,6 +17,7 @@ from pulens.cells import CellDoubts, CellEvidence, CellTable, cell_notices, cell
 from pulens.counts.tally import Tally
 from pulens.diagnostics import chosen_threshold, diagnose, hardly_known, impossible_areas, impossible_rate
 from pulens.doors.bounds import Bounds, bounds
+from pulens.doors.clustering import Clustering
 from pulens.doors.other_scenario import OtherScenario, other_scenario
 from pulens.doors.reviews import Reviewed, ReviewsAsked, contradiction, fixed_threshold, reviewed
 from pulens.doors.sensitivity import Direction, Robustness, Sensitivity, robustness, sensitivity, sensitivity_curve
@@ -30,7 +31,7 @@ from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
 from pulens.keywords import check_keywords, hands_on
 from pulens.metrics import METRICS, find, in_reading_order
 from pulens.metrics.parts.binning import binning_notices
-from pulens.metrics.parts.measure import check_threshold, estimate
+from pulens.metrics.parts.measure import check_threshold, estimate, value
 from pulens.metrics.parts.possible_worlds import (
     DEFAULT_MULTIPLE,
     Contradiction,
@@ -143,6 +144,22 @@ class Evaluation:
     def threshold_interval(self) -> Interval | None:
         """How far the threshold would move if it were chosen on other such rows; ``None`` if it was given."""
         return None if self._doubts is None else self._doubts.of_threshold()
+
+    @cached_property
+    def clusters(self) -> Clustering | None:
+        """Of rows that belong together: how many clusters, and what they cost the first metric; otherwise ``None``."""
+        if self.evidence.buckets is None:
+            return None
+        first = next(iter(self.estimates))
+        effect = None
+        if isinstance(self._doubts, Doubts):
+            metric, tally = METRICS[first], self.tally
+
+            def at(prior: float) -> float:
+                return value(metric, tally, self.evidence.assumptions_at(prior), self.threshold)
+
+            effect = self._doubts.design_effect(metric, self.threshold, at)
+        return Clustering.of(self.evidence, first, effect)
 
     @cached_property
     def _doubts(self) -> Doubts | CellDoubts | None:
@@ -318,6 +335,7 @@ class Evaluation:
                 "known_negative": negative,
                 "distinct_scores": len(self.tally),
             },
+            "clusters": None if self.clusters is None else self.clusters.to_dict(),
             "labelling": None if self.labelling is None else self.labelling.to_dict(),
             "threshold": self.threshold if math.isfinite(self.threshold) else None,
             "threshold_choice": self.threshold_choice,
@@ -427,6 +445,9 @@ def evaluate(
         Rows with ``score >= threshold`` are predicted positive. By default the threshold with the best recovered F1.
     weights
         How many rows each row stands for.
+    cluster
+        Which rows belong together: the column of a patient, a customer, a query, or one id per row beside arrays.
+        Intervals then allow for rows that are alike (:mod:`pulens.intervals.clustered`); values stay as they are.
     confidence
         Level of the intervals; ``None`` for none.
     redraws, seed
@@ -471,6 +492,8 @@ def evaluate(
     asked = ReviewsAsked(
         reviews=reviews, reviewed_above=reviewed_above, reviewed_below_share=reviewed_below_share, id=id
     )
+    if said.cluster is not None:
+        refuse_clusters_beside(labelled_within=labelled_within, reviews=None if asked.is_silent else asked)
     if labelled_within is not None:
         from pulens.doors.within import evaluate_within
 
@@ -512,6 +535,16 @@ def _checked_rows(
     return reviewed(
         labels, scores, reading, asked, scenario=question.scenario, confidence=confidence, seed=question.seed
     )
+
+
+def refuse_clusters_beside(**said: Any) -> None:
+    """Rows that belong together have no intervals yet within cells, nor beside checked rows."""
+    for name, given in said.items():
+        if given is not None:
+            raise AssumptionError(
+                f"cluster= says which rows belong together, and there are no intervals yet that allow for it beside "
+                f"{name}=: give one of them."
+            )
 
 
 def refuse_without_cells(question: Question, split: str | None) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.buckets import BucketTally
 from pulens.counts.tallies import Tallies
 from pulens.counts.tally import Tally
 from pulens.doors.evaluate import Evaluation, best_threshold, evaluate
@@ -23,8 +24,9 @@ from pulens.doors.segment_priors import PriorSource, SegmentPriors, refuse_besid
 from pulens.errors import InputError, PulensError
 from pulens.estimate import Estimate
 from pulens.evidence import ASSUMED, Evidence, Question
+from pulens.evidence.clustered_prior import allowing_for_clusters
 from pulens.inputs import read_tallies
-from pulens.inputs.tallies import read_constants
+from pulens.inputs.tallies import read_bucket_tallies, read_constants
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.keywords import hands_on
 from pulens.metrics import find, leading
@@ -355,15 +357,22 @@ def evaluate_by(
         reading = {name: value for name, value in options.items() if name in _READ_HERE}
         column: Any = read_constants(source, group_by=group_by, column=class_prior_column, **reading)
         question = replace(question, class_prior=column)
-    counted = read_tallies(source, group_by=group_by, bin_errors=_errors_of_bins(question), **options)
+    cluster = options.pop("cluster", None)
+    buckets: dict[Any, BucketTally] = {}
+    if cluster is None:
+        counted = read_tallies(source, group_by=group_by, bin_errors=_errors_of_bins(question), **options)
+    else:
+        told: Any = {"group_by": group_by, "cluster": cluster, "bin_errors": _errors_of_bins(question)}
+        buckets = read_bucket_tallies(source, **told, **options)
+        counted = {segment: one.tally for segment, one in buckets.items()}
     tallies = Tallies.of(counted)
     settled = settle(tallies, question, same_prior=same_prior)
-    together = threshold != "each" and covers(names) and not one_by_one
+    together = threshold != "each" and covers(names) and not one_by_one and cluster is None
     known = _Known.of(tallies, settled, together=together)
-    wanted = _Wanted(names, question.resampling, multiple, *_chosen_threshold(known, threshold))
-    told = _Told(progress, int(known.kept.sum()))
-    answers = _found_together(known, wanted, told)
-    found = _found_alone(known, wanted, answers, told)
+    wanted = _Wanted(names, question.resampling, multiple, *_chosen_threshold(known, threshold), buckets)
+    heard = _Told(progress, int(known.kept.sum()))
+    answers = None if buckets else _found_together(known, wanted, heard)
+    found = _found_alone(known, wanted, answers, heard)
     if not found:
         raise InputError(
             f"none of the {len(known.skipped)} segments of {group_by!r} can be evaluated; the first: "
@@ -461,6 +470,19 @@ class _Wanted:
     multiple: float
     common: float | None
     chose: NDArray[np.bool_]
+    buckets: Mapping[Any, BucketTally]  # of rows that belong together
+
+    def with_clusters(self, segment: Any, evidence: Evidence, settled: SegmentPriors) -> Evidence:
+        """The evidence of a segment with its rows by bucket of clusters, where some belong together."""
+        counted = self.buckets.get(segment)
+        if counted is None:
+            return evidence
+        found = replace(evidence, buckets=counted)
+
+        def estimated(tally: Tally) -> ClassPrior:
+            return settled.evidence(segment, tally).class_prior
+
+        return replace(found, class_prior=allowing_for_clusters(found, counted, estimated))
 
     def evaluation(self, place: int, evidence: Evidence) -> Evaluation:
         if self.common is None:
@@ -508,6 +530,7 @@ def _found_alone(known: _Known, wanted: _Wanted, answers: Answers | None, told: 
             continue
         try:
             evidence = known.evidences.pop(segment, None) or known.settled.evidence(segment, known.tallies.at(place))
+            evidence = wanted.with_clusters(segment, evidence, known.settled)
             evaluation = wanted.evaluation(place, evidence)
             found[segment] = _segment(segment, evaluation, known.settled.source(evidence.class_prior), wanted.names)
         except PulensError as error:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
+from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
 from pulens.priors import ClassPrior
 from pulens.recovery import Recovery
@@ -27,6 +28,7 @@ class Evidence:
     label_noise: float = 0.0
     scenario: Scenario = Scenario.SINGLE_SET
     prior_held: Literal["unlabelled", "population", "frequency"] = "unlabelled"
+    buckets: BucketTally | None = None  # the same rows by bucket of clusters, where some belong together
 
     @cached_property
     def assumptions(self) -> Assumptions:
@@ -61,9 +63,9 @@ class Evidence:
     def target_population(self) -> str:
         return self.recovery.target_population
 
-    def with_tally(self, tally: Tally) -> Evidence:
+    def with_tally(self, tally: Tally, buckets: BucketTally | None = None) -> Evidence:
         """The same assumptions about other counts, such as a redrawn tally."""
-        return replace(self, tally=tally)
+        return replace(self, tally=tally, buckets=buckets)
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels in a copy or a pickle: what was given, not what was derived from it."""

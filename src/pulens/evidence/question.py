@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
 from pulens.errors import InputError
+from pulens.evidence.clustered_prior import allowing_for_clusters
 from pulens.evidence.evidence import Evidence
 from pulens.evidence.settling import settle_class_prior
-from pulens.inputs import Reading, read_tally
+from pulens.inputs import Reading, holds_buckets, read_buckets, read_tally
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
 from pulens.keywords import hands_on
 from pulens.priors import ClassPrior
@@ -97,7 +99,18 @@ class Question:
             return bin_errors(tally, self.settle(tally).assumptions)
 
         arguments = {} if reading is None else reading.arguments
+        if "cluster" in arguments or holds_buckets(source):
+            return self.settle_buckets(read_buckets(source, scores, bin_errors=errors_of_bins, **arguments))
         return self.settle(read_tally(source, scores, bin_errors=errors_of_bins, **arguments))
+
+    def settle_buckets(self, counted: BucketTally) -> Evidence:
+        """What rows show that belong together: an estimated class prior is surer of itself than they allow."""
+        found = replace(self.settle(counted.tally), buckets=counted)
+
+        def estimated(tally: Tally) -> ClassPrior:
+            return self.settle(tally).class_prior
+
+        return replace(found, class_prior=allowing_for_clusters(found, counted, estimated))
 
     def _refuse_beside_evidence(self, scores: Any, reading: Reading | None) -> None:
         """What was assumed and read is in the evidence already."""

@@ -3,7 +3,7 @@
 from pulens.inputs.columns import Columns, LabelCoding
 from pulens.inputs.read import read_sample
 from pulens.inputs.reading import Reading
-from pulens.inputs.tallies import READING, ROWS, read_joint, read_tallies, read_tally
+from pulens.inputs.tallies import READING, ROWS, holds_buckets, read_buckets, read_joint, read_tallies, read_tally
 
 __all__ = [
     "READING",
@@ -11,6 +11,8 @@ __all__ = [
     "Columns",
     "LabelCoding",
     "Reading",
+    "holds_buckets",
+    "read_buckets",
     "read_joint",
     "read_sample",
     "read_tallies",

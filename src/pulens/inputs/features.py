@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.errors import InputError, listed
+from pulens.inputs.clusters import ClusterIds
 from pulens.inputs.columns import LabelCoding, check_scores, file_row, find_column, is_null
 from pulens.inputs.tables.chunks import Chunk, column_names, read_chunks
 from pulens.inputs.tables.formats import TEXT, format_of, separator_of
@@ -101,6 +102,23 @@ def _numbers(name: str, column: Any, place: dict[str, Any], way_out: str) -> NDA
     except InputError as error:
         raise InputError(f"{error} {way_out}".rstrip()) from error
     return numbers.astype(np.float32, copy=False)
+
+
+def read_clusters(
+    path: str | Path, cluster: str, *, format: str | None = None, delimiter: str | None = None
+) -> NDArray[np.int64]:
+    """Which rows of a file belong together: a number for each row, the same for rows of one cluster."""
+    kind, ids, found = format_of(path, format), ClusterIds(cluster), []
+    first_row = 0
+    with ExitStack() as stack:
+        stream = open_stream(path, stack)
+        with explained_file(str(path), kind):
+            for (column,) in read_chunks(stream, kind, (cluster,), delimiter):
+                ids.add(column, row_name=file_row, first_row=first_row)
+                found.append(ids.last)
+                first_row += ids.last.size
+            ids.check()
+    return np.concatenate(found)
 
 
 def label_values(

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.buckets import BucketTally
 from pulens.counts.joint import JointTally
 from pulens.counts.sample import PUSample
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, shown
+from pulens.inputs.clusters import ClusterIds
 from pulens.inputs.columns import Columns, LabelCoding, check_scores, check_weights, file_row
 from pulens.inputs.memory import ROW_BYTES, check_room
+from pulens.inputs.reading import Reading
 from pulens.inputs.tables.chunks import read_chunks
 from pulens.inputs.tables.formats import format_of
 from pulens.inputs.tables.streams import explained_file, name_of, open_stream
@@ -61,6 +65,34 @@ def tally_from_file(
                 "Round the scores, or let DuckDB bin them: say tolerance= (--tolerance) for a CSV or Parquet file.",
             )
     return _counted(found, held) if held or found is None else found
+
+
+def buckets_from_file(path: str | Path, reading: Reading) -> BucketTally:
+    """Count the rows of a file chunk by chunk, by cluster too."""
+    found: BucketTally | None = None
+    held: list[tuple[PUSample, NDArray[np.int64]]] = []
+    ids, rows = ClusterIds(reading.cluster), 0
+
+    def counted() -> BucketTally:
+        codes = np.concatenate([part for _, part in held])
+        mine, place = np.unique(codes, return_inverse=True)
+        texts = list(ids.texts)
+        part = BucketTally.from_sample(_joined([part for part, _ in held]), [texts[code] for code in mine], place)
+        return part if found is None else found + part
+
+    columns = reading.columns
+    options: dict[str, Any] = {"coding": reading.coding, "format": reading.format, "delimiter": reading.delimiter}
+    for labels, (scores, *_), weights, _ in _checked_chunks(
+        path, columns.label, (columns.score,), columns.weight, ids=ids, **options
+    ):
+        held.append((PUSample(labels, scores, weights), ids.last))
+        rows += labels.size
+        if rows >= max(HELD_ROWS, 0 if found is None else found.bucket.size):
+            ids.check(is_whole=False)
+            found, held, rows = counted(), [], 0
+    ids.check()
+    whole = counted() if held or found is None else found
+    return replace(whole, counted_clusters=(len(ids.texts), len(ids.texts)))
 
 
 def _joined(parts: list[PUSample]) -> PUSample:
@@ -163,11 +195,16 @@ def _checked_chunks(
     delimiter: str | None,
     hold: bool = False,
     kept: Sequence[str] = (),
+    ids: ClusterIds | None = None,
 ) -> Iterator[tuple[Labels, list[Scores], NDArray[np.float64] | None, list[Any]]]:
-    """Labels, one array per column of scores, weights, and columns that are not looked at, chunk by chunk."""
+    """Labels, one array per column of scores, weights, and columns that are not looked at, chunk by chunk.
+
+    ``ids`` takes those of clusters.
+    """
     shown_path = name_of(path)
     kind = format_of(path, format)
-    wanted = (label, *scores, *([] if weight is None else [weight]), *kept)
+    apart = [*([] if weight is None else [weight]), *([] if ids is None else [ids.column])]
+    wanted = (label, *scores, *apart, *kept)
     first_row, kinds = 0, set[int]()
     with ExitStack() as stack:
         stream = open_stream(path, stack)
@@ -180,6 +217,8 @@ def _checked_chunks(
                     check_scores(values, f"scores (column {shown(name)})", **place)
                     for name, values in zip(scores, chunk[1:], strict=False)
                 ]
+                if ids is not None:
+                    ids.add(chunk[len(scores) + len(apart)], **place)
                 weights = None
                 if weight is not None:
                     weights = check_weights(chunk[1 + len(scores)], f"weights (column {shown(weight)})", **place)

@@ -28,6 +28,7 @@ class Reading:
     table: Any = None
     where: str | None = None
     tolerance: float | None = None
+    cluster: Any = None  # a column's name, or one id per row beside arrays
 
     @property
     def columns(self) -> Columns:
@@ -49,7 +50,7 @@ class Reading:
         return {name: value for name, (value, usual) in found.items() if not (value is usual or _equal(value, usual))}
 
 
-_OF_ENGINES = ("table", "where", "tolerance")
+_OF_ENGINES = ("table", "where", "tolerance", "cluster")
 
 
 def _equal(value: Any, usual: Any) -> bool:

@@ -11,14 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pulens.counts.buckets import MOST_BUCKETS, BucketTally
 from pulens.counts.joint import JointTally
 from pulens.counts.sample import PUSample
 from pulens.counts.tally import Tally, Totals, check_counts
 from pulens.errors import InputError, cut, listed, shown
 from pulens.inputs.addresses import check_name, is_address, shown_address
+from pulens.inputs.clusters import cluster_codes
 from pulens.inputs.columns import CROSSED, NULL, crossed, find_column
-from pulens.inputs.engines.drive import BinErrors, check_scores_of, check_tolerance, count_jointly, count_tallies
-from pulens.inputs.files import joint_from_file, tally_from_file
+from pulens.inputs.engines.drive import (
+    BinErrors,
+    check_scores_of,
+    check_tolerance,
+    count_bucket_tallies,
+    count_buckets,
+    count_jointly,
+    count_tallies,
+)
+from pulens.inputs.files import buckets_from_file, joint_from_file, tally_from_file
 from pulens.inputs.frames import is_frame, open_frame
 from pulens.inputs.read import check_kinds, check_weights_given, read_sample
 from pulens.inputs.reading import Reading
@@ -40,7 +50,7 @@ _LABELS = ("positive", "negative", "unlabelled")
 #: What may be said about rows beside the rows themselves; doors that read rows hand these on.
 ROWS = keywords_of(read_sample) - {"allow_one_kind"}
 #: The same about rows that an engine may count.
-READING = keywords_of(Reading)
+READING = keywords_of(Reading) - {"cluster"}  # which doors without intervals of rows do not take
 
 
 @hands_on(ROWS)
@@ -78,7 +88,7 @@ def read_tally(
     Tally(1 labelled, 2 unlabelled, 3 distinct scores)
     """
     asked = Reading(table=table, where=where, tolerance=tolerance, **reading)
-    if isinstance(source, Tally | JointTally):
+    if isinstance(source, Tally | JointTally | BucketTally):
         _refuse_beside_counts(f"a {type(source).__name__}", {**asked.arguments, "scores": scores})
         counted = _one_score(source, asked.score)
         check_counts(counted)
@@ -210,7 +220,7 @@ def _count_jointly(source: Any, names: list[str], reading: Reading) -> JointTall
 
 def _given_joint(source: Any, reading: Reading) -> JointTally | None:
     """A joint tally that is given, as such or as a file; refused where one score alone was counted."""
-    if not isinstance(source, Tally | JointTally) and not is_tally_file(source):
+    if not isinstance(source, Tally | JointTally | BucketTally) and not is_tally_file(source):
         return None
     found = source
     what = type(source).__name__
@@ -218,7 +228,7 @@ def _given_joint(source: Any, reading: Reading) -> JointTally | None:
         from pulens.inputs.tally_files import read_tally_file
 
         found, what = read_tally_file(source).tally, f"the tally {source}"
-    if isinstance(found, Tally):
+    if isinstance(found, Tally | BucketTally):
         raise InputError(
             f"{what} counts one score: it forgets which row is which, so it cannot say how far two models agree. Count "
             "both scores together (pulens tally --score a --score b, or pulens.inputs.read_joint), or give the rows: "
@@ -226,6 +236,160 @@ def _given_joint(source: Any, reading: Reading) -> JointTally | None:
         )
     _refuse_beside_counts(what, reading.arguments)
     return found  # type: ignore[no-any-return]
+
+
+@hands_on(ROWS)
+def read_buckets(
+    source: Any,
+    scores: Any = None,
+    *,
+    cluster: Any = None,
+    table: Any = None,
+    where: str | None = None,
+    tolerance: float | None = None,
+    bin_errors: BinErrors | None = None,
+    allow_one_kind: bool = False,
+    **reading: Any,
+) -> BucketTally:
+    """Count rows that belong together: a tally, and the same rows by bucket of clusters; see :func:`read_tally`.
+
+    ``cluster`` names the column that says which rows belong together (a patient, a customer, a query), or holds one id
+    per row beside labels and scores given as arrays. What was counted by cluster before, a :class:`BucketTally` or a
+    file that ``pulens tally --cluster`` wrote, is taken as it is.
+
+    >>> print(read_buckets([1, 0, 0, 1], [0.9, 0.7, 0.2, 0.6], cluster=["ann", "ann", "bob", "bob"]))
+    BucketTally(2 labelled, 2 unlabelled, 4 distinct scores, 2 clusters in 2 buckets)
+    """
+    asked = Reading(table=table, where=where, tolerance=tolerance, cluster=cluster, **reading)
+    check_tolerance(asked.tolerance)
+    found = _given_buckets(source, scores, asked)
+    if found is None:
+        if cluster is None:
+            raise InputError(
+                "read_buckets needs cluster=, the column that says which rows belong together (or one id per row "
+                "beside arrays). Without clusters read_tally counts rows."
+            )
+        check_weights_given(scores, asked.weights, asked.weight)
+        found = _count_buckets(source, scores, asked, bin_errors, allow_one_kind=allow_one_kind)
+    if not allow_one_kind:
+        check_tally(found.tally)
+    return found
+
+
+@hands_on(ROWS)
+def read_bucket_tallies(
+    source: Any,
+    *,
+    group_by: str,
+    cluster: str,
+    table: Any = None,
+    where: str | None = None,
+    tolerance: float | None = None,
+    bin_errors: BinErrors | None = None,
+    **reading: Any,
+) -> dict[Any, BucketTally]:
+    """Rows counted by cluster for every value of a column; see :func:`read_buckets` and :func:`read_tallies`.
+
+    >>> import polars
+    >>> rows = {"score": [0.9, 0.7, 0.2, 0.1], "label": [1, 0, 0, 0], "sex": ["f", "f", "m", "m"], "id": [1, 2, 3, 3]}
+    >>> found = read_bucket_tallies(polars.DataFrame(rows), group_by="sex", cluster="id")
+    >>> {sex: len(counted) for sex, counted in found.items()}
+    {'f': 2, 'm': 1}
+    """
+    asked = Reading(table=table, where=where, tolerance=tolerance, cluster=_cluster_column(cluster), **reading)
+    check_tolerance(asked.tolerance)
+    if isinstance(source, Tally | JointTally | BucketTally) or is_tally_file(source):
+        _refuse_beside_counts("a tally", {**asked.rows, "group_by": group_by})
+        raise InputError("counts do not say which rows are in which segment: give the rows.")
+    check_weights_given(None, asked.weights, asked.weight)
+    opened = _engine(source, asked, group_by)
+    if opened is not None:
+        with opened as engine:
+            return count_bucket_tallies(engine, asked.coding, tolerance=asked.tolerance, bin_errors=bin_errors)
+    _refuse_conditions(asked)
+    tallies = _split_frame(source, group_by, asked)  # refuses what is no table
+    from pulens.inputs.engines.counts import rows_of_segments
+
+    frame = open_frame(source, group_by, asked.cluster)
+    rows = rows_of_segments(_segments_of(frame, group_by))
+    sample = read_sample(source, **asked.rows, allow_one_kind=True)
+    texts, codes = cluster_codes(frame[asked.cluster], asked.cluster)
+    hashed = len(texts) > MOST_BUCKETS
+    found = {}
+    for segment in tallies:
+        mine, place = np.unique(codes[rows[segment]], return_inverse=True)
+        part = PUSample(
+            sample.labels[rows[segment]],
+            sample.scores[rows[segment]],
+            None if sample.weights is None else sample.weights[rows[segment]],
+        )
+        counted = BucketTally.from_sample(part, [texts[code] for code in mine], place)
+        # hashed where all rows together are, so that every engine finds the same
+        found[segment] = counted.hashed() if hashed else counted
+    return found
+
+
+def _count_buckets(
+    source: Any, scores: Any, reading: Reading, bin_errors: BinErrors | None, *, allow_one_kind: bool
+) -> BucketTally:
+    opened = None if scores is not None else _engine(source, reading)
+    if opened is not None:
+        with opened as engine:
+            return count_buckets(engine, reading.coding, tolerance=reading.tolerance, bin_errors=bin_errors)
+    _refuse_conditions(reading)
+    if scores is None and isinstance(source, str | Path):
+        return buckets_from_file(source, replace(reading, cluster=_cluster_column(reading.cluster)))
+    sample = read_sample(source, scores, **reading.rows, allow_one_kind=allow_one_kind)
+    ids, named = reading.cluster, "cluster"
+    if scores is not None and isinstance(ids, str):
+        raise InputError(
+            f"cluster={shown(ids)} names a column of a table, file or database. Labels and scores given as arrays take "
+            "one id per row."
+        )
+    if scores is None:
+        named = _cluster_column(reading.cluster)
+        ids = open_frame(source, named)[named]
+    texts, codes = cluster_codes(ids, named)
+    if codes.size != len(sample):
+        raise InputError(f"cluster must hold one id per row, got {codes.size:,} ids for {len(sample):,} rows.")
+    return BucketTally.from_sample(sample, texts, codes)
+
+
+def _given_buckets(source: Any, scores: Any, reading: Reading) -> BucketTally | None:
+    """What was counted by cluster before; refused where other counts are given."""
+    found, what = source, f"a {type(source).__name__}"
+    if is_tally_file(source):
+        from pulens.inputs.tally_files import read_tally_file
+
+        found, what = read_tally_file(source).tally, f"the tally {source}"
+    if not isinstance(found, Tally | JointTally | BucketTally):
+        return None
+    _refuse_beside_counts(what, {**reading.arguments, "scores": scores})
+    if not isinstance(found, BucketTally):
+        raise InputError(
+            f"{what} holds no buckets: rows were counted without saying which belong together. Count them again with "
+            "cluster= (pulens tally --cluster on the command line)."
+        )
+    found.check()
+    return found
+
+
+def _cluster_column(cluster: Any) -> str:
+    if not isinstance(cluster, str):
+        raise InputError(
+            f"cluster= names a column of a table, file or database, got {shown(cluster)}. Ids given one by one stand "
+            "beside labels and scores given as arrays."
+        )
+    return cluster
+
+
+def holds_buckets(source: Any) -> bool:
+    """Whether this was counted by cluster before: a bucket tally, or a file of one."""
+    if not is_tally_file(source):
+        return isinstance(source, BucketTally)
+    from pulens.inputs.tally_files import is_bucket_file
+
+    return is_bucket_file(source)
 
 
 def is_tally_file(source: Any) -> bool:
@@ -258,10 +422,12 @@ def _read(source: Any, scores: Any, reading: Reading, bin_errors: BinErrors | No
     return Tally.from_sample(read_sample(source, scores, **reading.rows, allow_one_kind=allow_one_kind))
 
 
-def _one_score(counted: Tally | JointTally, score: str) -> Tally:
+def _one_score(counted: Tally | JointTally | BucketTally, score: str) -> Tally:
     """The counts of one score; a tally of one score was not asked for it by name."""
     if isinstance(counted, Tally):
         return counted
+    if isinstance(counted, BucketTally):
+        return counted.tally
     counted.check()
     return counted.tally(score)
 
@@ -296,6 +462,8 @@ def _engine(
     """
     columns, table = reading.columns, reading.table
     options: dict[str, Any] = {"group_by": group_by, "where": reading.where, "beside": beside}
+    if reading.cluster is not None:
+        options["cluster"] = _cluster_column(reading.cluster)
     if isinstance(source, str) and not source.strip():
         raise InputError(f"the name of the file is empty ({source!r}): give a file, a folder of files or a database.")
     if isinstance(source, str | Path):

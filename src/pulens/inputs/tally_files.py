@@ -2,14 +2,17 @@
 
 A file holds one row per distinct score (or bin): ``score``, ``labelled``, ``unlabelled``, ``negative`` and, for bins,
 ``highest``. A joint tally has one row per combination of scores: ``score_1``, ``score_2`` and so on, whose names stand
-in the metadata. The metadata lists the parts that were counted into the file, each with a digest of its counts, so that
-a part cannot be counted twice by mistake. Nothing in it depends on the time or the machine.
+in the metadata. A tally by cluster has the rows of its tally, with ``bucket`` -1, and those of each bucket and block of
+scores, with the bucket's place among the names in the metadata. The metadata lists the parts that were counted into the
+file, each with a digest of its counts, so that a part cannot be counted twice by mistake. Nothing in it depends on the
+time or the machine.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from pulens._version import __version__
+from pulens.counts.buckets import DIGEST_DIGITS, HASHED_DIGITS, MOST_BUCKETS, BucketTally
 from pulens.counts.joint import JointTally
 from pulens.counts.tally import Tally, check_total
 from pulens.errors import InputError, cut, listed, shown
@@ -25,14 +29,14 @@ from pulens.inputs.memory import check_room
 from pulens.inputs.tables.arrow import pyarrow_for
 from pulens.whole_files import whole_file
 
-FORMAT, JOINT_FORMAT = 1, 2  # older versions know the first alone, and say so
+FORMAT, JOINT_FORMAT, BUCKET_FORMAT = 1, 2, 3  # older versions know the first ones alone, and say so
 MOST_SCORES = 1000  # of a joint tally
 TALLY_ROW_BYTES = 160  # the columns of a tally as they are read, checked, joined and added up
 METADATA = b"pulens"
 COUNTS = ("labelled", "unlabelled", "negative")
 
 
-AnyTally = Tally | JointTally
+AnyTally = Tally | JointTally | BucketTally
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,8 @@ class TallyFile:
     def of(cls, tally: AnyTally, **provenance: Any) -> TallyFile:
         """A tally counted from one source."""
         told = {name: value for name, value in sorted(provenance.items()) if value is not None}
-        return cls(tally, ({**told, "rows": tally.totals.rows, "digest": digest(tally)},))
+        totals = tally.tally.totals if isinstance(tally, BucketTally) else tally.totals
+        return cls(tally, ({**told, "rows": totals.rows, "digest": digest(tally)},))
 
     def __add__(self, other: TallyFile) -> TallyFile:
         parts = sorted((*self.parts, *other.parts), key=_canonical)
@@ -61,6 +66,13 @@ def _added(one: AnyTally, other: AnyTally) -> AnyTally:
         return one + other
     if isinstance(one, Tally) and isinstance(other, Tally):
         return one + other
+    if isinstance(one, BucketTally) and isinstance(other, BucketTally):
+        return one + other
+    if isinstance(one, BucketTally) or isinstance(other, BucketTally):
+        raise InputError(
+            "a tally by cluster and one without clusters cannot be added: nothing says which rows of the latter belong "
+            "together. Count the rows of both alike (pulens tally with the same --cluster)."
+        )
     raise InputError(
         "a tally of one score and a joint tally of several cannot be added: count the rows of both alike (pulens tally "
         "with the same --score)."
@@ -78,6 +90,9 @@ def digest(tally: AnyTally) -> str:
     if isinstance(tally, JointTally):
         found.update(_canonical(tally.names).encode())
         arrays = [tally.scores, tally.labelled, tally.unlabelled, tally.negative]
+    elif isinstance(tally, BucketTally):
+        found.update(_canonical((tally.names, digest(tally.tally))).encode())
+        arrays = [tally.lowest, tally.bucket, tally.block, tally.labelled, tally.unlabelled, tally.negative]
     else:
         arrays = [tally.thresholds, tally.highest, *tally.increments()]
     for values in arrays:
@@ -116,6 +131,10 @@ def write_tally_file(path: str | Path, file: TallyFile) -> None:
         told |= {"format": JOINT_FORMAT, "scores": list(tally.names)}
         columns = dict(zip(_score_columns(tally.names), (tally.column(name) for name in tally.names), strict=True))
         columns |= dict(zip(COUNTS, (tally.labelled, tally.unlabelled, tally.negative), strict=True))
+    elif isinstance(tally, BucketTally):
+        told |= {"format": BUCKET_FORMAT, "buckets": list(tally.names), "clusters": list(tally.counted_clusters)}
+        told["counted"] = tally.rows
+        columns = _bucket_columns(tally)
     else:
         columns = {"score": tally.thresholds, **dict(zip(COUNTS, tally.increments(), strict=True))}
         if tally.binning is not None:
@@ -133,7 +152,7 @@ def read_tally_file(path: str | Path) -> TallyFile:
     for name in COUNTS:
         check_total(float(columns[name].sum(dtype=np.float64)), f"{path}: its {name} counts")
     try:
-        tally = _joint(columns, told["scores"]) if told["format"] == JOINT_FORMAT else _plain(columns)
+        tally = _made(columns, told)
     except InputError as error:
         raise InputError(f"{path}: a damaged tally: {error}") from error
     return TallyFile(tally, tuple(told["parts"]))
@@ -154,6 +173,7 @@ def _read_columns(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
         told = json.loads((file.schema_arrow.metadata or {}).get(METADATA, b"null"))
         _check_told(path, told, file.schema_arrow.names)
         wanted = (*_score_columns(told.get("scores")), *COUNTS)
+        wanted += ("highest", "bucket") if told["format"] == BUCKET_FORMAT else ()
         table = file.read([name for name in file.schema_arrow.names if name in (*wanted, "highest")])
         table.validate(full=True)
     except InputError:
@@ -165,6 +185,52 @@ def _read_columns(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     if missing:
         raise InputError(f"{path}: a tally without the column{'s' if len(missing) > 1 else ''} {listed(missing)}.")
     return told, {name: table[name].to_numpy() for name in table.column_names}
+
+
+def is_bucket_file(path: str | Path) -> bool:
+    """Whether a tally file says that its rows were counted by cluster; a file that cannot be read says nothing."""
+    pa, parquet = _pyarrow()
+    try:
+        told = json.loads((parquet.read_schema(path).metadata or {}).get(METADATA, b"null"))
+    except (pa.ArrowException, OSError, ValueError, RecursionError, MemoryError):
+        return False
+    return isinstance(told, dict) and told.get("format") == BUCKET_FORMAT
+
+
+def _made(columns: Mapping[str, Any], told: Mapping[str, Any]) -> AnyTally:
+    if told["format"] == JOINT_FORMAT:
+        return _joint(columns, told["scores"])
+    return _in_buckets(columns, told) if told["format"] == BUCKET_FORMAT else _plain(columns)
+
+
+def _bucket_columns(tally: BucketTally) -> dict[str, Any]:
+    """The rows of the tally, then those of each bucket and block."""
+    own, mine = tally.tally, tally.block
+    pairs = {
+        "score": (own.thresholds, tally.lowest[mine]),
+        "highest": (own.highest, tally.highest[mine]),
+        **{name: (kind, getattr(tally, name)) for name, kind in zip(COUNTS, own.increments(), strict=True)},
+        "bucket": (np.full(len(own), -1, np.int16), tally.bucket),
+    }
+    return {name: np.concatenate(pair) for name, pair in pairs.items()}
+
+
+def _in_buckets(columns: Mapping[str, Any], told: Mapping[str, Any]) -> BucketTally:
+    names, clusters, rows = told["buckets"], told["clusters"], told["counted"]
+    bucket = columns["bucket"]
+    if bucket.dtype.kind != "i" or bucket.min(initial=-1) < -1 or bucket.max(initial=-1) >= len(names):
+        raise InputError(f"it names {len(names)} buckets, and its rows speak of others.")
+    mine = bucket >= 0
+    plain = {name: values[~mine] for name, values in columns.items()}
+    if np.array_equal(plain["score"], plain["highest"]):
+        del plain["highest"]
+    ends = columns["score"][mine], columns["highest"][mine]
+    counts = [columns[name][mine] for name in COUNTS]
+    found = BucketTally.from_increments(
+        _plain(plain), names, bucket[mine], ends, counts, clusters=(clusters[0], clusters[1]), rows=rows
+    )
+    found.check()
+    return found
 
 
 def _plain(columns: Mapping[str, Any]) -> Tally:
@@ -190,11 +256,12 @@ def _check_told(path: str | Path, told: Any, columns: list[str]) -> None:
     """Refuse metadata that no version of this library has written, or that only a newer one can read."""
     if not isinstance(told, dict) or "parts" not in told:
         raise InputError(f"{path}: not a tally file; `pulens tally` writes them. Its columns are {listed(columns)}.")
-    if told.get("format") not in (FORMAT, JOINT_FORMAT):
+    if told.get("format") not in (FORMAT, JOINT_FORMAT, BUCKET_FORMAT):
         raise InputError(
             f"{path}: a tally of format {shown(told.get('format'))}, written by pulens {shown(told.get('pulens'))}; "
             "this version "
-            f"({__version__}) reads format {FORMAT} and {JOINT_FORMAT}. Use the version that wrote it, or a newer one."
+            f"({__version__}) reads format {FORMAT}, {JOINT_FORMAT} and {BUCKET_FORMAT}. Use the version that wrote "
+            "it, or a newer one."
         )
     if not _are_parts(told["parts"]):
         raise InputError(
@@ -205,6 +272,26 @@ def _check_told(path: str | Path, told: Any, columns: list[str]) -> None:
             f"{path}: a damaged tally: a joint tally must name two or more different scores, got "
             f"{shown(told.get('scores'))}."
         )
+
+    if told["format"] == BUCKET_FORMAT and not _are_buckets(told):
+        raise InputError(
+            f"{path}: a damaged tally: it must name at most {MOST_BUCKETS} buckets by digests, all of one length, and "
+            f"say how many clusters and rows they hold, got {shown(told.get('buckets'))}."
+        )
+
+
+def _are_buckets(told: Mapping[str, Any]) -> bool:
+    names, clusters, rows = told.get("buckets"), told.get("clusters"), told.get("counted")
+    if not isinstance(names, list) or not 1 <= len(names) <= MOST_BUCKETS or len(set(map(str, names))) < len(names):
+        return False
+    lengths = {len(name) if isinstance(name, str) and re.fullmatch("[0-9a-f]+", name) else 0 for name in names}
+    numbers = [*clusters, rows] if isinstance(clusters, list) and len(clusters) == 2 else []
+    return (
+        lengths in ({HASHED_DIGITS}, {DIGEST_DIGITS})
+        and len(numbers) == 3
+        and all(isinstance(number, int) and not isinstance(number, bool) for number in numbers)
+        and 1 <= numbers[0] <= numbers[1]
+    )
 
 
 def _are_names(names: Any) -> bool:

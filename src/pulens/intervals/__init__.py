@@ -10,8 +10,9 @@ The room has three floors.
 
 **Kernels** (:mod:`.kernels`) know counts and arrays, nothing of metrics or class priors, so every other room may use
 them: ``resampling`` (how sure, how many redraws, which seed), ``redraws`` (counts drawn anew instead of rows),
-``placements`` (DeLong's moments), ``quantiles`` (Student, skewness, Jeffreys, percentiles, mixtures), ``bands``,
-``mover`` (a sum or difference from the intervals of its parts), ``simultaneous`` (many intervals that hold at once).
+``jackknife`` (counts without each bucket of clusters), ``placements`` (DeLong's moments), ``quantiles`` (Student,
+skewness, Jeffreys, percentiles, mixtures), ``bands``, ``mover`` (a sum or difference from the intervals of its parts),
+``simultaneous`` (many intervals that hold at once).
 
 **Constructions** turn rows into ends. Their contract is :class:`.construction.Construction`: ``value(prior)`` is the
 number at a share of positives, ``ends(prior, tail)`` what the rows put around it, missed on either side with the chance
@@ -26,6 +27,7 @@ construction               holds for                                            
 ``AveragePrecision...``    average precision: redraws of the tally, read twice                      :mod:`.redraw`
 ``RankingRedraws``         any other metric of the ranking: percentiles of redraws                  :mod:`.redraw`
 ``CountsRedraws``          any other metric of rows counted at a threshold                          :mod:`.redraw`
+``DeleteABucket``          every metric of rows that belong together: without each bucket           :mod:`.clustered`
 ``Normal``                 means and coefficients with a standard error (calibration)               :mod:`.normal`
 =========================  =======================================================================  ====================
 
@@ -40,9 +42,10 @@ share drawn too; *range*, the hull of the ends over the range, each at the level
 the number has a kink in the share, the hull over its interval with half of the error for each.
 
 A metric's road: :meth:`.doubts.Doubts.of` takes the construction that the metric's facts name
-(``Metric.construction``), or else the one for what it reads, holds it (``Held``), and asks the policy. A new
-construction is a class with two methods; nothing else has to know of it. Which construction kept its level, and by
-how much, is measured in ``benchmarks/coverage.py`` and told in ``docs/intervals.md``.
+(``Metric.construction``), or else the one for what it reads, or for rows counted by cluster the one for those, holds it
+(``Held``), and asks the policy. A new construction is a class with two methods; nothing else has to know of it. Which
+construction kept its level, and by how much, is measured in ``benchmarks/coverage.py`` and told in
+``docs/intervals.md``.
 """
 
 __all__: list[str] = []  # what is public here is named by its module

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pulens.estimate import Interval
+from pulens.intervals.clustered import DeleteABucket, construction_with_buckets
 from pulens.intervals.construction import Held
-from pulens.intervals.kernels.quantiles import percentiles
+from pulens.intervals.kernels.jackknife import FEWEST_BUCKETS
+from pulens.intervals.kernels.quantiles import normal_quantile, percentiles
 from pulens.intervals.measured import Measured, depends_on_class_prior
 from pulens.intervals.of_metric import MetricConstruction, Target
 from pulens.intervals.policy import ends_in_doubt
@@ -80,7 +82,26 @@ class Doubts(Workshop):
             return None
         return Doubt(Interval(low, high, confidence, method), sample)
 
+    def design_effect(
+        self, metric: Measured, threshold: float | None, value_at: Callable[[float], float], **parameters: Any
+    ) -> float | None:
+        """How many times the variance is what it would be if rows were independent; ``None`` where that is unknown."""
+        if self.fewest_buckets < FEWEST_BUCKETS:
+            return None
+        target, own = Target(metric, value_at, threshold, parameters), self.evidence.class_prior.unlabelled
+        low, high = self._independent(target).ends(own, self.resampling.tail)
+        alone = (high - low) / (2 * normal_quantile(self.resampling.confidence))
+        error = DeleteABucket(self, target).error(own)
+        found = (error / alone) ** 2 if alone > 0 else math.nan
+        return found if math.isfinite(found) else None
+
     def _construction(self, target: Target) -> MetricConstruction:
+        if self.evidence.buckets is None:
+            return self._independent(target)
+        is_chosen = self.choice is not None and target.threshold == self.choice.threshold
+        return construction_with_buckets(self, target, is_chosen=is_chosen)
+
+    def _independent(self, target: Target) -> MetricConstruction:
         """The construction that the metric's facts name, or else the one for what it reads."""
         metric = target.metric
         own: type[MetricConstruction] | None = None

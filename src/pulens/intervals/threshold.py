@@ -54,10 +54,13 @@ class ChosenThreshold(MetricConstruction):
         value = self._values(here, tuple(own), np.array([fixed]))[0]
         errors = redrawn - known
         optimism = float(np.nanmean(errors)) if not np.isnan(errors).all() else 0.0
-        each = shop.draws.tail(tail)
+        each = self._tail(tail)
         low, high = percentiles(errors, each, each)
         as_given = self._beforehand.ends(prior, tail)
         return min(value - high, as_given[0] - optimism), max(value - low, as_given[1] - optimism)
+
+    def _tail(self, tail: float) -> float:
+        return self.shop.draws.tail(tail)
 
     def _observed(self, places: NDArray[np.intp]) -> list[Floats]:
         """Rates that the data show at the thresholds which redraws chose."""

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
 from pulens.evidence import Evidence
+from pulens.intervals.kernels.jackknife import LeftOut, redraw_buckets
 from pulens.intervals.kernels.placements import PlacementMoments, placement_moments
 from pulens.intervals.kernels.redraws import Redrawn, compress, redraw_tally
 from pulens.intervals.kernels.resampling import Resampling
@@ -61,7 +63,40 @@ class Workshop:
 
     @cached_property
     def compressed(self) -> Tally:
-        return compress(self.evidence.tally)
+        """Few thresholds that stand for all; of rows counted by bucket those at which the buckets' counts are known."""
+        buckets = self.evidence.buckets
+        return compress(self.evidence.tally if buckets is None else buckets.without([]))
+
+    @property
+    def buckets(self) -> BucketTally:
+        found = self.evidence.buckets
+        assert found is not None, "asked for buckets of rows that were not counted by cluster"
+        return found
+
+    @cached_property
+    def left_out(self) -> LeftOut:
+        """Counts without each bucket at the few thresholds."""
+        return LeftOut.of(self.buckets, self.compressed.thresholds)
+
+    def left_out_at(self, threshold: float) -> LeftOut:
+        """Counts without each bucket at a threshold, and in all; metrics at one threshold share them."""
+        if threshold not in self._left_out_at:
+            self._left_out_at[threshold] = LeftOut.of(self.buckets, np.array([threshold, -np.inf]))
+        return self._left_out_at[threshold]
+
+    @cached_property
+    def _left_out_at(self) -> dict[float, LeftOut]:
+        return {}
+
+    @property
+    def fewest_buckets(self) -> int:
+        """How many buckets hold labelled rows, or how many others, whichever are fewer."""
+        return min(self.buckets.held)
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of a standard error from the buckets that hold rows."""
+        return float(np.count_nonzero(self.buckets.totals.sum(axis=1)) - 1)
 
     @property
     def average_precisions(self) -> dict[float | None, Floats]:
@@ -95,7 +130,11 @@ class Workshop:
             places = best_places(metric.compute(table), table.is_possible, higher_is_better=metric.higher_is_better)
             return readings, (redrawn.normal, places, *redrawn.totals, *at_places(redrawn, places))
 
-        chunks = redraw_tally(self.compressed, self.resampling, work, random_totals=self.draws.random_totals)
+        if self.evidence.buckets is not None:
+            held = self.buckets.above(self.compressed.thresholds)
+            chunks = redraw_buckets(held[held[:, -1].sum(axis=1) > 0], self.resampling, work)
+        else:
+            chunks = redraw_tally(self.compressed, self.resampling, work, random_totals=self.draws.random_totals)
         readings = {prior: np.concatenate([chunk[0][i] for chunk in chunks], axis=1) for i, prior in enumerate(asked)}
         parts = zip(*(chunk[1] for chunk in chunks), strict=True)
         return readings, tuple(np.concatenate(part) for part in parts)

@@ -24,8 +24,19 @@ def comparison_head(comparison: Comparison) -> list[tuple[str, str]]:
         ("prior", str(comparison.class_prior)),
         ("labels", scenario_words(evidence.scenario)),
         *([("within", f"labels random within {' and '.join(comparison.within)} only")] if comparison.within else []),
-        ("models", f"{', '.join(comparison.models)}; {comparison.redraws:,} joint redraws of the rows"),
+        *([] if comparison.clusters is None else [("clusters", str(comparison.clusters))]),
+        ("models", f"{', '.join(comparison.models)}; {found_by(comparison)}"),
     ]
+
+
+def found_by(comparison: Comparison) -> str:
+    """What the intervals of differences come from.
+
+    Rows that belong together are not redrawn: every bucket of clusters is left out once.
+    """
+    if comparison.clusters is None:
+        return f"{comparison.redraws:,} joint redraws of the rows"
+    return f"each of {comparison.clusters.buckets:,} buckets of clusters left out in turn"
 
 
 def difference_cells(pair: Difference) -> tuple[str, str, str, str, str]:
@@ -41,10 +52,18 @@ def difference_cells(pair: Difference) -> tuple[str, str, str, str, str]:
 def p_words(comparison: Comparison) -> str:
     """Why a model may lead in nearly all redraws while p is large: the two answer different questions."""
     ranged, pairs = not comparison.class_prior.is_exact, len(comparison.models) > 2
-    parts = ["counts both sides", "allows for few labelled rows"]
+    clustered = comparison.clusters is not None
+    parts = ["counts both sides", *([] if clustered else ["allows for few labelled rows"])]
     parts += ["is the largest over the class priors in the range"] if ranged else []
     parts += ["is corrected for the number of pairs (Holm)"] if pairs else []
     where = ", at the class prior's own value" if ranged else ""
+    if clustered:
+        last = f" and {parts[-1]}" if len(parts) > 1 else ""
+        more = f"{', '.join(parts[:-1] or parts)}{last}"
+        return (
+            f"P(better) is what the clusters leave of doubt that the first model leads{where}. p is not one minus "
+            f"that: it {more}."
+        )
     return (
         f"P(better) is the share of redraws in which the first model leads{where}. p is not one minus that: it "
         f"{', '.join(parts[:-1])} and {parts[-1]}."

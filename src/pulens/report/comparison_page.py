@@ -8,7 +8,7 @@ from unicodedata import bidirectional
 
 from pulens.comparison.answer import verdict
 from pulens.notice import Severity
-from pulens.report.comparison import p_words
+from pulens.report.comparison import found_by, p_words
 from pulens.report.html import render
 from pulens.report.words import Assumption, counts_of, data_assumptions, prior_words, random_within, title_of
 
@@ -46,7 +46,8 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         p_words=p_words(comparison),
         prior_sentence=prior_words(comparison.evidence),
         confidence=f"{comparison.confidence:.0%}",
-        draws=f"{comparison.redraws:,}",
+        found_by=found_by(comparison),
+        clusters="" if comparison.clusters is None else str(comparison.clusters),
         assumptions=_assumptions(comparison),
         alarming=[notice for notice in comparison.notices if notice.severity > Severity.NOTE],
         notes=[notice for notice in comparison.notices if notice.severity == Severity.NOTE],

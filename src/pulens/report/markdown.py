@@ -38,6 +38,7 @@ def evaluation_markdown(
     lines = [f"# {plain(title or 'Evaluation')}", "", *(f"{plain(sentence)}  " for sentence in summary.verdict), ""]
     lines += [
         f"- Rows: {plain(summary.counts)}",
+        *([f"- Clusters: {plain(summary.clusters)}"] if summary.clusters else []),
         f"- Prior: {plain(summary.class_prior)}",
         f"- Speaks of {plain(summary.population)}",
         *([f"- Scenario: {plain(summary.scenario)}"] if summary.scenario else []),

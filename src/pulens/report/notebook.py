@@ -14,7 +14,9 @@ _TEMPLATE = """\
 {%- for sentence in summary.verdict %}
 <p><b>{{ sentence }}</b></p>
 {%- endfor %}
-<p>{{ summary.counts }}<br>{{ summary.class_prior }}<br>Speaks of {{ summary.population }}.
+<p>{{ summary.counts }}<br>
+{%- if summary.clusters %}{{ summary.clusters }}<br>{% endif -%}
+{{ summary.class_prior }}<br>Speaks of {{ summary.population }}.
 {%- if summary.scenario %}<br>Scenario: {{ summary.scenario }}.{% endif %}</p>
 {%- if audit %}
 <p>{{ summary.audit.checked }} {{ summary.audit.labelling }}</p>

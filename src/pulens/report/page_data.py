@@ -66,11 +66,20 @@ def page_data(evaluation: Evaluation, summary: Summary, thinned: Thinned | None 
         "threshold": evaluation.threshold if math.isfinite(evaluation.threshold) else None,
         "metrics": [metric_data(row, evaluation) for row in (*summary.ranking, *summary.at_threshold)],
         "histogram": histogram(tally),
-        "confidence": None if evaluation.resampling is None else evaluation.resampling.confidence,
+        # the page redraws rows as if they were independent: where they are not it shows no intervals of its own
+        "confidence": None
+        if evaluation.resampling is None or evidence.buckets is not None
+        else evaluation.resampling.confidence,
         "scenarios": {str(scenario): scenario_data(evaluation, scenario, thinned) for scenario in Scenario},
         "sensitivity": _sensitivity(evaluation, thinned),
         # bounds are known for clean labels only
-        "bounds": bool(evaluation.resampling and totals.unlabelled and totals.labelled and not evidence.label_noise),
+        "bounds": bool(
+            evaluation.resampling
+            and totals.unlabelled
+            and totals.labelled
+            and not evidence.label_noise
+            and evidence.buckets is None
+        ),
         "thinning": thinning,
     }
 

@@ -87,6 +87,7 @@ class Summary:
     cells: CellTable | None = None  # within which labels are random
     scenario: str = ""  # in plain words, with the numbers that the other scenario would move
     audit: AuditSummary | None = None
+    clusters: str = ""  # of rows that belong together
 
     @property
     def threshold_title(self) -> str:
@@ -145,6 +146,7 @@ def summarise(evaluation: Evaluation, way: str = "both") -> Summary:
         evaluation.cells,
         scenario_sentence(evaluation.other_scenario, way),
         _audit(evaluation),
+        "" if evaluation.clusters is None else str(evaluation.clusters),
     )
 
 

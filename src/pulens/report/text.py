@@ -44,6 +44,7 @@ def _head(summary: Summary) -> list[str]:
     lines = []
     for title, text in (
         ("rows", summary.counts),
+        *([("clusters", summary.clusters)] if summary.clusters else []),
         ("prior", summary.class_prior),
         ("speaks of", summary.population),
         *([("scenario", summary.scenario)] if summary.scenario else []),

@@ -22,9 +22,10 @@ from pulens.intervals.prior_doubt import PRIOR_IN_METHOD
 from pulens.metrics import METRICS
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.rests_on import rests_on
-from pulens.notice import Notice, worst_first
+from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
 from pulens.priors.implied import within_limit
+from pulens.priors.known_negatives import notice_of_recovery
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +61,7 @@ class Answers:
                 *impossible_area("roc_auc", float(self.looked.raw_area[row]), share),
                 *hardly_known(evidence),
                 *not_feasible(share, float(self.looked.feasible[row])),
+                *(one for one in notice_of_recovery(evidence.tally, evidence.scenario) if one.severity > Severity.NOTE),
             ]
         )
 

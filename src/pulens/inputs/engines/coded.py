@@ -29,6 +29,13 @@ class CodedSegments:
         coded = np.fromiter((places.setdefault(value, len(places)) for value in values.tolist()), np.int32, values.size)
         return cls(list(places), coded)
 
+    @classmethod
+    def of_columns(cls, columns: Sequence[Sequence[Any]]) -> CodedSegments:
+        """From one column of names, or from several, whose combinations are then the names."""
+        names = np.empty(len(columns[0]), object)
+        names[:] = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
+        return cls.of(names)
+
     @property
     def size(self) -> int:
         return int(self.codes.size)

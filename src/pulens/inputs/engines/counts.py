@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pulens.counts.sample import LABELLED, NEGATIVE
 from pulens.counts.tallies import Tallies
 from pulens.counts.tally import Tally
+from pulens.inputs.clusters import ClusterSurvey
 from pulens.inputs.columns import Columns
 from pulens.inputs.engines.coded import CodedSegments
 
@@ -181,6 +182,12 @@ class Engine(Protocol):
 
     def by_cell(self, codes: Codes, bits: int, within: Within | None = None) -> EngineCounts:
         """Counts per cell floor(score * 2**bits), with the lowest and highest score in each."""
+
+    def survey_clusters(self) -> ClusterSurvey:
+        """What the column of clusters holds."""
+
+    def in_buckets(self, *, hashed: bool) -> Engine:
+        """The same rows with buckets of clusters for segments."""
 
     def distinct_scores(self) -> int | None:
         """About how many distinct scores there are, if that is cheap to know."""

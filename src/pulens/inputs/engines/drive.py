@@ -14,11 +14,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.counts.binning import bits_for
+from pulens.counts.binning import bits_for, cells
+from pulens.counts.buckets import (
+    BUCKET_CELL_BITS,
+    COUNTS,
+    EXACT_BUCKET_ROWS,
+    MOST_BUCKETS,
+    BucketTally,
+    digest_of,
+)
 from pulens.counts.exactness import is_too_long, too_long
 from pulens.counts.joint import JointTally
+from pulens.counts.tallies import Tallies
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, shown
+from pulens.inputs.clusters import ClusterSurvey
 from pulens.inputs.columns import LabelCoding, check_total_weights
 from pulens.inputs.engines.coded import CodedSegments
 from pulens.inputs.engines.counts import (
@@ -42,6 +52,7 @@ DEFAULT_TOLERANCE = 1e-6  # what binning may change when it is needed and nothin
 HEAVY_CELLS = 4096  # cells refined in one more pass
 FINEST_CELL_BITS = 22  # cells of a pass over all rows: four million
 PASSES = 8
+HEAVY_BLOCK, FINER_BLOCKS = 1 / 64, 4  # blocks of buckets with so large a share of a kind are cut into 2**4
 
 BinErrors = Callable[[Tally], list[NDArray[np.float64]]]
 
@@ -59,9 +70,20 @@ def count_tallies(
     score whatever it costs, ``None`` keeps up to four million and bins beyond.
     """
     check_tolerance(tolerance)
+    survey, codes = _looked(engine, coding)
+    return _tallies(engine, survey, codes, tolerance, bin_errors)
+
+
+def _looked(engine: Engine, coding: LabelCoding) -> tuple[list[Surveyed], Codes]:
+    """What the table holds, checked, and which label values mean what."""
     survey = engine.survey()
     _check_survey(engine, survey)
-    codes = _codes(engine, survey, coding)
+    return survey, _codes(engine, survey, coding)
+
+
+def _tallies(
+    engine: Engine, survey: list[Surveyed], codes: Codes, tolerance: float | None, bin_errors: BinErrors | None
+) -> Mapping[Any, Tally]:
     parts = _count(engine, codes, survey, tolerance, bin_errors or pair_errors)
     rows = sum(row.rows for row in survey)
     counted = sum(part.rows for part in parts)
@@ -75,6 +97,112 @@ def count_tallies(
         for tally in found.values():
             check_total_weights(tally.totals, f"weights (column {engine.columns.weight!r})")
     return found
+
+
+def count_buckets(
+    engine: Engine,
+    coding: LabelCoding,
+    *,
+    tolerance: float | None = None,
+    bin_errors: BinErrors | None = None,
+) -> BucketTally:
+    """The tally of an engine's table, and its rows by bucket of clusters and block of scores, counted there.
+
+    Up to four million rows every distinct score is a block. Beyond, blocks are cells of scores, finer where many rows
+    are, so that no more than some hundred thousand counts leave the engine.
+    """
+    check_tolerance(tolerance)
+    told = engine.survey_clusters()
+    told.check()
+    survey, codes = _looked(engine, coding)
+    tally = _tallies(engine, survey, codes, tolerance, bin_errors)[None]
+    names, (codes_of, lowest, highest, *counts) = _by_bucket(engine, codes, tally, told)
+    found = BucketTally.from_increments(
+        tally, names, codes_of, (lowest, highest), counts, clusters=(told.distinct, told.distinct), rows=told.rows
+    )
+    if not np.allclose(found.totals.sum(axis=0), tally.totals, rtol=1e-9):
+        raise InputError("the table changed while it was read: its clusters hold other rows. Read a snapshot.")
+    return found
+
+
+def count_bucket_tallies(
+    engine: Engine,
+    coding: LabelCoding,
+    *,
+    tolerance: float | None = None,
+    bin_errors: BinErrors | None = None,
+) -> dict[Any, BucketTally]:
+    """The same for every segment; how many clusters each has is known up to 256 clusters in all, else from its rows."""
+    check_tolerance(tolerance)
+    told = engine.survey_clusters()
+    told.check()
+    survey, codes = _looked(engine, coding)
+    found = _tallies(engine, survey, codes, tolerance, bin_errors)
+    names, columns = _by_bucket(engine, codes, Tallies.of(found).whole(), told)
+    segments = CodedSegments.of_columns([[segment for segment, _ in names]])
+    owner = segments.codes[columns[0]]
+    rows = dict.fromkeys(found, 0)
+    for row in survey:
+        rows[row.segment] += row.rows
+    answer = {}
+    for code, segment in enumerate(segments.names):
+        codes_of, lowest, highest, *counts = (column[owner == code] for column in columns)
+        mine, place = np.unique(codes_of, return_inverse=True)
+        buckets = [names[one][1] for one in mine.tolist()]
+        most = len(set(buckets)) if told.distinct <= MOST_BUCKETS else min(told.distinct, rows[segment])
+        answer[segment] = BucketTally.from_increments(
+            found[segment],
+            buckets,
+            place,
+            (lowest, highest),
+            counts,
+            clusters=(len(set(buckets)), most),
+            rows=rows[segment],
+        )
+    return {segment: answer[segment] for segment in found}
+
+
+def _by_bucket(engine: Engine, codes: Codes, tally: Tally, told: ClusterSurvey) -> tuple[list[Any], list[NDArray[Any]]]:
+    """Names of buckets (or segment and bucket), and columns: the place of a name, ends of scores, counts."""
+    hashed = told.distinct > MOST_BUCKETS
+    parts = _in_blocks(engine.in_buckets(hashed=hashed), codes, tally, told.rows)
+
+    def named(bucket: Any) -> str:
+        return str(bucket) if hashed else digest_of(str(bucket))
+
+    names: list[Any] = []
+    places = []
+    for part in parts:
+        if part.segment is not None:
+            places.append(part.segment.codes.astype(np.int64) + len(names))
+            names += [
+                named(name) if engine.group_by is None else (name[0], named(name[1])) for name in part.segment.names
+            ]
+    columns = ("lowest", "highest", *COUNTS)
+    return names, [np.concatenate(places), *(np.concatenate([getattr(one, name) for one in parts]) for name in columns)]
+
+
+def _in_blocks(engine: Engine, codes: Codes, tally: Tally, rows: int) -> list[EngineCounts]:
+    """Counts per bucket and distinct score, or per bucket and cell of scores."""
+    if rows <= EXACT_BUCKET_ROWS or (len(tally) <= 1 << BUCKET_CELL_BITS and tally.binning is None):
+        return [engine.by_score(codes)]
+    ends = float(tally.thresholds[-1]), float(tally.highest[0])
+    bits = bits_for(*ends, cell_bits=BUCKET_CELL_BITS)
+    parts = [engine.by_cell(codes, bits)]
+    kinds = [kind / total for kind, total in zip(tally.increments(), tally.totals, strict=True) if total]
+    for _ in range(PASSES):
+        mine, place, size = np.unique(cells(tally.thresholds, bits), return_inverse=True, return_counts=True)
+        share = np.max([np.bincount(place, kind, mine.size) for kind in kinds], axis=0)
+        coarse = parts[-1]
+        assert coarse.cell is not None
+        heavy = mine[(share > HEAVY_BLOCK) & (size > 1) & np.isin(mine, coarse.cell)]
+        finer = min(bits + FINER_BLOCKS, bits_for(*ends, cell_bits=60))
+        if not heavy.size or finer == bits:
+            break
+        inside = np.isin(coarse.cell, heavy)
+        parts = [*parts[:-1], coarse[~inside], engine.by_cell(codes, finer, Within(bits, tuple(heavy.tolist())))]
+        bits = finer
+    return parts
 
 
 def count_jointly(engine: Any, names: Sequence[str], coding: LabelCoding) -> JointTally:

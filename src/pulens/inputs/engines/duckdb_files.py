@@ -44,18 +44,19 @@ def open_files(
     where: str | None = None,
     beside: tuple[str, ...] = (),
     kept: tuple[str, ...] = (),
+    cluster: str | None = None,
 ) -> Iterator[LazyEngine]:
     """Many files of one format as one table; ``year=2024`` folders become columns."""
     named = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more files"
     with ExitStack() as stack:
         connection = stack.enter_context(_connection())
-        _check_names(paths[0], format, delimiter, (*columns.names, *beside, *kept, *crossed(group_by)))
+        _check_names(paths[0], format, delimiter, (*columns.names, *beside, *kept, *crossed(group_by), cluster))
         read = paths
         if format == "arrow":
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pulens-"))
             read = [_as_parquet(path, Path(folder), place) for place, path in enumerate(paths)]
         with explained(named):
-            wanted = (*columns.names, *beside, *kept)
+            wanted = (*columns.names, *beside, *kept, *([] if cluster is None else [cluster]))
             relation = _relation(connection, read, format, delimiter, wanted, is_typed=where is not None)
             relation, texts = _with_numbers(relation, (columns.score, columns.weight, *beside), columns.weight)
             if where is not None and columns.label.lower() in where.lower():
@@ -66,7 +67,7 @@ def open_files(
         try:
             if format in DELIMITED and len(relation.columns) == 1:  # another separator, more often than not
                 find_column(columns.score, relation.columns, delimiter=delimiter or DELIMITED[format])
-            yield FileEngine(relation, columns, texts, group_by, beside)
+            yield FileEngine(relation, columns, texts, group_by, beside, cluster)
         except InputError as error:
             raise InputError(f"{named}: {error}") from error
 
@@ -143,8 +144,9 @@ class FileEngine(LazyEngine):
         texts: dict[str, str],
         group_by: str | tuple[str, ...] | None,
         beside: tuple[str, ...] = (),
+        cluster: str | None = None,
     ) -> None:
-        super().__init__(relation, columns, group_by=group_by, beside=beside)
+        super().__init__(relation, columns, group_by=group_by, beside=beside, cluster=cluster)
         self._native, self._texts = relation, texts
 
     def bad_value(self, column: str) -> Any:
@@ -167,6 +169,7 @@ def open_database(
     group_by: str | tuple[str, ...] | None = None,
     where: str | None = None,
     beside: tuple[str, ...] = (),
+    cluster: str | None = None,
 ) -> Iterator[LazyEngine]:
     """A table or view of a DuckDB database file, opened for reading only."""
     if not Path(path).is_file():
@@ -174,7 +177,7 @@ def open_database(
     with _connection(path) as connection:
         relation = connection.sql(f"SELECT * FROM {_find_table(connection, path, table)}")
         try:
-            yield LazyEngine(relation, columns, group_by=group_by, where=where, beside=beside)
+            yield LazyEngine(relation, columns, group_by=group_by, where=where, beside=beside, cluster=cluster)
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.buckets import HASHED_DIGITS, digest_of
 from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, PulensError, cut, shown
+from pulens.inputs.clusters import FRACTION, WORDS, ClusterSurvey
 from pulens.inputs.columns import CROSSED, NULL, Columns, crossed, find_column
 from pulens.inputs.engines.coded import CodedSegments
 from pulens.inputs.engines.counts import LARGEST, Codes, EngineCounts, Surveyed, Within, keys_limit
@@ -19,6 +22,7 @@ from pulens.inputs.engines.stream import SortedStream
 LONGEST_REASON = 240  # characters of what an engine says; the first ones tell
 SCORE, LABEL, WEIGHT, SEGMENT = "pulens_score", "pulens_label", "pulens_weight", "pulens_segment"
 KEY, ID, KEPT = "pulens_key", "pulens_id", "pulens_kept_"  # of rows that are drawn
+CLUSTER, BUCKET = "pulens_cluster", "pulens_bucket"
 EXACT = "pulens_exact"  # scores as they are kept, where a double may not hold them
 
 
@@ -45,15 +49,16 @@ class LazyEngine:
         group_by: str | tuple[str, ...] | None = None,
         where: str | None = None,
         beside: tuple[str, ...] = (),
+        cluster: str | None = None,
     ) -> None:
         import narwhals as nw
 
         frame = nw.from_native(table)
         if where is not None:
             frame = nw.from_native(_filtered(frame.to_native(), where))
-        self.columns, self.group_by = columns, group_by
+        self.columns, self.group_by, self.cluster = columns, group_by, cluster
         if _speaks_sql(frame.to_native()):  # a schema holds a column once, the table itself perhaps twice
-            for name in (*columns.names, *beside, *crossed(group_by)):
+            for name in (*columns.names, *beside, *crossed(group_by), *([] if cluster is None else [cluster])):
                 find_column(name, frame.to_native().columns)
         with explained("the table"):
             schema = frame.collect_schema()
@@ -88,6 +93,11 @@ class LazyEngine:
         ]
         self._rows = frame.select(*chosen)
         self._frame, self._schema = frame, schema
+        self._key_columns = [] if group_by is None else [SEGMENT]  # what is counted apart
+        self._clustered: Any = None
+        if cluster is not None:  # apart: what is sorted and counted without clusters need not carry their ids along
+            text, is_good = self._cluster_text(schema, cluster)
+            self._clustered = frame.select(*chosen, text.alias(CLUSTER), is_good.alias(f"{CLUSTER}_good"))
 
     def _segment(self, names: tuple[str, ...]) -> Any:
         """A column's values as they are; of several that cross, their texts."""
@@ -95,6 +105,84 @@ class LazyEngine:
             return self._nw.col(names[0])
         texts = [self._nw.col(name).cast(self._nw.String).fill_null(NULL) for name in names]
         return self._nw.concat_str(texts, separator=CROSSED)
+
+    def _cluster_text(self, schema: Any, column: str) -> tuple[Any, Any]:
+        """A cluster's id as text, null where there is none, and whether a number is whole."""
+        nw, kept, raw = self._nw, _type_of(schema, column), self._nw.col(column)
+        one = nw.lit(1, dtype=nw.Int64)
+        self._cluster_is_text = kept in (nw.String, nw.Categorical, nw.Enum)
+        if self._cluster_is_text:
+            text = raw.cast(nw.String)
+            return nw.when(text != "").then(text), one
+        if kept.is_integer() or str(kept).upper() in ("UUID", "UNKNOWN"):
+            return raw.cast(nw.String), one
+        if not kept.is_numeric():
+            raise InputError(f"the cluster column {shown(column)} holds {cut(str(kept), 60)}. {WORDS}.")
+        number = raw.cast(nw.Float64)
+        is_there = number - number == 0.0
+        is_whole = is_there & (number == number.floor()) & (number <= LARGEST_WHOLE) & (number >= -LARGEST_WHOLE)
+        whole = nw.when(is_whole).then(number).otherwise(nw.lit(0.0)).cast(nw.Int64).cast(nw.String)
+        return nw.when(is_there).then(whole), nw.when(is_there & ~is_whole).then(nw.lit(0, dtype=nw.Int64)).otherwise(
+            one
+        )
+
+    def survey_clusters(self) -> ClusterSurvey:
+        """What the column of clusters holds, in one pass."""
+        nw = self._nw
+        text, good = nw.col(CLUSTER), nw.col(f"{CLUSTER}_good")
+        zero, one = nw.lit(0, dtype=nw.Int64), nw.lit(1, dtype=nw.Int64)
+        strange = nw.when(good == 0).then(one).otherwise(zero)
+        if self._cluster_is_text:
+            is_fraction = text.str.contains(f"^{FRACTION}$")
+            strange = nw.when(is_fraction).then(one).otherwise(zero)
+        table = self._collect(
+            self._clustered.select(
+                text,
+                nw.when(text.is_null()).then(one).otherwise(zero).alias("nulls"),
+                strange.alias("fractions"),
+                one.alias("rows"),
+            ).select(
+                nw.col("rows").sum(), nw.col("nulls").sum(), nw.col("fractions").sum(), text.n_unique().alias("texts")
+            )
+        )
+        rows, nulls, fractions, distinct = (
+            int(table[name].to_list()[0] or 0) for name in ("rows", "nulls", "fractions", "texts")
+        )
+        return ClusterSurvey(str(self.cluster), rows, nulls, fractions, distinct, self._cluster_is_text)
+
+    def in_buckets(self, *, hashed: bool) -> LazyEngine:
+        """The same rows by bucket, within segments if there are any: each cluster, or two digits of its digest."""
+        engine = copy(self)
+        engine._key_columns = [*self._key_columns, BUCKET]
+        nw, rows = self._nw, self._clustered
+        if not hashed:
+            engine._rows = rows.with_columns(nw.col(CLUSTER).alias(BUCKET))
+            return engine
+        with explained("the table"):
+            engine._rows = nw.from_native(self._hashed(rows.to_native()))
+        return engine
+
+    def _hashed(self, native: Any) -> Any:
+        """The table with a column of buckets, by its own md5 where it has one."""
+        home = type(native).__module__.partition(".")[0]
+        if home in ("duckdb", "_duckdb"):
+            return native.project(f"*, substr(md5({CLUSTER}), 1, {HASHED_DIGITS}) AS {BUCKET}")
+        if home == "pyspark":
+            from pyspark.sql import functions
+
+            return native.withColumn(BUCKET, functions.expr(f"substring(md5({CLUSTER}), 1, {HASHED_DIGITS})"))
+        if home == "ibis":
+            return native.mutate(**{BUCKET: native[CLUSTER].hexdigest("md5").substr(0, HASHED_DIGITS)})
+        if home == "polars":  # which has no md5: every id is looked at once, outside
+            import polars
+
+            ids = self._collect(self._clustered.select(CLUSTER).unique())[CLUSTER].to_list()
+            buckets = [digest_of(text)[:HASHED_DIGITS] for text in ids]
+            return native.join(polars.LazyFrame({CLUSTER: ids, BUCKET: buckets}), on=CLUSTER, how="left")
+        raise InputError(
+            f"a {type(native).__name__} has no md5 that clusters could be put together by. Count the rows by DuckDB "
+            "(a Parquet file of them), or name a column with fewer clusters."
+        )
 
     def _number(self, schema: Any, column: str, kind: str) -> Any:
         kept = _type_of(schema, column)
@@ -335,7 +423,7 @@ class LazyEngine:
         return (self._nw.col(SCORE) * 2.0**bits).floor()
 
     def _keys(self, first: str) -> list[str]:
-        return [first] if self.group_by is None else [SEGMENT, first]
+        return [*self._key_columns, first]
 
     def _counted(self, codes: Codes, within: Within | None) -> Any:
         """Rows with what each adds to the counts."""
@@ -365,10 +453,8 @@ class LazyEngine:
         rows, labelled = _array(table, "rows", kind), _array(table, "labelled", kind)
         negative = _array(table, "negative", kind) if "negative" in table.columns else np.zeros(rows.size, kind)
         segment = None
-        if self.group_by is not None:
-            names = np.empty(rows.size, object)
-            names[:] = table[SEGMENT].to_list()
-            segment = CodedSegments.of(names)
+        if self._key_columns:
+            segment = CodedSegments.of_columns([table[name].to_list() for name in self._key_columns])
         return EngineCounts(lowest, highest, labelled, rows - labelled - negative, negative, segment, **cells)
 
     def _collect(self, frame: Any) -> Any:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from copy import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.buckets import HASHED_DIGITS, digest_of
 from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, MissingDependencyError, PulensError, cut, listed, nearest, one_message, shown
 from pulens.inputs.addresses import check_database_file, shown_address, without_secrets
+from pulens.inputs.clusters import FRACTION, WORDS, ClusterSurvey
 from pulens.inputs.columns import CROSSED, NULL, Columns, crossed, find_column
 from pulens.inputs.engines.coded import CodedSegments
 from pulens.inputs.engines.counts import LARGEST, Codes, EngineCounts, Surveyed, Within, keys_limit
@@ -36,6 +40,7 @@ def open_sql(
     group_by: str | tuple[str, ...] | None = None,
     where: str | None = None,
     beside: tuple[str, ...] = (),
+    cluster: str | None = None,
 ) -> Iterator[SqlEngine]:
     """Connect to a URL, an engine or an open connection, for reading only."""
     sa = _sqlalchemy()
@@ -50,8 +55,8 @@ def open_sql(
             connection = source
             if isinstance(source, sa.Engine):
                 connection = stack.enter_context(_connected(sa, source, address))
-            engine = SqlEngine(sa, connection, _find_table(sa, connection, table), columns, group_by, where, beside)
-            yield engine
+            found = _find_table(sa, connection, table)
+            yield SqlEngine(sa, connection, found, columns, group_by, where, beside, cluster)
         except InputError as error:
             raise InputError(f"{named}: {error}") from error
         except sa.exc.DBAPIError as error:
@@ -155,13 +160,14 @@ class SqlEngine:
         group_by: str | tuple[str, ...] | None,
         where: str | None,
         beside: tuple[str, ...] = (),
+        cluster: str | None = None,
     ) -> None:
         self._sa, self._connection, self._table = sa, connection, table
-        self.columns, self.group_by = columns, group_by
+        self.columns, self.group_by, self.cluster = columns, group_by, cluster
         # the condition is SQL by the user's own hand, put into brackets as it is
         self._conditions = [] if where is None else [sa.literal_column(f"({where})")]
         names = [str(column.name) for column in table.c]
-        for name in (*columns.names, *beside, *crossed(group_by)):
+        for name in (*columns.names, *beside, *crossed(group_by), *([] if cluster is None else [cluster])):
             find_column(name, names)
         self.score_type, *self.beside_types = [self._precision(name) for name in (columns.score, *beside)]
         self._score = self._number(columns.score, "scores")
@@ -182,6 +188,56 @@ class SqlEngine:
         for text in others:
             first = first + sa.literal(CROSSED) + text
         return first
+
+    def survey_clusters(self) -> ClusterSurvey:
+        """What the column of clusters holds, in one pass."""
+        sa, name = self._sa, str(self.cluster)
+        column, text = self._table.c[name], self._cluster_text()
+        is_text = isinstance(column.type, sa.String)
+        strange = sa.literal_column("0")
+        if isinstance(column.type, sa.Numeric | sa.Float):  # a whole number is what it becomes as one
+            strange = sa.func.sum(sa.case((column != sa.cast(column, sa.BigInteger), 1), else_=0))
+        nulls = sa.func.sum(sa.case((text.is_(None), 1), else_=0))
+        distinct = sa.func.count(sa.distinct(text))
+        query = sa.select(sa.func.count(), nulls, strange, distinct).select_from(self._table).where(*self._conditions)
+        rows, none, fractions, many = (int(value or 0) for value in self._connection.execute(query).one())
+        if is_text and many:
+            fractions = self._fractions_in_text(text, rows)
+        return ClusterSurvey(name, rows, none, fractions, many, is_text)
+
+    def _fractions_in_text(self, text: Any, rows: int) -> int:
+        """All rows or none: a text column that holds nothing but numbers with fractions holds no ids."""
+        query = self._sa.select(text).select_from(self._table).where(*self._conditions).limit(100)
+        seen = [value for (value,) in self._connection.execute(query)]
+        return rows if all(value is not None and re.fullmatch(FRACTION, str(value)) for value in seen) else 0
+
+    def _cluster_text(self) -> Any:
+        """A cluster's id as text, null where there is none."""
+        sa, column = self._sa, self._table.c[str(self.cluster)]
+        if isinstance(column.type, sa.String):
+            return sa.func.nullif(column, sa.literal_column("''"))
+        if isinstance(column.type, sa.Integer | sa.types.NullType | sa.Uuid):
+            return sa.cast(column, sa.String(200))
+        if isinstance(column.type, sa.Numeric | sa.Float):
+            return sa.cast(sa.cast(column, sa.BigInteger), sa.String(200))
+        raise InputError(f"the cluster column {shown(self.cluster)} holds {cut(str(column.type), 60)}. {WORDS}.")
+
+    def in_buckets(self, *, hashed: bool) -> SqlEngine:
+        """The same rows by bucket, within segments if there are any: each cluster, or two digits of its digest."""
+        sa, engine, text = self._sa, copy(self), self._cluster_text()
+        if hashed:
+            dialect = self._connection.dialect.name
+            if dialect == "sqlite":  # which has no md5 of its own
+                driver = self._connection.connection.driver_connection
+                driver.create_function("md5", 1, lambda one: None if one is None else digest_of(str(one)))
+            elif dialect not in ("postgresql", "mysql", "mariadb", "snowflake", "databricks"):
+                raise InputError(
+                    f"{dialect} has no md5 that is known here, by which clusters could be put together. Name a column "
+                    "with fewer clusters, or export the rows to a Parquet file."
+                )
+            text = sa.func.substr(sa.func.md5(text), sa.literal_column("1"), sa.literal_column(str(HASHED_DIGITS)))
+        engine._segment = [*self._segment, text]
+        return engine
 
     def _number(self, name: str, kind: str) -> Any:
         sa, column = self._sa, self._table.c[name]
@@ -388,5 +444,6 @@ class SqlEngine:
         kind = np.int64 if self._weight is None else np.float64
         begin = len(self._segment) + 1
         rows, labelled, negative = (column.astype(kind) for column in columns[begin : begin + 3])
-        segment = CodedSegments.of(columns[0]) if self._segment else None
+        many = len(self._segment)
+        segment = CodedSegments.of_columns([column.tolist() for column in columns[:many]]) if many else None
         return EngineCounts(lowest, highest, labelled, rows - labelled - negative, negative, segment, **cells)

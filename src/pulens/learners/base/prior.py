@@ -77,9 +77,12 @@ def check_estimator_name(name: str) -> str:
 
 
 def estimated_class_prior(
-    X: NDArray[Any], labels: NDArray[Any], scenario: str, seed: int, *, method: str = "auto"
+    X: NDArray[Any], labels: NDArray[Any], scenario: str, seed: int, *, method: str = "auto", groups: Any = None
 ) -> float:
-    """Share of positives in the population, from scores of a logistic regression that never saw the row."""
+    """Share of positives in the population, from scores of a logistic regression that never saw the row.
+
+    With ``groups`` it never saw a row of the same group either.
+    """
     from sklearn.decomposition import PCA
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
@@ -92,5 +95,6 @@ def estimated_class_prior(
     if flat.shape[1] > MOST_FEATURES:
         steps.append(PCA(100, random_state=start))
     model = make_pipeline(*steps, LogisticRegression(C=0.1, max_iter=200))
-    found = estimate_prior_from_features(flat, labels, model=model, method=method, seed=start, scenario=scenario)
+    told: Any = {"method": method, "seed": start, "scenario": scenario, "groups": groups}
+    found = estimate_prior_from_features(flat, labels, model=model, **told)
     return float(found.value)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
+from pulens.intervals.clustered import inflation_at
 from pulens.intervals.kernels.quantiles import jeffreys_quantiles
 from pulens.intervals.kernels.redraws import compress
 from pulens.metrics.parts.labelling_range import negative_rate, outscored_by
@@ -81,12 +82,21 @@ def at_least_so_wide(interval: Interval, metric: Metric) -> Interval:
     return replace(interval, low=min(low, interval.low), high=max(high, low + NARROWEST))
 
 
+def impossible_rates_of(evidence: Evidence) -> ImpossibleRates:
+    """Recovered rates outside [0, 1]; standard errors allow for rows that belong together."""
+    found = impossible_rates(evidence.tally, evidence.assumptions)
+    if evidence.buckets is None or not found.thresholds:
+        return found
+    times = inflation_at(evidence, found.worst_threshold, found.rate)
+    return replace(found, standard_errors=found.standard_errors / times)
+
+
 def find_contradiction(evidence: Evidence, multiple: float = DEFAULT_MULTIPLE) -> Contradiction | None:
     """Where recovered rates leave [0, 1] by more than chance: what is possible instead; otherwise ``None``."""
     totals, prior = evidence.tally.totals, evidence.class_prior
     if not totals.labelled or not totals.unlabelled or not prior.unlabelled:
         return None
-    found = impossible_rates(evidence.tally, evidence.assumptions)
+    found = impossible_rates_of(evidence)
     return Contradiction(evidence, multiple, found) if found.standard_errors >= CHANCE_LIMIT else None
 
 

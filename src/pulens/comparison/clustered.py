@@ -1,0 +1,165 @@
+"""Models compared on rows that belong together: every difference without one bucket of clusters at a time.
+
+Buckets are the same for all models, so what a cluster does to all of them cancels in the difference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from pulens.comparison.joint import check_models
+from pulens.comparison.paired import Difference, holm
+from pulens.counts.buckets import BucketTally
+from pulens.counts.joint import JointTally
+from pulens.counts.tally import Tally
+from pulens.errors import InputError, PulensError
+from pulens.estimate import Interval
+from pulens.evidence import Evidence
+from pulens.inputs import read_buckets
+from pulens.intervals.clustered import DeleteABucket, Jackknife
+from pulens.intervals.kernels.jackknife import FEWEST_BUCKETS, student_quantile
+from pulens.intervals.kernels.resampling import Resampling
+from pulens.intervals.of_metric import Target
+from pulens.intervals.policy import ends_in_doubt
+from pulens.intervals.prior_doubt import PriorDoubt, holding
+from pulens.intervals.workshop import Workshop
+from pulens.metrics.parts.measure import raw_value
+from pulens.metrics.parts.metric import Metric
+from pulens.types import Floats
+
+METHOD = "delete-a-bucket jackknife of the difference, Student"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusteredModels:
+    """Rows counted by cluster once for each model's score."""
+
+    names: tuple[str, ...]
+    buckets: tuple[BucketTally, ...]
+
+    @property
+    def n_labelled(self) -> int:
+        return int(self.buckets[0].tally.totals.labelled)
+
+    def tallies(self) -> list[Tally]:
+        return [one.tally for one in self.buckets]
+
+
+def read_clustered_models(source: Any, scores: Any, **reading: Any) -> ClusteredModels:
+    """Labels and a mapping of scores, or a table, file or database and the names of its columns of scores."""
+    columns = reading.pop("score", None)
+    for name in ("weight", "weights"):
+        if reading.get(name) is not None:
+            raise PulensError("models cannot be compared on weighted rows: leave the weights out, or repeat the rows.")
+    if isinstance(source, Tally | JointTally | BucketTally) or str(source).endswith(".tally"):
+        raise InputError(
+            "counts of one score do not say how models differ within clusters, and a joint tally holds no buckets: "
+            "give the rows, with cluster= (--cluster) and the columns of scores."
+        )
+    if isinstance(scores, Mapping):
+        names = [str(name) for name in scores]
+        check_models(names)
+        found = [read_buckets(source, values, **reading) for values in scores.values()]
+    elif scores is None and columns is not None:
+        names = [columns] if isinstance(columns, str) else list(columns)
+        check_models(names)
+        found = [read_buckets(source, score=name, **reading) for name in names]
+    else:
+        raise PulensError(
+            'give labels and a mapping of scores, such as {"a": scores_a, "b": scores_b}, or a table or file with '
+            f"score=[...] naming its columns; got scores of type {type(scores).__name__}."
+        )
+    return ClusteredModels(tuple(names), tuple(found))
+
+
+def differences_of_clusters(
+    name: str,
+    metric: Metric,
+    evidences: Mapping[str, Evidence],
+    thresholds: Mapping[str, float],
+    doubt: PriorDoubt,
+    resampling: Resampling,
+) -> tuple[Difference, ...]:
+    """All pairs of models; over a range of class priors the worst p-value counts."""
+    models = {model: _Model(metric, evidence, thresholds[model], resampling) for model, evidence in evidences.items()}
+    pairs = list(combinations(models, 2))
+    found = [_pair(models[first], models[second], doubt, resampling.confidence) for first, second in pairs]
+    adjusted = holm([part[3] for part in found])
+    reason = metric.undefined_because or "it is undefined without some clusters"
+    if next(iter(models.values())).shop.fewest_buckets < FEWEST_BUCKETS:
+        reason = f"labelled or other rows lie in fewer than {FEWEST_BUCKETS} clusters"
+    return tuple(
+        Difference(name, first, second, *part, corrected, reason if part[1] is None else None)
+        for (first, second), part, corrected in zip(pairs, found, adjusted, strict=True)
+    )
+
+
+class _Model:
+    """One model's metric at any class prior, with all rows and without each bucket."""
+
+    def __init__(self, metric: Metric, evidence: Evidence, threshold: float, resampling: Resampling) -> None:
+        self.metric, self.evidence = metric, evidence
+        self.shop = Workshop(evidence, resampling)
+        self.threshold = threshold if metric.needs_threshold else None
+        self._left = DeleteABucket(self.shop, Target(metric, self.value, self.threshold, {}))
+        self._known: dict[float, Floats] = {}
+
+    def value(self, prior: float) -> float:
+        # not clipped: two models beyond the possible still have an order
+        return raw_value(self.metric, self.evidence.tally, self.evidence.assumptions_at(prior), self.threshold)
+
+    def replicates(self, prior: float) -> Floats:
+        if prior not in self._known:
+            self._known[prior] = self._left.replicates(prior)
+        return self._known[prior]
+
+
+def _pair(
+    one: _Model, two: _Model, doubt: PriorDoubt, confidence: float
+) -> tuple[float, Interval | None, float, float]:
+    """Difference, its interval, the chance that the first is better, and the p-value of no difference."""
+    from scipy.special import ndtr, ndtri, stdtr
+
+    metric, shop, own = one.metric, one.shop, doubt.evidence.class_prior.unlabelled
+    width = metric.highest - metric.lowest
+    jackknife = Jackknife(
+        lambda prior: one.value(prior) - two.value(prior),
+        lambda prior: one.replicates(prior) - two.replicates(prior),
+        doubt,
+        shop.fewest_buckets,
+        shop.evidence.tally.totals.labelled,
+        shop.freedom,
+        (-width, width),
+    )
+    value = jackknife.value(own)
+    low, high, method = ends_in_doubt(jackknife, doubt, confidence)
+    if any(math.isnan(number) for number in (value, low, high)):
+        return math.nan, None, math.nan, 1.0
+    low, high = holding(value, low, high)
+    reach = student_quantile(shop.freedom, (1 - confidence) / 2)
+    shares: Sequence[float] = [own] if doubt.treatment != "range" else [own, *jackknife.over(doubt)]
+    seen = np.array([jackknife.value(share) for share in shares])
+    if doubt.treatment == "drawn":
+        # the end nearer to no difference: p is the level at which it would just touch that
+        errors = np.array([(value - low if value > 0 else high - value) / reach])
+    else:
+        errors = np.array([jackknife.error(share) for share in shares])
+    known = ~np.isnan(seen) & (errors > 0)
+    away = np.divide(np.abs(seen), errors, out=np.zeros(seen.size), where=known)
+    near = stdtr(shop.freedom, -away)
+    length = float(np.ptp(seen[~np.isnan(seen)])) / float(errors.max()) if errors.max() > 0 else 0.0
+    p_value = float(np.max(np.minimum(near + ndtr(ndtri(near) - length), 1.0)))
+    if len({float(np.sign(number)) for number in seen[known]}) > 1:
+        p_value = 1.0  # a difference whose sign turns within the range of priors is none
+    sign = 1 if metric.higher_is_better else -1
+    better = (
+        float(stdtr(shop.freedom, sign * value / errors[0])) if errors[0] > 0 else 0.5 + 0.5 * np.sign(sign * value)
+    )
+    method = method.replace(jackknife.method, METHOD)
+    return value, Interval(low, high, confidence, method), better, p_value

@@ -1,0 +1,67 @@
+"""What is told of rows that belong together: how many clusters there are, and what they cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from pulens.counts.buckets import clusters_in_words
+from pulens.evidence import Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Clustering:
+    """Clusters, at least and at most; buckets, of which so many hold labelled rows; rows; and the design effect.
+
+    ``design_effect`` is how many times the variance of ``metric`` is what it would be if rows were independent: rows
+    that belong together say as much as rows divided by it.
+
+    >>> print(Clustering((40, 40), 40, 38, 320, "roc_auc", 2.5))
+    40 clusters, 8 rows each on average; variance of roc_auc 2.50 times that of independent rows
+    """
+
+    clusters: tuple[int, int]
+    buckets: int
+    labelled_buckets: int
+    rows: int
+    metric: str = ""
+    design_effect: float | None = None
+
+    @classmethod
+    def of(cls, evidence: Evidence, metric: str = "", design_effect: float | None = None) -> Clustering | None:
+        """``None`` for rows that were not counted by cluster."""
+        counted = evidence.buckets
+        if counted is None:
+            return None
+        labelled = int((counted.totals[:, 0] > 0).sum())
+        return cls(counted.clusters, len(counted), labelled, counted.rows, metric, design_effect)
+
+    @property
+    def rows_per_cluster(self) -> tuple[float, float]:
+        """On average, at least and at most."""
+        fewest, most = self.clusters
+        return self.rows / most, self.rows / fewest
+
+    def __str__(self) -> str:
+        low, high = (f"{rows:.3g}" for rows in self.rows_per_cluster)
+        each = low if low == high else f"{low} to {high}"
+        some = self.clusters[0] == self.clusters[1] == self.buckets
+        grouped = "" if some else f" in {self.buckets:,} buckets"
+        cost = ""
+        if self.design_effect is not None and math.isfinite(self.design_effect):
+            cost = f"; variance of {self.metric} {self.design_effect:.2f} times that of independent rows"
+        rows = "1 row each" if each == "1" else f"{each} rows each on average"
+        return f"{clusters_in_words(self.clusters)}{grouped}, {rows}{cost}"
+
+    def to_dict(self) -> dict[str, Any]:
+        fewest, most = self.clusters
+        return {
+            "clusters": most if fewest == most else {"at_least": fewest, "at_most": most},
+            "buckets": self.buckets,
+            "buckets_with_labelled_rows": self.labelled_buckets,
+            "rows": self.rows,
+            "rows_per_cluster": self.rows_per_cluster[0] if fewest == most else list(self.rows_per_cluster),
+            "design_effect": self.design_effect,
+            "design_effect_of": self.metric or None,
+        }

@@ -1,0 +1,45 @@
+"""What a person should know of rows that belong together before the numbers."""
+
+from __future__ import annotations
+
+from pulens.evidence.evidence import Evidence
+from pulens.intervals.kernels.jackknife import FEW_BUCKETS, FEWEST_BUCKETS
+from pulens.notice import Notice, Severity
+
+
+def few_clusters(evidence: Evidence) -> list[Notice]:
+    """Too few clusters to say how clusters differ, or clusters that hold one row each."""
+    counted = evidence.buckets
+    if counted is None:
+        return []
+    held, kind = min(zip(counted.held, ("Labelled", "Unlabelled"), strict=True))
+    found = []
+    if held < FEWEST_BUCKETS:
+        found.append(
+            Notice(
+                Severity.SERIOUS,
+                "too-few-clusters",
+                f"{kind} rows lie in {held} cluster{'' if held == 1 else 's'}: no interval can be found from fewer "
+                f"than {FEWEST_BUCKETS}, since they hardly show how clusters differ. The numbers stand alone; more "
+                "clusters are needed.",
+            )
+        )
+    elif held < FEW_BUCKETS:
+        found.append(
+            Notice(
+                Severity.WARNING,
+                "few-clusters",
+                f"{kind} rows lie in {held} clusters only: intervals are wide on purpose, since those of the usual "
+                f"kind are too narrow below {FEW_BUCKETS}.",
+            )
+        )
+    if counted.clusters[0] == counted.clusters[1] == counted.rows:
+        found.append(
+            Notice(
+                Severity.NOTE,
+                "clusters-of-one-row",
+                f"Every one of the {counted.rows:,} rows is a cluster of its own, so that clusters have no effect: "
+                "intervals are as wide as without them, and only found in another way.",
+            )
+        )
+    return found

@@ -1,0 +1,255 @@
+r"""Intervals where rows belong together: every metric without one bucket of clusters at a time.
+
+One construction for all metrics, whatever they read: the number is found without each bucket, through the same
+recovery, and the spread of these numbers is its standard error (:mod:`pulens.intervals.kernels.jackknife`). Ends are
+Student's with as many degrees of freedom as there are buckets less one, on the scale of log odds where the number has a
+lowest and a highest value. Blocks of scores that are coarser than the rows move all replicates alike, so that nothing
+of it enters the spread; the value is that of all rows.
+
+A number at its edge shows no spread, and counts as a rate of which every bucket with labelled rows is one row. With
+fewer than twenty such buckets Student's ends alone were too narrow: the interval also holds Jeffreys' with as many rows
+as the standard error stands for; a ratio, such as lift, holds what the scale of logarithms says too. With fewer than
+five there is none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pulens.evidence import Evidence
+from pulens.intervals.construction import Construction, Ends
+from pulens.intervals.kernels.jackknife import (
+    FEW_BUCKETS,
+    FEWEST_BUCKETS,
+    LeftOut,
+    jackknife_error,
+    jeffreys_ends,
+    logit_ends,
+    student_quantile,
+)
+from pulens.intervals.kernels.quantiles import expanded_tail, mixture_ends, normal_quantile
+from pulens.intervals.of_metric import MetricConstruction, Target
+from pulens.intervals.prior_doubt import PriorDoubt
+from pulens.intervals.prior_draws import PriorDraws
+from pulens.intervals.threshold import ChosenThreshold
+from pulens.intervals.workshop import Workshop
+from pulens.recovery.assumptions import Assumptions
+from pulens.recovery.contingency import ROUNDING, Contingency
+from pulens.types import Floats
+
+METHOD = "delete-a-bucket jackknife, Student"
+
+
+@dataclass(frozen=True, eq=False)
+class Jackknife(Construction):
+    """A number whose replicates without each bucket are known at any share of positives among the unlabelled rows."""
+
+    at: Callable[[float], float]
+    replicates: Callable[[float], Floats]
+    doubt: PriorDoubt
+    buckets: int  # that hold labelled rows, or others if those are fewer
+    rows: float  # labelled ones
+    freedom: float
+    within: tuple[float, float] = (0.0, 1.0)
+    _errors: dict[float, float] = field(default_factory=dict)
+
+    method = METHOD
+
+    def value(self, prior: float) -> float:
+        return self.at(prior)
+
+    def error(self, prior: float) -> float:
+        """The standard error at a share of positives."""
+        if prior not in self._errors:
+            self._errors[prior] = float(jackknife_error(self.replicates(prior)))
+        return self._errors[prior]
+
+    def ends(self, prior: float | None, tail: float) -> Ends:
+        if self.buckets < FEWEST_BUCKETS:
+            return math.nan, math.nan
+        own = self.doubt.evidence.class_prior.unlabelled
+        if prior is not None:
+            return self._around(self.value(prior), self.error(prior), tail)
+        fixed = self.ends(own, tail)
+        drawn = self._drawn(tail)
+        return min(fixed[0], drawn[0]), max(fixed[1], drawn[1])
+
+    def _around(self, value: float, error: float, tail: float) -> Ends:
+        reach = student_quantile(self.freedom, tail)
+        low, high = logit_ends(value, error, reach, self.within)
+        lowest, highest = self.within
+        if math.isnan(low):
+            return low, high
+        if not math.isfinite(highest - lowest):
+            return self._ratio_of_few(value, error, reach, (low, high))
+        share = min(max((value - lowest) / (highest - lowest), 0.0), 1.0)
+        rows = math.inf
+        if share in (0.0, 1.0):
+            rows = float(self.buckets)
+        elif self.buckets < FEW_BUCKETS:
+            spread = error / (highest - lowest)
+            seen = share * (1 - share) / spread**2 if spread > 0 else math.inf
+            rows = min(seen, self.rows) * (normal_quantile(1 - 2 * tail) / reach) ** 2
+        if math.isfinite(rows):
+            ends = jeffreys_ends(share, rows, tail)
+            low = min(low, lowest + (highest - lowest) * ends[0])
+            high = max(high, lowest + (highest - lowest) * ends[1])
+        return low, high
+
+    def _ratio_of_few(self, value: float, error: float, reach: float, ends: Ends) -> Ends:
+        """With few buckets, of a number from 0 to anything, also what the scale of logarithms says."""
+        if self.buckets >= FEW_BUCKETS or self.within[0] != 0 or value <= 0:
+            return ends
+        times = math.exp(min(reach * error / value, 700.0))
+        return min(ends[0], value / times), max(ends[1], value * times)
+
+    def _drawn(self, tail: float) -> Ends:
+        """Over the distribution of the share: a mixture on the scale of log odds, Student's width as a normal one."""
+        from scipy.special import expit, logit
+
+        nodes, draws = self.doubt.nodes()
+        some = nodes[np.unique([0, nodes.size // 2, nodes.size - 1])]
+        values = np.array([self.value(share) for share in nodes.tolist()])
+        errors = np.interp(nodes, some, [self.error(share) for share in some.tolist()])
+        known = ~np.isnan(values) & ~np.isnan(errors)
+        if not known.any():
+            return math.nan, math.nan
+        nodes, values, errors = nodes[known], values[known], errors[known]
+        errors = errors * student_quantile(self.freedom, tail) / normal_quantile(1 - 2 * tail)
+        lowest, highest = self.within
+        width = highest - lowest
+        if not math.isfinite(width):
+            return mixture_ends(np.interp(draws, nodes, values), np.interp(draws, nodes, errors), tail)
+        edge = 0.5 / (self.rows + 1)
+        shares = np.clip((values - lowest) / width, edge, 1 - edge)
+        errors = errors / width / (shares * (1 - shares))
+        low, high = mixture_ends(np.interp(draws, nodes, logit(shares)), np.interp(draws, nodes, errors), tail)
+        return lowest + width * float(expit(low)), lowest + width * float(expit(high))
+
+
+@dataclass(frozen=True)
+class DeleteABucket(MetricConstruction):
+    """Any metric of rows that belong together."""
+
+    method = METHOD
+
+    @cached_property
+    def _jackknife(self) -> Jackknife:
+        metric, shop = self.target.metric, self.shop
+        return Jackknife(
+            self.target.value_at,
+            self._widest,
+            shop.draws.doubt,
+            shop.fewest_buckets,
+            shop.evidence.tally.totals.labelled,
+            shop.freedom,
+            (metric.lowest, metric.highest),
+        )
+
+    def error(self, prior: float) -> float:
+        return self._jackknife.error(prior)
+
+    def ends(self, prior: float | None, tail: float) -> Ends:
+        return self._jackknife.ends(prior, tail)
+
+    def _widest(self, prior: float) -> Floats:
+        """The metric without each bucket; moved to the edge where a rate is cut there, if that shows more spread."""
+        found = [self.replicates(prior)]
+        if self.target.metric.reads == "threshold" and (missing := self._missing(prior)) is not None:
+            found.append(self.replicates(prior, missing))
+        return max(found, key=lambda values: float(np.nan_to_num(jackknife_error(values))))
+
+    def replicates(self, prior: float, missing: tuple[float, float] = (0.0, 0.0)) -> Floats:
+        """The metric without each bucket, not clipped: what is cut off shows no spread.
+
+        ``missing`` is added to the recovered rates at a threshold.
+        """
+        metric, shop, parameters = self.target.metric, self.shop, self.target.parameters
+        evidence, threshold = shop.evidence, float(self.target.threshold or 0.0)
+        left = shop.left_out if metric.reads == "ranking" else shop.left_out_at(threshold)
+        priors = np.broadcast_to(shop.draws.priors(prior, np.zeros(len(left.totals)), left.kinds), len(left.totals))
+        if metric.reads == "threshold":
+            rates = [rate[:, 0] for rate in left.rates()]
+            table = shop.draws.recoveries(left.kinds, priors).tables(*rates)
+            hits, alarms = table.true_positive_rate + missing[0], table.false_positive_rate + missing[1]
+            moved = Contingency(table.thresholds, hits, alarms, table.positive, table.negative)
+            return np.asarray(metric.compute(moved, **parameters), float)
+        lowest = float(evidence.tally.thresholds[-1])
+        thresholds = np.array([threshold, min(threshold - 1.0, lowest)])
+        if metric.reads == "ranking":
+            thresholds = shop.compressed.thresholds
+        found = []
+        for tally, share in zip(left.tallies(thresholds), priors.tolist(), strict=True):
+            assumptions = Assumptions(share, evidence.label_noise, evidence.recovery_scenario)
+            at = (tally, threshold, assumptions) if metric.reads == "counts" else (tally, assumptions)
+            found.append(metric.compute(*at, **parameters))
+        return np.array(found, float)
+
+    def _missing(self, prior: float) -> tuple[float, float] | None:
+        """What the recovered rates of all rows lack to be rates, if they are none."""
+        evidence, own = self.shop.evidence, self.shop.evidence.tally.totals
+        above = evidence.tally.at(float(self.target.threshold or 0.0))
+        here = [np.array([hits / total if total else 0.0]) for hits, total in zip(above, own, strict=True)]
+        recovered = self.shop.draws.recoveries(tuple(own), np.array([prior])).rates(*here)
+        hits, alarms = (float((np.clip(rate, 0.0, 1.0) - rate)[0]) for rate in map(np.atleast_1d, recovered))
+        return None if max(abs(hits), abs(alarms)) <= ROUNDING else (hits, alarms)
+
+
+@dataclass(frozen=True)
+class ChosenWithBuckets(ChosenThreshold):
+    """A threshold chosen on rows that belong together: buckets are redrawn, the choice repeated, both joined."""
+
+    method = "redraws of buckets with the threshold chosen anew, and delete-a-bucket jackknife"
+
+    @cached_property
+    def _beforehand(self) -> DeleteABucket:  # type: ignore[override]
+        return DeleteABucket(self.shop, self.target)
+
+    def error(self, prior: float) -> float:
+        return self._beforehand.error(prior)
+
+    def _tail(self, tail: float) -> float:
+        return expanded_tail(tail, self.shop.fewest_buckets)
+
+    def ends(self, prior: float | None, tail: float) -> Ends:
+        if self.shop.fewest_buckets < FEWEST_BUCKETS:
+            return math.nan, math.nan
+        return super().ends(prior, tail)
+
+
+def inflation_at(evidence: Evidence, threshold: float, rate: str) -> float:
+    """How many times the standard error of a recovered rate is that of independent rows; at least once.
+
+    ``rate`` is "true positive rate" or "false positive rate".
+    """
+    buckets, draws = evidence.buckets, PriorDraws(evidence)
+    assert buckets is not None
+    left = LeftOut.of(buckets, np.array([threshold]))
+    share = evidence.class_prior.unlabelled
+    priors = np.broadcast_to(draws.priors(share, np.zeros(len(left.totals)), left.kinds), len(left.totals))
+    place = 0 if rate.startswith("true") else 1
+    if not left.totals[:, 1].all():  # a cluster that holds all unlabelled rows
+        return 1.0
+    found = draws.recoveries(left.kinds, priors).rates(*(one[:, 0] for one in left.rates()))[place]
+    totals, above = evidence.tally.totals, buckets.at(threshold).sum(axis=0)
+    coefficients = (evidence.recovery.true_positive_rate, evidence.recovery.false_positive_rate)[place]
+    alone = 0.0
+    for coefficient, hits, total in zip(coefficients, above.tolist(), totals, strict=True):
+        if coefficient and total:
+            smoothed = (hits + 0.5) / (total + 1)
+            alone += coefficient**2 * smoothed * (1 - smoothed) / total
+    error = float(jackknife_error(np.broadcast_to(found, len(left.totals))))
+    return max(1.0, error / math.sqrt(alone)) if alone > 0 and math.isfinite(error) else 1.0
+
+
+def construction_with_buckets(shop: Workshop, target: Target, *, is_chosen: bool) -> DeleteABucket | ChosenWithBuckets:
+    """The construction for rows that belong together."""
+    of: Any = ChosenWithBuckets if is_chosen and target.metric.reads == "threshold" else DeleteABucket
+    found: DeleteABucket | ChosenWithBuckets = of(shop, target)
+    return found
