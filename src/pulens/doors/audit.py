@@ -178,14 +178,23 @@ class QueueResult(AuditResult):
         """The same metrics by formulas that take labels for random, at the class prior of the audit."""
         return recovered_beside(self)
 
-    @property
+    @cached_property
     def outlook(self) -> str:
         """What a hundred more rows would give, in one sentence; empty where there are no more."""
         checked, rows = int(self.counts.checked.sum()), int(self.counts.rows.sum())
-        if not checked or checked >= rows or not self.forecast.budgets:
+        if not checked or checked >= rows:
             return ""
         more = min(MORE_ROWS, rows - checked)
-        widths = [(name, self.forecast.width(name, checked + more)[1]) for name in ("f1", "recall", "precision")]
+        # one budget only: the whole forecast takes longer than everything else that is read
+        expected = forecast_of(
+            self.counts,
+            goal=self.plan.goal,
+            budgets=(checked + more,),
+            confidence=self.confidence,
+            seed=self.seed,
+            with_labels=False,
+        )
+        widths = [(name, expected.width(name, checked + more)[1]) for name in ("f1", "recall", "precision")]
         told = ", ".join(f"{'F1' if name == 'f1' else name} {width:.2f}" for name, width in widths)
         return f"With {more:,} more rows intervals that assume nothing would be about this wide: {told}."
 
@@ -433,7 +442,7 @@ def _rows_for_width(
     empty = PlannedRows((), nothing[:0].astype(np.intp), np.zeros(0), nothing[:0].astype(np.intp))
     scenario = Scenario(question.scenario)
     draft = AuditPlan(strata=strata, batches=(nothing,), rows=empty, tally=tally, goal=goal, scenario=scenario)
-    expected = forecast_of(draft.counts, goal=goal, positives=positives, seed=seed)
+    expected = forecast_of(draft.counts, goal=goal, positives=positives, seed=seed, with_labels=False)
     needed = expected.rows_for(goal if goal in METRICS else "f1", width=width)
     if needed.most > MOST_ROWS:
         raise AssumptionError(
