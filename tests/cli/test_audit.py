@@ -261,6 +261,34 @@ def test_what_cannot_be_done_ends_with_words_and_leaves_no_file(folder, capsys, 
     assert [path.name for path in folder.iterdir()] == ["scores.csv"]
 
 
+def test_hostile_names_stay_text_on_the_page_in_the_queue_and_in_errors(folder, capsys):
+    source = "<img src=x onerror=alert(1)>.csv"
+    odd = "<b>=1+1</b>"
+    lines = [f'{i / ROWS:.4f},{int(label)},"=c{i}<i>\x1b[31m",note' for i, label in enumerate(LABELS)]
+    (folder / source).write_text(f"score,label,=case<b>,{odd}\n" + "\n".join(lines))
+    columns = ["--id", "=case<b>", "--keep", odd]
+    main(["audit", "plan", source, "--threshold", "0.7", "--budget", "60", *columns, "-q", "-o", "queue.csv"])
+    with open("queue.csv", newline="") as file:
+        header, *rows = list(csv.reader(file))
+    assert header[0] == "'=case<b>"
+    assert all(row[0].startswith("'=c") for row in rows)
+    filled = [[*row[:-1], "yes"] for row in rows]
+    for more, told in (([], ""), ([[*rows[0][:-1], "no"]], "answered twice"), ([["=x\x1b[2J", *rows[0][1:]]], "plan")):
+        with open("queue.csv", "w", newline="") as file:
+            csv.writer(file).writerows([header, *filled, *more])
+        if told:
+            said = refused(["audit", "read", "queue.csv"], capsys)
+            assert told in said
+            assert "\x1b" not in said
+        else:
+            main(["audit", "read", "queue.csv", "--html", "page.html"])
+            assert "\x1b" not in capsys.readouterr().out
+    page = (folder / "page.html").read_text()
+    assert "&lt;img src=x onerror=alert(1)&gt;.csv" in page
+    for raw in ("<img src=x", odd, "=case<b>", "\x1b"):
+        assert raw not in page
+
+
 def test_a_table_that_changed_is_told_of_on_the_command_line(folder, capsys):
     plan()
     text = (folder / "scores.csv").read_text()
