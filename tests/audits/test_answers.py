@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import csv
+import re
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pulens import more_audit, plan_audit, read_audit
-from pulens.audits.answers import Words
+from pulens.audits.answers import Words, read_answers
 from pulens.audits.queue import read_plan
 from pulens.errors import InputError
+from pulens.inputs.tables.excel import excel_bytes
+from pulens.inputs.tables.writing import table_bytes
 
 ROWS = 400
 TRUTH = np.random.default_rng(5).random(ROWS) < np.linspace(0.02, 0.9, ROWS)
@@ -228,6 +232,68 @@ def test_a_damaged_workbook_is_refused(queue, ending, tmp_path):
     for content in (b"", b"PK\x03\x04 and nothing", queue.read_bytes()):
         place.write_bytes(content)
         with pytest.raises(InputError, match=f"queue.{ending}"):
+            read_audit(place)
+
+
+def test_a_file_cut_anywhere_says_nothing_that_nobody_wrote(queue):
+    """Cut in the middle of a row it is refused, or that row counts as not answered."""
+    answered(queue)
+    made, whole, content = read_plan(queue), read_audit(queue).checked_rows.answer, queue.read_bytes()
+    refused = 0
+    places = [*range(len(content) - 90, len(content)), *range(0, len(content), 61)]
+    for place in places:
+        queue.write_bytes(content[:place])
+        try:
+            found = read_answers(made, queue)
+        except InputError:
+            refused += 1
+            continue
+        assert found.reached <= content[:place].count(b"\n")
+        assert found.checked.answer.tolist() == whole[: found.reached].tolist()
+    assert 0 < refused < len(places)
+
+
+def test_a_formula_as_an_answer_counts_by_its_result_or_is_refused(queue, tmp_path):
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in [("row", "answer"), *((int(row["row"]), None) for row in rows_of(queue))]:
+        book.active.append(row)
+    book.active["B2"] = "=1+0"
+    book.save(tmp_path / "queue.xlsx")
+    with pytest.raises(InputError, match=r"queue\.xlsx: the cell B2 holds a formula without a result"):
+        read_audit(tmp_path / "queue.xlsx")
+    parts = {}
+    with zipfile.ZipFile(tmp_path / "queue.xlsx") as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    sheet = "xl/worksheets/sheet1.xml"
+    parts[sheet] = re.sub(rb"(<f>1\+0</f>)<v ?/>|(<f>1\+0</f>)<v></v>", rb"<f>1+0</f><v>1</v>", parts[sheet])
+    with zipfile.ZipFile(tmp_path / "queue.xlsx", "w") as file:  # as a spreadsheet program stores it
+        for name, part in parts.items():
+            file.writestr(name, part)
+    assert read_audit(tmp_path / "queue.xlsx").counts.found.sum() == 1
+
+
+@pytest.mark.parametrize("ending", ["xlsx", "parquet"])
+def test_workbooks_may_be_edited_as_text_files_may(queue, ending, tmp_path):
+    rows = answered(queue, 50)
+    expected = counts(queue)
+    place = tmp_path / f"queue.{ending}"
+    shuffled = [rows[one] for one in np.random.default_rng(0).permutation(len(rows))]
+    plain = [{"answer": row["answer"], "who": "=me", "row": int(row["row"])} for row in shuffled]
+
+    def put(lines):
+        columns = {name: [line[name] for line in lines] for name in lines[0]}
+        place.write_bytes(excel_bytes(columns) if ending == "xlsx" else table_bytes("parquet", columns))
+
+    put([*plain, plain[3]])
+    assert counts(place) == expected
+    gone = {rows[10]["row"], rows[11]["row"]}
+    put([line for line in plain if str(line["row"]) not in gone])
+    assert sum(counts(place)[2]) == 2
+    for wrong in ({"answer": "yes" if rows[10]["answer"] == "no" else "no"}, {"row": 10_000}):
+        put([*plain, {"answer": "no", "who": "", "row": int(rows[10]["row"])} | wrong])
+        with pytest.raises(InputError, match=r"answered twice, and differently|not in the plan"):
             read_audit(place)
 
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 
 import numpy as np
 import pytest
 
+from pulens import read_audit
+from pulens.audits.forecast import forecast_of
+from pulens.audits.judges import agreement_of
 from pulens.cli import main
 
 ROWS = 600
@@ -75,6 +79,135 @@ def test_plan_check_read_more_read(folder, capsys):
     assert (told["checked"], told["threshold"], told["interval"]) == (90, 0.6, "strict")
 
 
+def column(name: str, answers: dict[int, str], file: str = "queue.csv", to: str = "queue.csv") -> None:
+    """Write answers by place into a column, of this queue or of a copy of it."""
+    with open(file, newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    for place, row in enumerate(rows):
+        row[name] = answers.get(place, "")
+    with open(to, "w", newline="") as stream:
+        writer = csv.DictWriter(stream, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def answers_of(name: str = "queue.csv") -> list[str]:
+    with open(name, newline="") as stream:
+        return [row["answer"] for row in csv.DictReader(stream)]
+
+
+def test_judges_who_err_and_labels_nearly_random_stand_beside_both_columns(folder, capsys):
+    plan()
+    fill(50)
+    main(["audit", "read", "queue.csv", "--json", "plain.json"])
+    before = capsys.readouterr().out
+    more = ["--reviewer-errors", "0:0.02,0.05", "--nearly-random", "3"]
+    main(["audit", "read", "queue.csv", "--json", "answer.json", *more])
+    shown = capsys.readouterr().out
+    assert shown.startswith(before.rstrip("\n"))
+    assert "judges call 0 to 0.02 of negatives positive" in shown
+    assert "at most 3:1" in shown
+    plain, told = (json.loads((folder / name).read_text()) for name in ("plain.json", "answer.json"))
+    judged, nearly = told.pop("if_judges_err"), told.pop("if_nearly_random")
+    assert told == plain
+    assert (judged["false_positive_rate"], judged["false_negative_rate"]) == ([0, 0.02], [0.05, 0.05])
+    result = read_audit("queue.csv")
+    for found, expected in (
+        (judged["estimates"]["recall"], result.if_judges_err(((0, 0.02), 0.05))["recall"]),
+        (nearly["estimates"]["recall"], result.if_nearly_random(3)["recall"]),
+    ):
+        assert found == json.loads(json.dumps(expected.to_dict()))
+    assert nearly["factor"] == 3
+    assert nearly["estimates"]["recall"]["low"] < told["if_random"]["recall"]["low"]
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_second_judge_is_read_from_a_column_or_a_file(folder, capsys, apart):
+    plan()
+    fill(50)
+    first = answers_of()
+    turned = {"yes": "no", "no": "yes"}
+    other = {place: turned[first[place]] if place == 3 else first[place] for place in range(20)}
+    column("answer" if apart else "second", other, to="second.csv" if apart else "queue.csv")
+    main(["audit", "read", "queue.csv", "--second", "second.csv" if apart else "second", "--json", "answer.json"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "Two judges agree on 95.0%" in shown
+    told = json.loads((folder / "answer.json").read_text())
+    assert told["checked"] == 50
+    expected = agreement_of([int(first[place] == "yes") for place in other], [int(x == "yes") for x in other.values()])
+    assert told["agreement"]["rows"] == 20
+    assert told["agreement"]["false_positive_rate"] == pytest.approx(expected.false_positive_rate)
+    option = shown.partition("--reviewer-errors ")[2].split()[0]
+    most = float(option.removeprefix("0:").removesuffix(",0"))
+    assert expected.false_positive_rate[1] <= most < expected.false_positive_rate[1] + 0.001
+    main(["audit", "read", "queue.csv", "--reviewer-errors", option, "-q"])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--reviewer-errors", "0.02"], "two rates"),
+        (["--reviewer-errors", "a,b"], "two rates"),
+        (["--reviewer-errors", "0:0.1:0.2,0"], "two rates"),
+        (["--reviewer-errors", "2,5"], "write 5% as 0.05"),
+        (["--reviewer-errors", "0.1:0.05,0"], "between 0 and 1"),
+        (["--reviewer-errors", "nan,0"], "between 0 and 1"),
+        (["--reviewer-errors", "0.5,0.5"], "add up to less than 1"),
+        (["--reviewer-errors", "0.1,0.1", "--anytime"], "at every moment"),
+        (["--nearly-random", "0.5"], "write 3:1 as 3"),
+        (["--nearly-random", "inf"], "write 3:1 as 3"),
+        (["--second", "reply"], "no column 'reply'"),
+        (["--second", "answer"], "queue of the first judge"),
+        (["--second", "./queue.csv"], "queue of the first judge"),
+        (["--second", "nothing.csv"], "nothing.csv"),
+        (["--second", "batch"], "queue of the first judge"),
+        (["--second", "other.csv", "--json", "other.csv"], "would replace"),
+    ],
+)
+def test_what_judges_cannot_have_said_is_refused_and_nothing_is_written(folder, capsys, words, told):
+    plan()
+    fill(50)
+    column("answer", {}, to="other.csv")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert re.search(told, refused(["audit", "read", "queue.csv", *words], capsys))
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_judges_who_overlap_nowhere_and_rows_of_another_plan_are_refused(folder, capsys):
+    plan()
+    fill(20)
+    column("second", {40: "yes"})
+    assert "decided by both" in refused(["audit", "read", "queue.csv", "--second", "second"], capsys)
+    text = (folder / "queue.csv").read_text().splitlines()
+    (folder / "other.csv").write_text("\n".join([text[0], text[1].replace(text[1].split(",")[0], "9999", 1)]))
+    told = refused(["audit", "read", "queue.csv", "--second", "other.csv"], capsys)
+    assert "other.csv" in told
+    assert "not in the plan" in told
+
+
+def test_labels_that_may_be_wrong_or_are_few_give_no_nearly_random_numbers(folder, capsys):
+    plan("--label-noise", "0.1", "--scenario", "case-control")
+    fill(20)
+    assert "label noise of 0.1" in refused(["audit", "read", "queue.csv", "--nearly-random", "3"], capsys)
+    (folder / "queue.csv").unlink()
+    (folder / "scores.csv").write_text("score,label\n" + "".join(f"{i / ROWS},{int(i > 597)}\n" for i in range(ROWS)))
+    plan()
+    fill(20)
+    assert "there are 2 of them" in refused(["audit", "read", "queue.csv", "--nearly-random", "3"], capsys)
+
+
+def test_only_what_is_shown_is_forecast(folder, capsys, monkeypatch):
+    plan()
+    fill(20)
+    asked = []
+    monkeypatch.setattr("pulens.doors.audit.forecast_of", lambda *a, **b: asked.append(b) or forecast_of(*a, **b))
+    main(["audit", "read", "queue.csv"])
+    assert "With 100 more rows" in capsys.readouterr().out
+    assert [(one["budgets"], one["with_labels"]) for one in asked] == [((120,), False)]
+    main(["audit", "read", "queue.csv", "-q"])
+    assert len(asked) == 1
+
+
 def test_before_any_answer_the_forecast_is_shown_and_nothing_fails(folder, capsys):
     plan()
     main(["audit", "read", "queue.csv", "--json", "answer.json"])
@@ -126,6 +259,34 @@ def test_answers_and_inputs_are_never_replaced(folder, capsys):
 def test_what_cannot_be_done_ends_with_words_and_leaves_no_file(folder, capsys, words, told):
     assert told in refused(["audit", *words], capsys)
     assert [path.name for path in folder.iterdir()] == ["scores.csv"]
+
+
+def test_hostile_names_stay_text_on_the_page_in_the_queue_and_in_errors(folder, capsys):
+    source = "<img src=x onerror=alert(1)>.csv"
+    odd = "<b>=1+1</b>"
+    lines = [f'{i / ROWS:.4f},{int(label)},"=c{i}<i>\x1b[31m",note' for i, label in enumerate(LABELS)]
+    (folder / source).write_text(f"score,label,=case<b>,{odd}\n" + "\n".join(lines))
+    columns = ["--id", "=case<b>", "--keep", odd]
+    main(["audit", "plan", source, "--threshold", "0.7", "--budget", "60", *columns, "-q", "-o", "queue.csv"])
+    with open("queue.csv", newline="") as file:
+        header, *rows = list(csv.reader(file))
+    assert header[0] == "'=case<b>"
+    assert all(row[0].startswith("'=c") for row in rows)
+    filled = [[*row[:-1], "yes"] for row in rows]
+    for more, told in (([], ""), ([[*rows[0][:-1], "no"]], "answered twice"), ([["=x\x1b[2J", *rows[0][1:]]], "plan")):
+        with open("queue.csv", "w", newline="") as file:
+            csv.writer(file).writerows([header, *filled, *more])
+        if told:
+            said = refused(["audit", "read", "queue.csv"], capsys)
+            assert told in said
+            assert "\x1b" not in said
+        else:
+            main(["audit", "read", "queue.csv", "--html", "page.html"])
+            assert "\x1b" not in capsys.readouterr().out
+    page = (folder / "page.html").read_text()
+    assert "&lt;img src=x onerror=alert(1)&gt;.csv" in page
+    for raw in ("<img src=x", odd, "=case<b>", "\x1b"):
+        assert raw not in page
 
 
 def test_a_table_that_changed_is_told_of_on_the_command_line(folder, capsys):

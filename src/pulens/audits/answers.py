@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from pulens.audits.counts import AuditCounts, CheckedRows
 from pulens.audits.plan import AuditPlan
-from pulens.audits.queue import ROW, read_queue
+from pulens.audits.queue import ENDINGS, RESERVED, ROW, read_queue
 from pulens.errors import InputError, listed, shown
 from pulens.inputs.columns import file_row, find_column, is_null
 from pulens.inputs.tables.whole import Table
@@ -91,7 +92,56 @@ def read_answers(
 
 def answers_of(plan: AuditPlan, table: Table, words: Words) -> ReadAnswers:
     """The same of a table that is read already."""
-    answers = table.column(find_column("answer", table.names))
+    codes, given, twice = _codes(plan, table, "answer", words)
+    return _counted(plan, codes, twice, sum(name not in given for name in plan.rows.name))
+
+
+def is_queue_name(name: str | PathLike[str]) -> bool:
+    """Whether a name ends like that of a queue's file, rather than being a column's.
+
+    >>> is_queue_name("other.csv"), is_queue_name("answer2")
+    (True, False)
+    """
+    return Path(name).suffix.lower() in ENDINGS
+
+
+def read_second(
+    plan: AuditPlan,
+    path: str | PathLike[str],
+    second: str | PathLike[str],
+    *,
+    yes: Iterable[str] | str = (),
+    no: Iterable[str] | str = (),
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """What two judges said about each planned row: 1, 0, or below 0 where one of them did not say.
+
+    ``second`` is a file if its name ends like one of a queue, else a column of the first judge's queue.
+    """
+    words, apart = Words(yes, no), is_queue_name(second)
+    ours = (*RESERVED, ROW if plan.id is None else plan.id)
+    if str(second) in ours or (apart and Path(second).resolve() == Path(path).resolve()):
+        raise InputError(
+            f"{second}: this is the queue of the first judge, or a column that it always has. The second judge's "
+            "answers stand in another column of it, or in a queue of their own."
+        )
+    found = []
+    for place, column in ((path, "answer"), (second, "answer") if apart else (path, str(second))):
+        table = read_queue(place)
+        try:
+            found.append(_codes(plan, table, column, words)[0])
+        except InputError as error:
+            asked = ""
+            if column != "answer" and column not in table.names:
+                asked = f" The second judge's answers are a column of the queue, or a file ({', '.join(ENDINGS)})."
+            raise InputError(f"{place}: {error}{asked}") from error
+    return found[0], found[1]
+
+
+def _codes(
+    plan: AuditPlan, table: Table, column: str, words: Words
+) -> tuple[NDArray[np.int64], dict[str, list[int]], int]:
+    """The meaning of each planned row's answer, the rows of the table by name, and how many stand there twice."""
+    answers = table.column(find_column(column, table.names))
     _check_probabilities(table)
     given: dict[str, list[int]] = {}
     for name, place in _matched(plan, table):
@@ -104,9 +154,7 @@ def answers_of(plan: AuditPlan, table: Table, words: Words) -> ReadAnswers:
             )
         given.setdefault(name, []).append(meaning)
     meanings, twice = _once(given)
-    names = plan.rows.name
-    codes = np.array([meanings.get(name, OPEN) for name in names], np.int64)
-    return _counted(plan, codes, twice, sum(name not in given for name in names))
+    return np.array([meanings.get(name, OPEN) for name in plan.rows.name], np.int64), given, twice
 
 
 def cells_of(plan: AuditPlan, table: Table) -> dict[str, dict[str, Any]]:

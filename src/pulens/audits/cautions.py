@@ -55,6 +55,7 @@ def _notices(counts: AuditCounts) -> Iterator[Notice]:
             Severity.NOTE,
             "errors-of-judges",
             f"Below the threshold {found} of {took} checked rows were found positive, a share of {found / took:.4f}: "
-            "single answers decide the limits, and judges who are wrong about as many rows would move recall as far. "
-            "Have these answers checked twice.",
+            "single answers decide the limits, and judges who are wrong about as many rows would move recall as far: "
+            f"one who calls 1% of negatives positive would make about {round(rows / 100):,} of the {rows:,} rows there "
+            "look missed. Have these answers checked twice, and allow for errors (--reviewer-errors, if_judges_err).",
         )

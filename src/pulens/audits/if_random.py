@@ -19,7 +19,7 @@ from pulens.types import Floats
 
 NODES = 128  # values of the labels per positive that draws are spread over, equally likely
 DRAWS_PER_NODE = 160
-POINTS = 150  # of the labels per positive, first over all that is possible, then where the weight lies
+FURTHER_POINTS = 22  # beside the nodes, of grids over all labels per positive, then over where the weight lies
 METHOD = "audit and labelled positives, random labelling"
 _STEPS = np.sinh(np.linspace(-3.9, 3.3, 160))  # from the mode, in standard deviations of the log odds: long left tail
 
@@ -53,13 +53,14 @@ def drawn_metrics(
     seed: int,
     draws: int = DRAWS_PER_NODE,
     favour: Floats | float = 1.0,
+    nodes: int = NODES,
 ) -> dict[str, Floats]:
-    """Draws of metrics, from which limits are taken; ``draws`` for each of 128 values of the labels per positive.
+    """Draws of metrics, from which limits are taken; ``draws`` for each of ``nodes`` values of the labels per positive.
 
     ``favour``: how many times as likely as elsewhere a positive of each stratum is to be labelled.
     """
     rng, margins = np.random.default_rng(seed), margins_of(counts)
-    pooled = PooledShares.of(counts, favour)
+    pooled = PooledShares.of(counts, favour, nodes)
     flagged = np.arange(counts.strata) < counts.flagged
     apart = pooled.totals(rng, [flagged, ~flagged], draws)
     together = pooled.totals(rng, [np.ones(counts.strata, bool)], draws)
@@ -92,26 +93,27 @@ class PooledShares:
     favour: Floats  # of each stratum's positives by labels, 1 where labels are random
 
     @classmethod
-    def of(cls, counts: AuditCounts, favour: Floats | float = 1.0) -> PooledShares:
+    def of(cls, counts: AuditCounts, favour: Floats | float = 1.0, nodes: int = NODES) -> PooledShares:
         seen = (counts.labelled + counts.found).astype(np.float64)
         refused = np.maximum(counts.checked - counts.found, 1).astype(np.float64)
         pull = np.broadcast_to(np.asarray(favour, float), seen.shape)
         draft = cls(counts, seen, refused, np.zeros(0), pull)
-        return replace(draft, labels_per_positive=draft._labels_per_positive())
+        return replace(draft, labels_per_positive=draft._labels_per_positive(nodes))
 
-    def _labels_per_positive(self) -> Floats:
+    def _labels_per_positive(self, nodes: int) -> Floats:
         """Midpoints of equally likely ranges of the labels per hidden positive.
 
         The weight is the chance of the found among the seen with the shares integrated out (for rare positives the
         product of binomial chances with odds f to labels per positive), times the root of its Fisher information.
         """
         counts, labelled = self.counts, float(self.counts.labelled.sum())
+        points = nodes + FURTHER_POINTS
         present = self.seen > 0
         rows, favour = counts.rows[present] * self.favour[present], self.favour[present]
         refusals = (counts.checked - counts.found)[present] + 0.5
         fraction = counts.checked[present] / np.maximum(counts.rows[present], 1) / favour
         # between "every row is a positive" and "a hundredth of a positive is left"
-        logs = np.linspace(math.log(labelled / counts.rows.sum()) - 3, math.log(labelled) + 5, POINTS)
+        logs = np.linspace(math.log(labelled / counts.rows.sum()) - 3, math.log(labelled) + 5, points)
         for _ in range(2):
             values = np.exp(logs)
             total = labelled * logs
@@ -121,10 +123,10 @@ class PooledShares:
             total = total + 0.5 * np.log(np.maximum(information, 1e-300))
             near = np.flatnonzero(total > total.max() - 25)
             first, last = max(int(near[0]) - 1, 0), min(int(near[-1]) + 1, logs.size - 1)
-            narrower = np.linspace(logs[first], logs[last], POINTS)
+            narrower = np.linspace(logs[first], logs[last], points)
             weight, used, logs = np.exp(total - total.max()), logs, narrower
         reached = np.concatenate([[0.0], np.cumsum((weight[1:] + weight[:-1]) / 2)])
-        return np.asarray(np.exp(np.interp((np.arange(NODES) + 0.5) / NODES, reached / reached[-1], used)))
+        return np.asarray(np.exp(np.interp((np.arange(nodes) + 0.5) / nodes, reached / reached[-1], used)))
 
     def totals(self, rng: np.random.Generator, groups: list[NDArray[np.bool_]], draws: int) -> Counts:
         """Positives of every stratum, one row per draw; each group has one imaginary row."""
@@ -137,7 +139,7 @@ class PooledShares:
                 stratum = self._most_changed(group, positive)
                 if stratum is not None:
                     shares[stratum][:, half] = self._drawn(rng, stratum, positive, 1 - positive, int(half.sum()))
-        share = np.stack(shares, axis=-1).reshape(NODES * draws, counts.strata)
+        share = np.stack(shares, axis=-1).reshape(self.labels_per_positive.size * draws, counts.strata)
         return np.asarray(counts.found + rng.binomial(counts.rows - counts.checked, share))
 
     def _most_changed(self, group: NDArray[np.bool_], positive: int) -> int | None:
@@ -154,9 +156,9 @@ class PooledShares:
         rows = float(self.counts.rows[stratum] * self.favour[stratum])
         seen, refused = self.seen[stratum] + positive, self.refused[stratum] + negative
         if seen <= 0 or rows <= 0:
-            return np.zeros((NODES, size))
+            return np.zeros((self.labels_per_positive.size, size))
         odds, reached, _ = _share_densities(seen, refused, self.labels_per_positive * rows)
-        uniform = rng.random((NODES, size))
+        uniform = rng.random((self.labels_per_positive.size, size))
         drawn = np.stack([np.interp(wanted, *one) for wanted, *one in zip(uniform, reached, odds, strict=True)])
         return np.asarray(1 / (1 + np.exp(-drawn)))
 

@@ -73,6 +73,12 @@ class ReviewerErrors:
     def middle(self) -> tuple[float, float]:
         return sum(self.false_positive_rate) / 2, sum(self.false_negative_rate) / 2
 
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "false_positive_rate": list(self.false_positive_rate),
+            "false_negative_rate": list(self.false_negative_rate),
+        }
+
     def __str__(self) -> str:
         parts = (
             f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"

@@ -17,6 +17,17 @@ from pulens.estimate import Estimate, Interval
 METHOD = "audit and labelled positives, labels favour either side of the threshold at most {factor:g}:1"
 
 
+def check_factor(factor: object) -> float:
+    """How many to one labels may favour a side.
+
+    >>> check_factor(3)
+    3.0
+    """
+    if not isinstance(factor, int | float) or isinstance(factor, bool) or not 1 <= factor < math.inf:
+        raise AssumptionError(f"factor must be 1 (random labels) or more, got {factor!r}: write 3:1 as 3.")
+    return float(factor)
+
+
 def nearly_random_estimates(
     counts: AuditCounts, *, factor: float = 3.0, confidence: float = 0.95, seed: int = 0
 ) -> dict[str, Estimate]:
@@ -33,9 +44,7 @@ def nearly_random_estimates(
     >>> bool(0.35 < found.low < 0.5), bool(found.high > 0.9)
     (True, True)
     """
-    confidence = check_confidence(confidence)
-    if not (isinstance(factor, int | float) and 1 <= factor < math.inf):
-        raise AssumptionError(f"factor must be 1 (random labels) or more, got {factor!r}: write 3:1 as 3.")
+    confidence, factor = check_confidence(confidence), check_factor(factor)
     reason = not_defined_because(counts)
     if reason:
         return {name: Estimate(name, math.nan, undefined_because=reason, basis="bounds") for name in FORMULAS}
@@ -45,7 +54,7 @@ def nearly_random_estimates(
             name: estimate_from(name, drawn, confidence)
             for name, drawn in drawn_metrics(counts, FORMULAS, seed, favour=np.where(flagged, above, below)).items()
         }
-        for above, below in ((1.0, 1.0), (float(factor), 1.0), (1.0, float(factor)))
+        for above, below in ((1.0, 1.0), (factor, 1.0), (1.0, factor))
     ]
     rests = (f"labels favour positives on either side of the threshold at most {factor:g}:1",)
     answer = {}

@@ -50,6 +50,30 @@ def _json_option(option: Any) -> Any:
     )
 
 
+class ErrorRates(click.ParamType[Any]):
+    """Two rates of errors, each a number or low:high; which of them can be is checked where numbers are made."""
+
+    name = "FP,FN"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        rates = [[_number(end) for end in rate.split(":")] for rate in str(value).split(",")]
+        if len(rates) != 2 or any(len(ends) > 2 or None in ends for ends in rates):
+            self.fail(
+                "must be two rates, of negatives called positive and of positives called negative, each a number or "
+                f"low:high: 0.02,0.05 or 0:0.02,0:0.1; got {value!r}",
+                param,
+                ctx,
+            )
+        return tuple(tuple(ends) if len(ends) == 2 else ends[0] for ends in rates)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
 @command.command(name="plan")
 @click.argument("file", shell_complete=complete_file)
 @click.option(
@@ -174,6 +198,24 @@ def plan(
 @click.option("--at", "at_threshold", type=Number(), help="Another threshold than that of the plan.")
 @click.option("--yes", multiple=True, metavar="WORD", help="A further word that means positive; once for each.")
 @click.option("--no", multiple=True, metavar="WORD", help="A further word that means negative; once for each.")
+@click.option(
+    "--reviewer-errors",
+    type=ErrorRates(),
+    help="Share of negatives that a judge calls positive and of positives called negative, as 0.02,0.05, or ranges, as "
+    "0:0.02,0:0.1: numbers that allow for it are added.",
+)
+@click.option(
+    "--second",
+    metavar="COLUMN|FILE",
+    help="Answers of a second judge on some rows: a column of the queue, or a queue of its own (told by its ending). "
+    "Says how often both agree, and which rate of errors that suggests.",
+)
+@click.option(
+    "--nearly-random",
+    type=Number(),
+    metavar="FACTOR",
+    help="Add numbers for labels that favour either side of the threshold at most so many to one, as 3.",
+)
 @click.option("--source", metavar="FILE", help="The table: refuse the answers if it is not as it was.")
 @click.option("--allow-changed", is_flag=True, help="With --source: go on with the plan's counts if it has changed.")
 @click.option("--html", "html_path", metavar="PATH", help="Write a self-contained page with charts.")
@@ -187,6 +229,9 @@ def read(
     at_threshold: float | None,
     yes: tuple[str, ...],
     no: tuple[str, ...],
+    reviewer_errors: Any,
+    second: str | None,
+    nearly_random: float | None,
     source: str | None,
     allow_changed: bool,
     html_path: str | None,
@@ -201,14 +246,20 @@ def read(
       pulens audit read queue.csv --html audit.html
       pulens audit read queue.csv --interval strict --json -
       pulens audit read queue.xlsx --yes fraud --no fine
+      pulens audit read queue.csv --second answer2
+      pulens audit read queue.csv --reviewer-errors 0:0.02,0.05
     """
+    from pulens.audits.answers import is_queue_name
     from pulens.audits.queue import plan_path
     from pulens.cli._output import working
     from pulens.cli._write import check_targets, to_json, write_texts
     from pulens.doors.audit import read_audit
 
-    read_from = (queue, str(plan_path(queue)) if plan_file is None else plan_file)
-    check_targets({"--html": html_path, "--json": json_path}, *read_from, *([] if source is None else [source]))
+    read_from = [queue, str(plan_path(queue)) if plan_file is None else plan_file]
+    read_from += [] if source is None else [source]
+    read_from += [] if second is None or not is_queue_name(second) else [second]
+    check_targets({"--html": html_path, "--json": json_path}, *read_from)
+    shown = not quiet and json_path != "-"
     with working("Reading the answers", quiet=quiet):
         result = read_audit(
             queue,
@@ -221,14 +272,16 @@ def read(
             plan=plan_file,
             source=source,
             allow_changed=allow_changed,
+            reviewer_errors=reviewer_errors,
+            second=second,
+            nearly_random=nearly_random,
         )
-        told = answer_of(result)
-        words = answer_text(result)
-        texts = {} if json_path is None else {json_path: to_json(told)}
+        words = answer_text(result) if shown else ""  # the whole forecast is made for JSON and page alone
+        texts = {} if json_path is None else {json_path: to_json(answer_of(result))}
         if html_path is not None:
             texts[html_path] = page_of(result)
     write_texts(texts)
-    if not quiet and json_path != "-":
+    if shown:
         click.echo(words)
 
 

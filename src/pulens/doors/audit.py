@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pulens.audits.allocation import FEWEST_ROWS, MOST_ROWS, allocate, check_budget, check_goal, thinly_checked
-from pulens.audits.answers import cells_of, read_answers
+from pulens.audits.answers import cells_of, read_answers, read_second
 from pulens.audits.counts import Counts
 from pulens.audits.forecast import METRICS, AuditForecast, forecast_of
+from pulens.audits.judges import Agreement, ReviewerErrors, agreement_of
+from pulens.audits.nearly_random import check_factor
 from pulens.audits.plan import AuditPlan, PlannedRows, planned
 from pulens.audits.queue import RESERVED, ROW, read_plan, read_queue
-from pulens.audits.result import AuditResult
+from pulens.audits.result import FEWEST_LABELLED, AuditResult
 from pulens.audits.strata import RANGES_BELOW, Strata, cut_strata
 from pulens.counts.exactness import in_precision
 from pulens.counts.tally import Tally, Totals
@@ -153,10 +155,17 @@ def plan_audit(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class QueueResult(AuditResult):
-    """What the answers of a queue prove, with the plan they belong to; see :class:`pulens.audits.AuditResult`."""
+    """What the answers of a queue prove, with the plan they belong to; see :class:`pulens.audits.AuditResult`.
+
+    ``agreement`` compares them with those of a second judge; ``reviewer_errors`` and ``nearly_random`` are what was
+    asked for beside both columns.
+    """
 
     plan: AuditPlan = field(repr=False)
     path: str = field(default="", repr=False)
+    reviewer_errors: ReviewerErrors | None = None
+    nearly_random: float | None = None
+    agreement: Agreement | None = None
 
     @cached_property
     def if_random(self) -> Mapping[str, Estimate]:
@@ -174,18 +183,37 @@ class QueueResult(AuditResult):
         return forecast_of(self.counts, goal=self.plan.goal, confidence=self.confidence, seed=self.seed)
 
     @cached_property
+    def judged(self) -> Mapping[str, Estimate]:
+        """The numbers without assumption on labelling at the rates of errors that were given; none without rates."""
+        return FrozenMapping() if self.reviewer_errors is None else self.if_judges_err(self.reviewer_errors)
+
+    @cached_property
+    def near_random(self) -> Mapping[str, Estimate]:
+        """The numbers if labels favour either side at most by the factor that was given; none without a factor."""
+        return FrozenMapping() if self.nearly_random is None else self.if_nearly_random(self.nearly_random)
+
+    @cached_property
     def recovered(self) -> Mapping[str, Estimate]:
         """The same metrics by formulas that take labels for random, at the class prior of the audit."""
         return recovered_beside(self)
 
-    @property
+    @cached_property
     def outlook(self) -> str:
         """What a hundred more rows would give, in one sentence; empty where there are no more."""
         checked, rows = int(self.counts.checked.sum()), int(self.counts.rows.sum())
-        if not checked or checked >= rows or not self.forecast.budgets:
+        if not checked or checked >= rows:
             return ""
         more = min(MORE_ROWS, rows - checked)
-        widths = [(name, self.forecast.width(name, checked + more)[1]) for name in ("f1", "recall", "precision")]
+        # one budget only: the whole forecast takes longer than everything else that is read
+        expected = forecast_of(
+            self.counts,
+            goal=self.plan.goal,
+            budgets=(checked + more,),
+            confidence=self.confidence,
+            seed=self.seed,
+            with_labels=False,
+        )
+        widths = [(name, expected.width(name, checked + more)[1]) for name in ("f1", "recall", "precision")]
         told = ", ".join(f"{'F1' if name == 'f1' else name} {width:.2f}" for name, width in widths)
         return f"With {more:,} more rows intervals that assume nothing would be about this wide: {told}."
 
@@ -205,10 +233,25 @@ class QueueResult(AuditResult):
             write_whole(path, page)
         return page
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values; what was asked for beside both columns has keys of its own."""
+        told = super().to_dict()
+        if self.agreement is not None:
+            told["agreement"] = self.agreement.to_dict()
+        if self.reviewer_errors is not None:
+            found = {name: one.to_dict() for name, one in self.judged.items()}
+            told["if_judges_err"] = self.reviewer_errors.to_dict() | {"estimates": found}
+        if self.nearly_random is not None:
+            found = {name: one.to_dict() for name, one in self.near_random.items()}
+            told["if_nearly_random"] = {"factor": self.nearly_random, "estimates": found}
+        return told
+
     def __str__(self) -> str:
         from pulens.report.audit_text import audit_text
+        from pulens.report.judges_text import judges_text
 
-        return audit_text(self, recovered=self.recovered, more=self.outlook)
+        text = audit_text(self, recovered=self.recovered, more=self.outlook)
+        return "\n\n".join([text, *judges_text(self)])
 
     def more(self, budget: int, *, source: Any = None, allow_changed: bool = False) -> AuditPlan:
         """The plan enlarged to so many rows in all; write it to a new queue, which keeps the answers."""
@@ -227,6 +270,9 @@ def read_audit(
     plan: AnyPath | None = None,
     source: Any = None,
     allow_changed: bool = False,
+    reviewer_errors: Any = None,
+    second: AnyPath | None = None,
+    nearly_random: float | None = None,
 ) -> QueueResult:
     """What the answers in a queue prove; nothing is needed beside the queue and the plan that lies next to it.
 
@@ -250,8 +296,20 @@ def read_audit(
     source, allow_changed
         The table: it is counted again and must be as it was when rows were drawn, unless ``allow_changed`` says that
         the plan's counts shall hold.
+    reviewer_errors
+        How often a judge calls a negative positive and a positive negative, each a number or a range (low, high):
+        numbers that allow for it stand beside the others (``result.judged``).
+    second
+        The answers of a second judge on some of the rows: a column of the queue, or a queue of its own, told by the
+        ending of its name (.csv, .tsv, .parquet, .xlsx). How often both agree is in ``result.agreement``; numbers rest
+        on the first judge alone.
+    nearly_random
+        Numbers for labels that favour either side of the threshold, but at most so many to one, stand beside the others
+        (``result.near_random``).
     """
     made = read_plan(path if plan is None else plan)
+    errors = _check_errors(reviewer_errors, anytime)
+    factor = _check_nearly(nearly_random, made)
     if source is not None:
         _recounted(made, source, None, allow_changed)
     answers = read_answers(made, path, yes=yes, no=no)
@@ -268,6 +326,9 @@ def read_audit(
         told=(*answers.notices, *_about_labels(made)),
         plan=made,
         path=str(path),
+        reviewer_errors=errors,
+        nearly_random=factor,
+        agreement=None if second is None else _agreement(made, path, second, yes, no, confidence),
     )
     if at is None:
         return result
@@ -279,6 +340,38 @@ def read_audit(
     other = result.at(check_threshold(at))
     assert isinstance(other, QueueResult)
     return other
+
+
+def _check_errors(reviewer_errors: Any, anytime: bool) -> ReviewerErrors | None:
+    if reviewer_errors is None:
+        return None
+    errors = ReviewerErrors.of(reviewer_errors)
+    if anytime:
+        raise AssumptionError(
+            "limits that hold at every moment are not known for judges who err: leave out anytime (--anytime) or "
+            "reviewer_errors (--reviewer-errors)."
+        )
+    return errors
+
+
+def _check_nearly(nearly_random: Any, plan: AuditPlan) -> float | None:
+    if nearly_random is None:
+        return None
+    factor = check_factor(nearly_random)
+    labelled = int(plan.strata.labelled.sum())
+    if plan.label_noise > 0 or labelled < FEWEST_LABELLED:
+        why = f"there are {labelled} of them, and {FEWEST_LABELLED} are needed"
+        if plan.label_noise > 0:
+            why = f"with a label noise of {plan.label_noise:g} some of them are negative, and nobody knows which"
+        raise AssumptionError(
+            f"nearly_random (--nearly-random) takes labelled rows for positives, and {why}: leave it out."
+        )
+    return factor
+
+
+def _agreement(plan: AuditPlan, path: AnyPath, second: AnyPath, yes: Any, no: Any, confidence: float) -> Agreement:
+    first, other = read_second(plan, path, second, yes=yes, no=no)
+    return agreement_of(first, other, confidence=confidence, seed=plan.seed)
 
 
 def more_audit(
@@ -433,7 +526,7 @@ def _rows_for_width(
     empty = PlannedRows((), nothing[:0].astype(np.intp), np.zeros(0), nothing[:0].astype(np.intp))
     scenario = Scenario(question.scenario)
     draft = AuditPlan(strata=strata, batches=(nothing,), rows=empty, tally=tally, goal=goal, scenario=scenario)
-    expected = forecast_of(draft.counts, goal=goal, positives=positives, seed=seed)
+    expected = forecast_of(draft.counts, goal=goal, positives=positives, seed=seed, with_labels=False)
     needed = expected.rows_for(goal if goal in METRICS else "f1", width=width)
     if needed.most > MOST_ROWS:
         raise AssumptionError(

@@ -22,6 +22,7 @@ MOST_UNPACKED = 256 << 20  # bytes of a file when unpacked; a small one may hold
 _FIXED = datetime(2000, 1, 1)  # of every file: when it was written is nobody's business
 _REFUSED = re.compile("[\ud800-\udfff\ufffe\uffff]")
 _ESCAPED = re.compile("[\x00-\x08\x0b-\x1f]|_(?=x[0-9A-Fa-f]{4}_)")  # as _x000D_, the format's own way
+_FORMULA = re.compile(rb"<(?:\w+:)?f[ >/]")
 _WRITTEN = re.compile("_x([0-9A-Fa-f]{4})_")
 
 
@@ -94,10 +95,13 @@ def read_excel(path: str | Path) -> Table:
             for part in parts.namelist():
                 if part.endswith((".xml", ".rels")) and b"<!DOCTYPE" in parts.read(part):
                     raise InputError(f"{path}: not a readable Excel file: {part} declares a document type of its own.")
+            formulas = any(_FORMULA.search(parts.read(part)) for part in parts.namelist() if "worksheets/" in part)
         with warnings.catch_warnings():  # about styles and the like, which nobody here looks at
             warnings.simplefilter("ignore")
             book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
             rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+            if formulas:
+                _refuse_without_result(path, openpyxl.load_workbook(io.BytesIO(content), read_only=True), rows)
     except InputError:
         raise
     except FileNotFoundError:
@@ -108,6 +112,17 @@ def read_excel(path: str | Path) -> Table:
         said = cut(" ".join(str(error).split()), 200)
         raise InputError(f"{path}: not a readable Excel file: {said or type(error).__name__}.") from error
     return _table(path, rows)
+
+
+def _refuse_without_result(path: str | Path, book: Any, rows: list[list[Any]]) -> None:
+    """A formula that no spreadsheet program has worked out yet would pass for an empty cell."""
+    for row, values in zip(book.worksheets[0].iter_rows(), rows, strict=False):
+        for cell, value in zip(row, values, strict=False):
+            if cell.data_type == "f" and value is None:
+                raise InputError(
+                    f"{path}: the cell {cell.coordinate} holds a formula without a result. Save the file in a "
+                    "spreadsheet program, which stores results, or write the value itself."
+                )
 
 
 def _table(path: str | Path, rows: list[list[Any]]) -> Table:
