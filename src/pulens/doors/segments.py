@@ -357,9 +357,17 @@ def evaluate_by(
         reading = {name: value for name, value in options.items() if name in _READ_HERE}
         column: Any = read_constants(source, group_by=group_by, column=class_prior_column, **reading)
         question = replace(question, class_prior=column)
-    tallies, buckets = _counted(source, question, group_by=group_by, **options)
+    cluster = options.pop("cluster", None)
+    buckets: dict[Any, BucketTally] = {}
+    if cluster is None:
+        counted = read_tallies(source, group_by=group_by, bin_errors=_errors_of_bins(question), **options)
+    else:
+        told: Any = {"group_by": group_by, "cluster": cluster, "bin_errors": _errors_of_bins(question)}
+        buckets = read_bucket_tallies(source, **told, **options)
+        counted = {segment: one.tally for segment, one in buckets.items()}
+    tallies = Tallies.of(counted)
     settled = settle(tallies, question, same_prior=same_prior)
-    together = threshold != "each" and covers(names) and not one_by_one and options.get("cluster") is None
+    together = threshold != "each" and covers(names) and not one_by_one and cluster is None
     known = _Known.of(tallies, settled, together=together)
     wanted = _Wanted(names, question.resampling, multiple, *_chosen_threshold(known, threshold), buckets)
     heard = _Told(progress, int(known.kept.sum()))
@@ -377,17 +385,6 @@ def evaluate_by(
         group_by, tallies, wanted.common, words, world.scenario, world.label_noise, is_chosen=threshold is None
     )
     return Evaluations(group_by, Segments(found, answers, settled.kind), skipped, names, settled.words, words, rows)
-
-
-def _counted(
-    source: Any, question: Question, *, cluster: str | None = None, **reading: Any
-) -> tuple[Tallies, dict[Any, BucketTally]]:
-    """Every segment's rows; where rows belong together, also their buckets of clusters."""
-    errors = _errors_of_bins(question)
-    if cluster is None:
-        return Tallies.of(read_tallies(source, bin_errors=errors, **reading)), {}
-    buckets = read_bucket_tallies(source, cluster=cluster, bin_errors=errors, **reading)
-    return Tallies.of({segment: one.tally for segment, one in buckets.items()}), buckets
 
 
 def read_groups(source: Any, group_by: str, *, threshold: float, **options: Any) -> GroupedRows:

@@ -29,7 +29,7 @@ from pulens.intervals.kernels.jackknife import (
     FEWEST_BUCKETS,
     LeftOut,
     jackknife_error,
-    jeffreys_of_share,
+    jeffreys_ends,
     logit_ends,
     student_quantile,
 )
@@ -97,7 +97,7 @@ class Jackknife(Construction):
             seen = share * (1 - share) / spread**2 if spread > 0 else math.inf
             rows = min(seen, self.rows) * (normal_quantile(1 - 2 * tail) / reach) ** 2
         if math.isfinite(rows):
-            ends = jeffreys_of_share(share, rows, tail)
+            ends = jeffreys_ends(share, rows, tail)
             low = min(low, lowest + (highest - lowest) * ends[0])
             high = max(high, lowest + (highest - lowest) * ends[1])
         return low, high

@@ -101,10 +101,10 @@ def logit_ends(value: float, error: float, reach: float, within: tuple[float, fl
     return float(low + (high - low) * ends[0]), float(low + (high - low) * ends[1])
 
 
-def jeffreys_of_share(share: float, rows: float, tail: float) -> tuple[float, float]:
+def jeffreys_ends(share: float, rows: float, tail: float) -> tuple[float, float]:
     """Both ends of a rate of which so many rows show this share.
 
-    >>> np.round(jeffreys_of_share(1.0, 10, 0.025), 3).tolist()
+    >>> np.round(jeffreys_ends(1.0, 10, 0.025), 3).tolist()
     [0.783, 1.0]
     """
     low, high = jeffreys_quantiles(share * rows, rows, np.array([tail, 1 - tail]))
