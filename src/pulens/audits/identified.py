@@ -18,6 +18,7 @@ from pulens.audits.counts import AuditCounts
 from pulens.audits.estimates import point_values
 from pulens.audits.reviews import Reviews
 from pulens.confidence import check_confidence
+from pulens.errors import spoken
 from pulens.estimate import Interval
 from pulens.intervals.kernels.exact import binomial_ends
 
@@ -83,8 +84,7 @@ ALL = ("class prior", "precision", "recall", "f1")
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    shown = [{"f1": "F1"}.get(name, name) for name in names]
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return spoken([{"f1": "F1"}.get(name, name) for name in names])
 
 
 def _if_it_ranks(reviews: Reviews, counts: AuditCounts, unseen: np.ndarray, confidence: float) -> dict[str, Interval]:
