@@ -47,13 +47,13 @@ class Proteins:
         from scipy import sparse
         from sklearn.feature_extraction.text import TfidfTransformer
         from sklearn.linear_model import LogisticRegression
-        from sklearn.model_selection import StratifiedKFold, cross_val_predict
+        from sklearn.model_selection import KFold, cross_val_predict
         from sklearn.pipeline import make_pipeline
 
         file = np.load(path)
         rows = sparse.csr_matrix((file["data"].astype(float), file["indices"], file["indptr"]), shape=file["shape"])
-        model = make_pipeline(TfidfTransformer(sublinear_tf=True), LogisticRegression(C=10, max_iter=2_000))
-        folds = StratifiedKFold(5, shuffle=True, random_state=0)
+        model = make_pipeline(TfidfTransformer(), LogisticRegression(C=10, max_iter=2_000))
+        folds = KFold(5, shuffle=True, random_state=1)
         scores = cross_val_predict(model, rows, file["s"], cv=folds, method="decision_function")
         labelled = file["s"] == 1
         order = np.argsort(-scores[~labelled], kind="stable")
