@@ -120,19 +120,12 @@ def known(sets: int, seed: int, names: tuple[str, ...], which: str) -> None:
             world = World.draw(rng, cells, prior_spread=spread, rate_spread=rates, shift=shift)
             labels, scores, cell = world.rows(rng, scenario, labelled, unlabelled)
             given = dict(enumerate(world.priors.tolist()))
-            try:
-                found = pulens.evaluate(
-                    labels, scores, labelled_within=cell, threshold=THRESHOLD, scenario=scenario, redraws=1000,
-                    class_prior={name: given[name] for name in np.unique(cell).tolist()},
-                )  # fmt: skip
-            except pulens.PulensError as error:
-                held["refused"].append(str(error)[:60])
+            priors = {name: given[name] for name in np.unique(cell).tolist()}
+            found = within_cells(labels, scores, cell, held, scenario=scenario, class_prior=priors)
+            if found is None:
                 continue
             tried += 1
-            for name in names:
-                interval = found.estimates[name].interval
-                held[name].append(world.truth(name) in interval)
-                widths[name].append(interval.width)
+            note(found, world, names, held, widths)
         show(title, tried, held, widths, names, time.process_time() - begun)
 
 
@@ -149,29 +142,33 @@ def estimated(sets: int, seed: int, names: tuple[str, ...], which: str) -> None:
                 world = World.draw(rng, cells, prior_spread=spread, rate_spread=rates, shift=shift)
                 labels, scores, cell = world.rows(rng, scenario, labelled, unlabelled)
                 asked = {"class_prior": float(world.shares @ world.priors)} if total else {}
-                try:
-                    found = pulens.evaluate(
-                        labels,
-                        scores,
-                        labelled_within=cell,
-                        threshold=THRESHOLD,
-                        scenario=scenario,
-                        redraws=1000,
-                        **asked,
-                    )
-                except pulens.PulensError as error:
-                    held["refused"].append(str(error)[:60])
+                found = within_cells(labels, scores, cell, held, scenario=scenario, **asked)
+                if found is None:
                     continue
                 tried += 1
+                note(found, world, names, held, widths)
                 for name in names:
-                    interval = found.estimates[name].interval
-                    held[name].append(world.truth(name) in interval)
-                    widths[name].append(interval.width)
                     errors[name].append(found.estimates[name].value - world.truth(name))
             show(f"{title}, {'total given' if total else 'nothing given'}", tried, held, widths, names,
                  time.process_time() - begun)  # fmt: skip
             rms = "  ".join(f"{name} {np.sqrt(np.mean(np.square(errors[name]))):.3f}" for name in names)
             print(f"    error (root mean square): {rms}", flush=True)
+
+
+def within_cells(labels: Any, scores: Any, cell: Any, held: Any, **asked: Any) -> pulens.Evaluation | None:
+    """The evaluation, or nothing where it is refused, which is noted."""
+    try:
+        return pulens.evaluate(labels, scores, labelled_within=cell, threshold=THRESHOLD, redraws=1000, **asked)
+    except pulens.PulensError as error:
+        held["refused"].append(str(error)[:60])
+        return None
+
+
+def note(found: pulens.Evaluation, world: World, names: tuple[str, ...], held: Any, widths: Any) -> None:
+    for name in names:
+        interval = found.estimates[name].interval
+        held[name].append(world.truth(name) in interval)
+        widths[name].append(interval.width)
 
 
 def show(title: str, tried: int, held: Any, widths: Any, names: tuple[str, ...], seconds: float) -> None:

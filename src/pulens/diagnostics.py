@@ -12,11 +12,12 @@ from pulens.counts.tally import Tally
 from pulens.errors import InputError
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence, few_clusters
+from pulens.intervals.kernels.exact import binomial_lower, binomial_upper
 from pulens.metrics import METRICS, raw_value
 from pulens.metrics.parts.possible_worlds import impossible_rates_of
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors.class_prior import unlabelled_prior
-from pulens.priors.feasible import binomial_lower, binomial_upper, feasible_range
+from pulens.priors.feasible import feasible_range
 from pulens.priors.known_negatives import notice_of_recovery
 from pulens.recovery.feasibility import CHANCE_LIMIT
 from pulens.scenario import DEFAULT_SCENARIO

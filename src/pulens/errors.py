@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class PulensError(ValueError):
@@ -95,6 +95,15 @@ def listed(values: object, *, limit: int = 8) -> str:
             break
     told = ", ".join(words)
     return told if len(items) == len(words) else f"{told} and {len(items) - len(words)} more"
+
+
+def spoken(words: Sequence[str]) -> str:
+    """Several words as a sentence has them.
+
+    >>> spoken(["a"]), spoken(["a", "b"]), spoken(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def nearest(wanted: object, names: Iterable[str]) -> str:

@@ -9,11 +9,11 @@ from scipy.optimize import minimize
 from scipy.stats import beta, norm
 
 from pulens.counts.tally import Tally
+from pulens.intervals.kernels.exact import binomial_lower, binomial_upper
 from pulens.priors import feasible_range
 from pulens.priors._cells import cut
 from pulens.priors._density_ratio import fit_ratio
 from pulens.priors._shapes import Shape, coefficient_prior, columns
-from pulens.priors.feasible import binomial_lower, binomial_upper
 from pulens.priors.from_scores._label_probability import prior_from_label_frequency
 from pulens.priors.from_scores.alphamax import bend, loss_curve
 from pulens.priors.from_scores.auto import auto

@@ -88,6 +88,12 @@ def _area(total: Floats, positives: Floats, rows: float) -> Floats:
     return np.asarray(np.divide(top, pairs, out=np.full(np.shape(pairs), np.nan), where=pairs > 0))
 
 
+def not_ranked(name: str) -> Estimate:
+    """A metric of the whole ranking where rows were left out."""
+    reason = "some rows lie where no row was checked, so positives can stand anywhere among them"
+    return Estimate(name, math.nan, undefined_because=reason, basis="bounds", rests_on=RESTS_ON)
+
+
 def area_estimate(
     counts: AuditCounts,
     rows: CheckedRows,
@@ -109,9 +115,8 @@ def area_estimate(
     roc_auc 0.867 [0.867, 0.867]
     """
     kind = check_interval(interval)
-    if ((counts.checked == 0) & (counts.rows > 0)).any():
-        reason = "some rows lie where no row was checked, so positives can stand anywhere among them"
-        return Estimate("roc_auc", math.nan, undefined_because=reason, basis="bounds", rests_on=RESTS_ON)
+    if counts.left_out.any():
+        return not_ranked("roc_auc")
     where = placed(counts, rows, tally, score_ranges=score_ranges)
     value = _value(counts, rows, where)
     low, high = 1.0, 0.0

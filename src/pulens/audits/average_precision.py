@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pulens.audits.area import decisions
+from pulens.audits.area import decisions, not_ranked
 from pulens.audits.counts import AuditCounts, CheckedRows
 from pulens.audits.estimates import RESTS_ON
 from pulens.audits.limits import IntervalKind, check_interval, effects, one_tail, quantile, unseen_positives
@@ -121,9 +121,8 @@ def average_precision_estimate(
     average_precision 0.867 [0.867, 0.867]
     """
     kind = check_interval(interval)
-    if ((counts.checked == 0) & (counts.rows > 0)).any():
-        reason = "some rows lie where no row was checked, so positives can stand anywhere among them"
-        return Estimate(NAME, math.nan, undefined_because=reason, basis="bounds", rests_on=RESTS_ON)
+    if counts.left_out.any():
+        return not_ranked(NAME)
     value = _by_positives(counts, rows, tally)
     if (counts.checked == counts.rows).all() and not counts.undecided.any():
         low = high = value  # every position is known, within cells too

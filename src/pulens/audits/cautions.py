@@ -31,7 +31,7 @@ def _notices(counts: AuditCounts) -> Iterator[Notice]:
             f"{undecided} of {checked} checked rows are undecided ({undecided / checked:.0%}). Values count them half, "
             "limits hold whatever they are: have a second person decide them to narrow the intervals.",
         )
-    left_out = (counts.checked == 0) & (counts.rows > 0)
+    left_out = counts.left_out
     if left_out.any():
         yield Notice(
             Severity.WARNING,

@@ -53,6 +53,11 @@ class AuditCounts:
     def strata(self) -> int:
         return len(self.rows)
 
+    @property
+    def left_out(self) -> NDArray[np.bool_]:
+        """Strata with rows of which none was checked: any number of them can be positive."""
+        return np.asarray((self.checked == 0) & (self.rows > 0))
+
 
 def _whole(name: str, values: Any, size: int) -> Counts:
     if len(values) == 0 and size:

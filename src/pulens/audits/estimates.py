@@ -328,7 +328,7 @@ def design_estimates(
 def _estimate(counts: AuditCounts, name: str, value: float, interval: Interval, threshold: float | None) -> Estimate:
     formula = FORMULAS[name]
     used = slice(0, counts.flagged if formula.reads == "above" else counts.strata)
-    left_out = np.flatnonzero((counts.checked[used] == 0) & (counts.rows[used] > 0))
+    left_out = np.flatnonzero(counts.left_out[used])
     by_chance = ((counts.checked[used] > 0) & (counts.rows[used] > counts.checked[used])).any()
     basis: Basis = "bounds" if left_out.size else "design"
     if left_out.size and not by_chance:

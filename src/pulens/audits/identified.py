@@ -18,7 +18,9 @@ from pulens.audits.counts import AuditCounts
 from pulens.audits.estimates import point_values
 from pulens.audits.reviews import Reviews
 from pulens.confidence import check_confidence
+from pulens.errors import spoken
 from pulens.estimate import Interval
+from pulens.intervals.kernels.exact import binomial_ends
 
 IF_IT_RANKS = "if the score still ranks below the reviewed rows"
 
@@ -57,7 +59,7 @@ def identify(reviews: Reviews, decision: Any, *, confidence: float = 0.95) -> Id
     """
     check_confidence(confidence)
     counts = reviews.counts(decision)
-    unseen = (counts.checked == 0) & (counts.rows > 0)
+    unseen = counts.left_out
     if not unseen.any():
         return Identified(
             exactly=ALL,
@@ -82,19 +84,16 @@ ALL = ("class prior", "precision", "recall", "f1")
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    shown = [{"f1": "F1"}.get(name, name) for name in names]
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return spoken([{"f1": "F1"}.get(name, name) for name in names])
 
 
 def _if_it_ranks(reviews: Reviews, counts: AuditCounts, unseen: np.ndarray, confidence: float) -> dict[str, Interval]:
     """Metrics with no positive and with the most that the lowest quarter of reviewed rows allows in rows not seen."""
-    from scipy.special import betaincinv
-
     looked = np.flatnonzero(reviews.is_checked)
     order = looked[np.argsort(reviews.scores[looked], kind="stable")]
     quarter = order[: max(1, order.size // 4)]
     found = int((reviews.answer[quarter] != 0).sum())  # undecided rows may be positive
-    share = 1.0 if found == quarter.size else float(betaincinv(found + 1, quarter.size - found, (1 + confidence) / 2))
+    _, share = binomial_ends(found, quarter.size, (1 - confidence) / 2)
     ends: dict[str, list[float]] = {}
     for most in (0.0, share):
         values = point_values(counts, unchecked_share=np.where(unseen, most, 0.0))

@@ -27,6 +27,7 @@ from pulens.audits.limits import DRAWS, IntervalKind, Pair, check_interval, draw
 from pulens.confidence import check_confidence
 from pulens.errors import AssumptionError, InputError, shown
 from pulens.estimate import Estimate, Interval
+from pulens.intervals.kernels.exact import binomial_ends
 from pulens.types import Floats
 
 RATES_IN_RANGE = 3  # of a range of rates: both ends and the middle
@@ -268,7 +269,7 @@ def agreement_of(first: Any, second: Any, *, confidence: float = 0.95, seed: int
         raise InputError("no row was decided by both judges: let both judge the same 20 rows of the queue or more.")
     cells = np.bincount(2 * one[decided].astype(int) + other[decided].astype(int), minlength=4).astype(float)
     rows, apart = int(cells.sum()), int(cells[1] + cells[2])
-    low, high = _exact_limits(apart, rows, one_tail(confidence))
+    low, high = binomial_ends(apart, rows, one_tail(confidence))
     agreed = Estimate("agreement", 1 - apart / rows, Interval(1 - high, 1 - low, confidence, "exact"), basis="design")
     positive = float((2 * cells[3] + cells[1] + cells[2]) / (2 * rows))
     drawn = _kappa(np.random.default_rng(seed).dirichlet(cells + 0.5, size=4_000).T)
@@ -297,10 +298,3 @@ def _kappa(cells: Floats) -> Floats:
     chance = (cells[0] + cells[1]) * (cells[0] + cells[2]) + (cells[2] + cells[3]) * (cells[1] + cells[3])
     known: Floats = np.divide(same - chance, 1 - chance, out=np.full(np.shape(same), np.nan), where=chance < 1 - 1e-12)
     return known
-
-
-def _exact_limits(hits: int, rows: int, tail: float) -> tuple[float, float]:
-    from scipy.special import betaincinv
-
-    low = float(betaincinv(hits, rows - hits + 1, tail)) if hits else 0.0
-    return low, float(betaincinv(hits + 1, rows - hits, 1 - tail)) if hits < rows else 1.0

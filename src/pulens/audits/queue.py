@@ -288,21 +288,32 @@ def _plan(told: Mapping[str, Any]) -> AuditPlan:
 
 def _check(plan: AuditPlan, digest: str) -> None:
     """What hangs together in a plan that was written must hang together in the one that is read."""
-    strata, rows = plan.strata, plan.rows
-    size = len(strata)
     plan.counts  # noqa: B018  (refuses counts that no table has)
+    _check_strata(plan.strata, plan.threshold, digest)
+    _check_rows(plan.rows)
+    _check_batches(plan)
+
+
+def _check_strata(strata: Strata, threshold: float, digest: str) -> None:
     falls = all(upper > lower for upper, lower in zip(strata.edges, strata.edges[1:], strict=False))
-    if len(strata.edges) != size - 1 or not falls or not np.isfinite([*strata.edges, plan.threshold]).all():
+    if len(strata.edges) != len(strata) - 1 or not falls or not np.isfinite([*strata.edges, threshold]).all():
         raise InputError("the plan is damaged: its strata and their edges do not fit together.")
     if digest_of(strata) != digest:
         raise InputError(
             "the plan was changed since it was written: its counts do not give the digest that stands in it. Take the "
             "file that was written, or plan again."
         )
+
+
+def _check_rows(rows: PlannedRows) -> None:
     lengths = {len(rows.name), len(rows.stratum), len(rows.score), len(rows.batch)}
     names = all(isinstance(name, str) for name in rows.name) and len(set(rows.name)) == len(rows.name)
     if len(lengths) != 1 or not names or not np.isfinite(rows.score).all():
         raise InputError("the plan is damaged: its rows are not one name, stratum, score and batch each.")
+
+
+def _check_batches(plan: AuditPlan) -> None:
+    strata, rows, size = plan.strata, plan.rows, len(plan.strata)
     if any(len(batch) != size for batch in plan.batches) or (rows.stratum >= size).any():
         raise InputError("the plan is damaged: it names strata that it does not have.")
     for number, batch in enumerate(plan.batches, start=1):

@@ -36,7 +36,7 @@ MOST_TALLIES = 400  # redraws of a metric that has to be computed one by one
 
 @dataclass(frozen=True)
 class CellDoubts:
-    """Finds the intervals of metrics within cells; stands where :class:`pulens.intervals.doubts.Doubts` stands."""
+    """Finds the intervals of metrics within cells; stands where ``intervals.doubts.Doubts`` stands."""
 
     evidence: CellEvidence
     resampling: Resampling

@@ -115,13 +115,6 @@ def fill(least: Floats, most: Floats, total: float, order: Any) -> Floats:
 
 def settle_cells(cells: LabellingCells, question: Question, split: str = "estimated") -> CellPriors:
     """Choose among the roads to a class prior per cell; see :func:`pulens.evaluate` for what may be given."""
-    if split not in SPLITS:
-        raise AssumptionError(f"split must be one of {listed(SPLITS)}, got {split!r}.")
-    if question.combine:
-        raise AssumptionError(
-            "combine= sharpens one audit by one estimate, and labelled_within= has a class prior for every cell: leave "
-            "combine= out."
-        )
     given = {
         name: value
         for name in ("class_prior", "unlabelled_prior", "audit")
@@ -129,6 +122,29 @@ def settle_cells(cells: LabellingCells, question: Question, split: str = "estima
     }
     by_cell = [name for name, value in given.items() if isinstance(value, Mapping)]
     estimated = not given or (set(given) == {"class_prior"} and isinstance(given["class_prior"], str))
+    _refuse_contradictions(question, split, given, by_cell, estimated=estimated)
+    caps = _caps(cells, question)
+    if by_cell == ["audit"]:
+        return _audited(cells, question, given["audit"], caps)
+    if by_cell:
+        return _given(cells, question, by_cell[0], _complete(cells, by_cell[0], given[by_cell[0]]), caps)
+    if split == "equal":
+        return _one_for_all(cells, question, given, caps)
+    if estimated:
+        return _estimated(cells, question, caps)
+    return _split(cells, question, question.settle(cells.whole).class_prior, caps)
+
+
+def _refuse_contradictions(
+    question: Question, split: str, given: Mapping[str, Any], by_cell: list[str], *, estimated: bool
+) -> None:
+    if split not in SPLITS:
+        raise AssumptionError(f"split must be one of {listed(SPLITS)}, got {split!r}.")
+    if question.combine:
+        raise AssumptionError(
+            "combine= sharpens one audit by one estimate, and labelled_within= has a class prior for every cell: leave "
+            "combine= out."
+        )
     if split == "equal" and (estimated or by_cell):
         raise AssumptionError(
             "split='equal' takes one class prior for every cell, so it needs class_prior= as a number or a range, got "
@@ -136,20 +152,15 @@ def settle_cells(cells: LabellingCells, question: Question, split: str = "estima
         )
     if by_cell and len(given) > 1:
         raise AssumptionError(f"{' and '.join(given)} both say what a cell's class prior is: give one of them.")
-    caps = _caps(cells, question)
-    if by_cell == ["audit"]:
-        return _audited(cells, question, given["audit"], caps)
-    if by_cell:
-        return _given(cells, question, by_cell[0], _complete(cells, by_cell[0], given[by_cell[0]]), caps)
-    if split == "equal":
-        (name,) = given if len(given) == 1 else ("class_prior",)
-        if name == "audit":
-            found = question.settle(cells.whole).class_prior
-            return _given(cells, question, "unlabelled_prior", dict.fromkeys(cells.names, found), caps, equal=True)
-        return _given(cells, question, name, dict.fromkeys(cells.names, given[name]), caps, equal=True)
-    if estimated:
-        return _estimated(cells, question, caps)
-    return _split(cells, question, question.settle(cells.whole).class_prior, caps)
+
+
+def _one_for_all(cells: LabellingCells, question: Question, given: Mapping[str, Any], caps: Floats) -> CellPriors:
+    """The class prior that was given, in every cell."""
+    (name,) = given if len(given) == 1 else ("class_prior",)
+    if name == "audit":
+        found = question.settle(cells.whole).class_prior
+        return _given(cells, question, "unlabelled_prior", dict.fromkeys(cells.names, found), caps, equal=True)
+    return _given(cells, question, name, dict.fromkeys(cells.names, given[name]), caps, equal=True)
 
 
 def _caps(cells: LabellingCells, question: Question) -> Floats:
@@ -180,8 +191,40 @@ def _complete(cells: LabellingCells, name: str, given: Mapping[Any, Any]) -> dic
 def _given(
     cells: LabellingCells, question: Question, name: str, said: dict[str, Any], caps: Floats, *, equal: bool = False
 ) -> CellPriors:
+    found = _settled_alone(cells, question, name, said)
+    shares = np.array([prior.unlabelled for prior in found])
+    low, high = np.array([_ends_of(prior) for prior in found]).T
+    impossible = (cells.totals[:, 1] > 0) & (low > caps) & (shares > caps)
+    if impossible.any():
+        _refuse_impossible(cells, shares, caps, impossible)
+    ranged = np.array([_is_a_range(prior) for prior in found])
+    priors = CellPriors(
+        np.minimum(shares, np.where(ranged, caps, shares)),
+        _words_of_given(cells, found, equal=equal),
+        caps,
+        _drawn_of(cells, question, found, ranged),
+        held="population" if name == "class_prior" else "unlabelled",
+        assumption="Every cell has the same class prior." if equal else "The class prior of each cell is as given.",
+        notices=_worst_of(found),
+        own=tuple(found),
+    )
+    if not ranged.any():
+        return priors
+    if equal:  # the cells move together
+        steps = np.linspace(0, 1, IN_RANGE)[:, None]
+        moved = low + steps * (high - low)
+        return replace(priors, along=tuple(PriorSetting(np.minimum(each, caps)) for each in moved))
+    return replace(
+        priors,
+        low=np.minimum(np.where(ranged, low, shares), caps),
+        high=np.where(ranged, np.minimum(high, caps), shares),
+    )
+
+
+def _settled_alone(cells: LabellingCells, question: Question, name: str, said: dict[str, Any]) -> list[ClassPrior]:
+    """What was said of each cell, as the class prior of its rows."""
     silent = {"class_prior": None, "unlabelled_prior": None, "audit": None}
-    found: list[ClassPrior] = []
+    found = []
     for cell, tally in zip(cells.names, cells.tallies, strict=True):
         value = _not_below_labels(said[cell], name, tally.totals, question)
         key = "class_prior" if isinstance(value, ClassPrior | str) else name
@@ -189,38 +232,26 @@ def _given(
             found.append(replace(question, **{**silent, key: value}).settle(tally).class_prior)
         except PulensError as error:
             raise AssumptionError(f"cell {cell!r} of {cells.words}: {error}") from error
-    shares = np.array([prior.unlabelled for prior in found])
-    reach = [prior.unlabelled_interval for prior in found]
-    lows = np.array([prior.unlabelled if own is None else own.low for prior, own in zip(found, reach, strict=True)])
-    has_rows = cells.totals[:, 1] > 0
-    impossible = has_rows & (lows > caps) & (shares > caps)
-    if impossible.any():
-        _refuse_impossible(cells, shares, caps, impossible)
-    ranged = np.array([own is not None and own.confidence is None and own.width > 0 for own in reach])
-    high = np.array([prior.unlabelled if own is None else own.high for prior, own in zip(found, reach, strict=True)])
-    drawn = _drawn_of(cells, question, found, ranged)
-    equal_range = equal and ranged.any()
-    along: tuple[PriorSetting, ...] = ()
-    if equal_range:
-        steps = np.linspace(0, 1, IN_RANGE)[:, None]
-        along = tuple(PriorSetting(np.minimum(each, caps)) for each in lows + steps * (high - lows))
+    return found
+
+
+def _ends_of(prior: ClassPrior) -> tuple[float, float]:
+    """From where to where the share of positives among unlabelled rows reaches; itself where it is exact."""
+    reach = prior.unlabelled_interval
+    return (prior.unlabelled, prior.unlabelled) if reach is None else (reach.low, reach.high)
+
+
+def _is_a_range(prior: ClassPrior) -> bool:
+    """Whether it was given from one number to another, with no chance in it."""
+    reach = prior.unlabelled_interval
+    return reach is not None and reach.confidence is None and reach.width > 0
+
+
+def _words_of_given(cells: LabellingCells, found: list[ClassPrior], *, equal: bool) -> str:
     many = "one class prior in every cell" if equal else "one for each cell"
-    words = f"given, {many} of {cells.words}"
     if any(prior.method.startswith("estimated") for prior in found):
-        words = f"estimated: {many} of {cells.words}"
-    return CellPriors(
-        np.minimum(shares, np.where(ranged, caps, shares)),
-        words,
-        caps,
-        drawn,
-        None if equal_range or not ranged.any() else np.minimum(np.where(ranged, lows, shares), caps),
-        None if equal_range or not ranged.any() else np.where(ranged, np.minimum(high, caps), shares),
-        along,
-        held="population" if name == "class_prior" else "unlabelled",
-        assumption="Every cell has the same class prior." if equal else "The class prior of each cell is as given.",
-        notices=_worst_of(found),
-        own=tuple(found),
-    )
+        return f"estimated: {many} of {cells.words}"
+    return f"given, {many} of {cells.words}"
 
 
 def _not_below_labels(value: Any, name: str, totals: Totals, question: Question) -> Any:
@@ -447,11 +478,10 @@ def _split(cells: LabellingCells, question: Question, whole: ClassPrior, caps: F
 
 
 def _given_to_one(cells: LabellingCells, question: Question, whole: ClassPrior, caps: Floats, held: Any) -> CellPriors:
-    reach = whole.unlabelled_interval
-    ranged = reach is not None and reach.confidence is None and reach.width > 0
+    ranged = _is_a_range(whole)
     along: tuple[PriorSetting, ...] = ()
-    if ranged and reach is not None:
-        along = tuple(PriorSetting(np.array([share])) for share in np.linspace(reach.low, reach.high, IN_RANGE))
+    if ranged:
+        along = tuple(PriorSetting(np.array([share])) for share in np.linspace(*_ends_of(whole), IN_RANGE))
     draws = None if ranged else _drawn_of(cells, question, [whole], [False])
     return CellPriors(
         np.array([whole.unlabelled]), whole.method, caps, draws, along=along, total_held=True, held=held,

@@ -27,6 +27,7 @@ from pulens.cli._segments import refuse_without_group_by, segment_options
 from pulens.errors import PulensError
 
 if TYPE_CHECKING:
+    from pulens.doors.bounds import Bounds
     from pulens.doors.evaluate import Evaluation
     from pulens.doors.sensitivity import Sensitivity
 
@@ -150,7 +151,6 @@ def command(
         from pulens.cli._segments import show_segments
 
         refuse_beside_segments(arguments)
-
         paths = {"html": html_path, "markdown": markdown_path, "json": json_path}
         whole = {"--sensitivity": sensitivity is not None, "--bounds": with_bounds, "--scores-are": bool(scores_are)}
         whole |= {f"--{name.replace('_', '-')}": value is not None for name, value in checked.items()}
@@ -166,20 +166,13 @@ def command(
         dict(evaluation.estimates)  # found on first use, and that may take a while
         ranges, refused = ({}, "") if sensitivity is None else _ranges(evaluation, sensitivity)
         limits = evaluation.bounds(confidence=confidence) if with_bounds else None
-    more: dict[str, Any] = {}
-    if ranges:
-        more["sensitivity"] = {name: found.to_dict() for name, found in ranges.items()}
-    if refused:
-        more["sensitivity"] = {"refused": refused}
-    if limits is not None:
-        more["bounds"] = limits.to_dict()
     shown = write_answers(
         evaluation,
         {"html": html_path, "markdown": markdown_path, "json": json_path},
         page_title(file, given),
         quiet=quiet,
         scores_are=scores_are,
-        more=more,
+        more=_asked_beside(ranges, refused, limits),
         typed=typed,
     )
     if shown:
@@ -200,6 +193,18 @@ def command(
             console.print(f"\nno sensitivity: {refused}", highlight=False, markup=False)
         if limits is not None:
             console.print(f"\n{limits}", highlight=False, markup=False)
+
+
+def _asked_beside(ranges: dict[str, Sensitivity], refused: str, limits: Bounds | None) -> dict[str, Any]:
+    """What a JSON file holds beside the evaluation."""
+    more: dict[str, Any] = {}
+    if ranges:
+        more["sensitivity"] = {name: found.to_dict() for name, found in ranges.items()}
+    if refused:
+        more["sensitivity"] = {"refused": refused}
+    if limits is not None:
+        more["bounds"] = limits.to_dict()
+    return more
 
 
 def _ranges(evaluation: Evaluation, factor: float) -> tuple[dict[str, Sensitivity], str]:

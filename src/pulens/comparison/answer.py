@@ -12,7 +12,7 @@ from pulens.comparison.paired import Difference
 from pulens.comparison.reviewed import ReviewedComparison
 from pulens.counts.tally import Totals
 from pulens.doors.clustering import Clustering
-from pulens.errors import listed
+from pulens.errors import listed, spoken
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence, few_clusters
 from pulens.intervals.kernels.resampling import Resampling
@@ -232,7 +232,7 @@ def _verdict(comparison: Comparison, named: str | None) -> str:
         pair = comparison.difference(best, rivals[0])
         if pair.undefined_because:
             return f"The models cannot be compared by {metric}: {pair.undefined_because}."
-        others = rivals[0] if len(rivals) == 1 else f"{', '.join(rivals[:-1])} and {rivals[-1]}"
+        others = spoken(rivals)
         example = f" from {rivals[0]}" if len(rivals) > 1 else ""
         return (
             f"The data cannot tell {best} from {others}: {metric} differs{example} by {pair.value:+.4f} "

@@ -279,27 +279,15 @@ def read_cell_rows(labels: Any, scores: Any, within: Any, reading: dict[str, Any
                 "evaluate each model with labelled_within=."
             )
     if isinstance(scores, Mapping):
-        samples = {str(name): read_sample(labels, values, **asked.rows) for name, values in scores.items()}
-        values = list(within) if hasattr(within, "__len__") and not isinstance(within, str) else [within]
-        found = np.empty(len(values), object)
-        found[:] = [None if value is None or value != value else value for value in values]
-        segments = CodedSegments.of(found)
         named: tuple[str, ...] = ("cell",)
+        samples = {str(name): read_sample(labels, values, **asked.rows) for name, values in scores.items()}
+        segments = _segments_of_values(within)
     else:
-        if columns is None or isinstance(columns, str) or len(columns) < 2:
-            raise PulensError(f"a comparison needs at least two columns of scores, got {columns!r}.")
-        standard_input = isinstance(labels, str) and labels == "-"
-        if standard_input or is_tally_file(labels) or isinstance(labels, Tally) or is_elsewhere(labels):
-            raise InputError(
-                "a comparison within cells redraws rows one by one, and needs them in memory: a frame or a plain file. "
-                "Counts, databases, folders and standard input have none."
-            )
+        _refuse_without_rows(labels, columns)
         named = crossed(within if isinstance(within, str) else tuple(within))
         samples = {name: read_sample(labels, **replace(asked, score=name).rows) for name in columns}
-        if isinstance(labels, str | Path):
-            segments = _segments_of_file(labels, named, asked)
-        else:
-            segments = segments_of(labels, named)
+        is_file = isinstance(labels, str | Path)
+        segments = _segments_of_file(labels, named, asked) if is_file else segments_of(labels, named)
     first = next(iter(samples.values()))
     if segments.size != first.labels.size:
         raise InputError(f"labelled_within holds {segments.size:,} cells for {first.labels.size:,} rows.")
@@ -310,6 +298,25 @@ def read_cell_rows(labels: Any, scores: Any, within: Any, reading: dict[str, Any
     codes = np.array([place[name] for name in segments.names], np.int32)[segments.codes]
     scored = {name: sample.scores for name, sample in samples.items()}
     return CellRows(tuple(samples), first.labels, scored, codes, tuple(ordered), named)
+
+
+def _refuse_without_rows(source: Any, columns: Any) -> None:
+    if columns is None or isinstance(columns, str) or len(columns) < 2:
+        raise PulensError(f"a comparison needs at least two columns of scores, got {columns!r}.")
+    standard_input = isinstance(source, str) and source == "-"
+    if standard_input or is_tally_file(source) or isinstance(source, Tally) or is_elsewhere(source):
+        raise InputError(
+            "a comparison within cells redraws rows one by one, and needs them in memory: a frame or a plain file. "
+            "Counts, databases, folders and standard input have none."
+        )
+
+
+def _segments_of_values(within: Any) -> CodedSegments:
+    """A cell for each row; None and nan are no cell."""
+    values = list(within) if hasattr(within, "__len__") and not isinstance(within, str) else [within]
+    found = np.empty(len(values), object)
+    found[:] = [None if value is None or value != value else value for value in values]
+    return CodedSegments.of(found)
 
 
 def _segments_of_file(path: Any, names: tuple[str, ...], reading: Reading) -> CodedSegments:

@@ -11,8 +11,8 @@ The room has three floors.
 **Kernels** (:mod:`.kernels`) know counts and arrays, nothing of metrics or class priors, so every other room may use
 them: ``resampling`` (how sure, how many redraws, which seed), ``redraws`` (counts drawn anew instead of rows),
 ``jackknife`` (counts without each bucket of clusters), ``placements`` (DeLong's moments), ``quantiles`` (Student,
-skewness, Jeffreys, percentiles, mixtures), ``bands``, ``mover`` (a sum or difference from the intervals of its parts),
-``simultaneous`` (many intervals that hold at once).
+skewness, Jeffreys, percentiles, mixtures), ``exact`` (Clopper and Pearson's limits), ``bands``, ``mover`` (a sum or
+difference from the intervals of its parts), ``simultaneous`` (many intervals that hold at once).
 
 **Constructions** turn rows into ends. Their contract is :class:`.construction.Construction`: ``value(prior)`` is the
 number at a share of positives, ``ends(prior, tail)`` what the rows put around it, missed on either side with the chance

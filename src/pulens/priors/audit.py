@@ -19,6 +19,7 @@ from scipy.special import betaincinv, xlog1py, xlogy
 from pulens.counts.tally import Totals
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
+from pulens.intervals.kernels.exact import binomial_ends
 from pulens.notice import Notice, Severity
 from pulens.priors._estimator import Trace
 from pulens.priors.class_prior import ClassPrior, population_prior
@@ -56,9 +57,7 @@ class Audit(NamedTuple):
         >>> print(Audit(13, 200).interval())
         [0.035, 0.109]
         """
-        k, r, tail = self.positives, self.checked, (1 - confidence) / 2
-        low = 0.0 if k == 0 else float(betaincinv(k, r - k + 1, tail))
-        high = 1.0 if k == r else float(betaincinv(k + 1, r - k, 1 - tail))
+        low, high = binomial_ends(self.positives, self.checked, (1 - confidence) / 2)
         return Interval(low, high, confidence, "exact binomial (Clopper-Pearson)")
 
     def log_likelihood(self, shares: np.ndarray) -> np.ndarray:

@@ -9,33 +9,12 @@ shares turn that into a confidence limit: Blanchard, Lee and Scott (2010).
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import betaincinv
 
 from pulens.counts.tally import Tally
 from pulens.estimate import Interval
-from pulens.types import Floats
+from pulens.intervals.kernels.exact import binomial_lower, binomial_upper
 
 REGIONS = 20  # score regions tried, cut at quantiles of the labelled scores
-
-
-def binomial_upper(successes: Floats, trials: float, miss: float) -> Floats:
-    """Clopper-Pearson upper limit: a true share above it would give so few successes less often than ``miss``.
-
-    >>> float(binomial_upper(np.array([0.0]), 100, 0.05)[0].round(4))
-    0.0295
-    """
-    inner = betaincinv(successes + 1, np.maximum(trials - successes, 1e-300), 1 - miss)
-    return np.where(successes >= trials, 1.0, inner)
-
-
-def binomial_lower(successes: Floats, trials: float, miss: float) -> Floats:
-    """Clopper-Pearson lower limit.
-
-    >>> float(binomial_lower(np.array([100.0]), 100, 0.05)[0].round(4))
-    0.9705
-    """
-    inner = betaincinv(np.maximum(successes, 1e-300), trials - successes + 1, miss)
-    return np.where(successes <= 0, 0.0, inner)
 
 
 def highest_prior(tally: Tally, *, confidence: float = 0.95, label_noise: float = 0.0) -> float:

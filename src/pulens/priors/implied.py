@@ -16,11 +16,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
-from scipy.special import betaincinv, ndtri
+import numpy as np
+from scipy.special import ndtri
 
 from pulens.counts.tally import Tally, Totals
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
+from pulens.intervals.kernels.quantiles import jeffreys_quantiles
 from pulens.notice import Notice, Severity
 from pulens.priors.class_prior import ClassPrior, Implied
 from pulens.priors.feasible import highest_prior
@@ -174,8 +176,8 @@ class _Rate(NamedTuple):
 
 def _limits(hits: float, rows: float, confidence: float) -> _Rate:
     """A rate of which none was seen is taken for half a row, and so is never certain."""
-    tails = ((1 - confidence) / 2, (1 + confidence) / 2)
-    low, high = (float(betaincinv(hits + 0.5, max(rows - hits, 0.0) + 0.5, tail)) for tail in tails)
+    tails = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = jeffreys_quantiles(hits, rows, tails).tolist()
     value = min(max(max(hits, 0.5) / rows, low), high)
     return _Rate(value, low, high)
 

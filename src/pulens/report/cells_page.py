@@ -10,12 +10,11 @@ import numpy as np
 from pulens.cells import CellEvidence
 from pulens.counts.tally import Tally
 from pulens.evidence import Evidence
-from pulens.recovery import pairwise_auc
 from pulens.report.page_data import (
+    counted_data,
     histogram,
     largest_possible_prior,
     metric_data,
-    packed,
     prior_data,
     thinning_data,
     track_end,
@@ -49,16 +48,7 @@ def cells_data(evaluation: Evaluation, within: CellEvidence, summary: Summary) -
         "totals": totals._asdict(),
         "scenario": str(evidence.scenario),
         "label_noise": 0.0,
-        "counts": {
-            "thresholds": packed(thinned.tally.thresholds, whole=False),
-            "labelled": packed(thinned.tally.labelled),
-            "unlabelled": packed(thinned.tally.unlabelled),
-            "negative": packed(thinned.tally.negative) if totals.negative else None,
-        },
-        "pairs": {
-            f"{above}_{below}": pairwise_auc(tally, above, below)
-            for above, below in (("labelled", "unlabelled"), ("labelled", "negative"), ("unlabelled", "negative"))
-        },
+        **counted_data(tally, thinned),
         "prior": prior,
         "labelling": None,
         "threshold": evaluation.threshold if np.isfinite(evaluation.threshold) else None,

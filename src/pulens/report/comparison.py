@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from pulens.errors import spoken
 from pulens.report.summary import number
 from pulens.report.text import WIDTH
 from pulens.report.words import scenario_words
@@ -58,15 +59,13 @@ def p_words(comparison: Comparison) -> str:
     parts += ["is corrected for the number of pairs (Holm)"] if pairs else []
     where = ", at the class prior's own value" if ranged else ""
     if clustered:
-        last = f" and {parts[-1]}" if len(parts) > 1 else ""
-        more = f"{', '.join(parts[:-1] or parts)}{last}"
         return (
             f"P(better) is what the clusters leave of doubt that the first model leads{where}. p is not one minus "
-            f"that: it {more}."
+            f"that: it {spoken(parts)}."
         )
     return (
         f"P(better) is the share of redraws in which the first model leads{where}. p is not one minus that: it "
-        f"{', '.join(parts[:-1])} and {parts[-1]}."
+        f"{spoken(parts)}."
     )
 
 

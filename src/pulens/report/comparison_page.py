@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from unicodedata import bidirectional
 
 from pulens.comparison.answer import verdict
+from pulens.errors import spoken
 from pulens.notice import Severity
 from pulens.report.comparison import found_by, p_words
 from pulens.report.html import render
@@ -40,7 +41,7 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         "comparison.html.j2",
         SCRIPTS,
         data,
-        title=title or (" against ".join(models) if len(models) == 2 else f"{', '.join(models[:-1])} and {models[-1]}"),
+        title=title or (" against ".join(models) if len(models) == 2 else spoken(models)),
         counts=counts_of(comparison.evidence),
         verdict=_kept_apart(verdict(comparison, title_of(comparison.metric)), comparison.models),
         p_words=p_words(comparison),

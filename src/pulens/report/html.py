@@ -21,6 +21,7 @@ from pulens.report.words import percent, prior_words, title_of
 
 if TYPE_CHECKING:
     from pulens.doors.evaluate import Evaluation
+    from pulens.estimate import Interval
 
 SCRIPTS = (
     *("words.js", "recovery.js", "doubt.js", "prior.js", "chart.js", "figures.js", "reliability.js"),
@@ -46,21 +47,11 @@ def evaluation_page(
     True
     """
     summary = summarise(evaluation)
-    within = evaluation.within
-    data = page_data(evaluation, summary) if within is None else cells_data(evaluation, within, summary)
-    if scores_are is not None and within is not None:
-        raise PulensError(
-            "a reliability diagram is known for labels that are random among all rows, and here they are random "
-            f"within {within.cells.words} only: leave --scores-are out, or --within."
-        )
-    if scores_are is not None:
-        data["reliability"] = _reliability(evaluation, scores_are)
+    data = _data(evaluation, summary, scores_are)
     audit = _audit(evaluation, summary)
     if audit is not None:
         data["curve"] = audit["curve"]
     rows = (*summary.ranking, *summary.at_threshold)
-    interval = evaluation.class_prior.interval
-    confidence = None if interval is None else interval.confidence
     above = AGAINST if evaluation.audit is not None else ""  # said before the numbers that it speaks of
     return render(
         "evaluation.html.j2",
@@ -82,8 +73,28 @@ def evaluation_page(
         cell_sentences=() if summary.cells is None else summary.cells.sentences,
         next_steps=[(step.sentence, step.call if typed is None else step.shell(typed)) for step in summary.next_steps],
         thinning=thinning_words(data["thinning"]),
-        interval_name="" if interval is None else "range" if confidence is None else f"{confidence:.0%} interval",
+        interval_name=_interval_name(evaluation.class_prior.interval),
     )
+
+
+def _data(evaluation: Evaluation, summary: Summary, scores_are: str | None) -> dict[str, Any]:
+    """What the page's scripts read, with the reliability diagram that was asked for."""
+    within = evaluation.within
+    if scores_are is not None and within is not None:
+        raise PulensError(
+            "a reliability diagram is known for labels that are random among all rows, and here they are random "
+            f"within {within.cells.words} only: leave --scores-are out, or --within."
+        )
+    data = page_data(evaluation, summary) if within is None else cells_data(evaluation, within, summary)
+    if scores_are is not None:
+        data["reliability"] = _reliability(evaluation, scores_are)
+    return data
+
+
+def _interval_name(interval: Interval | None) -> str:
+    if interval is None:
+        return ""
+    return "range" if interval.confidence is None else f"{interval.confidence:.0%} interval"
 
 
 def _chips(metrics: list[dict[str, Any]]) -> list[dict[str, Any]]:

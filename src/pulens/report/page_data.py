@@ -51,16 +51,7 @@ def page_data(evaluation: Evaluation, summary: Summary, thinned: Thinned | None 
         "totals": totals._asdict(),
         "scenario": str(evidence.scenario),
         "label_noise": evidence.label_noise,
-        "counts": {
-            "thresholds": packed(thinned.tally.thresholds, whole=False),
-            "labelled": packed(thinned.tally.labelled),
-            "unlabelled": packed(thinned.tally.unlabelled),
-            "negative": packed(thinned.tally.negative) if totals.negative else None,
-        },
-        "pairs": {
-            f"{above}_{below}": pairwise_auc(tally, above, below)
-            for above, below in (("labelled", "unlabelled"), ("labelled", "negative"), ("unlabelled", "negative"))
-        },
+        **counted_data(tally, thinned),
         "prior": prior_data(evidence, limit, top),
         "labelling": _labelling(evaluation, summary),
         "threshold": evaluation.threshold if math.isfinite(evaluation.threshold) else None,
@@ -81,6 +72,23 @@ def page_data(evaluation: Evaluation, summary: Summary, thinned: Thinned | None 
             and evidence.buckets is None
         ),
         "thinning": thinning,
+    }
+
+
+def counted_data(tally: Tally, thinned: Thinned) -> dict[str, Any]:
+    """The counts that curves and sliders are drawn from, and the areas between kinds of rows before thinning."""
+    kept = thinned.tally
+    return {
+        "counts": {
+            "thresholds": packed(kept.thresholds, whole=False),
+            "labelled": packed(kept.labelled),
+            "unlabelled": packed(kept.unlabelled),
+            "negative": packed(kept.negative) if tally.totals.negative else None,
+        },
+        "pairs": {
+            f"{above}_{below}": pairwise_auc(tally, above, below)
+            for above, below in (("labelled", "unlabelled"), ("labelled", "negative"), ("unlabelled", "negative"))
+        },
     }
 
 

@@ -11,7 +11,8 @@ from pulens.diagnostics import SIGNIFICANT
 from pulens.doors.many_segments.block import Block
 from pulens.doors.many_segments.known_priors import KnownPriors
 from pulens.doors.many_segments.recovered import World, recoveries
-from pulens.priors.feasible import REGIONS, binomial_lower, binomial_upper
+from pulens.intervals.kernels.exact import binomial_lower, binomial_upper
+from pulens.priors.feasible import REGIONS
 from pulens.recovery.contingency import ROUNDING
 from pulens.types import Booleans, Floats
 

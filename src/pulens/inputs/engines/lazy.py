@@ -79,13 +79,7 @@ class LazyEngine:
         if columns.weight is not None:
             chosen.append(self._number(schema, columns.weight, "weights").alias(WEIGHT))
         if group_by is not None:
-            for name in crossed(group_by):
-                if _type_of(schema, name).is_nested():
-                    raise InputError(
-                        f"column {shown(name)} must hold one value per row to tell segments by, but the table holds "
-                        f"{_type_of(schema, name)}."
-                    )
-            chosen.append(self._segment(crossed(group_by)).alias(SEGMENT))
+            chosen.append(self._segment(schema, crossed(group_by)).alias(SEGMENT))
         # further scores of the same rows, for joint counts
         self._beside = [f"{SCORE}_{place}" for place in range(len(beside))]
         chosen += [
@@ -99,8 +93,14 @@ class LazyEngine:
             text, is_good = self._cluster_text(schema, cluster)
             self._clustered = frame.select(*chosen, text.alias(CLUSTER), is_good.alias(f"{CLUSTER}_good"))
 
-    def _segment(self, names: tuple[str, ...]) -> Any:
+    def _segment(self, schema: Any, names: tuple[str, ...]) -> Any:
         """A column's values as they are; of several that cross, their texts."""
+        for name in names:
+            if _type_of(schema, name).is_nested():
+                raise InputError(
+                    f"column {shown(name)} must hold one value per row to tell segments by, but the table holds "
+                    f"{_type_of(schema, name)}."
+                )
         if len(names) == 1:
             return self._nw.col(names[0])
         texts = [self._nw.col(name).cast(self._nw.String).fill_null(NULL) for name in names]

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from pulens.errors import PulensError, listed
+from pulens.intervals.kernels.exact import binomial_lower, binomial_upper
 from pulens.types import Floats
 
 BandName = Literal["dkw-two-sample", "dkw", "clopper-pearson", "bootstrap"]
@@ -53,10 +54,7 @@ def rank_band(
     # the same number of hits at many thresholds: one limit for all of them
     hits, place = np.unique(hits, return_inverse=True)
     if band == "clopper-pearson":
-        from scipy.special import betaincinv
-
-        low = np.where(hits > 0, betaincinv(np.maximum(hits, 0.5), total - hits + 1, a / 2), 0.0)
-        high = np.where(hits < total, betaincinv(hits + 1, np.maximum(total - hits, 0.5), 1 - a / 2), 1.0)
+        low, high = binomial_lower(hits, total, a / 2), binomial_upper(hits, total, a / 2)
         return Band(low[place], high[place])
     if band == "bootstrap":
         from scipy.stats import binom

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from pulens.counts.tally import Tally
+from pulens.intervals.kernels.exact import binomial_lower, binomial_upper
 from pulens.priors._estimator import Estimator, Finding, Trace
-from pulens.priors.feasible import binomial_lower, binomial_upper
 
 MOST_REGIONS = 400
 
