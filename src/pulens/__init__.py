@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pulens.counts.sample import PUSample
     from pulens.counts.tally import Tally
     from pulens.doors.bounds import Bounds, bounds
+    from pulens.doors.decide import Decision, decide
     from pulens.doors.evaluate import Evaluation, evaluate
     from pulens.doors.segments import Evaluations, evaluate_by
     from pulens.errors import PulensError
@@ -34,6 +35,7 @@ _HOMES = {
     "Comparison": "pulens.comparison",
     "Contingency": "pulens.recovery.contingency",
     "Curve": "pulens.estimate",
+    "Decision": "pulens.doors.decide",
     "Estimate": "pulens.estimate",
     "Evaluation": "pulens.doors.evaluate",
     "Evaluations": "pulens.doors.segments",
@@ -46,6 +48,7 @@ _HOMES = {
     "estimate_prior": "pulens.priors",
     "estimate_prior_and_noise": "pulens.priors",
     "compare": "pulens.comparison",
+    "decide": "pulens.doors.decide",
     "evaluate": "pulens.doors.evaluate",
     "evaluate_by": "pulens.doors.segments",
     "synthesise": "pulens.synthesis",
@@ -56,6 +59,7 @@ _ROOMS = {
     "calibration",
     "comparison",
     "curves",
+    "decisions",
     "diagnostics",
     "inputs",
     "labelling",
@@ -76,6 +80,7 @@ __all__ = [
     "Comparison",
     "Contingency",
     "Curve",
+    "Decision",
     "Estimate",
     "Evaluation",
     "Evaluations",
@@ -87,6 +92,7 @@ __all__ = [
     "__version__",
     "bounds",
     "compare",
+    "decide",
     "estimate_prior",
     "estimate_prior_and_noise",
     "evaluate",
