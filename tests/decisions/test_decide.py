@@ -239,3 +239,27 @@ def test_the_command_prints_writes_json_and_sql(tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["decide", str(file), "--class-prior", "0.15"])
     assert ended.value.code == 2
+
+
+def test_an_evaluation_decides_on_its_own_evidence():
+    evaluation = pulens.evaluate(*W, unlabelled_prior=0.2, scenario="case-control")
+    decision = evaluation.decide(**PRICES, redraws=100)
+    assert decision.threshold == 0.45
+    with pytest.raises(pulens.PulensError, match="comes too late"):
+        evaluation.decide(**PRICES, class_prior=0.3)
+
+
+def test_evaluate_leads_with_the_top_that_was_asked_for(tmp_path, capsys):
+    labels, scores = rows()
+    file = tmp_path / "scores.csv"
+    file.write_text("score,label\n" + "\n".join(f"{s!r},{y}" for s, y in zip(scores.tolist(), labels, strict=True)))
+    words = ["evaluate", str(file), "--class-prior=0.15", "--redraws=100", "--top=20", "--top", "1%"]
+    main(words)
+    shown = capsys.readouterr().out
+    assert shown.startswith("the first 20 of 1,500 rows (1.33%)\n  positives among them (a prediction): ")
+    assert "the first 15 of 1,500 rows (1.00%)" in shown
+    main([*words, "--json", "-"])
+    first, second = json.loads(capsys.readouterr().out)["top"]
+    assert (first["k"], second["k"], first["of"]) == (20, 15, 1500)
+    evaluation = pulens.evaluate(labels, scores, class_prior=0.15)
+    assert first["estimates"]["recall_at_k"]["value"] == evaluation.top(20)["recall_at_k"].value

@@ -17,6 +17,7 @@ from pulens.decisions.chosen import AtChosenThreshold, ChosenAgain, Rule
 from pulens.decisions.costs import Costs
 from pulens.decisions.demands import Demands
 from pulens.decisions.floors import best_precision_floor, check_floor, precision_floor, recall_floor
+from pulens.decisions.hits import Prediction, predicted_hits
 from pulens.decisions.linear import Form, LinearAtThresholds
 from pulens.decisions.stability import standing_priors
 from pulens.errors import InputError, PulensError, shown
@@ -25,7 +26,6 @@ from pulens.evidence import Evidence, Question
 from pulens.inputs import Reading
 from pulens.intervals.construction import Construction
 from pulens.intervals.doubts import Doubts
-from pulens.intervals.kernels.quantiles import spread_of_interval
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
 from pulens.intervals.of_metric import Target
 from pulens.intervals.policy import ends_in_doubt
@@ -42,23 +42,6 @@ from pulens.priors.given import GivenPrior
 from pulens.scenario import DEFAULT_SCENARIO
 
 PER = 1000.0  # rows that money is shown for
-LEVELS = 401  # quantiles of precision behind a prediction
-
-
-class Prediction(NamedTuple):
-    """How many hits alarms will have: a number that is still to be drawn, not one that is estimated."""
-
-    expected: float
-    low: float | None
-    high: float | None
-    of: float
-
-    def __str__(self) -> str:
-        ends = "" if self.low is None else f" [{self.low:.0f}, {self.high:.0f}]"
-        return f"{self.expected:.0f} of {self.of:,.10g}{ends}"
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**self._asdict(), "kind": "prediction"}
 
 
 class Regret(NamedTuple):
@@ -544,23 +527,7 @@ class _Deciding:
         alarms = round(float(self.points.flagged[place]) * of)
         if precision is None or not alarms:
             return None
-        if precision.interval is None or precision.interval.confidence is None:
-            return Prediction(alarms * precision.value, None, None, float(alarms))
-        from scipy.special import bdtr, ndtri
-
-        interval = precision.interval
-        normals = ndtri((np.arange(LEVELS) + 0.5) / LEVELS)
-        shares = spread_of_interval(precision.value, interval.low, interval.high, interval.confidence or 0.95, normals)
-        shares = np.clip(shares, 0.0, 1.0)
-        tail = (1 - (interval.confidence or 0.95)) / 2
-        ends = []
-        for level in (tail, 1 - tail):
-            low, high = 0, alarms  # the fewest hits that this share of the mixture does not exceed
-            while low < high:
-                middle = (low + high) // 2
-                low, high = (low, middle) if bdtr(float(middle), alarms, shares).mean() >= level else (middle + 1, high)
-            ends.append(float(low))
-        return Prediction(alarms * precision.value, ends[0], ends[1], float(alarms))
+        return predicted_hits(alarms, precision)
 
     def _useful(self, place: int) -> tuple[float, float] | None:
         """Cost ratios between which this threshold beats flagging all and flagging none."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,6 +44,10 @@ from pulens.recovery.assumptions import UNCORRECTED
 from pulens.recovery.contingency import Contingency
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.whole_files import write_whole
+
+if TYPE_CHECKING:
+    from pulens.doors.decide import Decision
+    from pulens.doors.top import Top
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +212,29 @@ class Evaluation:
     def best_threshold(self, metric: str = "f1", **parameters: Any) -> float:
         """The threshold at which a metric is best; the highest one if several are."""
         return best_threshold(self.evidence, metric, **parameters)
+
+    def decide(self, **demands: Any) -> Decision:
+        """The threshold for costs, a capacity or floors: the arguments of :func:`pulens.decide` but those of reading.
+
+        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5)
+        >>> evaluation.decide(cost_miss=500, cost_alarm=20, redraws=100).threshold
+        4.0
+        """
+        from pulens.doors.decide import decide
+
+        asked = {"confidence": None} if self.resampling is None else {"confidence": self.resampling.confidence}
+        return decide(self.evidence, **{**asked, **demands})
+
+    def top(self, k: Any) -> Top:
+        """Measures of the first k rows of the list; k counts rows, or is a share such as ``0.01`` or ``"1%"``.
+
+        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5)
+        >>> round(evaluation.top(4)["recall_at_k"].value, 6)
+        0.666667
+        """
+        from pulens.doors.top import top
+
+        return top(self.evidence, k, doubts=self._doubts, contradiction=self._contradiction)
 
     def bounds(self, *, band: str = "dkw-two-sample", approach: str = "positives", confidence: float = 0.95) -> Bounds:
         """What the curves and any metric can be, given a band on the ranks of the labelled rows: paper 001."""
