@@ -13,6 +13,7 @@ from pulens.decisions.costs import Costs
 from pulens.types import Floats
 
 Allowed = NDArray[np.bool_]
+CAPACITY, RECALL, PRECISION = "capacity", "recall", "precision"  # what can be demanded
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,13 +37,13 @@ class Demands:
         """What chose among the allowed thresholds."""
         if self.costs is not None:
             return "regret" if self.at else "cost"
-        return next(name for name in ("recall", "precision", "capacity") if name in self.masks)
+        return next(name for name in (RECALL, PRECISION, CAPACITY) if name in self.masks)
 
     def choose(self, allowed: Allowed) -> int:
         """The cheapest; without costs the fewest alarms that keep a recall floor, or else the most positives."""
         if self.costs is None:
             places = np.flatnonzero(allowed)
-            return int(places[0] if "recall" in self.masks else places[-1])
+            return int(places[0] if RECALL in self.masks else places[-1])
         return cheapest(self.criterion(allowed), allowed)
 
     def criterion(self, allowed: Allowed) -> Floats:
@@ -57,16 +58,11 @@ class Demands:
     def binds(self) -> tuple[str, ...]:
         """Demands without which another threshold would have been cheaper, or chosen."""
         own = self.choose(self.together())
-        found = []
-        for name in self.masks:
-            if self.costs is None and len(self.masks) == 1:
-                return (name,)
-            if self.choose(self.together(without=name)) != own if self._can_do_without(name) else True:
-                found.append(name)
-        return tuple(found)
-
-    def _can_do_without(self, name: str) -> bool:
-        return self.costs is not None or (len(self.masks) > 1 and name != "recall")
+        if self.costs is None and len(self.masks) == 1:
+            return tuple(self.masks)
+        return tuple(
+            name for name in self.masks if name == self.choice or self.choose(self.together(without=name)) != own
+        )
 
     def cheaper_without(self, name: str) -> tuple[float, float] | None:
         """Threshold and saving per row if a demand were dropped; ``None`` without costs or if nothing is saved."""

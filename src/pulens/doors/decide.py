@@ -15,7 +15,7 @@ from pulens.decisions.actions import Actions
 from pulens.decisions.capacity import Capacity, chance_above, check_volume, lowest_with_certainty
 from pulens.decisions.chosen import AtChosenThreshold, ChosenAgain, Rule
 from pulens.decisions.costs import Costs
-from pulens.decisions.demands import Demands
+from pulens.decisions.demands import CAPACITY, PRECISION, RECALL, Demands
 from pulens.decisions.floors import best_precision_floor, check_floor, precision_floor, recall_floor
 from pulens.decisions.hits import Prediction, predicted_hits
 from pulens.decisions.linear import Form, LinearAtThresholds
@@ -148,8 +148,8 @@ class Decision:
                 "per_volume": self.flags_per_volume,
                 "chance_above_capacity": self.chance_above_capacity,
             },
-            "recall": None if self.recall is None else self.recall.to_dict(),
-            "precision": None if self.precision is None else self.precision.to_dict(),
+            RECALL: None if self.recall is None else self.recall.to_dict(),
+            PRECISION: None if self.precision is None else self.precision.to_dict(),
             "hits": None if self.hits is None else self.hits.to_dict(),
             "priors": None if self.priors is None else list(self.priors),
             "regret": [each.to_dict() for each in self.regret],
@@ -233,8 +233,8 @@ def decide(
     question = Question.among(locals())
     given = Costs.given(cost_miss, cost_alarm, cost_flag, benefit_hit)
     floors = {
-        "recall": check_floor("recall_at_least", recall_at_least),
-        "precision": check_floor("precision_at_least", precision_at_least),
+        RECALL: check_floor("recall_at_least", recall_at_least),
+        PRECISION: check_floor("precision_at_least", precision_at_least),
     }
     kept = {name: floor for name, floor in floors.items() if floor is not None}
     if given is None and capacity is None and not kept:
@@ -303,15 +303,15 @@ class _Deciding:
     def demands(self) -> Demands:
         masks: dict[str, Any] = {}
         if self.capacity is not None:
-            masks["capacity"] = self.points.flagged <= self.most_flagged + 1e-12
-        if "recall" in self.floors:
+            masks[CAPACITY] = self.points.flagged <= self.most_flagged + 1e-12
+        if RECALL in self.floors:
             limit = self._noisy_limit if self.evidence.label_noise else None
-            masks["recall"] = recall_floor(self.evidence, self.floors["recall"], self._confidence, limit)
-        if "precision" in self.floors:
-            allowed = precision_floor(self.evidence, self.floors["precision"], self._confidence)
+            masks[RECALL] = recall_floor(self.evidence, self.floors[RECALL], self._confidence, limit)
+        if PRECISION in self.floors:
+            allowed = precision_floor(self.evidence, self.floors[PRECISION], self._confidence)
             if self.costs is not None and allowed.any():
                 allowed[0] = True  # what flags nothing breaks no promise about what is flagged
-            masks["precision"] = allowed
+            masks[PRECISION] = allowed
         if self.by_regret and not self.range:
             raise InputError("choose='regret' needs a class prior that is a range: give class_prior=(low, high).")
         if self.by_regret and self.costs is None:
@@ -325,9 +325,7 @@ class _Deciding:
 
     def _noisy_limit(self, threshold: float) -> float:
         """The lower end of recall's own interval, one-sided, where labels are noisy."""
-        return float(
-            self._fixed("recall", threshold).ends(self.evidence.class_prior.unlabelled, 1 - self._confidence)[0]
-        )
+        return float(self._fixed(RECALL, threshold).ends(self.evidence.class_prior.unlabelled, 1 - self._confidence)[0])
 
     def decision(self) -> Decision:
         collision = self.demands.collision()
@@ -339,7 +337,7 @@ class _Deciding:
         place = self.demands.choose(allowed)
         money = self._money(place)
         flagged = self._estimate("share flagged", Form(flagged=1.0), place, chosen=None)
-        recall, precision = (self._rate(name, place, money.again) for name in ("recall", "precision"))
+        recall, precision = (self._rate(name, place, money.again) for name in (RECALL, PRECISION))
         over = None
         if self.capacity is not None and self.volume is not None:
             over = float(
@@ -393,14 +391,14 @@ class _Deciding:
                     f"no threshold shows {name} of at least {self.floors[name]:g} with {self._confidence:.0%} "
                     f"confidence on these rows; the best lower end seen is {seen:.3g}."
                 )
-            if name == "recall":
+            if name == RECALL:
                 place = int(np.flatnonzero(allowed)[0])
                 found.append(f"recall of at least {self.floors[name]:g} needs {self._alarms(place)}")
                 continue
             place = int(np.flatnonzero(allowed)[-1])
-            rate = self._rate("recall", place, None)
+            rate = self._rate(RECALL, place, None)
             shown_rate = "no positives" if rate is None else f"{rate.value:.0%}{_ends(rate)} of the positives"
-            what = "the capacity" if name == "capacity" else f"precision of at least {self.floors[name]:g}"
+            what = "the capacity" if name == CAPACITY else f"precision of at least {self.floors[name]:g}"
             found.append(f"{what} allows {self._alarms(place)}, which find {shown_rate}")
         return f"{' and '.join(names)} collide: {'; '.join(found)}."
 
@@ -417,10 +415,10 @@ class _Deciding:
         if self.resampling is not None:
             labelled = self.evidence.tally.totals.labelled
             least = 0.0
-            if "recall" in self.floors:
-                first = int(np.flatnonzero(self.demands.masks["recall"])[0])
+            if RECALL in self.floors:
+                first = int(np.flatnonzero(self.demands.masks[RECALL])[0])
                 least = float(self.evidence.tally.labelled[first - 1]) / labelled
-            kept = self.demands.masks.get("precision")
+            kept = self.demands.masks.get(PRECISION)
             rule = Rule(costs, self.most_flagged, least, kept, self.range if self.by_regret else ())
             again = ChosenAgain.by(rule, self.evidence, self.resampling)
         cost = Form(-worth, price, costs.miss)
@@ -454,7 +452,7 @@ class _Deciding:
             if chosen is not None:
                 construction = AtChosenThreshold(chosen, construction, own, form.of)
             interval = self._interval(construction, value, per)
-        taken = ("random labelling", *rests_on(METRICS["precision"], self.evidence)[1:])
+        taken = ("random labelling", *rests_on(METRICS[PRECISION], self.evidence)[1:])
         return Estimate(name, per * value, interval, threshold=float(self.points.thresholds[place]), rests_on=taken)
 
     def _interval(
@@ -490,7 +488,7 @@ class _Deciding:
         threshold = float(self.points.thresholds[place])
         if not math.isfinite(threshold):
             return None
-        of = _recall if name == "recall" else _precision
+        of = _recall if name == RECALL else _precision
         value = float(of(self.points)[place])
         interval = None
         if self.resampling is not None:
@@ -516,7 +514,7 @@ class _Deciding:
 
     def _unused(self, place: int) -> float:
         """Places of the capacity that ties leave empty, in rows of the list."""
-        if self.capacity is None or self.demands.choice != "capacity":
+        if self.capacity is None or self.demands.choice != CAPACITY:
             return 0.0
         free = math.floor(self.most_flagged * self.rows + 1e-9) - float(self.points.flagged[place]) * self.rows
         return max(0.0, round(free, 9))
@@ -548,7 +546,7 @@ class _Deciding:
                 "rest on that. pulens evaluate says what would fit."
             )
             found.append(Notice(Severity.SERIOUS, "impossible-rates", said))
-        if "precision" in self.floors:
+        if PRECISION in self.floors:
             said = "The precision floor holds if precision does not rise again at lower thresholds."
             found.append(Notice(Severity.NOTE, "precision-falls", said))
         if self.evidence.tally.binning is not None:

@@ -17,8 +17,6 @@ from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.possible_worlds import Contradiction
 from pulens.metrics.parts.top_of_list import RankedList, rows_of
 
-AT_PLACE = ("precision_at_k", "recall_at_k", "enrichment_factor")
-BY_RANK = ("dcg_at_k", "ndcg_at_k")  # ranks need rows: not of weights
 FEW = 5  # labelled rows among the first k below which that is said
 
 
@@ -84,9 +82,11 @@ def top(evidence: Evidence, k: Any, *, doubts: Doubts | None = None, contradicti
         rows = rows_of(k, ranked.rows, "the top")
     except PulensError as error:
         raise PulensError(str(error).replace("k of the top", "the top of the list (--top)")) from None
-    names = AT_PLACE if evidence.tally.is_weighted else (*AT_PLACE, *BY_RANK)
     given: dict[str, Any] = {"doubts": doubts, "contradiction": contradiction, "k": k}
-    found = {name: estimate(name, METRICS[name], evidence, **given) for name in names}
+    found = {}
+    for name in sorted(METRICS, key=lambda name: (METRICS[name].highest, name)):  # shares first, then amounts
+        if "k" in METRICS[name].parameters and not (evidence.tally.is_weighted and METRICS[name].reads_ranks):
+            found[name] = estimate(name, METRICS[name], evidence, **given)
     labelled = float(ranked.kinds[0] @ ranked.membership(rows))
     precision = found["precision_at_k"]
     hits = None if precision.undefined_because else predicted_hits(round(rows), precision)

@@ -35,6 +35,7 @@ METRIC = Metric(
     bedroc,
     "How early positives come, from 0 for last to 1 for first",
     reads="ranking",
+    reads_ranks=True,
     listed=False,
     undefined_because="without both positives and negatives in the list no order is early or late",
     parameters={"decay": 20.0},

@@ -34,6 +34,7 @@ METRIC = Metric(
     dcg_at_k,
     "Positives among the first k rows, each discounted by its rank",
     reads="ranking",
+    reads_ranks=True,
     highest=np.inf,
     listed=False,
     parameters={"k": 0.1},

@@ -32,6 +32,7 @@ METRIC = Metric(
     ndcg_at_k,
     "DCG of the first k rows as a share of the best order's",
     reads="ranking",
+    reads_ranks=True,
     listed=False,
     undefined_because="no row of the list is positive",
     parameters={"k": 0.1},

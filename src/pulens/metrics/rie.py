@@ -38,6 +38,7 @@ METRIC = Metric(
     rie,
     "How early positives come, as a multiple of chance",
     reads="ranking",
+    reads_ranks=True,
     highest=np.inf,
     needs_class_prior=False,
     listed=False,

@@ -6,6 +6,7 @@ import math
 import textwrap
 from typing import TYPE_CHECKING
 
+from pulens.decisions.demands import PRECISION, RECALL
 from pulens.estimate import Estimate
 from pulens.report.words import percent
 
@@ -35,7 +36,7 @@ def score(threshold: float) -> str:
 
 def _flag(decision: Decision) -> list[str]:
     by = {"cost": "lowest cost", "regret": "smallest regret", "capacity": "as many as the capacity allows"}
-    by |= {"recall": "fewest alarms that keep the recall", "precision": "most rows that keep the precision"}
+    by |= {RECALL: "fewest alarms that keep the recall", PRECISION: "most rows that keep the precision"}
     if decision.flag == "none":
         return [f"Flag no row ({by[decision.choice]})."]
     return [f"Flag scores of {score(decision.threshold or 0.0)} and above ({by[decision.choice]})."]
