@@ -22,10 +22,13 @@ SHARES, NORMALS = 25, 101  # quantiles that stand for a class prior that is draw
 
 
 class Form(NamedTuple):
-    """Coefficients of the hits, of the flagged share and of the class prior, and a constant."""
+    """Coefficients of the hits, of the flagged share and of the class prior, and a constant.
 
-    hits: float = 0.0
-    flagged: float = 0.0
+    The first two may be arrays, with a number for each threshold.
+    """
+
+    hits: Any = 0.0
+    flagged: Any = 0.0
     prior: float = 0.0
     constant: float = 0.0
 
@@ -35,7 +38,7 @@ class Form(NamedTuple):
         return np.asarray(value + self.constant)
 
 
-def net_benefit_form(ratio: float) -> Form:
+def net_benefit_form(ratio: Any) -> Form:
     """Net benefit at a cost ratio.
 
     >>> net_benefit_form(0.2)
@@ -64,7 +67,8 @@ class LinearAtThresholds(Construction):
         recovery = self._draws.recoveries(tuple(self.evidence.tally.totals), np.array([share]))
         prior = float(recovery.positive[0] / (recovery.positive[0] + recovery.negative[0]))
         hits, alarms = prior * recovery.true_positive_rate[0], (1 - prior) * recovery.false_positive_rate[0]
-        return self.form.hits * hits + self.form.flagged * (hits + alarms), prior
+        found = np.multiply.outer(hits, self.form.hits) + np.multiply.outer(hits + alarms, self.form.flagged)
+        return found.reshape(3, *[1] * (self._rates().ndim - found.ndim), *found.shape[1:]), prior
 
     def _rates(self) -> Floats:
         totals = self.evidence.tally.totals
@@ -73,7 +77,7 @@ class LinearAtThresholds(Construction):
 
     def value(self, prior: float) -> Any:
         coefficients, population = self._coefficients(prior)
-        return coefficients @ self._rates() + self.form.prior * population + self.form.constant
+        return (coefficients * self._rates()).sum(axis=0) + self.form.prior * population + self.form.constant
 
     def ends(self, prior: float | None, tail: Any) -> Ends:
         from scipy.special import ndtri
@@ -95,31 +99,58 @@ class LinearAtThresholds(Construction):
     def _mover(self, share: float, tail: Any) -> Ends:
         from scipy.special import betaincinv, ndtri
 
-        coefficients, population = self._coefficients(share)
+        coefficients, _ = self._coefficients(share)
         totals = self.evidence.tally.totals
         rates, value = self._rates(), self.value(share)
         down: Any = 0.0
         up: Any = 0.0
         for weight, hits, total, rate in zip(coefficients, self.above, totals, rates, strict=True):
-            if not weight or not total:
+            if not np.any(weight) or not total:
                 continue
             rest = np.maximum(total - np.asarray(hits, float), 0.0)
             below, above = (betaincinv(np.asarray(hits, float) + 0.5, rest + 0.5, level) for level in (tail, 1 - tail))
             below, above = weight * np.maximum(rate - below, 0.0), weight * np.maximum(above - rate, 0.0)
-            down = down + (below if weight > 0 else above) ** 2
-            up = up + (above if weight > 0 else below) ** 2
+            down = down + np.where(weight > 0, below, above) ** 2
+            up = up + np.where(weight > 0, above, below) ** 2
         if self._draws.random_totals:
-            more = ndtri(tail) ** 2 * self._from_totals(share, population, rates)
+            more = ndtri(tail) ** 2 * self._from_totals(share, rates)
             down, up = down + more, up + more
         return value - np.sqrt(down), value + np.sqrt(up)
 
-    def _from_totals(self, share: float, population: float, rates: Floats) -> Any:
+    def covariance(self, share: float) -> Floats:
+        """Of the numbers at all thresholds, rates smoothed by half a row; thresholds must fall or rise together."""
+        coefficients, _ = self._coefficients(share)
+        totals = np.array(self.evidence.tally.totals)
+        smooth = np.stack(
+            [(np.asarray(hits, float) + 0.5) / (n + 1) for hits, n in zip(self.above, totals, strict=True)]
+        )
+        found = np.zeros((smooth.shape[1], smooth.shape[1]))
+        for weight, rate, n in zip(coefficients, smooth, totals, strict=True):
+            if n:
+                within = np.minimum.outer(rate, rate) - np.multiply.outer(rate, rate)
+                found += np.multiply.outer(weight, weight) * within / n
+        if self._draws.random_totals:
+            parts = self._parts_of_rows(share, np.where(totals[:, None] > 0, smooth, 0.0))
+            shares = totals / totals.sum()
+            mean = shares @ parts
+            found += ((shares[:, None] * parts).T @ parts - np.multiply.outer(mean, mean)) / totals.sum()
+        return found
+
+    def _from_totals(self, share: float, rates: Floats) -> Any:
         """Variance from the numbers of rows of each kind, which in one sample are random."""
+        totals = np.array(self.evidence.tally.totals)
+        parts = self._parts_of_rows(share, rates)
+        shares = totals / totals.sum()
+        squares, mean = np.tensordot(shares, parts**2, 1), np.tensordot(shares, parts, 1)
+        return np.maximum(squares - mean**2, 0.0) / totals.sum()
+
+    def _parts_of_rows(self, share: float, rates: Floats) -> Any:
+        """What a row of each kind adds to the number on average."""
         totals = np.array(self.evidence.tally.totals)
         parts = self.form.flagged * rates
         if self.evidence.prior_held != "population" and totals[1]:  # these numbers decide the class prior, too
-            recall = self._draws.recoveries(tuple(totals), np.array([share])).true_positive_rate[0] @ rates
+            coefficients = self._draws.recoveries(tuple(totals), np.array([share])).true_positive_rate[0]
+            recall = np.tensordot(coefficients, rates, 1)
             each = np.array([1 - self.evidence.label_noise, share, 0.0]).reshape(-1, *[1] * (rates.ndim - 1))
             parts = parts + (self.form.hits * recall + self.form.prior) * each
-        shares = totals / totals.sum()
-        return np.maximum(shares @ parts**2 - (shares @ parts) ** 2, 0.0) / totals.sum()
+        return parts

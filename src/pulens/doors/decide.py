@@ -15,6 +15,7 @@ from pulens.decisions.actions import Actions
 from pulens.decisions.capacity import Capacity, chance_above, check_volume, lowest_with_certainty
 from pulens.decisions.chosen import AtChosenThreshold, ChosenAgain, Rule
 from pulens.decisions.costs import Costs
+from pulens.decisions.curve import DecisionCurve, decision_curve
 from pulens.decisions.demands import CAPACITY, PRECISION, RECALL, Demands
 from pulens.decisions.floors import best_precision_floor, check_floor, precision_floor, recall_floor
 from pulens.decisions.hits import Prediction, predicted_hits
@@ -105,6 +106,13 @@ class Decision:
     def warnings(self) -> tuple[str, ...]:
         return tuple(str(notice) for notice in self.notices)
 
+    @cached_property
+    def curve(self) -> DecisionCurve | None:
+        """Net benefit of this threshold over other cost ratios; ``None`` where no row is flagged."""
+        if self.threshold is None or not math.isfinite(self.threshold):
+            return None
+        return decision_curve(self.evidence, threshold=self.threshold, confidence=self.confidence)
+
     def where(self, column: str = "score") -> str:
         """The condition of an SQL query that gives the rows to flag.
 
@@ -154,6 +162,7 @@ class Decision:
             "priors": None if self.priors is None else list(self.priors),
             "regret": [each.to_dict() for each in self.regret],
             "useful_ratios": None if self.useful_ratios is None else list(self.useful_ratios),
+            "curve": None if self.curve is None else self.curve.to_dict(),
             "confidence": self.confidence,
             "class_prior": self.evidence.class_prior.to_dict(),
             "scenario": str(self.evidence.scenario),

@@ -46,6 +46,7 @@ from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.whole_files import write_whole
 
 if TYPE_CHECKING:
+    from pulens.decisions.curve import DecisionCurve
     from pulens.doors.decide import Decision
     from pulens.doors.top import Top
 
@@ -224,6 +225,20 @@ class Evaluation:
 
         asked = {"confidence": None} if self.resampling is None else {"confidence": self.resampling.confidence}
         return decide(self.evidence, **{**asked, **demands})
+
+    def decision_curve(self, *, ratios: Any = None, scores_are: str | None = None) -> DecisionCurve:
+        """Net benefit against the cost ratio with a band: of this threshold, or of scores that are probabilities.
+
+        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5, threshold=5)
+        >>> evaluation.decision_curve(ratios=[0.2, 0.4]).model.round(4).tolist()
+        [0.2604, 0.1389]
+        """
+        from pulens.decisions.curve import decision_curve
+
+        threshold = None if scores_are else self.threshold
+        confidence = None if self.resampling is None else self.resampling.confidence
+        asked: dict[str, Any] = {"ratios": ratios, "scores_are": scores_are, "confidence": confidence}
+        return decision_curve(self.evidence, threshold=threshold, **asked)
 
     def top(self, k: Any) -> Top:
         """Measures of the first k rows of the list; k counts rows, or is a share such as ``0.01`` or ``"1%"``.
