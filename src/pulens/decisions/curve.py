@@ -145,7 +145,8 @@ def _normal_points(size: int) -> Floats:
     """Normal vectors that fill space evenly: a Latin hypercube without correlation, always the same."""
     from scipy.special import ndtri
 
-    return np.asarray(ndtri(np.stack(seeded_levels(EVEN_POINTS, size, 0)[0], axis=1)))
+    columns = seeded_levels(EVEN_POINTS, max(size, 2), 0)[0]  # a single one has nothing to be uncorrelated with
+    return np.asarray(ndtri(np.stack(columns[:size], axis=1)))
 
 
 def _default(evidence: Evidence, actions: Actions, threshold: float | None) -> Floats:
