@@ -59,7 +59,6 @@ _ROOMS = {
     "calibration",
     "comparison",
     "curves",
-    "decisions",
     "diagnostics",
     "inputs",
     "labelling",
