@@ -183,3 +183,18 @@ def test_net_benefit_is_money_without_its_unit():
     assert 500 * 0.2 - 500 * found.value == pytest.approx(8)
     with pytest.raises(pulens.PulensError, match="strictly between 0 and 1"):
         metrics.net_benefit(*W, **W_APART, threshold=0.45, cost_ratio=1)
+
+
+def test_what_binning_can_change_at_k_is_bounded():
+    from pulens.counts.tally import Tally
+    from pulens.evidence import gather
+
+    (labels, scores), *_ = worlds(1, "single-set", 5)
+    exact = Tally.from_arrays(labels, scores)
+    for name in ("recall_at_k", "precision_at_k", "enrichment_factor"):
+        metric = getattr(metrics, name)
+        known = metric(gather(exact, class_prior=0.15), k=50).value
+        for bits in (0, 1, 3):
+            coarse = metric(gather(exact.binned(bits), class_prior=0.15), k=50, confidence=0.95)
+            bound = coarse.sources["binning"]
+            assert bound.low - 1e-12 <= known <= bound.high + 1e-12

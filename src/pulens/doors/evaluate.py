@@ -223,8 +223,9 @@ class Evaluation:
         """
         from pulens.doors.decide import decide
 
-        asked = {"confidence": None} if self.resampling is None else {"confidence": self.resampling.confidence}
-        return decide(self.evidence, **{**asked, **demands})
+        own = self.resampling
+        asked = {} if own is None else {"redraws": own.redraws, "seed": own.seed}
+        return decide(self.evidence, **{"confidence": None if own is None else own.confidence, **asked, **demands})
 
     def decision_curve(self, *, ratios: Any = None, scores_are: str | None = None) -> DecisionCurve:
         """Net benefit against the cost ratio with a band: of this threshold, or of scores that are probabilities.

@@ -9,7 +9,7 @@ import numpy as np
 from pulens.counts.tally import Tally
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.top_intervals import EnrichmentAtPlace
-from pulens.metrics.parts.top_of_list import RankedList, rows_of
+from pulens.metrics.parts.top_of_list import RankedList, binned_share, rows_of
 from pulens.recovery.assumptions import Assumptions
 
 
@@ -27,6 +27,12 @@ def enrichment_factor(tally: Tally, assumptions: Assumptions, *, k: Any = 0.1) -
     return ranked.of_positives(ranked.membership(rows)) * ranked.rows / rows
 
 
+def _binning_error(tally: Tally, assumptions: Assumptions, *, k: Any = 0.1) -> float:
+    ranked = RankedList.of(tally, assumptions)
+    rows = rows_of(k, ranked.rows, "enrichment_factor")
+    return binned_share(tally, assumptions, rows) * ranked.rows / rows
+
+
 METRIC = Metric(
     enrichment_factor,
     "How many times richer in positives the first k rows are (lift at k)",
@@ -35,6 +41,7 @@ METRIC = Metric(
     needs_class_prior=False,
     listed=False,
     parameters={"k": 0.1},
+    binning_error=_binning_error,
     construction=lambda **_: EnrichmentAtPlace,
     order_is_fixed=True,
     derivation="Recall at k divided by the share of the list that k rows are.",

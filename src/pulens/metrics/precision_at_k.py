@@ -7,7 +7,7 @@ from typing import Any
 from pulens.counts.tally import Tally
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.top_intervals import PrecisionAtPlace
-from pulens.metrics.parts.top_of_list import RankedList, rows_of
+from pulens.metrics.parts.top_of_list import RankedList, binned_share, rows_of
 from pulens.recovery.assumptions import Assumptions
 
 
@@ -25,12 +25,19 @@ def precision_at_k(tally: Tally, assumptions: Assumptions, *, k: Any = 0.1) -> f
     return ranked.positives * ranked.of_positives(ranked.membership(rows)) / rows
 
 
+def _binning_error(tally: Tally, assumptions: Assumptions, *, k: Any = 0.1) -> float:
+    ranked = RankedList.of(tally, assumptions)
+    rows = rows_of(k, ranked.rows, "precision_at_k")
+    return binned_share(tally, assumptions, rows) * ranked.positives / rows
+
+
 METRIC = Metric(
     precision_at_k,
     "Of the first k rows, how many are positive",
     reads="ranking",
     listed=False,
     parameters={"k": 0.1},
+    binning_error=_binning_error,
     construction=lambda **_: PrecisionAtPlace,
     order_is_fixed=True,
     title="Precision at k",

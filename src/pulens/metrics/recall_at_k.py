@@ -7,7 +7,7 @@ from typing import Any
 from pulens.counts.tally import Tally
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.top_intervals import RecallAtPlace
-from pulens.metrics.parts.top_of_list import RankedList, rows_of
+from pulens.metrics.parts.top_of_list import RankedList, binned_share, rows_of
 from pulens.recovery.assumptions import Assumptions
 
 
@@ -26,6 +26,12 @@ def recall_at_k(tally: Tally, assumptions: Assumptions, *, k: Any = 0.1) -> floa
     return ranked.of_positives(ranked.membership(rows_of(k, ranked.rows, "recall_at_k")))
 
 
+def _binning_error(tally: Tally, assumptions: Assumptions, *, k: Any = 0.1) -> float:
+    ranked = RankedList.of(tally, assumptions)
+    rows = rows_of(k, ranked.rows, "recall_at_k")
+    return binned_share(tally, assumptions, rows)
+
+
 METRIC = Metric(
     recall_at_k,
     "Of all positives, how many stand among the first k rows",
@@ -33,6 +39,7 @@ METRIC = Metric(
     needs_class_prior=False,
     listed=False,
     parameters={"k": 0.1},
+    binning_error=_binning_error,
     construction=lambda **_: RecallAtPlace,
     order_is_fixed=True,  # the rows of the list weigh the same in every order, so labelled rows decide
     title="Recall at k",

@@ -122,6 +122,21 @@ def rows_of(k: Any, rows: float, measure: str) -> float:
     return float(number)
 
 
+def binned_share(tally: Tally, assumptions: Assumptions, k: float) -> float:
+    """What binning can change in recall at k: the share of positives in the bin that holds the k-th row.
+
+    Which of the bin's rows stand before the k-th is not known; all other rows stand where they would.
+    """
+    ranked = RankedList.of(tally, assumptions)
+    if tally.binning is None or not len(tally):
+        return 0.0
+    place = min(int(np.searchsorted(ranked.above + ranked.tied, k)), len(tally) - 1)
+    if tally.highest[place] == tally.thresholds[place]:
+        return 0.0
+    parts = zip(ranked.recovery.true_positive_rate, ranked.kinds, ranked.totals, strict=True)
+    return float(sum(abs(weight) * kind[place] / total for weight, kind, total in parts if total))
+
+
 def refuse_weights(tally: Tally, measure: str) -> None:
     """Ranks are those of whole rows."""
     if tally.is_weighted:
