@@ -54,8 +54,9 @@ class PUScorer:
         if not self.metric.needs_threshold:
             raise PulensError(f"{self.name!r} reads the whole ranking: calls at one threshold do not give it.")
         options = self.options if sample_weight is None else {**self.options, "weights": sample_weight}
-        positive = options.get("positive", 1)
-        calls = [float(call == positive) for call in y_pred]
+        given = options.get("positive", 1)
+        positive = set(given) if isinstance(given, list | tuple | set) else {given}
+        calls = [float(call in positive) for call in y_pred]
         return MetricFunction(self.name, self.metric)(y_true, calls, threshold=0.5, **options).value
 
     def get_metadata_routing(self) -> Any:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.counts.tally import Tally
 from pulens.decisions.costs import Costs
 from pulens.evidence import Evidence
-from pulens.recovery import recover
+from pulens.recovery import recover, recover_at
+from pulens.recovery.contingency import Contingency
 from pulens.types import Floats
 
 
@@ -28,9 +28,17 @@ class Actions:
     class_prior: Any  # a number, or one per redraw
 
     @classmethod
-    def of(cls, evidence: Evidence, unlabelled_prior: float | None = None, tally: Tally | None = None) -> Actions:
+    def of(cls, evidence: Evidence, unlabelled_prior: float | None = None) -> Actions:
         own = evidence.class_prior.unlabelled if unlabelled_prior is None else unlabelled_prior
-        table = recover(evidence.tally if tally is None else tally, evidence.assumptions_at(own))
+        return cls._from(recover(evidence.tally, evidence.assumptions_at(own)))
+
+    @classmethod
+    def at(cls, evidence: Evidence, threshold: float, unlabelled_prior: float) -> Actions:
+        """One threshold alone."""
+        return cls._from(recover_at(evidence.tally, evidence.assumptions_at(unlabelled_prior), threshold))
+
+    @classmethod
+    def _from(cls, table: Contingency) -> Actions:
         prior = float(table.class_prior)
         flagged = prior * table.true_positive_rate + (1 - prior) * table.false_positive_rate
         return cls(table.thresholds, table.true_positive_rate, np.clip(flagged, 0.0, 1.0), prior)

@@ -452,7 +452,7 @@ class _Deciding:
         """A linear number at a place, with its interval."""
 
         def own(share: float) -> float:
-            return float(form.of(Actions.of(self.evidence, share))[place])
+            return float(form.of(Actions.at(self.evidence, float(self.points.thresholds[place]), share))[0])
 
         value = float(form.of(self.points)[place])
         interval = None
@@ -504,7 +504,7 @@ class _Deciding:
             construction: Construction = self._fixed(name, threshold)
             if chosen is not None:
                 construction = AtChosenThreshold(
-                    chosen, construction, lambda share: float(of(Actions.of(self.evidence, share))[place]), of
+                    chosen, construction, lambda share: float(of(Actions.at(self.evidence, threshold, share))[0]), of
                 )
             interval = self._interval(construction, value, 1.0, 0.0, 1.0)
         taken = rests_on(METRICS[name], self.evidence)
