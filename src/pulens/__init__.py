@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pulens.doors.audit import more_audit, plan_audit, read_audit
     from pulens.doors.bounds import Bounds, bounds
     from pulens.doors.compare_groups import gaps_by
+    from pulens.doors.decide import Decision, decide
     from pulens.doors.evaluate import Evaluation, evaluate
     from pulens.doors.gaps import Gaps
     from pulens.doors.reviews import join_reviews, read_reviews
@@ -41,6 +42,7 @@ _HOMES = {
     "Comparison": "pulens.comparison",
     "Contingency": "pulens.recovery.contingency",
     "Curve": "pulens.estimate",
+    "Decision": "pulens.doors.decide",
     "Estimate": "pulens.estimate",
     "Evaluation": "pulens.doors.evaluate",
     "Evaluations": "pulens.doors.segments",
@@ -56,6 +58,7 @@ _HOMES = {
     "estimate_prior_and_noise": "pulens.priors",
     "estimate_prior_within": "pulens.doors.within",
     "compare": "pulens.comparison",
+    "decide": "pulens.doors.decide",
     "evaluate": "pulens.doors.evaluate",
     "more_audit": "pulens.doors.audit",
     "plan_audit": "pulens.doors.audit",
@@ -95,6 +98,7 @@ __all__ = [
     "Comparison",
     "Contingency",
     "Curve",
+    "Decision",
     "Estimate",
     "Evaluation",
     "Evaluations",
@@ -107,6 +111,7 @@ __all__ = [
     "__version__",
     "bounds",
     "compare",
+    "decide",
     "estimate_prior",
     "estimate_prior_and_noise",
     "estimate_prior_within",

@@ -36,6 +36,34 @@ class PUScorer:
         )
         return found.value if self.metric.higher_is_better else -found.value
 
+    # what TunedThresholdClassifierCV reads off a scorer: it hands over hard calls, one set for each threshold it tries
+    @property
+    def _sign(self) -> int:
+        return 1 if self.metric.higher_is_better else -1
+
+    @property
+    def _kwargs(self) -> dict[str, Any]:
+        return {}
+
+    @property
+    def _score_func(self) -> Any:
+        return self._of_calls
+
+    def _of_calls(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> float:
+        """The metric of rows that were called positive or not."""
+        if not self.metric.needs_threshold:
+            raise PulensError(f"{self.name!r} reads the whole ranking: calls at one threshold do not give it.")
+        options = self.options if sample_weight is None else {**self.options, "weights": sample_weight}
+        given = options.get("positive", 1)
+        positive = set(given) if isinstance(given, list | tuple | set) else {given}
+        calls = [float(call in positive) for call in y_pred]
+        return MetricFunction(self.name, self.metric)(y_true, calls, threshold=0.5, **options).value
+
+    def get_metadata_routing(self) -> Any:
+        from sklearn.utils.metadata_routing import MetadataRequest
+
+        return MetadataRequest(owner=self)
+
     def __repr__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.options.items())
         return f"scorer({self.name!r}, threshold={self.threshold!r}{options})"

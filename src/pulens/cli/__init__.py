@@ -27,6 +27,7 @@ COMMANDS = {
     "calibrate": "Are a model's probabilities true? Repair them if asked.",
     "audit": "Which rows should a person check, and what do the answers prove?",
     "compare": "Which of several models is better, and does the class prior decide?",
+    "decide": "Which threshold, for your costs, capacity and promises?",
     "tally": "Count rows into a small file, to merge and evaluate later.",
     "merge": "Add tally files up.",
     "synthesise": "Turn a table with true classes into PU data with a known truth.",

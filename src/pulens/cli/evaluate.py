@@ -61,6 +61,12 @@ if TYPE_CHECKING:
     "preference in labelling.",
 )
 @click.option("--bounds", "with_bounds", is_flag=True, help="Also show bounds that need no estimate (paper 001).")
+@click.option(
+    "--top",
+    multiple=True,
+    metavar="ROWS or 1%",
+    help="Lead with the first rows of the list: precision, recall, enrichment, DCG. Give it again for another place.",
+)
 @page_options
 @click.option(
     "--scores-are",
@@ -91,6 +97,7 @@ def command(
     sensitivity: float | None,
     worlds: float,
     with_bounds: bool,
+    top: tuple[str, ...],
     audit: str | None,
     combine: bool,
     **given: Any,
@@ -154,6 +161,7 @@ def command(
         paths = {"html": html_path, "markdown": markdown_path, "json": json_path}
         whole = {"--sensitivity": sensitivity is not None, "--bounds": with_bounds, "--scores-are": bool(scores_are)}
         whole |= {f"--{name.replace('_', '-')}": value is not None for name, value in checked.items()}
+        whole["--top"] = bool(top)
         show_segments(file, group_by, paths, page_title(file, given), arguments, by_segment, whole, quiet=quiet)
         return
     refuse_without_group_by(by_segment)
@@ -166,13 +174,14 @@ def command(
         dict(evaluation.estimates)  # found on first use, and that may take a while
         ranges, refused = ({}, "") if sensitivity is None else _ranges(evaluation, sensitivity)
         limits = evaluation.bounds(confidence=confidence) if with_bounds else None
+        tops = [evaluation.top(k) for k in top]
     shown = write_answers(
         evaluation,
         {"html": html_path, "markdown": markdown_path, "json": json_path},
         page_title(file, given),
         quiet=quiet,
         scores_are=scores_are,
-        more=_asked_beside(ranges, refused, limits),
+        more=_asked_beside(ranges, refused, limits) | ({"top": [each.to_dict() for each in tops]} if tops else {}),
         typed=typed,
     )
     if shown:
@@ -181,6 +190,8 @@ def command(
         from pulens.cli._terminal import show_evaluation
 
         console = Console()
+        for each in tops:
+            console.print(f"{each}\n", highlight=False, markup=False)
         show_evaluation(evaluation, console, typed)
         if ranges:
             console.print(

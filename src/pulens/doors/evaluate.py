@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,6 +52,10 @@ from pulens.whole_files import write_whole
 FIXED = ("given", "fixed before the check")  # thresholds that the rows did not choose
 #: notices that say labels are not random among all rows: no news where they are random within cells only
 OF_ALL_ROWS = ("prior-not-feasible", "not-a-mixture")
+if TYPE_CHECKING:
+    from pulens.decisions.curve import DecisionCurve
+    from pulens.doors.decide import Decision
+    from pulens.doors.top import Top
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +283,56 @@ class Evaluation:
                 f"{self.within.cells.words} only. Ask evaluation.pooled for it, which leaves the cells out, or one "
                 "cell by itself (--where)."
             )
+
+    def decide(self, **demands: Any) -> Decision:
+        """The threshold for costs, a capacity or floors: the arguments of :func:`pulens.decide` but those of reading.
+
+        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5)
+        >>> evaluation.decide(cost_miss=500, cost_alarm=20, redraws=100).threshold
+        4.0
+        """
+        from pulens.doors.decide import decide
+
+        self._refuse_within("a decision")
+        if self.evidence.buckets is not None:
+            refuse_clusters_beside(decide=demands)
+        own = self.resampling
+        asked = {} if own is None else {"redraws": own.redraws, "seed": own.seed}
+        return decide(self.evidence, **{"confidence": None if own is None else own.confidence, **asked, **demands})
+
+    def decision_curve(self, *, ratios: Any = None, scores_are: str | None = None) -> DecisionCurve:
+        """Net benefit against the cost ratio with a band: of this threshold, or of scores that are probabilities.
+
+        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5, threshold=5)
+        >>> evaluation.decision_curve(ratios=[0.2, 0.4]).model.round(4).tolist()
+        [0.2604, 0.1389]
+        """
+        from pulens.decisions.curve import decision_curve
+
+        self._refuse_within("a decision curve")
+        if self.evidence.buckets is not None:
+            refuse_clusters_beside(decision_curve=ratios or scores_are or self.threshold)
+        threshold = None if scores_are else self.threshold
+        confidence = None if self.resampling is None else self.resampling.confidence
+        asked: dict[str, Any] = {"ratios": ratios, "scores_are": scores_are, "confidence": confidence}
+        return decision_curve(self.evidence, threshold=threshold, **asked)
+
+    def top(self, k: Any) -> Top:
+        """Measures of the first k rows of the list; k counts rows, or is a share such as ``0.01`` or ``"1%"``.
+
+        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5)
+        >>> round(evaluation.top(4)["recall_at_k"].value, 6)
+        0.666667
+        """
+        from pulens.doors.top import top
+
+        self._refuse_within("the top of the list")
+        return top(
+            self.evidence,
+            k,
+            doubts=self._doubts,  # type: ignore[arg-type]
+            contradiction=self._contradiction,
+        )
 
     def bounds(self, *, band: str = "dkw-two-sample", approach: str = "positives", confidence: float = 0.95) -> Bounds:
         """What the curves and any metric can be, given a band on the ranks of the labelled rows: paper 001."""

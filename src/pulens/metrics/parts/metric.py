@@ -74,6 +74,7 @@ class Metric:
     ignores_class_prior: bool = False
     counted: bool = False
     of_labelled: bool = False
+    reads_ranks: bool = False  # of whole rows, so that it takes no weights
     listed: bool = True  # whether `evaluate` shows it without being asked
     undefined_because: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,253 @@
+"""Do decisions keep their word? Agreement with other tools, coverage in worlds with a known truth, time.
+
+Every row labelled, net benefit is that of dcurves, gains are those of scikit-learn and early recognition that of RDKit
+(each where it is installed). In simulated worlds: how often intervals of the first rows of a list, of the cost at the
+chosen threshold and of a whole decision curve hold the truth, and how often a promised recall or precision is not kept.
+
+Usage: python benchmarks/decide.py [--sets 100] [--only agreement,top,early,cost,floors,curve,time]
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from importlib.util import find_spec
+
+import numpy as np
+from scipy.optimize import brentq
+
+import pulens
+from pulens import metrics
+from pulens.testing import RankingWorld
+
+SEED = 20_261_116
+WORLDS = {
+    "gaussian .85": RankingWorld("gaussian", 0.85, 0.1, 100, 1500),
+    "gaussian .85, one sample": RankingWorld("gaussian", 0.85, 0.1, 80, 1520, "single-set"),
+    "beta .9": RankingWorld("beta", 0.9, 0.2, 60, 1000),
+    "skewed .75, one sample": RankingWorld("skewed", 0.75, 0.3, 150, 1350, "single-set"),
+    "unequal .8": RankingWorld("unequal", 0.8, 0.05, 200, 4000),
+    "gaussian .95, 30 labels": RankingWorld("gaussian", 0.95, 0.15, 30, 800),
+}
+MISS, ALARM = 500.0, 20.0
+ALL_KNOWN = {"negative": -1, "scenario": "single-set"}
+
+
+def rates(world: RankingWorld, threshold: float) -> tuple[float, float]:
+    """True recall and flagged share at a threshold."""
+    if not np.isfinite(threshold):
+        return 0.0, 0.0
+    found = world.values_at(threshold)
+    recall, precision = found["recall"], found["precision"]
+    return recall, world.class_prior * recall / precision if precision > 0 else 0.0
+
+
+def agreement(sets: int) -> None:
+    rng = np.random.default_rng(SEED)
+    packages = {name: find_spec(name) is not None for name in ("sklearn", "dcurves", "rdkit")}
+    apart = {name: 0.0 for name, found in packages.items() if found}
+    for number in range(sets):
+        size = int(rng.integers(20, 200))
+        classes = np.r_[1, 0, rng.random(size - 2) < rng.uniform(0.1, 0.5)].astype(int)
+        scores = rng.random(size).round(1 if number % 2 else 12)
+        labels = np.where(classes, 1, -1)
+        if packages["sklearn"]:
+            from sklearn.metrics import dcg_score, ndcg_score
+
+            k = int(rng.integers(1, size + 1))
+            for name, theirs in (("dcg_at_k", dcg_score), ("ndcg_at_k", ndcg_score)):
+                ours = getattr(metrics, name)(labels, scores, k=k, **ALL_KNOWN).value
+                apart["sklearn"] = max(apart["sklearn"], abs(ours - theirs([classes], [scores], k=k)))
+        if packages["rdkit"] and not number % 2:
+            from rdkit.ML.Scoring import Scoring
+
+            order = np.argsort(-scores, kind="stable")
+            rows = [[int(each)] for each in classes[order]]
+            pairs = [(metrics.rie, Scoring.CalcRIE(rows, 0, 20)), (metrics.bedroc, Scoring.CalcBEDROC(rows, 0, 20))]
+            for ours, theirs in pairs:
+                apart["rdkit"] = max(apart["rdkit"], abs(ours(labels, scores, decay=20, **ALL_KNOWN).value - theirs))
+            share = float(rng.choice([0.05, 0.1, 0.25]))
+            ours = metrics.enrichment_factor(labels, scores, k=share, **ALL_KNOWN).value
+            apart["rdkit"] = max(apart["rdkit"], abs(ours - Scoring.CalcEnrichment(rows, 0, [share])[0]))
+        if packages["dcurves"]:
+            apart["dcurves"] = max(apart["dcurves"], _against_dcurves(classes, scores, labels))
+    for name, found in packages.items():
+        print(f"  {name:<10} {f'largest difference {apart[name]:.2g} in {sets} sets' if found else 'not installed'}")
+
+
+def _against_dcurves(classes: np.ndarray, scores: np.ndarray, labels: np.ndarray) -> float:
+    import pandas as pd
+    from dcurves import dca
+
+    ratios = np.array([0.1, 0.25, 0.5])
+    table = dca(pd.DataFrame({"y": classes, "m": scores}), outcome="y", modelnames=["m"], thresholds=ratios)
+    theirs = table[table["model"] == "m"].set_index("threshold")["net_benefit"]
+    gaps = []
+    for ratio in ratios:
+        ours = metrics.net_benefit(labels, scores, threshold=ratio, cost_ratio=float(ratio), **ALL_KNOWN).value
+        gaps.append(abs(ours - float(theirs.loc[ratio])))
+    return max(gaps)
+
+
+def top(sets: int) -> None:
+    for name, world in WORLDS.items():
+        rows = world.unlabelled if world.scenario == "case-control" else world.labelled + world.unlabelled
+        line = []
+        for k in (0.01, 0.05, 100):
+            share = np.ceil(k * rows) / rows if k < 1 else k / rows
+            cut = brentq(lambda t, world=world, share=share: rates(world, t)[1] - share, *_reach(world))
+            recall = rates(world, cut)[0]
+            truths = {"recall_at_k": recall, "precision_at_k": world.class_prior * recall / share}
+            held = dict.fromkeys(truths, 0)
+            rng = np.random.default_rng([SEED, 1])
+            for _ in range(sets):
+                labels, scores = world.draw(rng)
+                given = {"class_prior": world.class_prior, "scenario": world.scenario, "confidence": 0.95, "k": k}
+                for metric, truth in truths.items():
+                    held[metric] += truth in getattr(metrics, metric)(labels, scores, **given).interval
+            line.append(f"k={k:g}: {'/'.join(f'{100 * count / sets:.1f}' for count in held.values())}")
+        print(f"  {name:<26} recall/precision held, % of {sets}: {'  '.join(line)}", flush=True)
+
+
+def early(sets: int) -> None:
+    """Rank weights: the truth is an integral over the scores of positives of what their ranks weigh on average."""
+    from scipy.stats import binom
+
+    for name, world in WORLDS.items():
+        rows = world.unlabelled if world.scenario == "case-control" else world.labelled + world.unlabelled
+        levels = (np.arange(1000) + 0.5) / 1000  # of recall: positives, the highest first
+        cuts = [
+            brentq(lambda t, world=world, level=level: rates(world, t)[0] - level, *_reach(world)) for level in levels
+        ]
+        flagged = np.array([rates(world, cut)[1] for cut in cuts])
+        ranks = np.arange(1, 101)
+        gains = (binom.pmf(ranks - 1, rows - 1, flagged[:, None]) / np.log2(ranks + 1)).sum(axis=1).mean()
+        early_weight = np.exp(-20 * flagged).mean() * 20 / -np.expm1(-20.0)
+        truths = {"rie": (early_weight, {}), "dcg_at_k": (world.class_prior * rows * gains, {"k": 100})}
+        held = dict.fromkeys(truths, 0)
+        rng = np.random.default_rng([SEED, 5])
+        for _ in range(sets):
+            labels, scores = world.draw(rng)
+            given = {"class_prior": world.class_prior, "scenario": world.scenario, "confidence": 0.95}
+            for metric, (truth, parameters) in truths.items():
+                held[metric] += truth in getattr(metrics, metric)(labels, scores, **given, **parameters).interval
+        said = ", ".join(f"{metric} {100 * count / sets:.1f}%" for metric, count in held.items())
+        print(f"  {name:<26} held: {said}", flush=True)
+
+
+def _reach(world: RankingWorld) -> tuple[float, float]:
+    low, high = world.draw(np.random.default_rng(0))[1].min() - 1, world.draw(np.random.default_rng(0))[1].max() + 6
+    return (1e-9, 1 - 1e-9) if world.family == "beta" else (max(low, 1e-9) if world.family == "skewed" else low, high)
+
+
+def cost(sets: int) -> None:
+    for name, world in WORLDS.items():
+        held = 0
+        optimism, over = [], []
+        rng = np.random.default_rng([SEED, 2])
+        for seed in range(sets):
+            labels, scores = world.draw(rng)
+            decision = pulens.decide(
+                labels, scores, class_prior=world.class_prior, scenario=world.scenario, cost_miss=MISS,
+                cost_alarm=ALARM, redraws=400, seed=seed,
+            )  # fmt: skip
+            recall, flagged = rates(world, decision.threshold)
+            prior = world.class_prior
+            truth = 1000 * (MISS * prior + ALARM * flagged - (MISS + ALARM) * prior * recall)
+            held += truth in decision.cost.interval
+            optimism.append(decision.optimism)
+            over.append(truth - decision.cost.value)
+        print(
+            f"  {name:<26} cost held {100 * held / sets:.1f}%; optimism said "
+            f"{np.mean(optimism):.0f}, was {np.mean(over):.0f} per 1,000 rows",
+            flush=True,
+        )
+
+
+def floors(sets: int) -> None:
+    for name, world in WORLDS.items():
+        rng = np.random.default_rng([SEED, 3])
+        below = {"recall": 0, "precision": 0}
+        found = {"recall": 0, "precision": 0}
+        floor = {"recall": 0.8, "precision": min(0.8 * world.values["precision"], 0.8)}
+        for _ in range(sets):
+            labels, scores = world.draw(rng)
+            given = {"class_prior": world.class_prior, "scenario": world.scenario, "redraws": 100}
+            for which, least in floor.items():
+                decision = pulens.decide(labels, scores, **given, **{f"{which}_at_least": least})
+                if decision.threshold is not None and np.isfinite(decision.threshold):
+                    found[which] += 1
+                    below[which] += world.values_at(decision.threshold)[which] < least
+        said = [f"{which} {100 * below[which] / max(found[which], 1):.1f}% of {found[which]}" for which in floor]
+        print(f"  {name:<26} promise not kept: {', '.join(said)}", flush=True)
+
+
+def curve(sets: int) -> None:
+    for name, world in WORLDS.items():
+        rng = np.random.default_rng([SEED, 4])
+        held = pointwise = 0
+        low, high = _reach(world)
+        spread = np.sort(world.draw(rng)[1])
+        grid = np.quantile(spread, [0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98])
+        ratios = np.linspace(0.3, 3.0, grid.size) * world.class_prior
+        ratios = np.minimum(ratios, 0.9)
+        odds = ratios / (1 - ratios)
+        truth = np.array([rates(world, at) for at in grid])
+        benefits = (1 + odds) * world.class_prior * truth[:, 0] - odds * truth[:, 1]
+        for _ in range(sets):
+            labels, scores = world.draw(rng)
+            # scores moved to where each ratio is the threshold: a band depends on their order only
+            moved = np.interp(scores, [low - 9, *grid, high + 9], [0.0, *ratios, 1.0])
+            evaluation = pulens.evaluate(
+                labels, moved, class_prior=world.class_prior, scenario=world.scenario, threshold=0.5
+            )
+            found = evaluation.decision_curve(ratios=ratios, scores_are="probability")
+            inside = (found.low <= benefits) & (benefits <= found.high)
+            held += inside.all()
+            pointwise += inside.mean()
+        print(
+            f"  {name:<26} whole curve held {100 * held / sets:.1f}%, each point {100 * pointwise / sets:.1f}%",
+            flush=True,
+        )
+
+
+def speed(sets: int) -> None:
+    rng = np.random.default_rng(SEED)
+    for distinct in (256, 1_000_000):
+        size = 4 * 256 if distinct == 256 else distinct
+        positive = rng.random(size) < 0.1
+        scores = rng.normal(positive * 1.5)
+        if distinct == 256:
+            scores = np.round(np.argsort(np.argsort(scores)) / size * 255)
+        labels = (positive & (rng.random(size) < 0.3)).astype(int)
+        evidence = pulens.evaluate(labels, scores, class_prior=0.1, confidence=None).evidence
+        given = {"cost_miss": MISS, "cost_alarm": ALARM, "capacity": "30%", "recall_at_least": 0.5}
+        pulens.decide(evidence, **given)
+        began = time.perf_counter()
+        pulens.decide(evidence, **given)
+        print(f"  {len(evidence.tally):>9,} distinct scores: {time.perf_counter() - began:.2f} s")
+
+
+PARTS = {
+    "agreement": agreement,
+    "top": top,
+    "early": early,
+    "cost": cost,
+    "floors": floors,
+    "curve": curve,
+    "time": speed,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sets", type=int, default=100)
+    parser.add_argument("--only", default=",".join(PARTS), help="parts, with commas between them")
+    given = parser.parse_args()
+    for name in given.only.split(","):
+        print(name)
+        PARTS[name](given.sets)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""What misses, false alarms, flags and hits cost; only the price of a flag and the worth of a hit matter."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from pulens.errors import InputError, shown
+
+NAMES = ("cost_miss", "cost_alarm", "cost_flag", "benefit_hit")
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    r"""Costs per row: of a miss, of a false alarm, of each flagged row right or wrong; and the gain of a hit.
+
+    The expected cost per row of the list is :math:`c_M\pi + \kappa q - V\pi\gamma` with the price of a flag
+    :math:`\kappa = c_A + c_F` and the worth of a hit :math:`V = c_M + c_A + b`; flagging a row pays when its chance of
+    being positive exceeds :math:`\kappa/V` (Elkan 2001).
+
+    >>> costs = Costs(miss=500.0, alarm=20.0)
+    >>> costs.price_of_flag, costs.worth_of_hit, round(costs.ratio, 4)
+    (20.0, 520.0, 0.0385)
+    """
+
+    miss: float = 0.0
+    alarm: float = 0.0
+    flag: float = 0.0
+    hit: float = 0.0
+
+    @property
+    def price_of_flag(self) -> float:
+        return self.alarm + self.flag
+
+    @property
+    def worth_of_hit(self) -> float:
+        return self.miss + self.alarm + self.hit
+
+    @property
+    def ratio(self) -> float:
+        """The chance of being positive above which flagging a row pays."""
+        return self.price_of_flag / self.worth_of_hit
+
+    def to_dict(self) -> dict[str, float]:
+        return dict(zip(NAMES, (self.miss, self.alarm, self.flag, self.hit), strict=True))
+
+    @classmethod
+    def given(cls, miss: Any, alarm: Any, flag: Any, hit: Any) -> Costs | None:
+        """Costs as they were given, checked; ``None`` if none was."""
+        if miss is None and alarm is None and flag is None and hit is None:
+            return None
+        numbers = [_check(name, value) for name, value in zip(NAMES, (miss, alarm, flag, hit), strict=True)]
+        found = cls(*numbers)
+        if found.miss + found.hit == 0:
+            raise InputError(
+                "only alarms cost something here, so flagging no row would always be the cheapest: give cost_miss= (or "
+                "benefit_hit=) too."
+            )
+        if found.price_of_flag == 0:
+            raise InputError(
+                "only misses cost something here, so flagging every row would always be the cheapest: give cost_alarm= "
+                "(of a false alarm) or cost_flag= (of each flagged row) too."
+            )
+        return found
+
+
+def _check(name: str, value: Any) -> float:
+    if value is None:
+        return 0.0
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        more = ""
+        if isinstance(value, str) or hasattr(value, "__len__"):
+            more = (
+                " Amounts that differ from row to row are not taken: the cheapest rule is then no threshold on the "
+                "score (a row should be flagged when its chance of being positive exceeds its own price over its own "
+                "worth), and counts per score do not hold amounts. Give the mean amount of the labelled rows if "
+                "amounts and scores are unrelated, or calibrate the scores and compare each row's chance with its own "
+                "ratio."
+            )
+        raise InputError(f"{name} must be a number of at least 0, got {shown(value)}.{more}")
+    return float(value)

@@ -1,0 +1,104 @@
+"""Where two models are worth the same: class priors and cost ratios at which their net benefits are equal."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import NamedTuple
+
+from pulens.counts.joint import JointTally
+from pulens.counts.tally import Totals
+from pulens.errors import InputError
+
+
+class OperatingRates(NamedTuple):
+    """What a model does at its threshold: recall, and the share of the list that it flags."""
+
+    recall: float
+    flagged: float
+
+
+def crossing_priors(first: OperatingRates, second: OperatingRates, ratio: float) -> tuple[float, ...]:
+    r"""Class priors at which two models at their thresholds have the same net benefit, at one cost ratio.
+
+    :math:`\pi^* = w\,\Delta q / ((1+w)\,\Delta\gamma)` with odds w; where hits are cut at the flagged share the net
+    benefits are piecewise straight lines of the class prior, and every crossing is returned.
+
+    >>> [round(prior, 6) for prior in crossing_priors(OperatingRates(0.4, 0.1), OperatingRates(0.9, 0.4), 0.2)]
+    [0.12]
+    """
+    odds = ratio / (1 - ratio)
+
+    def gap(prior: float) -> float:
+        one, other = (
+            (1 + odds) * min(prior * model.recall, model.flagged) - odds * model.flagged for model in (first, second)
+        )
+        return other - one
+
+    cuts = [model.flagged / model.recall for model in (first, second) if model.recall > 0]
+    places = sorted({0.0, 1.0, *(cut for cut in cuts if 0 < cut < 1)})
+    found: list[float] = []
+    for low, high in pairwise(places):
+        at_low, at_high = gap(low), gap(high)
+        if at_low != at_high and min(at_low, at_high) <= 0 <= max(at_low, at_high):
+            found.append(low + (high - low) * at_low / (at_low - at_high))
+    kept: list[float] = []
+    for prior in found:
+        if not kept or prior - kept[-1] > 1e-12:
+            kept.append(prior)
+    return tuple(prior for prior in kept if 0 < prior < 1)
+
+
+def crossing_ratio(first: OperatingRates, second: OperatingRates, class_prior: float) -> float:
+    r"""The cost ratio at which two models are worth the same, :math:`\pi\,\Delta\gamma/\Delta q`; nan if there is none.
+
+    >>> round(crossing_ratio(OperatingRates(0.4, 0.1), OperatingRates(0.9, 0.4), 0.1), 6)
+    0.166667
+    """
+    hits = [min(class_prior * model.recall, model.flagged) for model in (first, second)]
+    gap = second.flagged - first.flagged
+    ratio = (hits[1] - hits[0]) / gap if gap else math.nan
+    return ratio if 0 < ratio < 1 else math.nan
+
+
+def fieller(
+    slope: float, constant: float, slope_variance: float, constant_variance: float, z: float
+) -> tuple[float, float] | None:
+    r"""All :math:`\pi` with :math:`|A\pi - B| \le z\sqrt{\pi^2 V_A + V_B}` (Fieller 1954); ``None`` where that is no
+    interval, because the data do not place the crossing.
+
+    >>> [round(end, 6) for end in fieller(0.625, 0.075, 0.0016, 0.00001, 1.96)]
+    [0.103648, 0.140189]
+    """
+    square = slope**2 - z**2 * slope_variance
+    if square <= 0:
+        return None
+    inner = (slope * constant) ** 2 - square * (constant**2 - z**2 * constant_variance)
+    root = math.sqrt(max(inner, 0.0))
+    return (slope * constant - root) / square, (slope * constant + root) / square
+
+
+def crossing_interval(
+    joint: JointTally, first: str, second: str, thresholds: tuple[float, float], ratio: float, confidence: float = 0.95
+) -> tuple[float, float] | None:
+    """Fieller's interval of the crossing of two models on the same rows, in case-control with clean labels.
+
+    Labelled rows and the list are separate samples there; variances are those of the difference of the two flags.
+    """
+    from scipy.special import ndtri
+
+    totals: Totals = joint.totals
+    if totals.negative or not totals.labelled or not totals.unlabelled:
+        raise InputError("the crossing's interval needs labelled and unlabelled rows, and no known negatives.")
+    columns = [joint.names.index(name) for name in (first, second)]
+    flags = [(joint.scores[:, column] >= at).astype(float) for column, at in zip(columns, thresholds, strict=True)]
+    difference = flags[1] - flags[0]
+    means, variances = [], []
+    for kind, total in ((joint.labelled, totals.labelled), (joint.unlabelled, totals.unlabelled)):
+        mean = float(kind @ difference) / total
+        means.append(mean)
+        variances.append((float(kind @ difference**2) / total - mean**2) / total)
+    odds = ratio / (1 - ratio)
+    slope, constant = (1 + odds) * means[0], odds * means[1]
+    z = float(ndtri((1 + confidence) / 2))
+    return fieller(slope, constant, (1 + odds) ** 2 * variances[0], odds**2 * variances[1], z)

@@ -1,0 +1,188 @@
+"""Net benefit over the cost ratio, with a band that holds at all ratios together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from pulens.decisions.actions import Actions
+from pulens.decisions.linear import LinearAtThresholds, net_benefit_form
+from pulens.errors import InputError, shown
+from pulens.evidence import Evidence
+from pulens.intervals.kernels.quantiles import seeded_levels
+from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt
+from pulens.metrics.parts.top_of_list import is_unlabelled_list
+from pulens.notice import Notice, Severity
+from pulens.types import Floats
+
+POINTS, MOST_POINTS = 20, 64
+EVEN_POINTS = 4096  # normal vectors behind the band
+FIRST_ROWS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionCurve:
+    """Net benefit of a model against the cost ratio, beside flagging all; flagging none is 0.
+
+    ``low`` and ``high`` hold the true curve at all ratios together where ``simultaneous`` is true. ``best`` is the
+    highest net benefit that any threshold shows: it is chosen on these rows at every ratio, and flatters.
+    """
+
+    ratios: Floats
+    model: Floats
+    flag_all: Floats
+    low: Floats | None
+    high: Floats | None
+    simultaneous: bool
+    thresholds: Floats
+    best: Floats | None = None
+    confidence: float | None = None
+    notices: tuple[Notice, ...] = ()
+
+    def __str__(self) -> str:
+        lines = ["ratio     model   flag all" + ("" if self.low is None else "   band")]
+        for place, ratio in enumerate(self.ratios):
+            band = ""
+            if self.low is not None and self.high is not None:
+                band = f"   {self.low[place]:.4f} to {self.high[place]:.4f}"
+            lines.append(f"{ratio:.4f}  {self.model[place]:.4f}    {self.flag_all[place]:.4f}{band}")
+        return "\n".join([*lines, *(f"{each.severity.name.lower()}: {each}" for each in self.notices)])
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        arrays = {name: getattr(self, name) for name in ("ratios", "model", "flag_all", "low", "high", "best")}
+        plain = {name: None if values is None else values.tolist() for name, values in arrays.items()}
+        return {**plain, "simultaneous": self.simultaneous, "warnings": [str(each) for each in self.notices]}
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curve with its band, and flag all and none; returns the axes."""
+        from pulens.plots.decision import draw_decision_curve
+
+        return draw_decision_curve(self, ax=ax)
+
+
+def decision_curve(
+    evidence: Evidence,
+    *,
+    threshold: float | None = None,
+    ratios: Any = None,
+    scores_are: str | None = None,
+    confidence: float | None = 0.95,
+) -> DecisionCurve:
+    """The classical curve of a model whose scores are probabilities, or one threshold over all cost ratios.
+
+    With ``scores_are="probability"`` the threshold at each ratio is the ratio itself (Vickers and Elkin 2006); scores
+    must then be chances of being positive, not of being labelled. Otherwise give the ``threshold`` in use.
+
+    >>> from pulens.evidence import gather
+    >>> labels, scores = [1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2]
+    >>> evidence = gather(labels, scores, unlabelled_prior=0.2, scenario="case-control")
+    >>> decision_curve(evidence, threshold=0.45, ratios=[0.1, 0.2]).model.round(4).tolist()
+    [0.1556, 0.1]
+    """
+    if scores_are not in (None, "probability"):
+        raise InputError(f"scores_are of a decision curve must be 'probability' or None, got {shown(scores_are)}.")
+    if (scores_are is None) == (threshold is None):
+        raise InputError("say scores_are='probability' for thresholds that follow the ratio, or give one threshold=.")
+    tally = evidence.tally
+    if scores_are and (float(tally.thresholds[0]) > 1 or float(tally.thresholds[-1]) < 0):
+        raise InputError("scores of a decision curve must be probabilities, from 0 to 1. pulens calibrate makes them.")
+    actions = Actions.of(evidence)
+    grid = _default(evidence, actions, threshold) if ratios is None else _check(ratios)
+    places = grid if threshold is None else np.full(grid.size, float(threshold))
+    counted = np.array([tuple(tally.at(float(place))) for place in places])
+    above = counted[:, 0], counted[:, 1], counted[:, 2]
+    construction = LinearAtThresholds(evidence, net_benefit_form(grid), above)
+    own, prior = evidence.class_prior.unlabelled, float(actions.class_prior)
+    odds = grid / (1 - grid)
+    where = np.searchsorted(-np.asarray(tally.thresholds, float), -places, side="right")
+    hits, flagged = actions.hits[where], actions.flagged[where]
+    model = (1 + odds) * hits - odds * flagged
+    low = high = None
+    if confidence is not None:
+        low, high = _band(construction, own, confidence)
+        low, high = np.minimum(low, model), np.maximum(high, model)
+    best = None
+    if scores_are is None:
+        best = np.array([((1 + w) * actions.hits - w * actions.flagged).max() for w in odds])
+    notices = _of_probabilities(evidence, prior) if scores_are else ()
+    drawn = PriorDoubt(evidence).treatment == "drawn"
+    everybody = prior - odds * (1 - prior)
+    return DecisionCurve(
+        grid, model, everybody, low, high, confidence is not None and not drawn, places, best, confidence, notices
+    )
+
+
+def _band(construction: LinearAtThresholds, own: float, confidence: float) -> tuple[Floats, Floats]:
+    """MOVER ends at the tail at which all of them hold together."""
+    from scipy.special import ndtr, stdtrit
+
+    reach = _largest_deviation(construction.covariance(own), confidence)
+    freedom = max(construction.evidence.tally.totals.labelled - 1, 1.0)
+    tail = float(ndtr(-abs(stdtrit(freedom, ndtr(reach)))))
+    doubt = PriorDoubt(construction.evidence)
+    if doubt.treatment == "drawn":
+        return construction.ends(None, tail)
+    shares = doubt.over(PRIORS_IN_RANGE) if doubt.treatment == "range" else [own]
+    ends = [construction.ends(share, tail) for share in shares]
+    return np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
+
+
+def _largest_deviation(covariance: Floats, confidence: float) -> float:
+    """The point below which the largest deviation of a normal vector with this correlation stays so often."""
+    spread = np.sqrt(np.maximum(np.diag(covariance), 1e-300))
+    values, vectors = np.linalg.eigh(covariance / np.multiply.outer(spread, spread))
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    return float(np.quantile(np.abs(_normal_points(spread.size) @ root.T).max(axis=1), confidence))
+
+
+@lru_cache(maxsize=8)
+def _normal_points(size: int) -> Floats:
+    """Normal vectors that fill space evenly: a Latin hypercube without correlation, always the same."""
+    from scipy.special import ndtri
+
+    columns = seeded_levels(EVEN_POINTS, max(size, 2), 0)[0]  # a single one has nothing to be uncorrelated with
+    return np.asarray(ndtri(np.stack(columns[:size], axis=1)))
+
+
+def _default(evidence: Evidence, actions: Actions, threshold: float | None) -> Floats:
+    """Evenly in log odds, from an eighth of the class prior to where ten labelled rows are flagged."""
+    prior = min(max(float(actions.class_prior), 1e-6), 0.9)
+    low = prior / 8
+    high = min(4 * prior, 0.9)
+    if threshold is None:
+        labelled = np.asarray(evidence.tally.labelled, float)
+        place = min(int(np.searchsorted(labelled, FIRST_ROWS)), labelled.size - 1)
+        high = min(float(evidence.tally.thresholds[place]), 0.99)
+    high = max(high, 1.5 * low)
+    odds = np.linspace(np.log(low / (1 - low)), np.log(high / (1 - high)), POINTS)
+    return np.asarray(1 / (1 + np.exp(-odds)))
+
+
+def _check(ratios: Any) -> Floats:
+    grid = np.atleast_1d(np.asarray(ratios, float))
+    bad = ~((grid > 0) & (grid < 1))
+    if bad.any():
+        raise InputError(f"cost ratios must lie strictly between 0 and 1, got {shown(grid[bad][0].item())}.")
+    if grid.ndim != 1 or not 0 < grid.size <= MOST_POINTS:
+        raise InputError(f"a decision curve takes 1 to {MOST_POINTS} cost ratios, got an array of shape {grid.shape}.")
+    return np.unique(grid)
+
+
+def _of_probabilities(evidence: Evidence, prior: float) -> tuple[Notice, ...]:
+    """Whether the scores can be chances of being positive: their mean over the list should be near the class prior."""
+    labelled, unlabelled, negative = (np.asarray(kind, float) for kind in evidence.tally.increments())
+    apart = is_unlabelled_list(evidence.tally, evidence.assumptions)
+    rows = unlabelled if apart else labelled + unlabelled + negative
+    mean = float(rows @ np.asarray(evidence.tally.thresholds, float)) / float(rows.sum())
+    if prior / 2 <= mean <= 2 * prior:
+        return ()
+    said = (
+        f"The mean score is {mean:.3g} and the class prior {prior:.3g}: these are no chances of being positive (those "
+        "of a model trained on labels are chances of being labelled). pulens calibrate repairs them."
+    )
+    return (Notice(Severity.WARNING, "not-probabilities", said),)

@@ -1,0 +1,592 @@
+"""What to do: a threshold from costs, capacity and promises, with what it costs and when it would be another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from pulens.confidence import check_confidence
+from pulens.decisions.actions import Actions
+from pulens.decisions.capacity import Capacity, chance_above, check_volume, lowest_with_certainty
+from pulens.decisions.chosen import AtChosenThreshold, ChosenAgain, Rule
+from pulens.decisions.costs import Costs
+from pulens.decisions.curve import DecisionCurve, decision_curve
+from pulens.decisions.demands import CAPACITY, PRECISION, RECALL, Demands
+from pulens.decisions.floors import best_precision_floor, check_floor, precision_floor, recall_floor
+from pulens.decisions.hits import Prediction, predicted_hits
+from pulens.decisions.linear import Form, LinearAtThresholds
+from pulens.decisions.stability import standing_priors
+from pulens.errors import InputError, PulensError, shown
+from pulens.estimate import Estimate, Interval
+from pulens.evidence import Evidence, Question
+from pulens.inputs import Reading
+from pulens.intervals.construction import Construction
+from pulens.intervals.doubts import Doubts
+from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
+from pulens.intervals.of_metric import Target
+from pulens.intervals.policy import ends_in_doubt
+from pulens.intervals.prior_doubt import PriorDoubt, holding
+from pulens.intervals.threshold import FixedThreshold
+from pulens.keywords import hands_on
+from pulens.metrics import METRICS
+from pulens.metrics.parts.measure import value as metric_value
+from pulens.metrics.parts.possible_worlds import find_contradiction, within_what_is_possible
+from pulens.metrics.parts.rests_on import rests_on
+from pulens.notice import Notice, Severity, worst_first
+from pulens.priors import ClassPrior
+from pulens.priors.given import GivenPrior
+from pulens.scenario import DEFAULT_SCENARIO
+
+PER = 1000.0  # rows that money is shown for
+
+
+class Regret(NamedTuple):
+    """At another class prior: the cheapest threshold there, and what the chosen one costs more, per 1,000 rows."""
+
+    class_prior: float
+    threshold: float
+    cost_above_best: float
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**self._asdict(), "threshold": _plain(self.threshold)}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A threshold, what it costs, and what would make it another; ``threshold`` is ``None`` where demands collide.
+
+    An infinite threshold flags no row. Money is per 1,000 rows of the list.
+    """
+
+    evidence: Evidence
+    threshold: float | None
+    choice: str
+    confidence: float | None
+    costs: Costs | None = None
+    capacity: Capacity | None = None
+    floors: Mapping[str, float] = field(default_factory=dict)
+    volume: float | None = None
+    binds: tuple[str, ...] = ()
+    without: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    cost: Estimate | None = None
+    optimism: float | None = None
+    saving: Mapping[str, Estimate] = field(default_factory=dict)
+    flagged: Estimate | None = None
+    recall: Estimate | None = None
+    precision: Estimate | None = None
+    chance_above_capacity: float | None = None
+    unused: float = 0.0
+    hits: Prediction | None = None
+    priors: tuple[float, float] | None = None
+    regret: tuple[Regret, ...] = ()
+    useful_ratios: tuple[float, float] | None = None
+    collision: str | None = None
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def flag(self) -> str | None:
+        """``"none"``, ``"rows"`` (those at or above the threshold), or ``None`` where no threshold is left."""
+        if self.threshold is None:
+            return None
+        return "rows" if math.isfinite(self.threshold) else "none"
+
+    @property
+    def flags_per_volume(self) -> float | None:
+        """Alarms to expect in one volume."""
+        if self.volume is None or self.flagged is None:
+            return None
+        return self.volume * self.flagged.value
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(str(notice) for notice in self.notices)
+
+    @cached_property
+    def curve(self) -> DecisionCurve | None:
+        """Net benefit of this threshold over other cost ratios; ``None`` where no row is flagged."""
+        if self.threshold is None or not math.isfinite(self.threshold):
+            return None
+        return decision_curve(self.evidence, threshold=self.threshold, confidence=self.confidence)
+
+    def where(self, column: str = "score") -> str:
+        """The condition of an SQL query that gives the rows to flag.
+
+        >>> decision = decide([1, 1, 0, 0], [4, 3, 2, 1], class_prior=0.5, cost_miss=10, cost_alarm=2, redraws=100)
+        >>> decision.where("risk score")
+        'WHERE "risk score" >= 3.0'
+        """
+        if self.threshold is None:
+            raise PulensError(f"no threshold is left to write down: {self.collision}")
+        if not math.isfinite(self.threshold):
+            return "WHERE 1 = 0"
+        plain = column.isidentifier() and column.isascii()
+        name = column if plain else '"' + column.replace('"', '""') + '"'
+        return f"WHERE {name} >= {self.threshold!r}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        labelled, unlabelled, negative = self.evidence.tally.totals
+        return {
+            "threshold": None if self.threshold is None else _plain(self.threshold),
+            "flag": self.flag,
+            "choice": self.choice,
+            "binds": list(self.binds),
+            "without": {
+                name: {"threshold": _plain(threshold), "cheaper_by_per_1000": saved}
+                for name, (threshold, saved) in self.without.items()
+            },
+            "collision": self.collision,
+            "costs": None if self.costs is None else self.costs.to_dict(),
+            "price_of_flag": None if self.costs is None else self.costs.price_of_flag,
+            "worth_of_hit": None if self.costs is None else self.costs.worth_of_hit,
+            "ratio": None if self.costs is None else self.costs.ratio,
+            "floors": dict(self.floors),
+            "capacity": None if self.capacity is None else self.capacity.rows,
+            "volume": self.volume,
+            "cost_per_1000": None if self.cost is None else self.cost.to_dict(),
+            "optimism": self.optimism,
+            "saving": {name: found.to_dict() for name, found in self.saving.items()},
+            "flagged": {
+                "share": None if self.flagged is None else self.flagged.to_dict(),
+                "per_volume": self.flags_per_volume,
+                "chance_above_capacity": self.chance_above_capacity,
+            },
+            RECALL: None if self.recall is None else self.recall.to_dict(),
+            PRECISION: None if self.precision is None else self.precision.to_dict(),
+            "hits": None if self.hits is None else self.hits.to_dict(),
+            "priors": None if self.priors is None else list(self.priors),
+            "regret": [each.to_dict() for each in self.regret],
+            "useful_ratios": None if self.useful_ratios is None else list(self.useful_ratios),
+            "curve": None if self.curve is None else self.curve.to_dict(),
+            "confidence": self.confidence,
+            "class_prior": self.evidence.class_prior.to_dict(),
+            "scenario": str(self.evidence.scenario),
+            "target_population": self.evidence.target_population,
+            "label_noise": self.evidence.label_noise,
+            "counts": {"labelled": labelled, "unlabelled": unlabelled, "known_negative": negative},
+            "warnings": list(self.warnings),
+        }
+
+    def __str__(self) -> str:
+        from pulens.report.decision import decision_text
+
+        return decision_text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+@hands_on(Reading)
+def decide(
+    labels: Any,
+    scores: Any = None,
+    *,
+    cost_miss: float | None = None,
+    cost_alarm: float | None = None,
+    cost_flag: float | None = None,
+    benefit_hit: float | None = None,
+    capacity: float | str | None = None,
+    volume: float | None = None,
+    capacity_certainty: float | None = None,
+    recall_at_least: float | None = None,
+    precision_at_least: float | None = None,
+    choose: Literal["cost", "regret"] = "cost",
+    class_prior: GivenPrior | ClassPrior | str | None = None,
+    unlabelled_prior: GivenPrior | None = None,
+    label_noise: float = 0.0,
+    scenario: str = DEFAULT_SCENARIO,
+    weights: Any = None,
+    confidence: float | None = 0.95,
+    redraws: int = DEFAULT_REDRAWS,
+    seed: int = 0,
+    audit: object = None,
+    combine: bool = False,
+    **reading: Any,
+) -> Decision:
+    r"""Choose a threshold by what misses and alarms cost, how many rows can be looked at, and what was promised.
+
+    Parameters
+    ----------
+    cost_miss, cost_alarm, cost_flag, benefit_hit
+        What a missed positive and a *false* alarm cost, what each flagged row costs, right or wrong, and what a hit
+        brings. The threshold with the lowest expected cost is chosen.
+    capacity, volume
+        How many rows of a volume (a day, a week) can be looked at: ``capacity=50, volume=12000``. Without a volume a
+        whole number counts rows of the list given; a fraction or ``"5%"`` is a share.
+    capacity_certainty
+        How sure one wants to be that a volume has no more alarms than the capacity.
+    recall_at_least, precision_at_least
+        Floors, to be kept with the confidence.
+    choose
+        ``"regret"``: where the class prior is a range, the threshold whose largest cost above the cheapest at either
+        end is smallest.
+
+    Other arguments are those of :func:`pulens.evaluate`. With the price of a flag :math:`\kappa` and the worth of a hit
+    V the cost per row is :math:`c_M\pi + \kappa q - V\pi\gamma`; docs/have/decision.md tells the rest.
+
+    >>> decision = decide(
+    ...     [1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2], unlabelled_prior=0.2,
+    ...     scenario="case-control", cost_miss=500, cost_alarm=20, redraws=100)
+    >>> decision.threshold, round(decision.cost.value), [round(prior, 4) for prior in decision.priors]
+    (0.45, 8000, [0.0231, 0.6077])
+    """
+    question = Question.among(locals())
+    given = Costs.given(cost_miss, cost_alarm, cost_flag, benefit_hit)
+    floors = {
+        RECALL: check_floor("recall_at_least", recall_at_least),
+        PRECISION: check_floor("precision_at_least", precision_at_least),
+    }
+    kept = {name: floor for name, floor in floors.items() if floor is not None}
+    if given is None and capacity is None and not kept:
+        raise InputError(
+            "nothing says what to decide by: give costs (cost_miss= and cost_alarm=), capacity=, recall_at_least= or "
+            "precision_at_least=."
+        )
+    if choose not in ("cost", "regret"):
+        raise InputError(f"choose must be 'cost' or 'regret', got {shown(choose)}.")
+    if kept and confidence is None:
+        raise InputError("a floor is kept with a confidence: confidence=None leaves none. Give confidence=0.95.")
+    if capacity_certainty is not None:
+        capacity_certainty = check_confidence(capacity_certainty)
+    of = None if volume is None else check_volume(volume)
+    evidence = within_what_is_possible(question.evidence(labels, scores, Reading(weights=weights, **reading)))
+    asked = _Deciding(evidence, question.resampling, given, kept, capacity, of, capacity_certainty, choose == "regret")
+    return asked.decision()
+
+
+@dataclass(frozen=True)
+class _Deciding:
+    """What was asked of one evidence, and how the answer is put together."""
+
+    evidence: Evidence
+    resampling: Resampling | None
+    costs: Costs | None
+    floors: Mapping[str, float]
+    capacity_given: Any
+    volume: float | None
+    certainty: float | None
+    by_regret: bool
+
+    @cached_property
+    def points(self) -> Actions:
+        return Actions.of(self.evidence)
+
+    @cached_property
+    def rows(self) -> float:
+        """Rows of the list."""
+        recovery = self.evidence.recovery
+        return recovery.positive + recovery.negative
+
+    @cached_property
+    def capacity(self) -> Capacity | None:
+        found = Capacity.given(self.capacity_given, self.volume, self.rows)
+        if found is None and self.certainty is not None:
+            raise InputError("capacity_certainty says how sure a capacity is to suffice: give capacity= too.")
+        return found
+
+    @cached_property
+    def most_flagged(self) -> float:
+        """The largest share of the list that may be flagged."""
+        if self.capacity is None:
+            return math.inf
+        if self.certainty is None:
+            return self.capacity.share
+        return lowest_with_certainty(self.points.flagged, self.capacity, self.rows, self.certainty)
+
+    @cached_property
+    def range(self) -> tuple[float, ...]:
+        """Shares of positives among the unlabelled rows at the ends of the class prior's interval or range."""
+        reach = self.evidence.class_prior.unlabelled_interval
+        return () if reach is None or reach.width == 0 else (reach.low, reach.high)
+
+    @cached_property
+    def demands(self) -> Demands:
+        masks: dict[str, Any] = {}
+        if self.capacity is not None:
+            masks[CAPACITY] = self.points.flagged <= self.most_flagged + 1e-12
+        if RECALL in self.floors:
+            limit = self._noisy_limit if self.evidence.label_noise else None
+            masks[RECALL] = recall_floor(self.evidence, self.floors[RECALL], self._confidence, limit)
+        if PRECISION in self.floors:
+            allowed = precision_floor(self.evidence, self.floors[PRECISION], self._confidence)
+            if self.costs is not None and allowed.any():
+                allowed[0] = True  # what flags nothing breaks no promise about what is flagged
+            masks[PRECISION] = allowed
+        if self.by_regret and not self.range:
+            raise InputError("choose='regret' needs a class prior that is a range: give class_prior=(low, high).")
+        if self.by_regret and self.costs is None:
+            raise InputError("choose='regret' compares costs: give cost_miss= and cost_alarm=.")
+        ends = tuple(Actions.of(self.evidence, share) for share in self.range) if self.by_regret else ()
+        return Demands(self.points, self.costs, masks, ends)
+
+    @property
+    def _confidence(self) -> float:
+        return 0.95 if self.resampling is None else self.resampling.confidence
+
+    def _noisy_limit(self, threshold: float) -> float:
+        """The lower end of recall's own interval, one-sided, where labels are noisy."""
+        return float(self._fixed(RECALL, threshold).ends(self.evidence.class_prior.unlabelled, 1 - self._confidence)[0])
+
+    def decision(self) -> Decision:
+        collision = self.demands.collision()
+        if collision is not None:
+            return Decision(
+                self.evidence, None, "none", self._shown_confidence, **self._asked_for, collision=self._said(collision)
+            )
+        allowed = self.demands.together()
+        place = self.demands.choose(allowed)
+        money = self._money(place)
+        flagged = self._estimate("share flagged", Form(flagged=1.0), place, chosen=None)
+        recall, precision = (self._rate(name, place, money.again) for name in (RECALL, PRECISION))
+        over = None
+        if self.capacity is not None and self.volume is not None:
+            over = float(
+                chance_above(self.capacity.rows, self.volume, self.points.flagged[place] * self.rows, self.rows)
+            )
+        with_costs: dict[str, Any] = {}
+        if self.costs is not None:
+            with_costs["priors"] = standing_priors(self.evidence, self.points, place, allowed, self.costs)
+            with_costs["regret"] = self._regret(place, allowed)
+            if self.by_regret:
+                with_costs["priors"] = None
+        without = {name: self.demands.cheaper_without(name) for name in self.demands.masks}
+        return Decision(
+            self.evidence,
+            float(self.points.thresholds[place]),
+            self.demands.choice,
+            self._shown_confidence,
+            **self._asked_for,
+            binds=self.demands.binds,
+            without={name: (t, PER * saved) for name, found in without.items() if found for t, saved in [found]},
+            cost=money.cost,
+            optimism=money.optimism,
+            saving=money.saving,
+            flagged=flagged,
+            recall=recall,
+            precision=precision,
+            chance_above_capacity=over,
+            unused=self._unused(place),
+            hits=self._hits(place, precision),
+            useful_ratios=self._useful(place),
+            notices=self._notices(place),
+            **with_costs,
+        )
+
+    @property
+    def _shown_confidence(self) -> float | None:
+        return None if self.resampling is None else self.resampling.confidence
+
+    @property
+    def _asked_for(self) -> dict[str, Any]:
+        return {"costs": self.costs, "capacity": self.capacity, "floors": self.floors, "volume": self.volume}
+
+    def _said(self, names: tuple[str, ...]) -> str:
+        """What collides, and what each demand would allow by itself."""
+        found = []
+        for name in names:
+            allowed = self.demands.masks[name]
+            if not allowed.any():
+                seen = best_precision_floor(self.evidence, self._confidence)
+                return (
+                    f"no threshold shows {name} of at least {self.floors[name]:g} with {self._confidence:.0%} "
+                    f"confidence on these rows; the best lower end seen is {seen:.3g}."
+                )
+            if name == RECALL:
+                place = int(np.flatnonzero(allowed)[0])
+                found.append(f"recall of at least {self.floors[name]:g} needs {self._alarms(place)}")
+                continue
+            place = int(np.flatnonzero(allowed)[-1])
+            rate = self._rate(RECALL, place, None)
+            shown_rate = "no positives" if rate is None else f"{rate.value:.0%}{_ends(rate)} of the positives"
+            what = "the capacity" if name == CAPACITY else f"precision of at least {self.floors[name]:g}"
+            found.append(f"{what} allows {self._alarms(place)}, which find {shown_rate}")
+        return f"{' and '.join(names)} collide: {'; '.join(found)}."
+
+    def _alarms(self, place: int) -> str:
+        of = self.rows if self.volume is None else self.volume
+        return f"{self.points.flagged[place] * of:,.0f} alarms of {of:,.10g} rows"
+
+    def _money(self, place: int) -> _Money:
+        if self.costs is None:
+            return _Money(None, None, {}, None)
+        costs = self.costs
+        price, worth = costs.price_of_flag, costs.worth_of_hit
+        again = None
+        if self.resampling is not None:
+            labelled = self.evidence.tally.totals.labelled
+            least = 0.0
+            if RECALL in self.floors:
+                first = int(np.flatnonzero(self.demands.masks[RECALL])[0])
+                least = float(self.evidence.tally.labelled[first - 1]) / labelled
+            kept = self.demands.masks.get(PRECISION)
+            rule = Rule(costs, self.most_flagged, least, kept, self.range if self.by_regret else ())
+            again = ChosenAgain.by(rule, self.evidence, self.resampling)
+        cost = Form(-worth, price, costs.miss)
+        savings = {"flag none": Form(worth, -price), "flag all": Form(worth, -price, -worth, price)}
+        name = "cost per 1,000 rows"
+        saving = {
+            way: self._estimate(f"saving against {way}", form, place, again, PER) for way, form in savings.items()
+        }
+        found = self._estimate(name, cost, place, again, PER)
+        optimism = None
+        if again is not None:
+            errors = again.errors(cost.of, self.evidence.class_prior.unlabelled)
+            optimism = float(-PER * errors.mean()) if errors.size else 0.0
+        return _Money(found, optimism, saving, again)
+
+    def _above(self, place: int) -> tuple[Any, Any, Any]:
+        tally = self.evidence.tally
+        kinds = (tally.labelled, tally.unlabelled, tally.negative)
+        return tuple(np.array(float(kind[place - 1]) if place else 0.0) for kind in kinds)  # type: ignore[return-value]
+
+    def _estimate(self, name: str, form: Form, place: int, chosen: ChosenAgain | None, per: float = 1.0) -> Estimate:
+        """A linear number at a place, with its interval."""
+
+        def own(share: float) -> float:
+            return float(form.of(Actions.at(self.evidence, float(self.points.thresholds[place]), share))[0])
+
+        value = float(form.of(self.points)[place])
+        interval = None
+        if self.resampling is not None:
+            construction: Construction = LinearAtThresholds(self.evidence, form, self._above(place))
+            if chosen is not None:
+                construction = AtChosenThreshold(chosen, construction, own, form.of)
+            interval = self._interval(construction, value, per)
+        taken = ("random labelling", *rests_on(METRICS[PRECISION], self.evidence)[1:])
+        return Estimate(name, per * value, interval, threshold=float(self.points.thresholds[place]), rests_on=taken)
+
+    def _interval(
+        self,
+        construction: Construction,
+        value: float,
+        per: float = 1.0,
+        lowest: float = -math.inf,
+        highest: float = math.inf,
+    ) -> Interval | None:
+        assert self.resampling is not None
+        confidence, tail = self.resampling.confidence, self.resampling.tail
+        low, high, method = ends_in_doubt(construction, PriorDoubt(self.evidence), confidence, tail)
+        low, high = holding(value, float(low), float(high))
+        if math.isnan(low) or math.isnan(high):
+            return None
+        low, high = min(max(low, lowest), highest), min(max(high, lowest), highest)
+        return Interval(per * low, per * high, confidence, method)
+
+    @cached_property
+    def _doubts(self) -> Doubts:
+        assert self.resampling is not None
+        return Doubts(self.evidence, self.resampling)
+
+    def _fixed(self, name: str, threshold: float) -> FixedThreshold:
+        def at(share: float) -> float:
+            return metric_value(METRICS[name], self.evidence.tally, self.evidence.assumptions_at(share), threshold)
+
+        return FixedThreshold(self._doubts, Target(METRICS[name], at, threshold, {}))
+
+    def _rate(self, name: str, place: int, chosen: ChosenAgain | None) -> Estimate | None:
+        """Recall or precision at a place; ``None`` where nothing is flagged."""
+        threshold = float(self.points.thresholds[place])
+        if not math.isfinite(threshold):
+            return None
+        of = _recall if name == RECALL else _precision
+        value = float(of(self.points)[place])
+        interval = None
+        if self.resampling is not None:
+            construction: Construction = self._fixed(name, threshold)
+            if chosen is not None:
+                construction = AtChosenThreshold(
+                    chosen, construction, lambda share: float(of(Actions.at(self.evidence, threshold, share))[0]), of
+                )
+            interval = self._interval(construction, value, 1.0, 0.0, 1.0)
+        taken = rests_on(METRICS[name], self.evidence)
+        return Estimate(name, value, interval, threshold=threshold, rests_on=taken)
+
+    def _regret(self, place: int, allowed: Any) -> tuple[Regret, ...]:
+        assert self.costs is not None
+        found = []
+        for share in self.range:
+            points = Actions.of(self.evidence, share)
+            costs = points.costs(self.costs)
+            best = Demands(points, self.costs, {}).choose(allowed)
+            there = float(points.thresholds[best])
+            found.append(Regret(float(points.class_prior), there, PER * max(float(costs[place] - costs[best]), 0.0)))
+        return tuple(found)
+
+    def _unused(self, place: int) -> float:
+        """Places of the capacity that ties leave empty, in rows of the list."""
+        if self.capacity is None or self.demands.choice != CAPACITY:
+            return 0.0
+        free = math.floor(self.most_flagged * self.rows + 1e-9) - float(self.points.flagged[place]) * self.rows
+        return max(0.0, round(free, 9))
+
+    def _hits(self, place: int, precision: Estimate | None) -> Prediction | None:
+        """Hits among the alarms of one volume, or of the list: precision from its interval, then a binomial."""
+        of = self.rows if self.volume is None else self.volume
+        alarms = round(float(self.points.flagged[place]) * of)
+        if precision is None or not alarms:
+            return None
+        return predicted_hits(alarms, precision)
+
+    def _useful(self, place: int) -> tuple[float, float] | None:
+        """Cost ratios between which this threshold beats flagging all and flagging none."""
+        flagged, hits = float(self.points.flagged[place]), float(self.points.hits[place])
+        if not flagged > 0:
+            return None
+        low = (self.points.class_prior - hits) / (1 - flagged) if flagged < 1 else 0.0
+        return max(float(low), 0.0), hits / flagged
+
+    def _notices(self, place: int) -> tuple[Notice, ...]:
+        found = list(self.evidence.class_prior.notices)
+        if self.costs is not None and self.costs.price_of_flag >= self.costs.worth_of_hit:
+            said = "An alarm costs as much as a hit is worth: flag none."
+            found.append(Notice(Severity.NOTE, "flags-never-pay", said))
+        if find_contradiction(self.evidence) is not None:
+            said = (
+                "These rows rule out random labels at this class prior: hits were cut to what is possible, and costs "
+                "rest on that. pulens evaluate says what would fit."
+            )
+            found.append(Notice(Severity.SERIOUS, "impossible-rates", said))
+        if PRECISION in self.floors:
+            said = "The precision floor holds if precision does not rise again at lower thresholds."
+            found.append(Notice(Severity.NOTE, "precision-falls", said))
+        if self.evidence.tally.binning is not None:
+            said = "Scores were binned: only the lowest score of each bin was looked at as a threshold."
+            found.append(Notice(Severity.NOTE, "binned-thresholds", said))
+        labelled = float(self._above(place)[0])
+        if 0 < labelled < 5:
+            said = f"Only {labelled:.0f} labelled rows are flagged: what is said of the flagged rows rests on them."
+            found.append(Notice(Severity.WARNING, "few-labelled-flagged", said))
+        return worst_first(found)
+
+
+class _Money(NamedTuple):
+    cost: Estimate | None
+    optimism: float | None
+    saving: dict[str, Estimate]
+    again: ChosenAgain | None
+
+
+def _recall(points: Actions) -> Any:
+    return np.divide(points.hits, points.class_prior, out=np.zeros(np.shape(points.hits)), where=points.class_prior > 0)
+
+
+def _precision(points: Actions) -> Any:
+    nothing = np.full(np.shape(points.hits), np.nan)
+    return np.divide(points.hits, points.flagged, out=nothing, where=points.flagged > 0)
+
+
+def _ends(found: Estimate) -> str:
+    return "" if found.interval is None else f" [{found.interval.low:.0%}, {found.interval.high:.0%}]"
+
+
+def _plain(value: float) -> float | None:
+    return value if math.isfinite(value) else None

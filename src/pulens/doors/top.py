@@ -1,0 +1,93 @@
+"""The first k rows of a list: what they hold, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pulens.decisions.hits import Prediction, predicted_hits
+from pulens.errors import PulensError
+from pulens.estimate import Estimate
+from pulens.evidence import Evidence
+from pulens.frozen import FrozenMapping
+from pulens.intervals.doubts import Doubts
+from pulens.metrics import METRICS
+from pulens.metrics.parts.measure import estimate
+from pulens.metrics.parts.possible_worlds import Contradiction
+from pulens.metrics.parts.top_of_list import RankedList, rows_of
+
+FEW = 5  # labelled rows among the first k below which that is said
+
+
+@dataclass(frozen=True)
+class Top(Mapping[str, Estimate]):
+    """Measures of the first k rows of a list, by name.
+
+    ``of`` is the length of the list, on which DCG depends; ``hits`` is how many positives stand among these very rows.
+    """
+
+    k: float
+    of: float
+    estimates: Mapping[str, Estimate]
+    hits: Prediction | None
+    labelled: float
+
+    @property
+    def share(self) -> float:
+        return self.k / self.of
+
+    def __getitem__(self, name: str) -> Estimate:
+        return self.estimates[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+    def __str__(self) -> str:
+        lines = [f"the first {self.k:,.10g} of {self.of:,.10g} rows ({self.share:.2%})"]
+        if self.hits is not None:
+            lines.append(f"  positives among them (a prediction): {self.hits}")
+        lines += [f"  {found}" for found in self.estimates.values()]
+        if self.labelled < FEW:
+            lines.append(f"  only {self.labelled:.3g} labelled rows stand there: all of this rests on them")
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "k": self.k,
+            "share": self.share,
+            "of": self.of,
+            "per": None,
+            "hits": None if self.hits is None else self.hits.to_dict(),
+            "labelled": self.labelled,
+            "estimates": {name: found.to_dict() for name, found in self.estimates.items()},
+        }
+
+
+def top(evidence: Evidence, k: Any, *, doubts: Doubts | None = None, contradiction: Contradiction | None = None) -> Top:
+    """Precision, recall, enrichment, DCG and NDCG of the first k rows, k in rows or as a share of the list.
+
+    >>> from pulens.evidence import gather
+    >>> labels, scores = [1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2]
+    >>> print(top(gather(labels, scores, unlabelled_prior=0.2), 4)["precision_at_k"])
+    precision_at_k 0.667
+    """
+    ranked = RankedList.of(evidence.tally, evidence.assumptions)
+    try:
+        rows = rows_of(k, ranked.rows, "the top")
+    except PulensError as error:
+        raise PulensError(str(error).replace("k of the top", "the top of the list (--top)")) from None
+    given: dict[str, Any] = {"doubts": doubts, "contradiction": contradiction, "k": k}
+    found = {}
+    for name in sorted(METRICS, key=lambda name: (METRICS[name].highest, name)):  # shares first, then amounts
+        if "k" in METRICS[name].parameters and not (evidence.tally.is_weighted and METRICS[name].reads_ranks):
+            found[name] = estimate(name, METRICS[name], evidence, **given)
+    labelled = float(ranked.kinds[0] @ ranked.membership(rows))
+    precision = found["precision_at_k"]
+    hits = None if precision.undefined_because else predicted_hits(round(rows), precision)
+    return Top(rows, ranked.rows, FrozenMapping(found), hits, labelled)

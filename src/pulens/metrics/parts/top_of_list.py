@@ -1,0 +1,178 @@
+r"""The top of a list: how many rows stand above each score, what the ranks weigh, and how many rows k are.
+
+The list is what the scenario calls the population: the unlabelled rows in case-control, all rows in the single set.
+A row at a score with A rows of the list strictly above it and E tied stands at each of the ranks A+1 to A+E with the
+same chance, so a measure that weighs ranks by :math:`W_1, W_2, \ldots` gives it their mean: exact over random orders of
+ties. Scores of labelled rows that no row of the list has (E = 0) get :math:`W_{A+1}`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal, InvalidOperation
+from typing import Any
+
+import numpy as np
+
+from pulens.counts.tally import Tally
+from pulens.errors import PulensError, shown
+from pulens.recovery import Recovery
+from pulens.recovery.assumptions import Assumptions
+from pulens.scenario import Scenario
+from pulens.types import Floats
+
+Running = Callable[[Floats], Floats]  # the sum of the weights of the first x ranks
+
+
+@dataclass(frozen=True, eq=False)
+class RankedList:
+    """Scores in falling order, and how many rows of the list stand above each of them and at it."""
+
+    rows: float
+    above: Floats
+    tied: Floats
+    kinds: tuple[Floats, Floats, Floats]  # rows of each kind at each score
+    totals: tuple[float, float, float]
+    recovery: Recovery
+
+    @classmethod
+    def of(cls, tally: Tally, assumptions: Assumptions) -> RankedList:
+        labelled, unlabelled, negative = (np.asarray(kind, float) for kind in tally.increments())
+        tied = unlabelled if is_unlabelled_list(tally, assumptions) else labelled + unlabelled + negative
+        reached = np.cumsum(tied)
+        totals = tally.totals
+        rows = float(reached[-1]) if reached.size else 0.0
+        return cls(
+            rows,
+            reached - tied,
+            tied,
+            (labelled, unlabelled, negative),
+            (totals.labelled, totals.unlabelled, totals.negative),
+            Recovery.of(totals, assumptions),
+        )
+
+    @property
+    def positives(self) -> float:
+        """How many rows of the list are positive; not a whole number."""
+        return self.recovery.positive
+
+    def weights(self, running: Running) -> Floats:
+        """The mean weight of the ranks at which a row of each score may stand."""
+        tied = np.where(self.tied > 0, self.tied, 1.0)
+        return np.asarray((running(self.above + tied) - running(self.above)) / tied)
+
+    def membership(self, k: float) -> Floats:
+        r"""The chance :math:`\mathrm{clip}((k - A)/E, 0, 1)` that a row of each score is among the first k."""
+        inside = np.divide(k - self.above, self.tied, out=np.where(self.above < k, 1.0, 0.0), where=self.tied > 0)
+        return np.clip(inside, 0.0, 1.0)
+
+    def of_positives(self, weights: Floats) -> float:
+        """The mean weight of a positive: the recovery's coefficients times the mean of each kind."""
+        return float(
+            sum(
+                coefficient * float(kind @ weights) / total
+                for coefficient, kind, total in zip(
+                    self.recovery.true_positive_rate, self.kinds, self.totals, strict=True
+                )
+                if coefficient and total
+            )
+        )
+
+
+def is_unlabelled_list(tally: Tally, assumptions: Assumptions) -> bool:
+    """Whether the unlabelled rows alone are the list."""
+    return assumptions.scenario is Scenario.CASE_CONTROL and tally.totals.unlabelled > 0
+
+
+def rows_of(k: Any, rows: float, measure: str) -> float:
+    """How many rows k are: rows as they are, a share of the list rounded up, its decimals taken as exact.
+
+    >>> rows_of(20, 100, "recall_at_k"), rows_of(0.07, 100, "recall_at_k"), rows_of("1%", 250, "recall_at_k")
+    (20.0, 7.0, 3.0)
+    >>> rows_of(1.0, 100, "recall_at_k")
+    Traceback (most recent call last):
+    ...
+    pulens.errors.PulensError: k of recall_at_k must be a whole number of rows, a share between 0 and 1 or a percentage
+    such as '5%', got 1.0: one row is 1, all rows are '100%'.
+    """
+    text = str(k).strip()
+    wanted = f"k of {measure} must be a whole number of rows, a share between 0 and 1 or a percentage such as '5%'"
+    try:
+        number = Decimal(text.removesuffix("%"))
+    except InvalidOperation:
+        raise PulensError(f"{wanted}, got {shown(k)}.") from None
+    is_share = text.endswith("%")
+    if isinstance(k, bool) or not number.is_finite() or number <= 0:
+        raise PulensError(f"{wanted}, got {shown(k)}.")
+    if text == "1.0" or (number == 1 and isinstance(k, float)):
+        raise PulensError(f"{wanted}, got {text}: one row is 1, all rows are '100%'.")
+    if is_share or number < 1:
+        share = number / 100 if is_share else number
+        if share > 1:
+            raise PulensError(f"{wanted}, got {shown(k)}, which is more than all rows.")
+        return min(float((share * Decimal(repr(float(rows)))).to_integral_value(ROUND_CEILING)), rows)
+    if number != number.to_integral_value():
+        raise PulensError(f"{wanted}, got {shown(k)}.")
+    if float(number) > rows:
+        raise PulensError(
+            f"k of {measure} is {float(number):,.10g} rows, and the list has {rows:,.10g}: ask for at most that many."
+        )
+    return float(number)
+
+
+def binned_share(tally: Tally, assumptions: Assumptions, k: float) -> float:
+    """What binning can change in recall at k: the share of positives in the bin that holds the k-th row.
+
+    Which of the bin's rows stand before the k-th is not known; all other rows stand where they would.
+    """
+    ranked = RankedList.of(tally, assumptions)
+    if tally.binning is None or not len(tally):
+        return 0.0
+    place = min(int(np.searchsorted(ranked.above + ranked.tied, k)), len(tally) - 1)
+    if tally.highest[place] == tally.thresholds[place]:
+        return 0.0
+    parts = zip(ranked.recovery.true_positive_rate, ranked.kinds, ranked.totals, strict=True)
+    return float(sum(abs(weight) * kind[place] / total for weight, kind, total in parts if total))
+
+
+def refuse_weights(tally: Tally, measure: str) -> None:
+    """Ranks are those of whole rows."""
+    if tally.is_weighted:
+        raise PulensError(
+            f"{measure} weighs ranks, and ranks need rows: it was given weights. Leave the weights out, or use "
+            "recall_at_k, precision_at_k or enrichment_factor, which take them."
+        )
+
+
+def discounts(k: float) -> Running:
+    r"""The running sum of :math:`1/\log_2(i+1)` up to rank k, linear between whole numbers."""
+    places = np.arange(math.floor(k) + 1.0)
+    sums = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(places[1:] + 1.0))])
+
+    def running(ranks: Floats) -> Floats:
+        return np.asarray(np.interp(ranks, places, sums))
+
+    return running
+
+
+def decays(decay: float, rows: float) -> Running:
+    r"""The running sum of :math:`e^{-a i/N}`: :math:`(1 - e^{-ax/N})/(e^{a/N} - 1)`."""
+
+    def running(ranks: Floats) -> Floats:
+        if decay / rows > 700.0:  # all of the weight is on the first rank, and it is nothing
+            return np.where(np.asarray(ranks) >= 1, math.exp(-min(decay / rows, 745.0)), 0.0)
+        return np.asarray(-np.expm1(-decay * np.asarray(ranks) / rows) / np.expm1(decay / rows))
+
+    return running
+
+
+def check_decay(decay: Any, measure: str) -> float:
+    """How steeply ranks lose weight: a number above 0."""
+    if isinstance(decay, bool) or not isinstance(decay, int | float) or not 0 < decay < math.inf:
+        raise PulensError(
+            f"decay of {measure} must be a number above 0, got {shown(decay)}. 20 puts 80% of the weight on the first "
+            "8% of the list."
+        )
+    return float(decay)

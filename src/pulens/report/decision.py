@@ -1,0 +1,113 @@
+"""Decisions as plain text: what to do, what it costs, and what would change it."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from typing import TYPE_CHECKING
+
+from pulens.decisions.demands import PRECISION, RECALL
+from pulens.estimate import Estimate
+from pulens.report.words import percent
+
+if TYPE_CHECKING:
+    from pulens.doors.decide import Decision
+
+WIDTH = 100
+
+
+def decision_text(decision: Decision) -> str:
+    """Ten lines at most, then the warnings, worst first."""
+    if decision.threshold is None:
+        lines = [f"No threshold is left: {decision.collision}"]
+    else:
+        told = (_flag, _money, _alarms, _hits, _rates, _floors, _priors, _regret, _binding, _prior)
+        lines = [line for tell in told for line in tell(decision)]
+    lines = [part for line in lines for part in textwrap.wrap(line, WIDTH, subsequent_indent="  ")]
+    for notice in decision.notices:
+        lines += ["", *textwrap.wrap(f"{notice.severity.name.lower()}: {notice}", WIDTH, subsequent_indent="  ")]
+    return "\n".join(lines)
+
+
+def score(threshold: float) -> str:
+    """A threshold as people say it."""
+    return f"{threshold:.6g}" if math.isfinite(threshold) else "none"
+
+
+def _flag(decision: Decision) -> list[str]:
+    by = {"cost": "lowest cost", "regret": "smallest regret", "capacity": "as many as the capacity allows"}
+    by |= {RECALL: "fewest alarms that keep the recall", PRECISION: "most rows that keep the precision"}
+    if decision.flag == "none":
+        return [f"Flag no row ({by[decision.choice]})."]
+    return [f"Flag scores of {score(decision.threshold or 0.0)} and above ({by[decision.choice]})."]
+
+
+def _amount(found: Estimate) -> str:
+    ends = "" if found.interval is None else f" [{found.interval.low:,.5g}, {found.interval.high:,.5g}]"
+    return f"{found.value:,.6g}{ends}"
+
+
+def _money(decision: Decision) -> list[str]:
+    if decision.cost is None:
+        return []
+    cost = decision.cost.value
+    none, all_ = (cost + decision.saving[way].value for way in ("flag none", "flag all"))
+    line = f"Cost per 1,000 rows: {_amount(decision.cost)}; flagging none {none:,.6g}, flagging all {all_:,.6g}"
+    if decision.optimism is not None and decision.optimism > 0:
+        line += f" (choosing on these rows flatters it by about {decision.optimism:,.3g})"
+    return [f"{line}."]
+
+
+def _alarms(decision: Decision) -> list[str]:
+    if decision.flagged is None:
+        return []
+    share = decision.flagged
+    ends = "" if share.interval is None else f" [{percent(share.interval.low)}, {percent(share.interval.high)}]"
+    line = f"Alarms: {percent(share.value)}{ends} of rows"
+    if decision.flags_per_volume is not None:
+        line += f", {decision.flags_per_volume:,.0f} in {decision.volume:,.10g}"
+    if decision.chance_above_capacity is not None and decision.capacity is not None:
+        line += f"; more than {decision.capacity.rows:,.10g} with chance {decision.chance_above_capacity:.2g}"
+    if decision.unused >= 1:
+        line += f"; ties leave {decision.unused:,.10g} places of these rows unused"
+    return [f"{line}."]
+
+
+def _hits(decision: Decision) -> list[str]:
+    return [] if decision.hits is None else [f"Hits to come (a prediction): {decision.hits}."]
+
+
+def _rates(decision: Decision) -> list[str]:
+    found = [each for each in (decision.recall, decision.precision) if each is not None]
+    return [f"There {' and '.join(map(str, found))}."] if found else []
+
+
+def _floors(decision: Decision) -> list[str]:
+    sure = "" if decision.confidence is None else f", {decision.confidence:.0%} sure"
+    return [f"Promised: {name} at least {floor:g}{sure}." for name, floor in decision.floors.items()]
+
+
+def _priors(decision: Decision) -> list[str]:
+    if decision.priors is None:
+        return []
+    low, high = decision.priors
+    return [f"It stays the choice for class priors from {low:.4g} to {high:.4g}."]
+
+
+def _regret(decision: Decision) -> list[str]:
+    parts = [
+        f"{each.cost_above_best:,.4g} above the cheapest ({score(each.threshold)}) at {each.class_prior:.4g}"
+        for each in decision.regret
+    ]
+    return [f"Regret per 1,000 rows at the ends of the class prior: {'; '.join(parts)}."] if parts else []
+
+
+def _binding(decision: Decision) -> list[str]:
+    lines = []
+    for name, (threshold, saved) in decision.without.items():
+        lines.append(f"{name} binds: without it {score(threshold)} would be cheaper by {saved:,.4g} per 1,000 rows.")
+    return lines
+
+
+def _prior(decision: Decision) -> list[str]:
+    return [f"Of {decision.evidence.target_population}; {decision.evidence.class_prior}. Today's scores."]

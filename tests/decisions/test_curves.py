@@ -1,0 +1,122 @@
+"""Decision curves and crossings: worked numbers, the classical formula, bands that hold at all ratios together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pulens
+from pulens.counts.joint import JointTally
+from pulens.decisions.crossings import OperatingRates, crossing_interval, crossing_priors, crossing_ratio, fieller
+from pulens.decisions.curve import decision_curve
+from pulens.evidence import gather
+
+CAREFUL, BOLD = OperatingRates(0.4, 0.1), OperatingRates(0.9, 0.4)
+
+
+def probabilities(seed=0, size=1200, frequency=0.5):
+    rng = np.random.default_rng(seed)
+    chance = rng.beta(0.6, 3.0, size)
+    positive = rng.random(size) < chance
+    return (positive & (rng.random(size) < frequency)).astype(int), chance, positive
+
+
+def test_two_models_cross_where_the_worked_numbers_say():
+    assert crossing_priors(CAREFUL, BOLD, 0.2) == pytest.approx([3 / 25])
+    assert crossing_ratio(CAREFUL, BOLD, 0.1) == pytest.approx(1 / 6)
+    assert fieller(0.625, 0.075, 0.0016, 0.00001, 1.96) == pytest.approx((0.103648, 0.140189), abs=5e-7)
+    assert fieller(0.05, 0.075, 0.0016, 0.00001, 1.96) is None
+
+
+def test_crossings_beyond_the_cut_of_hits_are_found_too():
+    first, second, ratio = OperatingRates(0.9, 0.3), OperatingRates(0.95, 0.5), 0.3
+    odds = ratio / (1 - ratio)
+    priors = np.linspace(0, 1, 200_001)
+    gaps = [(1 + odds) * np.minimum(priors * m.recall, m.flagged) - odds * m.flagged for m in (first, second)]
+    signs = np.sign(gaps[1] - gaps[0])
+    searched = priors[1:][signs[1:] != signs[:-1]]
+    assert crossing_priors(first, second, ratio) == pytest.approx(searched, abs=1e-5)
+
+
+def test_the_interval_of_a_crossing_comes_from_paired_rows():
+    rng = np.random.default_rng(3)
+    labels = np.r_[np.ones(400), np.zeros(2000)].astype(int)
+    positive = np.r_[np.ones(400, bool), rng.random(2000) < 0.2]
+    base = rng.normal(positive * 1.5)
+    joint = JointTally.from_rows({"a": base, "b": base + rng.normal(0, 0.5, base.size)}, labels)
+    low, high = crossing_interval(joint, "a", "b", (1.5, 0.5), 0.2)
+    flags = np.stack([base >= 1.5, base >= 0.5])
+    assert 0 < low < high
+    same = crossing_interval(joint, "a", "a", (1.5, 0.5), 0.2)
+    rates = [OperatingRates(flag[labels == 1].mean(), flag[labels == 0].mean()) for flag in flags]
+    assert same[0] < crossing_priors(*rates, 0.2)[0] < same[1]
+
+
+def test_with_every_row_labelled_the_curve_is_the_classical_one():
+    _, chance, positive = probabilities()
+    evaluation = pulens.evaluate(np.where(positive, 1, -1), chance, negative=-1, threshold=0.5)
+    found = evaluation.decision_curve(ratios=[0.05, 0.2, 0.5], scores_are="probability")
+    for ratio, model in zip(found.ratios, found.model, strict=True):
+        flagged = chance >= ratio
+        hits, alarms = (flagged & positive).mean(), (flagged & ~positive).mean()
+        assert model == pytest.approx(hits - ratio / (1 - ratio) * alarms, abs=1e-12)
+
+
+def test_the_band_holds_at_all_ratios_together_and_so_is_wider_than_at_one():
+    labels, chance, positive = probabilities()
+    evaluation = pulens.evaluate(labels, chance, class_prior=positive.mean(), threshold=0.3)
+    found = evaluation.decision_curve(scores_are="probability")
+    assert found.simultaneous
+    assert found.ratios.size == 20
+    alone = evaluation.decision_curve(ratios=found.ratios[10:11], scores_are="probability")
+    assert found.low[10] < alone.low[0] < alone.model[0] < alone.high[0] < found.high[10]
+    assert not found.notices
+    assert found.to_dict()["simultaneous"] is True
+
+
+def test_bands_hold_the_whole_curve_about_as_often_as_they_say():
+    ratios = np.array([0.05, 0.1, 0.2, 0.35, 0.5])
+    _, chance, _ = probabilities(99, 400_000)
+    odds = ratios / (1 - ratios)
+    flagged = np.array([(chance >= ratio).mean() for ratio in ratios])
+    truth = (1 + odds) * np.array([(chance * (chance >= ratio)).mean() for ratio in ratios]) - odds * flagged
+    held = 0
+    for seed in range(120):
+        labels, scores, _ = probabilities(seed, 600)
+        evidence = gather(labels, scores, class_prior=float(chance.mean()))
+        found = decision_curve(evidence, ratios=ratios, scores_are="probability", confidence=0.9)
+        held += bool(((found.low <= truth) & (truth <= found.high)).all())
+    assert 0.81 < held / 120 <= 0.99  # 90%, give or take three standard errors
+
+
+def test_scores_that_are_chances_of_being_labelled_are_warned_of():
+    labels, chance, positive = probabilities()
+    evaluation = pulens.evaluate(labels, chance * 0.2, class_prior=positive.mean(), threshold=0.1)
+    (notice,) = evaluation.decision_curve(ratios=[0.05], scores_are="probability").notices
+    assert "pulens calibrate" in str(notice)
+
+
+def test_one_threshold_over_all_ratios_has_the_best_beside_it():
+    labels, chance, positive = probabilities()
+    decision = pulens.decide(labels, chance, class_prior=positive.mean(), cost_miss=5, cost_alarm=1, redraws=100)
+    curve = decision.curve
+    assert (curve.best >= curve.model - 1e-12).all()
+    low, high = decision.useful_ratios
+    beats = (curve.model > 0) & (curve.model > curve.flag_all)
+    assert np.array_equal(beats, (curve.ratios > low) & (curve.ratios < high))
+    assert len(curve.plot().lines) >= 4
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"ratios": [0.0], "scores_are": "probability"}, "strictly between 0 and 1"),
+        ({"ratios": np.linspace(0.1, 0.9, 65), "scores_are": "probability"}, "1 to 64"),
+        ({"scores_are": "logit"}, "must be 'probability' or None"),
+    ],
+)
+def test_what_is_no_decision_curve_is_refused(given, said):
+    labels, chance, _ = probabilities(size=300)
+    evaluation = pulens.evaluate(labels, chance, class_prior=0.2, threshold=0.3, confidence=None)
+    with pytest.raises(pulens.PulensError, match=said):
+        evaluation.decision_curve(**given)

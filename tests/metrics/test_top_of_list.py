@@ -1,0 +1,200 @@
+"""The top of the list: worked numbers, exact ties, other tools on fully labelled rows, intervals, refusals."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from sklearn.metrics import dcg_score, ndcg_score
+
+import pulens
+from pulens import metrics
+
+W = [1] * 3 + [0] * 5, [0.85, 0.65, 0.45, 0.9, 0.7, 0.5, 0.3, 0.2]
+T = [1] * 4 + [0] * 8, [3, 2, 2, 1, 3, 2, 2, 2, 1, 1, 1, 0]
+F = [1, -1, 1, -1, -1], [0.9, 0.8, 0.7, 0.6, 0.1]
+W_APART = {"unlabelled_prior": 0.2, "scenario": "case-control"}
+W_ONE_SAMPLE = {"unlabelled_prior": 0.2, "scenario": "single-set"}
+T_APART = {"unlabelled_prior": 0.25, "scenario": "case-control"}
+ALL_KNOWN = {"negative": -1, "scenario": "single-set"}
+NOISY = {**W_APART, "label_noise": 0.1}
+
+WORKED = [
+    (W, W_APART, "recall_at_k", [(1, 0), (2, 1 / 3), (3, 2 / 3), (4, 1), (5, 1)]),
+    (W, W_APART, "precision_at_k", [(1, 0), (2, 1 / 6), (3, 2 / 9), (4, 1 / 4), (5, 1 / 5)]),
+    (W, W_APART, "enrichment_factor", [(1, 0), (2, 5 / 6), (3, 10 / 9), (4, 5 / 4), (5, 1)]),
+    (W, W_APART, "dcg_at_k", [(3, 0.37697658452382)]),
+    (W, W_APART, "ndcg_at_k", [(3, 0.37697658452382)]),
+    (W, W_APART, "rie", [(5, 0.58655853747522), (20, 0.03052587731885)]),
+    (W, W_APART, "bedroc", [(5, 0.16911575513808)]),
+    (W, W_APART, "r_precision", [(None, 0)]),
+    (W, W_ONE_SAMPLE, "recall_at_k", [(2, 1 / 3), (4, 2 / 3)]),
+    (W, W_ONE_SAMPLE, "precision_at_k", [(2, 2 / 3), (4, 2 / 3)]),
+    (W, W_ONE_SAMPLE, "dcg_at_k", [(4, 1.41547508219313)]),
+    (W, W_ONE_SAMPLE, "ndcg_at_k", [(4, 0.55257323334913)]),
+    (W, W_ONE_SAMPLE, "rie", [(20, 0.20228841859308)]),
+    (W, W_ONE_SAMPLE, "bedroc", [(20, 0.10110799160249)]),
+    (W, NOISY, "recall_at_k", [(2, 34 / 105)]),
+    (W, NOISY, "precision_at_k", [(2, 17 / 105)]),
+    (W, NOISY, "enrichment_factor", [(2, 17 / 21)]),
+    (T, T_APART, "recall_at_k", [(1, 1 / 4), (2, 5 / 12), (3, 7 / 12)]),
+    (T, T_APART, "precision_at_k", [(1, 1 / 2), (2, 5 / 12), (3, 7 / 18)]),
+    (T, T_APART, "enrichment_factor", [(1, 2), (2, 5 / 3), (3, 14 / 9)]),
+    (T, T_APART, "dcg_at_k", [(3, 0.87697658452382)]),
+    (T, T_APART, "ndcg_at_k", [(3, 0.53771573092182)]),
+    (T, T_APART, "rie", [(20, 1.94524638823368)]),
+    (T, T_APART, "bedroc", [(20, 0.48961040997128)]),
+    (F, ALL_KNOWN, "precision_at_k", [(2, 1 / 2)]),
+    (F, ALL_KNOWN, "enrichment_factor", [(2, 5 / 4)]),
+    (F, ALL_KNOWN, "r_precision", [(None, 1 / 2)]),
+    (F, ALL_KNOWN, "ndcg_at_k", [(2, 0.61314719276546)]),
+    (F, ALL_KNOWN, "rie", [(20, 2.45503420387724)]),
+    (F, ALL_KNOWN, "bedroc", [(20, 0.98234311047687)]),
+]
+
+
+@pytest.mark.parametrize(("rows", "assumed", "name", "answers"), WORKED)
+def test_worked_numbers_come_out_to_the_digit(rows, assumed, name, answers):
+    (parameter,) = metrics.METRICS[name].parameters or (None,)
+    for given, expected in answers:
+        asked = {} if parameter is None else {parameter: given}
+        assert getattr(metrics, name)(*rows, **assumed, **asked).value == pytest.approx(expected, abs=1e-13)
+
+
+def test_ties_are_the_mean_over_all_orders():
+    labels, scores = np.array([1, 0, 0, 1, 0, 0]), np.array([2, 2, 2, 1, 1, 0])
+    asked = {"precision_at_k": {"k": 2}, "recall_at_k": {"k": 4}, "rie": {"decay": 3}, "dcg_at_k": {"k": 3}}
+    for name, parameters in asked.items():
+        values = []
+        for order in permutations(range(6)):
+            ranked = np.array(order)
+            if (np.diff(scores[ranked]) <= 0).all():
+                values.append(
+                    getattr(metrics, name)(labels[ranked], -np.arange(6), unlabelled_prior=0.25, **parameters).value
+                )
+        tied = getattr(metrics, name)(labels, scores, unlabelled_prior=0.25, **parameters)
+        assert tied.value == pytest.approx(np.mean(values), abs=1e-12)
+
+
+def test_with_every_row_labelled_gains_are_those_of_scikit_learn():
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        classes = np.r_[1, 0, rng.random(28) < 0.3].astype(int)
+        scores = rng.integers(0, 12, 30).astype(float) if rng.random() < 0.5 else rng.normal(size=30)
+        k = int(rng.integers(1, 31))
+        for name, theirs in (("dcg_at_k", dcg_score), ("ndcg_at_k", ndcg_score)):
+            ours = getattr(metrics, name)(np.where(classes, 1, -1), scores, k=k, **ALL_KNOWN).value
+            assert ours == pytest.approx(theirs([classes], [scores], k=k), abs=1e-12)
+
+
+def test_a_share_of_the_list_is_rounded_up_with_its_decimals_taken_as_exact():
+    labels, scores = np.arange(100) % 10 == 0, -np.arange(100.0)
+    at = {"unlabelled_prior": 0.1, "scenario": "single-set"}
+    seven = metrics.precision_at_k(labels, scores, k=7, **at).value
+    assert metrics.precision_at_k(labels, scores, k=0.07, **at).value == seven
+    assert metrics.precision_at_k(labels, scores, k="7%", **at).value == seven
+    assert metrics.enrichment_factor(labels, scores, k="100%", **at).value == pytest.approx(1)
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.5, 1.0, "many", 9, True, "120%"])
+def test_a_k_that_is_no_place_in_the_list_is_refused(k):
+    with pytest.raises(pulens.PulensError, match="k of recall_at_k"):
+        metrics.recall_at_k(*W, k=k, class_prior=0.5)
+
+
+def test_ranks_with_weights_are_refused_and_places_take_them():
+    doubled = {"weights": [2.0] * 8, **W_APART}
+    with pytest.raises(pulens.PulensError, match="ranks need rows"):
+        metrics.dcg_at_k(*W, k=2, **doubled)
+    with pytest.raises(pulens.PulensError, match="ranks need rows"):
+        metrics.rie(*W, **doubled)
+    assert metrics.recall_at_k(*W, k=4, **doubled).value == pytest.approx(1 / 3)
+
+
+def worlds(count, scenario, seed, n_labelled=60, rows=700, prior=0.15):
+    """Binormal rows whose true recall in the top tenth of the population is known from a large draw."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        if scenario == "case-control":
+            positive = rng.random(rows) < prior
+            scores = np.r_[rng.normal(1.5, 1, n_labelled), rng.normal(positive * 1.5)]
+            yield np.r_[np.ones(n_labelled, int), np.zeros(rows, int)], scores
+        else:
+            positive = rng.random(rows) < prior
+            yield (positive & (rng.random(rows) < 0.5)).astype(int), rng.normal(positive * 1.5)
+
+
+@pytest.mark.parametrize("scenario", ["case-control", "single-set"])
+def test_intervals_at_k_hold_the_truth_about_as_often_as_they_say(scenario):
+    from scipy.optimize import brentq
+    from scipy.stats import norm
+
+    cut = brentq(lambda t: 0.15 * norm.sf(t - 1.5) + 0.85 * norm.sf(t) - 0.1, -9, 9)
+    recall = norm.sf(cut - 1.5)
+    truths = {"recall_at_k": recall, "precision_at_k": 1.5 * recall}
+    held = dict.fromkeys(truths, 0)
+    for labels, scores in worlds(150, scenario, 11):
+        for name, truth in truths.items():
+            found = getattr(metrics, name)(labels, scores, k="10%", class_prior=0.15, scenario=scenario, confidence=0.9)
+            assert found.interval.low <= found.value <= found.interval.high
+            held[name] += truth in found.interval
+    for count in held.values():
+        assert 0.83 < count / 150 < 0.97  # 90%, give or take three standard errors
+
+
+def test_no_labelled_row_in_the_first_k_is_no_certain_zero():
+    labels, scores = [0] * 10 + [1] * 5 + [0] * 35, -np.arange(50.0)
+    at = {"class_prior": 0.15, "confidence": 0.95}
+    for name in ("recall_at_k", "precision_at_k", "dcg_at_k", "ndcg_at_k"):
+        found = getattr(metrics, name)(labels, scores, k=5, **at)
+        assert found.value == 0
+        assert found.interval.high > 0.02
+
+
+def test_a_doubtful_class_prior_widens_what_needs_it_and_nothing_else():
+    (labels, scores), *_ = worlds(1, "single-set", 3)
+    at = {"scenario": "single-set", "confidence": 0.95}
+    for name in ("recall_at_k", "rie", "precision_at_k", "dcg_at_k", "bedroc", "ndcg_at_k", "r_precision"):
+        metric = getattr(metrics, name)
+        exact = metric(labels, scores, class_prior=0.15, **at).interval
+        ranged = metric(labels, scores, class_prior=(0.12, 0.2), **at).interval
+        if metrics.METRICS[name].needs_class_prior:
+            assert ranged.width > exact.width
+        else:
+            assert (ranged.low, ranged.high) == pytest.approx((exact.low, exact.high))
+
+
+def test_scorers_follow_from_the_catalogue():
+    from sklearn.linear_model import LogisticRegression
+
+    from pulens.sklearn import scorer
+
+    rng = np.random.default_rng(1)
+    positive = rng.random(300) < 0.3
+    X, y = rng.normal(positive)[:, None], (positive & (rng.random(300) < 0.5)).astype(int)
+    fitted = LogisticRegression().fit(X, y)
+    score = scorer("precision_at_k", k=20, class_prior=0.3)(fitted, X, y)
+    assert score == metrics.precision_at_k(y, fitted.predict_proba(X)[:, 1], k=20, class_prior=0.3).value
+
+
+def test_net_benefit_is_money_without_its_unit():
+    found = metrics.net_benefit(*W, **W_APART, threshold=0.45, cost_ratio=20 / 520)
+    assert 500 * 0.2 - 500 * found.value == pytest.approx(8)
+    with pytest.raises(pulens.PulensError, match="strictly between 0 and 1"):
+        metrics.net_benefit(*W, **W_APART, threshold=0.45, cost_ratio=1)
+
+
+def test_what_binning_can_change_at_k_is_bounded():
+    from pulens.counts.tally import Tally
+    from pulens.evidence import gather
+
+    (labels, scores), *_ = worlds(1, "single-set", 5)
+    exact = Tally.from_arrays(labels, scores)
+    for name in ("recall_at_k", "precision_at_k", "enrichment_factor"):
+        metric = getattr(metrics, name)
+        known = metric(gather(exact, class_prior=0.15), k=50).value
+        for bits in (0, 1, 3):
+            coarse = metric(gather(exact.binned(bits), class_prior=0.15), k=50, confidence=0.95)
+            bound = coarse.sources["binning"]
+            assert bound.low - 1e-12 <= known <= bound.high + 1e-12
