@@ -1,0 +1,8 @@
+"""Tallies over time: more positives or not, since when, and whether the scores themselves moved.
+
+Read in this order: ``cells`` (a window becomes counts), ``weights`` and ``shift`` (d), ``rates`` (metrics), ``fit`` (is
+it only more positives?), ``noise`` and ``evidence_lines`` (alarms for life), ``judging``, ``answer``, ``state``,
+``door``. The room is not called ``watch`` because it would stand in front of the function :func:`pulens.watch`.
+"""
+
+__all__: list[str] = []
