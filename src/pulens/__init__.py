@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pulens.recovery.contingency import Contingency
     from pulens.scenario import Scenario
     from pulens.synthesis import synthesise
+    from pulens.watching import Pulse, watch
 
 # where each public name lives; looked up on first use, so that `import pulens` stays quick
 _HOMES = {
@@ -40,6 +41,7 @@ _HOMES = {
     "Interval": "pulens.estimate",
     "PUSample": "pulens.counts.sample",
     "PulensError": "pulens.errors",
+    "Pulse": "pulens.watching",
     "Scenario": "pulens.scenario",
     "Tally": "pulens.counts.tally",
     "bounds": "pulens.doors.bounds",
@@ -49,6 +51,7 @@ _HOMES = {
     "evaluate": "pulens.doors.evaluate",
     "evaluate_by": "pulens.doors.segments",
     "synthesise": "pulens.synthesis",
+    "watch": "pulens.watching",
 }
 _ROOMS = {
     "audits",
@@ -68,6 +71,7 @@ _ROOMS = {
     "sklearn",
     "synthesis",
     "testing",
+    "watching",
 }
 
 __all__ = [
@@ -82,6 +86,7 @@ __all__ = [
     "Interval",
     "PUSample",
     "PulensError",
+    "Pulse",
     "Scenario",
     "Tally",
     "__version__",
@@ -92,6 +97,7 @@ __all__ = [
     "evaluate",
     "evaluate_by",
     "synthesise",
+    "watch",
 ]
 
 

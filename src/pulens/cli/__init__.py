@@ -26,6 +26,7 @@ COMMANDS = {
     "prior": "What share of rows is positive, from scores and PU labels?",
     "calibrate": "Are a model's probabilities true? Repair them if asked.",
     "compare": "Which of several models is better, and does the class prior decide?",
+    "watch": "Did anything change since a model was deployed?",
     "tally": "Count rows into a small file, to merge and evaluate later.",
     "merge": "Add tally files up.",
     "synthesise": "Turn a table with true classes into PU data with a known truth.",

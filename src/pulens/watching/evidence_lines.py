@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import betaln, logsumexp
 
 from pulens.types import Floats, Places
+from pulens.watching.noise import lasting
 
 LIFE = 50.0  # half of the budget is spent in so many windows, and some is always left
 SPREAD = 4.0  # how large a change is expected to be: variance of the level, in variances of a typical window
@@ -50,6 +51,21 @@ class Starts:
         return np.sort(order[:enough])
 
 
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """Noise that neighbouring windows share: its autocorrelation, its part of a window's variance, and how many windows
+    the reference is made of."""
+
+    correlation: float
+    part: float
+    reference_windows: float
+
+    def inflation(self, windows: Floats) -> Floats:
+        """How much larger the variance of a mean of so many windows is than if they were independent."""
+        found: Floats = 1 + self.part * (lasting(np.maximum(windows, 1.0), self.correlation) - 1)
+        return found
+
+
 def starts_after(
     values: Floats,
     variances: Floats,
@@ -58,6 +74,7 @@ def starts_after(
     *,
     life: float = LIFE,
     added: Floats | None = None,
+    alike: Alike | None = None,
 ) -> Starts:
     r"""Compare windows j..t with the reference and windows before j, for every j.
 
@@ -65,7 +82,7 @@ def starts_after(
 
     and M = sum_j pi_j LR_j + H/(t+H), whose mean is 1 while nothing changes, so that it ever reaches 1/alpha with
     chance alpha at most (Ville). ``values`` has one row per window and a column per coordinate; ``spread`` is tau^2;
-    ``added`` is a further variance of each start's level.
+    ``added`` is a further variance of each start's level; ``alike`` says that neighbouring windows share their noise.
 
     >>> found = starts_after(np.array([[0.25]]), np.array([0.001]), 0.0001, 0.004)
     >>> round(float(found.log_total), 6)
@@ -81,7 +98,13 @@ def starts_after(
     level = (totals[-1] - totals[:-1]) / since[:, None]
     base = totals[:-1] / (fixed + before)[:, None]
     gaps = level - base
-    spreads = 1 / since + 1 / (fixed + before)
+    own: Floats = 1 / since
+    earlier: Floats = 1 / (fixed + before)
+    if alike is not None:
+        place = np.arange(values.shape[0], dtype=np.float64)
+        own = own * alike.inflation(values.shape[0] - place)
+        earlier = earlier * alike.inflation(alike.reference_windows + place)
+    spreads = own + earlier
     if added is not None:
         spreads = spreads + added
     squared = np.sum(gaps * gaps, axis=1)

@@ -79,11 +79,12 @@ FORMULAS: Mapping[str, Callable[[Any, float], Any]] = {
     "precision": _precision,
     "f1": _f1,
     "accuracy": _accuracy,
+    "recall": _true_recall,
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Rate:
+class WindowRate:
     """A number held inside [0, 1], its standard error before that, and its interval."""
 
     value: float
@@ -94,7 +95,7 @@ class Rate:
 
 def rate_of(
     name: str, parts: Parts, class_prior: float, *, prior_variance: float = 0.0, noise: float = 0.0, z: float = 1.96
-) -> Rate:
+) -> WindowRate:
     """A metric by the delta method on its formula; true positives are held at the rows flagged, values in [0, 1].
 
     A value held at 0 or 1 keeps the width of its other side: what is impossible is not certain.
@@ -120,16 +121,18 @@ def rate_of(
     if high <= 0:
         high = z * error
     low, high = min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
-    return Rate(value, error, min(low, value), max(high, value))
+    return WindowRate(value, error, min(low, value), max(high, value))
 
 
 def _held(name: str, theta: Floats, noise: float, free: float) -> float:
     """The formula with the true positives held at what is flagged."""
     prior, q1 = float(_prior(theta, noise)), float(theta[3])
     hit = min(prior * float(_true_recall(theta, noise)), q1)
-    return {"prior": free, "precision": hit / q1, "f1": 2 * hit / (prior + q1), "accuracy": 1 - prior - q1 + 2 * hit}[
-        name
-    ]
+    if name in ("prior", "recall"):
+        return free
+    if name == "precision":
+        return hit / q1
+    return 2 * hit / (prior + q1) if name == "f1" else 1 - prior - q1 + 2 * hit
 
 
 def recall_among(hits: float, size: float, z_tail: float = 0.025) -> tuple[float, float, float]:

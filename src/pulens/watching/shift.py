@@ -41,11 +41,11 @@ class CellReference:
 
     @property
     def p(self) -> Floats:
-        return self.labelled / self.labelled.sum()
+        return np.asarray(self.labelled / self.labelled.sum())
 
     @property
     def q(self) -> Floats:
-        return self.population / self.population.sum()
+        return np.asarray(self.population / self.population.sum())
 
     @property
     def null_variance(self) -> float:
