@@ -13,7 +13,7 @@ from pulens.watching.cells import MOST_CELLS, edges_of, reduce_to_cells
 from pulens.watching.evidence_lines import recall_starts, start_weights, starts_after
 from pulens.watching.fit import features, fit_of
 from pulens.watching.noise import scatter_factor
-from pulens.watching.rates import parts_of, rate_of
+from pulens.watching.rates import parts_of, rate_of, with_own_positives
 from pulens.watching.shift import CellReference, shared_variance, shift_of
 
 
@@ -123,6 +123,30 @@ def test_shift_is_exact_for_every_mixture_and_every_kernel():
         for d in (-0.05, 0.0, 0.3):
             window = 500 * ((1 - d) * reference.q + d * reference.p)
             assert shift_of(reference, window).value == pytest.approx(d)
+
+
+def test_own_positives_give_the_share_where_positives_moved():
+    rng = np.random.default_rng(8)
+    places = np.linspace(-4, 6, 60)
+
+    def normal(mean):
+        density = np.exp(-((places - mean) ** 2) / 2)
+        return density / density.sum()
+
+    flagged, found = places >= 0.8, []
+    for _ in range(200):
+        labelled = rng.multinomial(500, normal(1.466))
+        everyone = labelled + rng.multinomial(1500, normal(1.466)) + rng.multinomial(8000, normal(0))
+        reference = CellReference.of(labelled + 0.0, everyone + 0.0, together=True)
+        own = rng.multinomial(200, normal(0.766))
+        window = own + rng.multinomial(400, normal(0.766)) + rng.multinomial(1400, normal(0))
+        parts = with_own_positives(reference, window + 0.0, own + 0.0, flagged, 0.2)
+        rate = rate_of("prior", parts, 0.2)
+        found.append([rate.value, rate.error, rate.low <= 0.3 <= rate.high])
+    values, errors, holds = np.array(found).T
+    assert values.mean() == pytest.approx(0.3, abs=0.012)
+    assert errors.mean() == pytest.approx(values.std(), rel=0.25)
+    assert holds.mean() > 0.9
 
 
 def test_windows_share_the_error_of_their_reference():

@@ -160,6 +160,36 @@ def test_label_noise_shrinks_the_change_of_the_share(reference, doubled, found):
     assert window.recall.value > found["2026-05-09"].recall.value
 
 
+def test_where_positives_moved_a_window_is_judged_by_its_own(reference):
+    windows = days(np.random.default_rng(20), [0.2, 0.3] * 10, positives_at=0.766, n=3000)
+    given = {"class_prior": 0.2, "threshold": 0.8, "labels_lag": 0}
+    theirs = pulens.watch(reference, windows, **given)
+    own = pulens.watch(reference, windows, positives="window", **given)
+    names = list(windows)
+    for place, truth in ((0, 0.2), (1, 0.3)):
+        chosen = names[place::2]
+        assert np.mean([own[name].prior.value for name in chosen]) == pytest.approx(
+            truth, abs=0.06
+        )  # the reference's error is in all of them
+        assert np.mean([theirs[name].prior.value for name in chosen]) < truth - 0.06
+        assert np.mean([truth in own[name].prior.interval for name in chosen]) >= 0.5
+    with pytest.raises(PulensError, match="say after how long"):
+        pulens.watch(reference, windows, positives="window")
+
+
+def test_moved_scores_are_named_beside_more_positives_before_the_fit_alarms(reference, found):
+    assert "nothing else so far" in found.verdict
+    rng = np.random.default_rng(21)
+    windows = days(rng, [0.2] * 3)
+    for day in range(4, 8):
+        positive = rng.random(600) < 0.2
+        scores = np.round(rng.normal(np.where(positive, 1.466, 0.25)), 3)
+        windows[f"2026-05-{day:02d}"] = Tally.from_arrays((positive & (rng.random(600) < 0.3)).astype(int), scores)
+    moved = pulens.watch(reference, windows, class_prior=0.2)
+    assert [alarm.line for alarm in moved.alarms] == ["share"]
+    assert "not like that alone" in moved.verdict
+
+
 # --- the promise ----------------------------------------------------------------------------------------------------
 
 

@@ -52,6 +52,13 @@ STANDS = 3  # the exit code while an alarm stands
     help="How far neighbouring windows may share day-to-day noise.",
 )
 @click.option("--labels-lag", metavar="90d or WINDOWS", help="After how long a window's own labels are complete.")
+@click.option(
+    "--positives",
+    type=click.Choice(["reference", "window"]),
+    default="reference",
+    show_default=True,
+    help="Whose labelled positives judge a window once its own labels are complete.",
+)
 @reading_options
 @engine_options
 @click.option("--state", metavar="PATH", help="Read if it is there, written whole: a new day costs one window.")
@@ -128,7 +135,7 @@ def _judged(reference: str, windows: tuple[str, ...], state: str | None, rejudge
     usual = {"score": "score", "label": "label"}
     reading = {name: value for name, value in reading.items() if value is not None and usual.get(name) != value}
     names = ("time", "by", "reference_until", "class_prior", "audit", "label_noise", "scenario", "threshold", "alpha")
-    more = ("life", "confidence", "kernel", "noise", "labels_lag")
+    more = ("life", "confidence", "kernel", "noise", "labels_lag", "positives")
     chosen = {name: given[name] for name in (*names, *more)}
     many: Any = None if not windows else (windows[0] if len(windows) == 1 else list(windows))
     return judged(reference, many, state=state, rejudge=rejudge, **chosen, **reading)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pulens.watching import Alarm, Pulse, WatchedWindow
 
 SHOWN = 10  # windows in the text; all of them are in JSON and on the page
-GROWING = 0.5  # log10 of the fit's running total from which moved scores are named beside more positives
+DOUBTED = 0.05  # p-value of the fit since a change from which moved scores are named beside more positives
 
 
 def verdict(pulse: Pulse) -> str:
@@ -73,11 +73,13 @@ def _share_words(pulse: Pulse, alarm: Alarm) -> str:
         slope = 1 - pulse.life.judgement.monitor.settings.label_noise - prior.value
         new, low, high = (min(max(prior.value + slope * d, 0), 1) for d in (alarm.level, reach.low, reach.high))
         level = f"the share of positives is {new:.3g} ({low:.3g} to {high:.3g}) instead of {prior.value:.3g}"
-    evidence = pulse.lines["fit"].evidence[-1] if "fit" in pulse.lines else 0.0
-    if evidence >= GROWING:
+    judgement = pulse.life.judgement
+    names = list(pulse.windows)
+    p_value = judgement.fit_since(names.index(alarm.since), len(names) - 1)
+    if p_value is not None and p_value < DOUBTED:
         doubt = (
-            f"It looks like {more} positives, but the scores may have moved: the evidence of that is 10^{evidence:.1f} "
-            f"and grows to an alarm at 10^{pulse.lines['fit'].bar:.0f}"
+            f"It looks like {more} positives, but not like that alone: the windows since then do not fit it (p "
+            f"{p_value:.2g}), so the scores may have moved"
         )
     else:
         doubt = (

@@ -137,6 +137,7 @@ class Pulse:
     lives: tuple[WatchLife, ...]
     notices_read: tuple[Notice, ...] = ()  # seen while the windows were read
     digest: str = ""  # of the reference
+    asked: str = ""  # the class prior as it was given
     reference_windows: tuple[Floats, ...] = ()  # the first reference's rows of the population per cell
 
     @property
@@ -174,7 +175,7 @@ class Pulse:
         """What to know before using the numbers, worst first."""
         from pulens.watching.notices import notices_of
 
-        return worst_first([*notices_of(self.life.judgement), *self.notices_read])
+        return worst_first([*notices_of(self.life.judgement, self.windows.values()), *self.notices_read])
 
     @property
     def vouched(self) -> bool:

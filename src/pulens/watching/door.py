@@ -21,7 +21,7 @@ from pulens.watching.answer import Pulse, WatchLife
 from pulens.watching.cells import edges_of, reduce_to_cells
 from pulens.watching.judging import Judgement, ReducedWindow
 from pulens.watching.monitor import KnownPrior, Monitor, WatchSettings
-from pulens.watching.sources import Named, check_apart, digests, named_tallies, natural, tallies_over_time
+from pulens.watching.sources import Named, check_apart, combined, digests, named_tallies, natural, tallies_over_time
 from pulens.watching.state import read_state, state_text
 from pulens.whole_files import write_whole
 
@@ -48,6 +48,7 @@ def watch(
     kernel: str = "tilt",
     noise: str = "default",
     labels_lag: str | int | None = None,
+    positives: str = "reference",
     state: str | Path | None = None,
     rejudge: bool = False,
     **reading: Any,
@@ -83,6 +84,9 @@ def watch(
         ``"slow"`` allows for more of it.
     labels_lag
         After how long a window's own labels are complete: ``"90d"`` or a number of windows. Before, they are not used.
+    positives
+        ``"window"`` judges windows whose own labels are complete by these positives, where positives moved; the
+        reference's class prior is then needed even for the change of the share.
     state
         A file that is read if it is there and written whole: a new day then costs one window.
     rejudge
@@ -157,12 +161,14 @@ def judge_tallies(
         [(name, digest if len(tally) >= COARSE else "") for name, digest, tally in of_reference],
         [(name, fingerprints[name][0] if len(tally) >= COARSE else "") for name, tally in ordered],
     )
-    whole = reduce(add, (tally for _, tally in reference))
-    digest = digests(whole, scenario)
-    pulse = _start(settings, whole, [tally for _, tally in reference], class_prior, audit)
-    pulse = replace(pulse, digest="-".join(digest))
-    if kept is not None:
-        pulse = _continued(pulse, kept)
+    digest = combined("".join(digests(tally, scenario)) for _, tally in reference)
+    asked = f"class_prior={class_prior!r}, audit={audit!r}"
+    if kept is None:
+        pulse = _start(settings, [tally for _, tally in reference], class_prior, audit)
+        pulse = replace(pulse, digest=digest, asked=asked)
+    else:
+        _check_same(kept, settings, digest, asked)
+        pulse = kept
     edges = pulse.life.judgement.monitor.edges
     notices = []
     reduced = []
@@ -182,8 +188,9 @@ def judge_tallies(
     return replace(with_windows(pulse, reduced), notices_read=tuple(notices))
 
 
-def _start(settings: WatchSettings, whole: Tally, parts: Sequence[Tally], class_prior: Any, audit: object) -> Pulse:
+def _start(settings: WatchSettings, parts: Sequence[Tally], class_prior: Any, audit: object) -> Pulse:
     scenario = Scenario(settings.scenario)
+    whole = reduce(add, parts)
     if not whole.totals.labelled:
         raise InputError("the reference has no labelled row: without positives no change can be read from its scores.")
     edges = edges_of(whole, scenario, settings.threshold)
@@ -205,25 +212,19 @@ def _sum(arrays: Sequence[Floats]) -> Floats:
     return reduce(add, arrays)
 
 
-def _continued(fresh: Pulse, kept: Pulse) -> Pulse:
-    """What a state holds, if it is the state of this monitor; else what differs is named."""
-    ours, theirs = fresh.lives[0].judgement.monitor, kept.lives[0].judgement.monitor
-    way_out = (
-        "Judge everything anew (rejudge=True, or --rejudge; the promise then starts again), or name another state."
-    )
-    for name, value in ours.settings.to_dict().items():
-        if theirs.settings.to_dict()[name] != value:
+def _check_same(kept: Pulse, settings: WatchSettings, digest: str, asked: str) -> None:
+    """Refuse a state of another monitor; what differs is named."""
+    theirs = kept.lives[0].judgement.monitor.settings.to_dict()
+    way_out = "Judge everything anew (rejudge=True, or --rejudge; the promise starts again), or name another state."
+    for name, value in settings.to_dict().items():
+        if theirs[name] != value:
             raise InputError(
-                f"the state was written with {name}={theirs.settings.to_dict()[name]!r}, and now {name}={value!r} is "
-                f"given. {way_out}"
+                f"the state was written with {name}={theirs[name]!r}, and now {name}={value!r} is given. {way_out}"
             )
-    if fresh.digest != kept.digest:
+    if digest != kept.digest:
         raise InputError(f"the state belongs to another reference: its rows differ. {way_out}")
-    if ours.prior != theirs.prior:
-        raise InputError(
-            f"the state was written with another class prior ({theirs.prior}, now {ours.prior}). {way_out}"
-        )
-    return kept
+    if asked != kept.asked:
+        raise InputError(f"the state was written with another class prior ({kept.asked}, now {asked}). {way_out}")
 
 
 def with_windows(pulse: Pulse, windows: Sequence[ReducedWindow]) -> Pulse:
@@ -254,5 +255,5 @@ def with_windows(pulse: Pulse, windows: Sequence[ReducedWindow]) -> Pulse:
             known_totals.pop("recall", None)  # labels that matured speak through recall alone
         if place == len(pulse.lives) - 1:
             own = (*own, *fresh)
-        lives.append(replace(life, judgement=Judgement(judgement.monitor, own, known_totals)))
+        lives.append(replace(life, judgement=Judgement(judgement.monitor, own, known_totals, judgement.measured)))
     return replace(pulse, lives=tuple(lives))

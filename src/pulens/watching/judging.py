@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
 
@@ -78,11 +78,15 @@ class LineRun:
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """All windows of one life, judged; ``known`` holds log totals that a state kept, which are not found again."""
+    """All windows of one life, judged.
+
+    ``known`` holds log totals and ``measured`` shifts and fits that a state kept, which are not found again.
+    """
 
     monitor: Monitor
     windows: tuple[ReducedWindow, ...]
     known: Mapping[str, Sequence[float]]
+    measured: Mapping[str, tuple[Shift, Fit | None]] = field(default_factory=dict)
 
     @cached_property
     def rows(self) -> Floats:
@@ -90,15 +94,22 @@ class Judgement:
 
     @cached_property
     def shifts(self) -> tuple[Shift, ...]:
-        return tuple(shift_of(self.monitor.reference, window.counts.population) for window in self.windows)
+        reference, kept = self.monitor.reference, self.measured
+        return tuple(
+            kept[window.name][0] if window.name in kept else shift_of(reference, window.counts.population)
+            for window in self.windows
+        )
 
     @cached_property
     def fits(self) -> tuple[Fit | None, ...]:
         monitor = self.monitor
         prior = None if monitor.prior is None else monitor.prior.value
         pairs = zip(self.windows, self.shifts, strict=True)
+        kept = self.measured
         return tuple(
-            fit_of(monitor.reference, monitor.features, window.counts.population, shift.value, prior)
+            kept[window.name][1]
+            if window.name in kept
+            else fit_of(monitor.reference, monitor.features, window.counts.population, shift.value, prior)
             for window, shift in pairs
         )
 
@@ -128,6 +139,15 @@ class Judgement:
             return {}
         finders = {"share": self._share, "fit": self._fit, "recall": self._recall}
         return {name: finders[name]() for name in self.monitor.lines}
+
+    def fit_since(self, first: int, last: int) -> float | None:
+        """The p-value of the fit of windows first..last together: a closer look once a change is certain."""
+        monitor = self.monitor
+        counts = np.sum([window.counts.population for window in self.windows[first : last + 1]], axis=0)
+        prior = None if monitor.prior is None else monitor.prior.value
+        shift = shift_of(monitor.reference, counts).value
+        found = fit_of(monitor.reference, monitor.features, counts, shift, prior)
+        return None if found is None else found.p_value
 
     def _variances(self, per_row: float, noise: DayNoise) -> tuple[Floats, float, float, Alike | None]:
         """Null variance of each window, of the reference, of a typical window, and whether neighbours are alike."""

@@ -24,6 +24,7 @@ from pulens.watching.weights import KERNELS, placements
 
 #: How the chance of a false alarm over the whole life is shared between the lines, whether or not they are in use.
 PARTS = {"share": 0.6, "fit": 0.2, "recall": 0.2}
+POSITIVES = ("reference", "window")
 WEAK_AREA = 0.62  # below, other people look like more positives, and no window is better than doubtful
 CLEAR = 4.0  # standard errors by which labelled rows must outscore the population
 
@@ -47,12 +48,13 @@ class WatchSettings:
     noise: str = "default"
     label_noise: float = 0.0
     labels_lag: str | int | None = None
+    positives: str = "reference"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scenario", str(check_scenario(self.scenario)))
         object.__setattr__(self, "confidence", check_confidence(self.confidence))
         object.__setattr__(self, "label_noise", check_label_noise(self.label_noise))
-        for name, allowed in (("kernel", KERNELS), ("noise", NOISES)):
+        for name, allowed in (("kernel", KERNELS), ("noise", NOISES), ("positives", POSITIVES)):
             if getattr(self, name) not in allowed:
                 choices = " or ".join(repr(one) for one in allowed)
                 raise PulensError(f"{name} must be {choices}, got {shown(getattr(self, name))}.")
@@ -64,6 +66,11 @@ class WatchSettings:
             raise PulensError(f"life must be a number of windows above 0, got {self.life!r}.")
         if self.threshold is not None and not np.isfinite(self.threshold):
             raise PulensError(f"threshold must be a finite number, got {self.threshold!r}.")
+        if self.positives == "window" and self.labels_lag is None:
+            raise PulensError(
+                "positives='window' judges a window by its own labels: say after how long they are complete "
+                "(labels_lag='90d', or a number of windows)."
+            )
         _ = self.lag
 
     @property

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from pulens.notice import Notice, Severity
 from pulens.watching.judging import Judgement, day_of
 from pulens.watching.monitor import WEAK_AREA, Monitor
+from pulens.watching.numbers import WatchedWindow
 
 FEW_LABELLED = 30
 ENOUGH_WINDOWS = 20  # of a reference whose noise can be vouched for; measured with 10 and 30 (benchmarks/watch.py)
@@ -16,7 +19,7 @@ ALIKE = 0.6  # autocorrelation of reference windows beyond which no setting was 
 UNVOUCHED = frozenset({"noise-unknown", "noise-few-windows", "noise-alike"})
 
 
-def notices_of(judgement: Judgement) -> list[Notice]:
+def notices_of(judgement: Judgement, windows: Iterable[WatchedWindow]) -> list[Notice]:
     """About the reference, the noise, and every window."""
     monitor = judgement.monitor
     found = [*_about_noise(monitor), *_about_reference(monitor)]
@@ -29,9 +32,7 @@ def notices_of(judgement: Judgement) -> list[Notice]:
             )
             found.append(Notice(Severity.NOTE, "labels-not-used", words))
         found += _gaps(judgement)
-    from pulens.watching.numbers import watched_windows
-
-    return found + [notice for window in watched_windows(judgement) for notice in window.notices]
+    return found + [notice for window in windows for notice in window.notices]
 
 
 def _about_noise(monitor: Monitor) -> list[Notice]:

@@ -15,7 +15,7 @@ from pulens.types import Booleans, Floats
 from pulens.watching.fit import held
 from pulens.watching.judging import FEWEST_ROWS, MISFIT, Judgement, ReducedWindow
 from pulens.watching.monitor import WEAK_AREA, Monitor
-from pulens.watching.rates import Parts, parts_of, rate_of, recall_among
+from pulens.watching.rates import Parts, parts_of, rate_of, recall_among, with_own_positives
 
 Trust = Literal["ok", "doubtful", "withheld"]
 FARTHEST = 2.0  # standard errors by which a shift may leave its range
@@ -87,7 +87,13 @@ def _window(judgement: Judgement, place: int) -> WatchedWindow:
     if cells is not None:
         counted = float(window.counts.population @ cells)
         flagged = _share("flagged", counted, window.counts.rows, settings.confidence, tail)
+        by_own = settings.positives == "window" and monitor.prior is not None
+        own = own or (is_mature and by_own and window.counts.n_labelled > 0)
         recall, parts = _recall(monitor, window, parts, own, tail)
+        if own and by_own and monitor.prior is not None:
+            parts = with_own_positives(
+                monitor.reference, window.counts.population, window.counts.labelled, cells, monitor.prior.value
+            )
     if monitor.prior is not None:
         for name in rates:
             if name == "prior" or cells is not None:

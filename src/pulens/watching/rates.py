@@ -43,6 +43,38 @@ def parts_of(reference: CellReference, window: Floats, flagged: Booleans, shift:
     return Parts(np.array([shift, recall, q0, q1]), found)
 
 
+def with_own_positives(
+    reference: CellReference, window: Floats, own: Floats, flagged: Booleans, class_prior: float
+) -> Parts:
+    r"""The same with a window's own labelled positives P1 in place of the reference's, where positives moved.
+
+    .. math:: a_1 = (E_{U1} h - E_N h) / (E_{P1} h - E_N h), \quad E_N h = (E_{U0} h - a_0 E_P h)/(1 - a_0)
+
+    so that even the change of the share needs the class prior; d stands for (a1 - a0)/(1 - a0) as before. In weights
+    E_N is -a0/(1 - a0), and every row's influence follows from the two formulas.
+    """
+    w, f, rows, size = reference.weights, flagged.astype(np.float64), float(window.sum()), float(own.sum())
+    mean, recall, odds = float(own @ w) / size, float(own @ f) / size, class_prior / (1 - class_prior)
+    shift, q0, q1 = float(window @ w) / rows, float(reference.q @ f), float(window @ f) / rows
+    prior = (shift + odds) / (mean + odds)
+    slope, rest = 1 / ((mean + odds) * (1 - class_prior)), (1 - prior) / (1 - class_prior)
+    zero = np.zeros_like(w)
+    of_window = np.column_stack([slope * (w - shift), zero, zero, f - q1]) / rows
+    of_own = np.column_stack([-slope * prior * (w - mean), f - recall, zero, zero]) / size
+    of_population = np.column_stack([-slope * rest * w, zero, f - q0, zero]) / reference.rows
+    of_labelled = np.column_stack([slope * rest * class_prior * (w - 1), zero, zero, zero]) / reference.n_labelled
+    half = reference.p / 2
+    if reference.together:  # labelled rows are rows of the population too, here and there
+        found = _squared(own, of_window + of_own) + _squared(window - own + half, of_window)
+        found = found + _squared(reference.labelled, of_population + of_labelled)
+        found = found + _squared(reference.population - reference.labelled, of_population)
+    else:
+        found = _squared(own, of_own) + _squared(window + half, of_window)
+        found = found + _squared(reference.population, of_population) + _squared(reference.labelled, of_labelled)
+    found = found + _squared(half, of_own)
+    return Parts(np.array([(prior - class_prior) / (1 - class_prior), recall, q0, q1]), found)
+
+
 def _squared(counts: Floats, influence: Floats) -> Floats:
     found: Floats = (counts[:, None] * influence).T @ influence
     return found

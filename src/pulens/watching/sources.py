@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from glob import glob, has_magic
 from pathlib import Path
@@ -116,6 +116,11 @@ def digests(tally: Tally, scenario: Scenario) -> tuple[str, str]:
         text.update(np.ascontiguousarray(steps[kept]).tobytes())
         found.append(text.hexdigest()[:32])
     return found[0], found[1]
+
+
+def combined(parts: Iterable[str]) -> str:
+    """One fingerprint of several, in any order."""
+    return hashlib.sha256("".join(sorted(parts)).encode()).hexdigest()[:32]
 
 
 def check_apart(reference: Sequence[tuple[str, str]], windows: Sequence[tuple[str, str]]) -> None:

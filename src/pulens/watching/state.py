@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 
 from pulens.errors import InputError, shown
+from pulens.types import Floats
 from pulens.watching.answer import Pulse, WatchLife
 from pulens.watching.cells import CellCounts
+from pulens.watching.fit import Fit
 from pulens.watching.judging import Judgement, ReducedWindow
 from pulens.watching.monitor import KnownPrior, Monitor, WatchSettings
+from pulens.watching.shift import Shift
 
 FORMAT = 1
 
@@ -29,7 +32,7 @@ def state_text(pulse: Pulse) -> str:
                 "accepted_from": life.accepted_from,
                 "because": life.because,
                 "prior": None if judgement.monitor.prior is None else judgement.monitor.prior.to_dict(),
-                "windows": [_window(window) for window in judgement.windows],
+                "windows": [_window(judgement, place) for place in range(len(judgement.windows))],
                 "log_totals": {
                     name: [_plain(value) for value in run.log_totals] for name, run in judgement.runs.items()
                 },
@@ -41,8 +44,9 @@ def state_text(pulse: Pulse) -> str:
         "settings": monitor.settings.to_dict(),
         "reference": {
             "digest": pulse.digest,
-            "labelled": monitor.reference.labelled.tolist(),
-            "windows": [window.tolist() for window in pulse.reference_windows],
+            "class_prior": pulse.asked,
+            "labelled": _numbers(monitor.reference.labelled),
+            "windows": [_numbers(window) for window in pulse.reference_windows],
             "together": monitor.reference.together,
         },
         "edges": monitor.edges.tolist(),
@@ -83,23 +87,36 @@ def _pulse(told: Mapping[str, Any]) -> Pulse:
         prior = None if one["prior"] is None else KnownPrior(**one["prior"])
         monitor = Monitor.of(settings, edges, labelled, windows, prior, together=together)
         judged = tuple(_reduced(window, edges.size) for window in one["windows"])
-        lives.append(WatchLife(Judgement(monitor, judged, one["log_totals"]), one["accepted_from"], one["because"]))
+        measured = {str(window["name"]): _measured(window) for window in one["windows"]}
+        judgement = Judgement(monitor, judged, one["log_totals"], measured)
+        lives.append(WatchLife(judgement, one["accepted_from"], one["because"]))
         if one["accepted_from"] is not None:
             names = [window.name for window in judged]
             windows = [window.counts.population for window in judged[names.index(one["accepted_from"]) :]]
             together = False
     if not lives:
         raise InputError("a state without a life")
-    return Pulse(tuple(lives), digest=str(reference["digest"]), reference_windows=tuple(first))
+    digest, asked = str(reference["digest"]), str(reference["class_prior"])
+    return Pulse(tuple(lives), reference_windows=tuple(first), digest=digest, asked=asked)
 
 
-def _window(window: ReducedWindow) -> dict[str, Any]:
+def _numbers(counts: Floats) -> list[float]:
+    """Counts, as whole numbers where they are: half the length of the file."""
+    whole = counts.astype(np.int64)
+    found: list[float] = (whole if np.array_equal(whole, counts) else counts).tolist()
+    return found
+
+
+def _window(judgement: Judgement, place: int) -> dict[str, Any]:
+    window, shift, fit = judgement.windows[place], judgement.shifts[place], judgement.fits[place]
     return {
         "name": window.name,
         "population_digest": window.population_digest,
         "labelled_digest": window.labelled_digest,
-        "population": window.counts.population.tolist(),
-        "labelled": window.counts.labelled.tolist(),
+        "population": _numbers(window.counts.population),
+        "labelled": _numbers(window.counts.labelled),
+        "shift": [shift.value, shift.error],
+        "fit": None if fit is None else [fit.p_value, fit.whitened.tolist()],
         "outside": window.counts.outside,
         "across": [list(one) for one in window.counts.across],
     }
@@ -112,6 +129,11 @@ def _reduced(told: Mapping[str, Any], cells: int) -> ReducedWindow:
     across = tuple((float(rows), int(first), int(last)) for rows, first, last in told["across"])
     counts = CellCounts(population, labelled, float(told["outside"]), across)
     return ReducedWindow(str(told["name"]), counts, str(told["population_digest"]), str(told["labelled_digest"]))
+
+
+def _measured(told: Mapping[str, Any]) -> tuple[Shift, Fit | None]:
+    fit = told["fit"]
+    return Shift(*map(float, told["shift"])), None if fit is None else Fit(float(fit[0]), np.array(fit[1], float))
 
 
 def _plain(value: float) -> float | None:
