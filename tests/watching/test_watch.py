@@ -282,6 +282,22 @@ def test_a_state_refuses_what_it_was_not_made_of(reference, doubled, tmp_path):
             read_state(path)
 
 
+def test_a_state_that_cannot_be_written_leaves_the_old_one(reference, doubled, tmp_path, monkeypatch):
+    path = tmp_path / "pulse.state"
+    first, second = list(doubled)[:2]
+    pulens.watch(reference, {first: doubled[first]}, state=path)
+    before = path.read_bytes()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pulens.whole_files.os.fsync", full)
+    with pytest.raises(PulensError, match="No space left"):
+        pulens.watch(reference, {second: doubled[second]}, state=path)
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["pulse.state"]
+
+
 # --- bad input ------------------------------------------------------------------------------------------------------
 
 
@@ -433,6 +449,14 @@ def test_one_table_with_a_column_of_time(tmp_path, capsys):
     asked = ("watch", tmp_path / "scores.csv", "--time", "day", "--reference-until", "2026-05-15")
     assert run(*asked, "--class-prior", "0.2", "--json", "-") == 3
     assert json.loads(capsys.readouterr().out) == by_day.to_dict()
+    import duckdb
+
+    held = duckdb.read_csv(str(tmp_path / "scores.csv"))
+    for engine in (held, table.lazy(), table.to_pandas(), tmp_path / "scores.csv"):
+        assert pulens.watch(engine, time="day", **given).to_dict() == by_day.to_dict()
+    counted = pulens.inputs.read_tallies(table, group_by="day")
+    apart = ({day: one for day, one in counted.items() if (day <= "2026-05-15") is old} for old in (True, False))
+    assert pulens.watch(*apart, class_prior=0.2).to_dict() == by_day.to_dict()
     for options, words in (
         ({"time": "day"}, "say where the reference ends"),
         ({"time": "day", "reference_until": "2027-01-01"}, "runs from 2026-05-01 to 2026-05-24"),

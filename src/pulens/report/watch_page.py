@@ -125,42 +125,59 @@ def _ends(found: Estimate) -> tuple[float, float, float]:
 
 def _positives(pulse: Pulse, windows: list[WatchedWindow]) -> Picture:
     """The share of positives, or d without a class prior; the level since the change as a step with its band."""
-    monitor = pulse.life.judgement.monitor
-    with_prior = monitor.prior is not None
-    shown = [(one.prior if with_prior else one.shift) or one.shift for one in windows]
-    ends = [None if found.undefined_because else _ends(found) for found in shown]
-    base = monitor.prior.value if monitor.prior is not None else 0.0
-    reach = [number for each in ends if each is not None for number in each] + [base]
+    prior = pulse.life.judgement.monitor.prior
+    told = _shares(windows)
+    base = 0.0 if prior is None else prior.value
+    reach = [base, *(number for each in told.values() for number in each)]
     scale = _Scale(len(windows), min(reach), max(reach))
     names = [one.name for one in windows]
     step = math.ceil(len(windows) / MOST_MARKS)
-    marks, gone = [], []
-    for place, (one, each) in enumerate(zip(windows, ends, strict=True)):
-        if each is None:
-            gone.append((scale.x(place), one.name))
-        elif place % step == 0:
-            value, low, high = each
-            words = f"{value:.3f} ({low:.3f} to {high:.3f})"
-            marks.append(Mark(scale.x(place), scale.y(value), scale.y(low), scale.y(high), one.name, words, one.trust))
-    bands, paths, flags = [], [], []
+    gone = [(scale.x(place), name) for place, name in enumerate(names) if place not in told]
+    marks = [_mark(scale, place, windows[place], each) for place, each in told.items() if place % step == 0]
+    bands, paths, flags = _changes(pulse, scale, names, base)
+    levels = [*scale.levels(), (scale.y(base), "reference", "")]
+    title = "Positives: shift d of each window" if prior is None else "Positives: share in each window"
+    words = (
+        "One mark with its interval per window; the dashed line is the reference. Hollow marks are doubtful, a cross "
+        "is a window whose number is withheld. Shaded: when the change began."
+    )
+    return Picture(title, words, marks, paths, bands, levels, flags, scale.ticks(names), gone)
+
+
+def _shares(windows: list[WatchedWindow]) -> dict[int, tuple[float, float, float]]:
+    """The number drawn for each window that has one, by place: the share of positives, or d."""
+    shown = {place: one.prior or one.shift for place, one in enumerate(windows)}
+    return {place: _ends(found) for place, found in shown.items() if not found.undefined_because}
+
+
+def _mark(scale: _Scale, place: int, window: WatchedWindow, ends: tuple[float, float, float]) -> Mark:
+    value, low, high = ends
+    words = f"{value:.3f} ({low:.3f} to {high:.3f})"
+    return Mark(scale.x(place), scale.y(value), scale.y(low), scale.y(high), window.name, words, window.trust)
+
+
+Bands = list[tuple[float, float, float, float, str, str]]
+
+
+def _changes(
+    pulse: Pulse, scale: _Scale, names: list[str], base: float
+) -> tuple[Bands, list[tuple[str, str, str]], list[tuple[float, str]]]:
+    """Where each alarm's change began, the level since, and the window after which it was certain."""
+    bands: Bands = []
+    paths, flags = [], []
+    monitor = pulse.life.judgement.monitor
+    slope = 1.0 if monitor.prior is None else 1 - monitor.settings.label_noise - base
     for alarm in pulse.alarms:
         left, right = scale.x(names.index(alarm.since_low) - 0.5), scale.x(names.index(alarm.since_high) + 0.5)
         told = f"{alarm.line}: since about {alarm.since}"
         bands.append((left, TOP, max(right - left, 1.0), HIGH - TOP - BOTTOM, "starts", told))
         flags.append((scale.x(names.index(alarm.certain)), f"{alarm.line} certain at {alarm.certain}"))
         if alarm.line == "share" and alarm.interval is not None:
-            slope = (1 - monitor.settings.label_noise - base) if with_prior else 1.0
             level, low, high = (base + slope * d for d in (alarm.level, alarm.interval.low, alarm.interval.high))
             x = scale.x(names.index(alarm.since) - 0.5)
             bands.append((x, scale.y(high), WIDE - RIGHT - x, max(scale.y(low) - scale.y(high), 1.0), "since", "level"))
             paths.append((f"M{x} {scale.y(level)}H{WIDE - RIGHT}", "level", "level since the change"))
-    levels = [*scale.levels(), (scale.y(base), "reference", "")]
-    title = "Positives: share in each window" if with_prior else "Positives: shift d of each window"
-    words = (
-        "One mark with its interval per window; the dashed line is the reference. Hollow marks are doubtful, a cross "
-        "is a window whose number is withheld. Shaded: when the change began."
-    )
-    return Picture(title, words, marks, paths, bands, levels, flags, scale.ticks(names), gone)
+    return bands, paths, flags
 
 
 def _metrics(windows: list[WatchedWindow]) -> Picture:

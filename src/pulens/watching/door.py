@@ -156,12 +156,9 @@ def judge_tallies(
     scenario = Scenario(settings.scenario)
     ordered = sorted(windows, key=lambda pair: natural(pair[0]))
     fingerprints = {name: digests(tally, scenario) for name, tally in ordered}
-    of_reference = [(name, digests(tally, scenario)[0], tally) for name, tally in reference]
-    check_apart(
-        [(name, digest if len(tally) >= COARSE else "") for name, digest, tally in of_reference],
-        [(name, fingerprints[name][0] if len(tally) >= COARSE else "") for name, tally in ordered],
-    )
-    digest = combined("".join(digests(tally, scenario)) for _, tally in reference)
+    of_reference = [digests(tally, scenario) for _, tally in reference]
+    check_apart(_told_apart(reference, of_reference), _told_apart(ordered, [fingerprints[name] for name, _ in ordered]))
+    digest = combined(map("".join, of_reference))
     asked = f"class_prior={class_prior!r}, audit={audit!r}"
     if kept is None:
         pulse = _start(settings, [tally for _, tally in reference], class_prior, audit)
@@ -170,22 +167,23 @@ def judge_tallies(
         _check_same(kept, settings, digest, asked)
         pulse = kept
     edges = pulse.life.judgement.monitor.edges
-    notices = []
-    reduced = []
-    for name, tally in ordered:
-        if not len(tally) or not tally.totals.rows:
-            notices.append(Notice(Severity.NOTE, "empty-window", f"{name}: a window without rows is skipped."))
-            continue
-        counts = reduce_to_cells(tally, edges, scenario)
-        if not counts.rows:
-            words = f"{name}: a window without rows of the population is skipped."
-            notices.append(Notice(Severity.NOTE, "empty-window", words))
-            continue
-        reduced.append(ReducedWindow(name, counts, *fingerprints[name]))
+    counts = {name: reduce_to_cells(tally, edges, scenario) for name, tally in ordered}
+    reduced = [ReducedWindow(name, each, *fingerprints[name]) for name, each in counts.items() if each.rows]
+    empty = [name for name, each in counts.items() if not each.rows]
+    notices = [
+        Notice(Severity.NOTE, "empty-window", f"{name}: a window without rows of the population is skipped.")
+        for name in empty
+    ]
     if any(tally.is_weighted for _, tally in (*reference, *ordered)):
         words = "Rows are weighted: weights count as rows, and intervals do not know that they are not."
         notices.append(Notice(Severity.NOTE, "weighted", words))
     return replace(with_windows(pulse, reduced), notices_read=tuple(notices))
+
+
+def _told_apart(named: Named, fingerprints: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Names and fingerprints of populations; none where the scores are so coarse that chance may repeat them."""
+    pairs = zip(named, fingerprints, strict=True)
+    return [(name, digest if len(tally) >= COARSE else "") for (name, tally), (digest, _) in pairs]
 
 
 def _start(settings: WatchSettings, parts: Sequence[Tally], class_prior: Any, audit: object) -> Pulse:

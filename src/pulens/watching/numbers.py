@@ -73,31 +73,19 @@ def _window(judgement: Judgement, place: int) -> WatchedWindow:
     monitor, window = judgement.monitor, judgement.windows[place]
     shift, fit = judgement.shifts[place], judgement.fits[place]
     settings = monitor.settings
-    is_mature = bool(judgement.mature) and place < judgement.mature[-1]
-    moved = judgement.runs["recall"].certain is not None if "recall" in judgement.runs else False
-    own = is_mature and moved and window.counts.n_labelled > 0
+    is_mature = place < judgement.mature[-1]
+    own = is_mature and window.counts.n_labelled > 0 and _judged_by_own(judgement)
     trust, reason = _trust(judgement, place)
     reach = settings.z * shift.error + _across(monitor, window)
     ends = Interval(shift.value - reach, shift.value + reach, settings.confidence, "delta method")
-    rates: dict[str, Estimate | None] = dict.fromkeys(("prior", "precision", "f1", "accuracy"))
-    flagged = recall = None
-    tail = (1 - settings.confidence) / 2
-    cells = monitor.flagged
     parts = parts_of(monitor.reference, window.counts.population, _cells(monitor), shift.value)
-    if cells is not None:
-        counted = float(window.counts.population @ cells)
+    flagged = recall = None
+    if monitor.flagged is not None:
+        tail = (1 - settings.confidence) / 2
+        counted = float(window.counts.population @ monitor.flagged)
         flagged = _share("flagged", counted, window.counts.rows, settings.confidence, tail)
-        by_own = settings.positives == "window" and monitor.prior is not None
-        own = own or (is_mature and by_own and window.counts.n_labelled > 0)
         recall, parts = _recall(monitor, window, parts, own, tail)
-        if own and by_own and monitor.prior is not None:
-            parts = with_own_positives(
-                monitor.reference, window.counts.population, window.counts.labelled, cells, monitor.prior.value
-            )
-    if monitor.prior is not None:
-        for name in rates:
-            if name == "prior" or cells is not None:
-                rates[name] = _rate(name, monitor, parts, reason)
+    rates = {name: _rate(name, monitor, parts, reason) for name in ("prior", "precision", "f1", "accuracy")}
     return WatchedWindow(
         window.name,
         window.counts.rows,
@@ -117,6 +105,18 @@ def _window(judgement: Judgement, place: int) -> WatchedWindow:
         {name: _log10(run.log_totals[place]) for name, run in judgement.runs.items()},
         _notices(monitor, window, reason),
     )
+
+
+def _judged_by_own(judgement: Judgement) -> bool:
+    """Whether mature windows speak by their own positives: on request, or once the recall line says they moved."""
+    if judgement.monitor.flagged is None:
+        return False
+    run = judgement.runs.get("recall")
+    return _on_request(judgement.monitor) or (run is not None and run.certain is not None)
+
+
+def _on_request(monitor: Monitor) -> bool:
+    return monitor.settings.positives == "window" and monitor.prior is not None
 
 
 def _cells(monitor: Monitor) -> Booleans:
@@ -142,6 +142,9 @@ def _recall(
         size = float(labelled.sum())
         covariance[1, 1] = (found.value * (1 - found.value) + 0.25 / size) / size
         parts = Parts(values, covariance)
+    if own and _on_request(monitor) and monitor.prior is not None:
+        counts = window.counts
+        parts = with_own_positives(reference, counts.population, counts.labelled, cells, monitor.prior.value)
     if settings.label_noise:
         if monitor.prior is None:
             reason = "with label noise recall needs the class prior of the reference"
@@ -151,8 +154,9 @@ def _recall(
     return found, parts
 
 
-def _rate(name: str, monitor: Monitor, parts: Parts, reason: str | None) -> Estimate:
-    assert monitor.prior is not None
+def _rate(name: str, monitor: Monitor, parts: Parts, reason: str | None) -> Estimate | None:
+    if monitor.prior is None or (name != "prior" and monitor.flagged is None):
+        return None
     if reason is not None:
         return Estimate(name, math.nan, undefined_because=reason)
     if name in ("precision", "f1") and parts.values[3] <= 0:

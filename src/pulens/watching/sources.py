@@ -68,16 +68,17 @@ def tallies_over_time(
     for value, tally in counted.items():
         name = _period(value, by, time)
         windows[name] = windows[name] + tally if name in windows else tally
+    return _split(windows, _period(reference_until, by, "reference_until"), time)
+
+
+def _split(windows: Mapping[str, Tally], last: str, time: str) -> tuple[Named, Named]:
+    """The windows up to the last one of the reference, and those after it."""
     names = sorted(windows, key=natural)
-    last = _period(reference_until, by, "reference_until") if by else _name(reference_until)
     before = [name for name in names if natural(name) <= natural(last)]
     after = [name for name in names if natural(name) > natural(last)]
     if not before or not after:
         which = "no window is left after" if before else "no window of the reference lies up to"
-        raise InputError(
-            f"{which} reference_until={_name(reference_until)!r}: column {shown(time)} runs from {names[0]} to "
-            f"{names[-1]}."
-        )
+        raise InputError(f"{which} reference_until={last!r}: column {shown(time)} runs from {names[0]} to {names[-1]}.")
     return [(name, windows[name]) for name in before], [(name, windows[name]) for name in after]
 
 
