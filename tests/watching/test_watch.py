@@ -97,6 +97,14 @@ def test_moved_scores_alarm_the_fit_and_grey_the_numbers(reference):
     assert found["2026-05-01"].trust == "ok"
 
 
+def test_a_later_larger_change_does_not_move_the_beginning_of_an_alarm(reference):
+    windows = days(np.random.default_rng(22), [0.2] * 4 + [0.35] * 5 + [0.8] * 5)
+    found = pulens.watch(reference, windows, class_prior=0.2)
+    alarm = found.alarms[0]
+    assert alarm.line == "share"
+    assert alarm.since <= alarm.since_high <= alarm.certain < "2026-05-10"
+
+
 def test_more_positives_than_rows_are_withheld_with_the_reason(reference):
     rng = np.random.default_rng(5)
     high = Tally.from_arrays(np.zeros(400, int), np.round(rng.normal(3.0, size=400), 3))

@@ -40,6 +40,10 @@ class Starts:
         found: Floats = np.exp(self.log_weights - logsumexp(self.log_weights))
         return found
 
+    def among_first(self, count: int) -> Starts:
+        """The same, of the first so many starts alone."""
+        return Starts(self.log_total, self.log_weights[:count], self.levels[:count], self.variances[:count])
+
     @property
     def heaviest(self) -> int:
         return int(np.argmax(self.log_weights))

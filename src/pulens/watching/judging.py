@@ -54,7 +54,7 @@ class LineRun:
     name: str
     log_totals: Floats
     log_bar: float
-    starts: Starts | None  # after the last window, or where the total was highest once an alarm's total has fallen
+    starts: Starts | None  # after the last window, or after an earlier one that tells the beginning better
     places: tuple[int, ...]  # the windows that the starts speak of
 
     @property
@@ -217,4 +217,9 @@ class Judgement:
         last = len(self.windows) - 1
         if np.nanmax(totals) >= bar and totals[last] < bar:
             last = int(np.nanargmax(totals))
-        return LineRun(name, totals, bar, after(counts[last]), tuple(range(counts[last])))  # type: ignore[operator]
+        starts: Starts = after(counts[last])  # type: ignore[operator]
+        above = np.flatnonzero(totals >= bar)
+        if above.size:  # what was certain then cannot have begun later; where it seems so, more than one thing changed
+            first = counts[int(above[0])]
+            starts = starts.among_first(first) if starts.heaviest < first else after(first)  # type: ignore[operator]
+        return LineRun(name, totals, bar, starts, tuple(range(counts[last])))

@@ -35,7 +35,19 @@ def notices_of(judgement: Judgement, windows: Iterable[WatchedWindow]) -> list[N
             )
             found.append(Notice(Severity.NOTE, "labels-not-used", words))
         found += _gaps(judgement)
-    return found + [notice for window in windows for notice in window.notices]
+    return found + _once(notice for window in windows for notice in window.notices)
+
+
+def _once(notices: Iterable[Notice]) -> list[Notice]:
+    """Each kind of notice once, of its first window; every window has its own."""
+    kinds: dict[str, list[Notice]] = {}
+    for notice in notices:
+        kinds.setdefault(notice.code, []).append(notice)
+    found = []
+    for first, *more in kinds.values():
+        words = f"{first} Likewise {len(more)} more window{'s' if len(more) > 1 else ''}." if more else str(first)
+        found.append(Notice(first.severity, first.code, words))
+    return found
 
 
 def _about_noise(monitor: Monitor) -> list[Notice]:
