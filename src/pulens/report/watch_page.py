@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 SCRIPTS = ("watch.js", "theme.js")
 WIDE, HIGH = 640.0, 220.0
 LEFT, RIGHT, TOP, BOTTOM = 46.0, 10.0, 10.0, 24.0
+FEW_MARKS = 100  # above, marks are small
 MOST_MARKS = 400  # above, marks thin to every second, third, ... window
 
 
@@ -67,6 +68,7 @@ def watch_page(pulse: Pulse, *, title: str | None = None) -> str:
         alarms=[str(alarm) for alarm in pulse.alarms],
         about=_about(pulse),
         pictures=pictures,
+        radius=2.6 if len(windows) <= FEW_MARKS else 1.5,
         wide=WIDE,
         high=HIGH,
         left=LEFT,

@@ -74,7 +74,7 @@ def _window(judgement: Judgement, place: int) -> WatchedWindow:
     shift, fit = judgement.shifts[place], judgement.fits[place]
     settings = monitor.settings
     is_mature = place < judgement.mature[-1]
-    own = is_mature and window.counts.n_labelled > 0 and _judged_by_own(judgement)
+    own = is_mature and window.counts.n_labelled > 0 and _judged_by_own(judgement, place)
     trust, reason = _trust(judgement, place)
     reach = settings.z * shift.error + _across(monitor, window)
     ends = Interval(shift.value - reach, shift.value + reach, settings.confidence, "delta method")
@@ -107,12 +107,13 @@ def _window(judgement: Judgement, place: int) -> WatchedWindow:
     )
 
 
-def _judged_by_own(judgement: Judgement) -> bool:
-    """Whether mature windows speak by their own positives: on request, or once the recall line says they moved."""
+def _judged_by_own(judgement: Judgement, place: int) -> bool:
+    """Whether a mature window speaks by its own positives: on request, or since the recall line says they moved."""
     if judgement.monitor.flagged is None:
         return False
     run = judgement.runs.get("recall")
-    return _on_request(judgement.monitor) or (run is not None and run.certain is not None)
+    since = None if run is None else run.since
+    return _on_request(judgement.monitor) or (since is not None and place >= since[1])
 
 
 def _on_request(monitor: Monitor) -> bool:
