@@ -198,6 +198,18 @@ def test_moved_scores_are_named_beside_more_positives_before_the_fit_alarms(refe
     assert "not like that alone" in moved.verdict
 
 
+def test_numbers_are_doubtful_before_the_fit_line_alarms(reference):
+    rng = np.random.default_rng(23)
+    windows = days(rng, [0.2] * 2) | {f"2026-06-{day:02d}": rows(rng, 0.2, 300, moved=0.35) for day in range(1, 16)}
+    found = pulens.watch(reference, windows, class_prior=0.2)
+    (alarm,) = found.alarms
+    assert alarm.line == "share"
+    since = [one for one in found.windows.values() if one.name >= alarm.since]
+    assert np.median([one.fit_p for one in since]) > 0.05, "few windows tell by themselves"
+    assert {one.trust for one in since} == {"doubtful"}
+    assert found["2026-05-01"].trust == "ok"
+
+
 # --- the promise ----------------------------------------------------------------------------------------------------
 
 

@@ -19,6 +19,7 @@ from pulens.watching.noise import DayNoise
 from pulens.watching.shift import Shift, shift_of
 
 FEWEST_ROWS = 30  # of a window whose metrics are shown
+MISFIT_SINCE = 0.01  # the same of all windows since a certain change together
 MISFIT = 0.001  # the p-value of one window below which its numbers are doubtful
 
 
@@ -148,6 +149,16 @@ class Judgement:
         shift = shift_of(monitor.reference, counts).value
         found = fit_of(monitor.reference, monitor.features, counts, shift, prior)
         return None if found is None else found.p_value
+
+    @cached_property
+    def misfit_since(self) -> int | None:
+        """The first window of a certain change of the share if the windows since do not fit one; None if they do."""
+        run = self.runs.get("share")
+        since = None if run is None else run.since
+        if since is None:
+            return None
+        p_value = self.fit_since(since[0], len(self.windows) - 1)
+        return since[1] if p_value is not None and p_value < MISFIT_SINCE else None
 
     def _variances(self, per_row: float, noise: DayNoise) -> tuple[Floats, float, float, Alike | None]:
         """Null variance of each window, of the reference, of a typical window, and whether neighbours are alike."""

@@ -18,6 +18,8 @@ from pulens.watching.monitor import WEAK_AREA, Monitor
 from pulens.watching.rates import Parts, parts_of, rate_of, recall_among, with_own_positives
 
 Trust = Literal["ok", "doubtful", "withheld"]
+#: The fit line's running total from which numbers are doubtful before it alarms: reached in a tenth of quiet lives.
+SUSPECTED = 10.0
 FARTHEST = 2.0  # standard errors by which a shift may leave its range
 OUTSIDE = 0.01  # share of rows that may score beyond the reference
 OTHER_LABELLING = 10.0  # labelled per row may differ so many times before the scenario is asked about
@@ -184,9 +186,13 @@ def _trust(judgement: Judgement, place: int) -> tuple[Trust, str | None]:
         return "withheld", f"the scores say {words} (d {shift:+.2f}): more or fewer positives is not what happened"
     fit = judgement.fits[place]
     doubtful = monitor.area < WEAK_AREA or (fit is not None and fit.p_value < MISFIT)
+    since = judgement.misfit_since
+    doubtful = doubtful or (since is not None and place >= since)
     run = judgement.runs.get("fit")
-    if run is not None and run.certain is not None and run.since is not None:
-        doubtful = doubtful or place >= min(run.since[1], run.certain)
+    if run is not None:
+        doubtful = doubtful or bool(run.log_totals[place] >= math.log(SUSPECTED))
+        if run.certain is not None and run.since is not None:
+            doubtful = doubtful or place >= min(run.since[1], run.certain)
     return ("doubtful" if doubtful else "ok"), None
 
 
