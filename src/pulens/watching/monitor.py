@@ -71,6 +71,8 @@ class WatchSettings:
                 "positives='window' judges a window by its own labels: say after how long they are complete "
                 "(labels_lag='90d', or a number of windows)."
             )
+        if self.labels_lag is not None:  # typed or given as a number: the same monitor
+            object.__setattr__(self, "labels_lag", str(self.labels_lag).strip().lower())
         _ = self.lag
 
     @property
