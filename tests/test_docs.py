@@ -51,7 +51,8 @@ def test_links_to_files_lead_somewhere(page):
 
 
 def write_example_files(folder: Path) -> None:
-    """The files that pages speak of: scores.csv with its label codings, sites.csv with segments, visits.csv."""
+    """The files that pages speak of: scores.csv and claims.csv with their label codings, sites.csv with segments,
+    visits.csv with patients, days.csv with days."""
     import numpy as np
 
     rng = np.random.default_rng(0)
@@ -74,6 +75,16 @@ def write_example_files(folder: Path) -> None:
         for p, y, s, o in visits
     ]
     (folder / "visits.csv").write_text("\n".join(["patient,label,score,other,ward", *rows_of_patients]) + "\n")
+    days = [
+        f"{line},2026-{3 + place // 31:02d}-{place % 31 + 1:02d}"
+        for place, line in zip(days_of(40), lines, strict=True)
+    ]
+    (folder / "days.csv").write_text("\n".join([f"{header},day", *days]) + "\n")
+
+
+def days_of(count: int) -> list[int]:
+    """Which of so many days each of the example's 3,000 rows belongs to."""
+    return [place * count // 3000 for place in range(3000)]
 
 
 def test_the_first_screen_of_the_readme_is_what_the_demo_prints(capsys, tmp_path, monkeypatch):

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from pulens.recovery.contingency import Contingency
     from pulens.scenario import Scenario
     from pulens.synthesis import synthesise
+    from pulens.watching import Pulse, watch
 
 # where each public name lives; looked up on first use, so that `import pulens` stays quick
 _HOMES = {
@@ -51,6 +52,7 @@ _HOMES = {
     "PUSample": "pulens.counts.sample",
     "BucketTally": "pulens.counts.buckets",
     "PulensError": "pulens.errors",
+    "Pulse": "pulens.watching",
     "Scenario": "pulens.scenario",
     "Tally": "pulens.counts.tally",
     "bounds": "pulens.doors.bounds",
@@ -69,6 +71,7 @@ _HOMES = {
     "read_reviews": "pulens.doors.reviews",
     "read_buckets": "pulens.inputs",
     "synthesise": "pulens.synthesis",
+    "watch": "pulens.watching",
 }
 _ROOMS = {
     "audits",
@@ -89,6 +92,7 @@ _ROOMS = {
     "sklearn",
     "synthesis",
     "testing",
+    "watching",
 }
 
 __all__ = [
@@ -106,6 +110,7 @@ __all__ = [
     "Interval",
     "PUSample",
     "PulensError",
+    "Pulse",
     "Scenario",
     "Tally",
     "__version__",
@@ -125,6 +130,7 @@ __all__ = [
     "read_buckets",
     "read_reviews",
     "synthesise",
+    "watch",
 ]
 
 

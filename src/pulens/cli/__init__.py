@@ -28,6 +28,7 @@ COMMANDS = {
     "audit": "Which rows should a person check, and what do the answers prove?",
     "compare": "Which of several models is better, and does the class prior decide?",
     "decide": "Which threshold, for your costs, capacity and promises?",
+    "watch": "Did anything change since a model was deployed?",
     "tally": "Count rows into a small file, to merge and evaluate later.",
     "merge": "Add tally files up.",
     "synthesise": "Turn a table with true classes into PU data with a known truth.",

@@ -1,0 +1,212 @@
+"""A watch in words: the verdict first, then what stands, the last windows, what to do next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from pulens.notice import Severity
+from pulens.watching.rates import parts_of, rate_of
+from pulens.watching.shift import shift_of
+
+if TYPE_CHECKING:
+    from pulens.estimate import Estimate
+    from pulens.watching import Alarm, Pulse, WatchedWindow
+
+SHOWN = 10  # windows in the text; all of them are in JSON and on the page
+DOUBTED = 0.05  # p-value of the fit since a change from which moved scores are named beside more positives
+
+
+def verdict(pulse: Pulse) -> str:
+    """What stands, since when; and whether the promise about false alarms can be vouched for."""
+    stands = {alarm.line: alarm for alarm in pulse.alarms}
+    if not pulse.windows:
+        found = "No window has been judged yet."
+    elif "fit" in stands:
+        found = _fit_words(stands["fit"])
+    elif "share" in stands:
+        found = _share_words(pulse, stands["share"])
+    else:
+        found = "" if stands else _fine_words(pulse)
+    if "recall" in stands:
+        found = f"{found} {_recall_words(pulse, stands['recall'])}".strip()
+    if any(alarm.has_fallen for alarm in pulse.alarms):
+        found += " The evidence has fallen below its bar since; an alarm stands until it is accepted."
+    return found
+
+
+def vouching(pulse: Pulse) -> str | None:
+    """A sentence for the first line where the promise cannot be vouched for; None where it can."""
+    from pulens.watching.notices import UNVOUCHED
+
+    alpha = pulse.life.judgement.monitor.settings.alpha
+    for notice in pulse.notices:
+        if notice.code in UNVOUCHED:
+            return f"The promise of at most {alpha:.0%} false alarms over a life cannot be vouched for. {notice}"
+    return None
+
+
+def _when(alarm: Alarm) -> str:
+    reach = "" if alarm.since_low == alarm.since_high else f" ({alarm.since_low} to {alarm.since_high})"
+    return f"Since about {alarm.since}{reach}"
+
+
+def _fit_words(alarm: Alarm) -> str:
+    return (
+        f"{_when(alarm)} the scores themselves have moved; this became certain at {alarm.certain}. Numbers from then "
+        "on assume that they have not: do not quote them."
+    )
+
+
+def _share_words(pulse: Pulse, alarm: Alarm) -> str:
+    reach = alarm.interval
+    assert reach is not None
+    prior = pulse.life.judgement.monitor.prior
+    more = "more" if alarm.level > 0 else "fewer"
+    if prior is None:
+        level = (
+            f"there are {more} positives: d {alarm.level:+.2f} ({reach.low:+.2f} to {reach.high:+.2f}), negatives are "
+            f"{1 - alarm.level:.2f} times as many"
+        )
+    else:
+        slope = 1 - pulse.life.judgement.monitor.settings.label_noise - prior.value
+        new, low, high = (min(max(prior.value + slope * d, 0), 1) for d in (alarm.level, reach.low, reach.high))
+        level = f"the share of positives is {new:.3g} ({low:.3g} to {high:.3g}) instead of {prior.value:.3g}"
+    judgement = pulse.life.judgement
+    names = list(pulse.windows)
+    p_value = judgement.fit_since(names.index(alarm.since), len(names) - 1)
+    if p_value is not None and p_value < DOUBTED:
+        doubt = (
+            f"It looks like {more} positives, but not like that alone: the windows since then do not fit it (p "
+            f"{p_value:.2g}), so the scores may have moved"
+        )
+    else:
+        doubt = (
+            f"It looks like {more} positives and nothing else so far; a move of all scores can look the same for some "
+            "windows"
+        )
+    return f"{_when(alarm)} {level}. This became certain at {alarm.certain}. {doubt}."
+
+
+def _recall_words(pulse: Pulse, alarm: Alarm) -> str:
+    known = pulse.life.judgement.monitor.recall
+    reach = alarm.interval
+    assert known is not None
+    assert reach is not None
+    return (
+        f"{_when(alarm)} confirmed positives look different: {alarm.level:.2f} ({reach.low:.2f} to {reach.high:.2f}) "
+        f"of them are found at the threshold instead of {known[0]:.2f}."
+    )
+
+
+def _fine_words(pulse: Pulse) -> str:
+    judgement = pulse.life.judgement
+    monitor, settings = judgement.monitor, judgement.monitor.settings
+    together = np.sum([window.counts.population for window in judgement.windows], axis=0)
+    shift = shift_of(monitor.reference, together)
+    low, high = shift.value - settings.z * shift.error, shift.value + settings.z * shift.error
+    count = len(judgement.windows)
+    head = f"Nothing changed in {count} window{'s' if count > 1 else ''}."
+    if monitor.prior is None or monitor.prior.value <= 0:
+        return f"{head} The shift d of all of them together is between {low:+.3f} and {high:+.3f}."
+    parts = parts_of(monitor.reference, together, np.zeros(monitor.edges.size, bool), shift.value)
+    rate = rate_of("prior", parts, monitor.prior.value, noise=settings.label_noise, z=settings.z)
+    ends = rate.low / monitor.prior.value, rate.high / monitor.prior.value
+    return f"{head} The share of positives is between {ends[0]:.2f} and {ends[1]:.2f} times the reference's."
+
+
+def next_steps(pulse: Pulse) -> list[str]:
+    """What to do, chosen by what stands."""
+    lines = {alarm.line for alarm in pulse.alarms}
+    if "fit" in lines:
+        return [
+            "Look for a changed input, unit, default or model version at the window named by 'since'.",
+            "Label a sample of the windows since; quote no number until there is a new reference.",
+        ]
+    if "share" in lines:
+        return [
+            "Check 50 flagged rows by hand: precision tells more positives from moved scores.",
+            "Check capacity and threshold at the new share of positives (pulens evaluate with a window's tally).",
+            "Then accept the alarm (--accept WINDOW --because WORDS): the windows since become the reference.",
+        ]
+    if "recall" in lines:
+        return ["Look at the confirmed positives that the model missed, and retrain with them."]
+    moved = [one for one in pulse.windows.values() if _is_apart(one.labelled_ratio)]
+    if len(moved) > len(pulse.windows) / 2:
+        return ["Labels per row changed: ask who confirms; nothing about the model follows."]
+    return []
+
+
+def _is_apart(ratio: Estimate | None) -> bool:
+    return ratio is not None and ratio.interval is not None and 1 not in ratio.interval
+
+
+def watch_text(pulse: Pulse) -> str:
+    """The whole answer as text: verdict, promise, table of the last windows, notices, next steps, a line for a log."""
+    doubt = vouching(pulse)
+    lines = [verdict(pulse) if doubt is None else f"{verdict(pulse)} {doubt}", ""]
+    lines += [_about(pulse), "", *_table(list(pulse.windows.values())[-SHOWN:], len(pulse.windows))]
+    told = [notice for notice in pulse.notices if doubt is None or str(notice) not in doubt]
+    if told:
+        lines += ["", *(f"{Severity(one.severity).name.lower()}: {one}" for one in told[:SHOWN])]
+        if len(told) > SHOWN:
+            lines.append(f"and {len(told) - SHOWN} more (see the JSON).")
+    steps = next_steps(pulse)
+    if steps:
+        lines += ["", "next", *(f"  {step}" for step in steps)]
+    return "\n".join([*lines, "", pulse.log_line])
+
+
+def _about(pulse: Pulse) -> str:
+    monitor = pulse.life.judgement.monitor
+    parts = [
+        f"reference {monitor.reference.rows:,.0f} rows, {monitor.reference.n_labelled:,.0f} labelled",
+        f"labelled rows outscore the rest in {monitor.area:.2f} of pairs",
+        f"noise factor {monitor.share_noise.factor:.2f} (share), {monitor.fit_noise.factor:.2f} (fit)",
+    ]
+    if monitor.prior is not None:
+        parts.append(f"class prior {monitor.prior.value:.3g} ({monitor.prior.source})")
+    if len(pulse.lives) > 1:
+        parts.append(f"life {len(pulse.lives)}, the last one accepted from {pulse.lives[-2].accepted_from}")
+    return "; ".join(parts) + "."
+
+
+class WindowTable(NamedTuple):
+    """The numbers of windows as text; each row with the window's trust."""
+
+    columns: list[str]
+    rows: list[tuple[str, list[str]]]
+
+
+def table_of(windows: list[WatchedWindow]) -> WindowTable:
+    """One row per window, without columns that are empty."""
+    columns = ["window", "rows", "d", "share", "precision", "recall", "f1", "fit p", "trust"]
+    rows = []
+    for one in windows:
+        numbers = (one.prior, one.precision, one.recall, one.f1)
+        fit = "" if one.fit_p is None else f"{one.fit_p:.2g}"
+        rows.append([one.name, f"{one.rows:,.0f}", _cell(one.shift, "+"), *map(_cell, numbers), fit, one.trust])
+    kept = [place for place in range(len(columns)) if any(row[place] for row in rows) or place < 3]
+    told: list[tuple[str, list[str]]] = [
+        (one.trust, [row[place] for place in kept]) for one, row in zip(windows, rows, strict=True)
+    ]
+    return WindowTable([columns[place] for place in kept], told)
+
+
+def _table(windows: list[WatchedWindow], count: int) -> list[str]:
+    table = table_of(windows)
+    rows = [table.columns, *(row for _, row in table.rows)]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(table.columns))]
+    found = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return found if count <= len(windows) else [f"the last {len(windows)} of {count} windows", *found]
+
+
+def _cell(estimate: Estimate | None, sign: str = "") -> str:
+    if estimate is None:
+        return ""
+    if estimate.undefined_because:
+        return "withheld"
+    reach = estimate.interval
+    doubt = "" if reach is None else f" ({reach.low:{sign}.2f} to {reach.high:{sign}.2f})"
+    return f"{estimate.value:{sign}.2f}{doubt}"

@@ -1,0 +1,13 @@
+"""Tallies over time: more positives or not, since when, and whether the scores themselves moved.
+
+Read in this order: ``cells`` (a window becomes counts), ``weights`` and ``shift`` (d), ``rates`` (metrics), ``fit`` (is
+it only more positives?), ``noise`` and ``evidence_lines`` (alarms for life), ``monitor`` (what is fixed), ``judging``,
+``numbers``, ``answer``, ``lives``, ``state``, ``door``. The room is not called ``watch`` because it would stand in
+front of the function :func:`pulens.watch`.
+"""
+
+from pulens.watching.answer import Alarm, Pulse, TimeLine, WatchLife
+from pulens.watching.door import watch
+from pulens.watching.numbers import WatchedWindow
+
+__all__ = ["Alarm", "Pulse", "TimeLine", "WatchLife", "WatchedWindow", "watch"]

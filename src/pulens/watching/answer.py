@@ -1,0 +1,272 @@
+"""The answer of a watch: what stands, since when, numbers per window, and how far each may be trusted."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from typing import Any, Literal
+
+import numpy as np
+
+from pulens.errors import listed, nearest
+from pulens.estimate import Interval
+from pulens.notice import Notice, worst_first
+from pulens.types import Floats
+from pulens.watching.judging import Judgement
+from pulens.watching.numbers import WatchedWindow, watched_windows
+from pulens.watching.rates import recall_among
+
+Status = Literal["fine", "alarm"]
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """One line's alarm: the window after which it was certain, since when, and the level since then.
+
+    It stands until somebody accepts it, also where the evidence has fallen below the bar again (``has_fallen``).
+    """
+
+    line: str
+    certain: str
+    since: str
+    since_low: str
+    since_high: str
+    level: float
+    interval: Interval | None
+    has_fallen: bool = False
+
+    def __str__(self) -> str:
+        size = "" if self.line == "fit" else f" {'d' if self.line == 'share' else 'recall'} {self._level}"
+        return f"ALARM {self.line} since {self.since} ({self.since_low} to {self.since_high}){size}"
+
+    @property
+    def _level(self) -> str:
+        sign = "+" if self.line == "share" else ""
+        reach = self.interval
+        doubt = "" if reach is None else f" ({reach.low:{sign}.2f} to {reach.high:{sign}.2f})"
+        return f"{self.level:{sign}.2f}{doubt}"
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("line", "certain", "since", "since_low", "since_high", "level")
+        reach = self.interval
+        ends = {"low": None if reach is None else reach.low, "high": None if reach is None else reach.high}
+        return {name: getattr(self, name) for name in names} | ends | {"has_fallen": self.has_fallen}
+
+
+@dataclass(frozen=True, eq=False)
+class TimeLine:
+    """One quantity followed over time: its evidence after every window, and how likely each window is the first."""
+
+    name: str
+    windows: tuple[str, ...]
+    evidence: Floats  # log10 of the running total; nan: not judged yet
+    bar: float
+    since_weights: Floats
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"evidence": [_plain(value) for value in self.evidence], "bar": self.bar}
+
+
+@dataclass(frozen=True, eq=False)
+class WatchLife:
+    """From one reference until an alarm is accepted."""
+
+    judgement: Judgement
+    accepted_from: str | None = None
+    because: str | None = None
+
+    @cached_property
+    def windows(self) -> Mapping[str, WatchedWindow]:
+        return {window.name: window for window in watched_windows(self.judgement)}
+
+    @cached_property
+    def alarms(self) -> tuple[Alarm, ...]:
+        return tuple(found for name in self.judgement.runs if (found := self._alarm(name)) is not None)
+
+    @cached_property
+    def lines(self) -> Mapping[str, TimeLine]:
+        names = tuple(window.name for window in self.judgement.windows)
+        return {
+            name: TimeLine(
+                name,
+                names,
+                run.log_totals / math.log(10),
+                run.log_bar / math.log(10),
+                np.zeros(0) if run.starts is None else run.starts.shares,
+            )
+            for name, run in self.judgement.runs.items()
+        }
+
+    def _alarm(self, line: str) -> Alarm | None:
+        run = self.judgement.runs[line]
+        if run.certain is None or run.since is None or run.starts is None:
+            return None
+        names = [window.name for window in self.judgement.windows]
+        first, low, high = run.since
+        at = run.starts.heaviest
+        z, confidence = self.judgement.monitor.settings.z, self.judgement.monitor.settings.confidence
+        interval: Interval | None = None
+        level = float(np.sqrt(np.sum(run.starts.levels[at] ** 2)))
+        if line == "share":
+            level, reach = float(run.starts.levels[at, 0]), z * math.sqrt(run.starts.variances[at])
+            interval = Interval(level - reach, level + reach, confidence, "level since")
+        elif line == "recall":
+            level, interval = self._recall_since(first, run.places[-1])
+        return Alarm(line, names[run.certain], names[first], names[low], names[high], level, interval, run.has_fallen)
+
+    def _recall_since(self, first: int, last: int) -> tuple[float, Interval]:
+        monitor = self.judgement.monitor
+        assert monitor.flagged is not None
+        counts = np.sum([window.counts.labelled for window in self.judgement.windows[first : last + 1]], axis=0)
+        tail = (1 - monitor.settings.confidence) / 2
+        value, low, high = recall_among(float(counts @ monitor.flagged), float(counts.sum()), tail)
+        return value, Interval(low, high, monitor.settings.confidence, "Jeffreys")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Pulse:
+    """What became of a deployed model: ``alarms`` that stand, ``windows`` with their numbers, ``lines`` over time.
+
+    ``found["2026-05-04"]`` is a window; ``found.verdict`` says it in two sentences. Earlier lives, each ended by an
+    accepted alarm, are in ``lives``.
+    """
+
+    lives: tuple[WatchLife, ...]
+    notices_read: tuple[Notice, ...] = ()  # seen while the windows were read
+    digest: str = ""  # of the reference
+    asked: str = ""  # the class prior as it was given
+    reference_windows: tuple[Floats, ...] = ()  # the first reference's rows of the population per cell
+
+    @property
+    def life(self) -> WatchLife:
+        """The current one."""
+        return self.lives[-1]
+
+    @property
+    def alarms(self) -> tuple[Alarm, ...]:
+        """Those that stand; empty when all is fine."""
+        return self.life.alarms
+
+    @property
+    def windows(self) -> Mapping[str, WatchedWindow]:
+        """The windows of the current life by name, in order of time."""
+        return self.life.windows
+
+    @property
+    def lines(self) -> Mapping[str, TimeLine]:
+        return self.life.lines
+
+    @property
+    def status(self) -> Status:
+        return "alarm" if self.alarms else "fine"
+
+    def __getitem__(self, window: object) -> WatchedWindow:
+        for life in reversed(self.lives):
+            if str(window) in life.windows:
+                return life.windows[str(window)]
+        names = [name for life in self.lives for name in life.windows]
+        raise KeyError(f"no window {window!r}; there are {listed(names)}.{nearest(window, names)}")
+
+    @cached_property
+    def notices(self) -> tuple[Notice, ...]:
+        """What to know before using the numbers, worst first."""
+        from pulens.watching.notices import notices_of
+
+        return worst_first([*notices_of(self.life.judgement, self.windows.values()), *self.notices_read])
+
+    @property
+    def vouched(self) -> bool:
+        """Whether the promise about false alarms over a whole life can be vouched for with this reference."""
+        from pulens.watching.notices import UNVOUCHED
+
+        return not any(notice.code in UNVOUCHED for notice in self.notices)
+
+    @property
+    def verdict(self) -> str:
+        """Two sentences or three: what stands, since when, and what that rests on."""
+        from pulens.report.watch import verdict
+
+        return verdict(self)
+
+    @property
+    def log_line(self) -> str:
+        """One line for a log, of the last window."""
+        names = list(self.windows)
+        last = names[-1] if names else "no window"
+        return f"{last} {'; '.join(str(alarm) for alarm in self.alarms) or 'ok'}"
+
+    def accept(self, window: str, because: str = "") -> Pulse:
+        """End this life: windows from this one on become the population of the next reference.
+
+        The labelled positives stay, the class prior becomes that of these windows, and the chance of a false alarm
+        starts anew.
+        """
+        from pulens.watching.lives import accepted
+
+        return accepted(self, window, because)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON; every float is finite or null."""
+        monitor = self.life.judgement.monitor
+        settings, prior, recall = monitor.settings, monitor.prior, monitor.recall
+        noise = {"share": monitor.share_noise.factor, "fit": monitor.fit_noise.factor}
+        flagged = None if monitor.flagged is None else float(monitor.reference.q @ monitor.flagged)
+        return {
+            "watch": 1,
+            "status": self.status,
+            "verdict": self.verdict,
+            "vouched": self.vouched,
+            "life": len(self.lives),
+            "alpha": settings.alpha,
+            "scenario": settings.scenario,
+            "threshold": settings.threshold,
+            "class_prior": None if prior is None else prior.to_dict(),
+            "reference": {
+                "rows": monitor.reference.rows,
+                "labelled": monitor.reference.n_labelled,
+                "windows": max(monitor.share_noise.windows, 1),
+                "auc": monitor.area,
+                "recall": None if recall is None else recall[0],
+                "flagged": flagged,
+                "noise": noise,
+            },
+            "alarms": [alarm.to_dict() for alarm in self.alarms],
+            "windows": [window.to_dict() for window in self.windows.values()],
+            "lines": {name: line.to_dict() for name, line in self.lines.items()},
+            "accepted": [{"from": life.accepted_from, "because": life.because} for life in self.lives[:-1]],
+            "warnings": [str(notice) for notice in self.notices],
+            "assumptions": [
+                "labels random among positives",
+                "windows independent up to the noise factor",
+                "label shift where trust is ok",
+            ],
+        }
+
+    def __str__(self) -> str:
+        from pulens.report.watch import watch_text
+
+        return watch_text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(str(self))}</pre>"
+
+    def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
+        """One self-contained page: verdict, lines over time, trust, what to do next; written to ``path`` if given."""
+        from pulens.report.watch_page import watch_page
+        from pulens.whole_files import write_whole
+
+        page = watch_page(self, title=title)
+        if path is not None:
+            write_whole(path, page)
+        return page
+
+
+def _plain(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None

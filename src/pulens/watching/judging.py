@@ -1,0 +1,236 @@
+"""Windows judged one after the other against what is fixed: numbers per window, lines, alarms, trust."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from functools import cached_property
+
+import numpy as np
+
+from pulens.errors import InputError, shown
+from pulens.types import Floats
+from pulens.watching.cells import CellCounts
+from pulens.watching.evidence_lines import SPREAD, Alike, Starts, recall_starts, starts_after
+from pulens.watching.fit import Fit, fit_of, held
+from pulens.watching.monitor import Monitor
+from pulens.watching.noise import DayNoise
+from pulens.watching.shift import Shift, shift_of
+
+FEWEST_ROWS = 30  # of a window whose metrics are shown
+MISFIT_SINCE = 0.01  # the same of all windows since a certain change together
+MISFIT = 0.001  # the p-value of one window below which its numbers are doubtful
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReducedWindow:
+    """A window's counts per cell and the fingerprints of what was counted."""
+
+    name: str
+    counts: CellCounts
+    population_digest: str
+    labelled_digest: str
+
+
+def day_of(name: str) -> date | None:
+    """The day that a window's name tells, if it begins with one.
+
+    >>> day_of("2026-05-04"), day_of("week-3")
+    (datetime.date(2026, 5, 4), None)
+    """
+    for length in (10, 7):
+        text = name[:length] if length == 10 else f"{name[:7]}-01"
+        try:
+            return datetime.strptime(text, "%Y-%m-%d").date()
+        except ValueError:
+            continue
+    return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LineRun:
+    """One line so far: the log of its running total after each window (nan: not yet), and when it first alarmed."""
+
+    name: str
+    log_totals: Floats
+    log_bar: float
+    starts: Starts | None  # after the last window, or after an earlier one that tells the beginning better
+    places: tuple[int, ...]  # the windows that the starts speak of
+
+    @property
+    def certain(self) -> int | None:
+        """The place of the window after which the alarm was certain."""
+        above = np.flatnonzero(self.log_totals >= self.log_bar)  # nan is not
+        return int(above[0]) if above.size else None
+
+    @property
+    def since(self) -> tuple[int, int, int] | None:
+        """The likeliest first window of the change, and the ends of the smallest set that holds 90%."""
+        if self.certain is None or self.starts is None:
+            return None
+        likely = self.starts.likely()
+        return self.places[self.starts.heaviest], self.places[likely[0]], self.places[likely[-1]]
+
+    @property
+    def has_fallen(self) -> bool:
+        return self.certain is not None and bool(self.log_totals[-1] < self.log_bar)
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """All windows of one life, judged.
+
+    ``known`` holds log totals and ``measured`` shifts and fits that a state kept, which are not found again.
+    """
+
+    monitor: Monitor
+    windows: tuple[ReducedWindow, ...]
+    known: Mapping[str, Sequence[float]]
+    measured: Mapping[str, tuple[Shift, Fit | None]] = field(default_factory=dict)
+
+    @cached_property
+    def rows(self) -> Floats:
+        return np.array([window.counts.rows for window in self.windows])
+
+    @cached_property
+    def shifts(self) -> tuple[Shift, ...]:
+        reference, kept = self.monitor.reference, self.measured
+        return tuple(
+            kept[window.name][0] if window.name in kept else shift_of(reference, window.counts.population)
+            for window in self.windows
+        )
+
+    @cached_property
+    def fits(self) -> tuple[Fit | None, ...]:
+        monitor = self.monitor
+        prior = None if monitor.prior is None else monitor.prior.value
+        pairs = zip(self.windows, self.shifts, strict=True)
+        kept = self.measured
+        return tuple(
+            kept[window.name][1]
+            if window.name in kept
+            else fit_of(monitor.reference, monitor.features, window.counts.population, shift.value, prior)
+            for window, shift in pairs
+        )
+
+    @cached_property
+    def mature(self) -> tuple[int, ...]:
+        """For every window the number of windows whose own labels are mature by then; 0 where nobody said when."""
+        lag = self.monitor.settings.lag
+        if lag is None:
+            return (0,) * len(self.windows)
+        if lag[1] == "windows":
+            return tuple(max(place + 1 - int(lag[0]), 0) for place in range(len(self.windows)))
+        days = []
+        for window in self.windows:
+            day = day_of(window.name)
+            if day is None:
+                raise InputError(
+                    f"labels_lag={self.monitor.settings.labels_lag!r} counts days, and the window {shown(window.name)} "
+                    "does not begin with one (2026-05-04): name windows by their day, or say after how many windows "
+                    "labels are complete (labels_lag=30)."
+                )
+            days.append(day.toordinal())
+        return tuple(int(np.sum(np.array(days) + lag[0] <= now)) for now in days)
+
+    @cached_property
+    def runs(self) -> Mapping[str, LineRun]:
+        if not self.windows:
+            return {}
+        finders = {"share": self._share, "fit": self._fit, "recall": self._recall}
+        return {name: finders[name]() for name in self.monitor.lines}
+
+    def fit_since(self, first: int, last: int) -> float | None:
+        """The p-value of the fit of windows first..last together: a closer look once a change is certain."""
+        monitor = self.monitor
+        counts = np.sum([window.counts.population for window in self.windows[first : last + 1]], axis=0)
+        prior = None if monitor.prior is None else monitor.prior.value
+        shift = shift_of(monitor.reference, counts).value
+        found = fit_of(monitor.reference, monitor.features, counts, shift, prior)
+        return None if found is None else found.p_value
+
+    @cached_property
+    def misfit_since(self) -> int | None:
+        """The first window of a certain change of the share if the windows since do not fit one; None if they do."""
+        run = self.runs.get("share")
+        since = None if run is None else run.since
+        if since is None:
+            return None
+        p_value = self.fit_since(since[0], len(self.windows) - 1)
+        return since[1] if p_value is not None and p_value < MISFIT_SINCE else None
+
+    def _variances(self, per_row: float, noise: DayNoise) -> tuple[Floats, float, float, Alike | None]:
+        """Null variance of each window, of the reference, of a typical window, and whether neighbours are alike."""
+        monitor = self.monitor
+        usual = float(self.rows[0]) if monitor.window_rows is None else monitor.window_rows
+        days = (noise.factor - 1) * per_row / usual
+        many = float(noise.windows) if noise.is_known else max(1.0, monitor.reference.rows / usual)
+        typical = per_row / usual + days
+        alike = Alike(noise.assumed, days / typical, many) if noise.assumed and days else None
+        return per_row / self.rows + days, per_row / monitor.reference.rows + days / many, typical, alike
+
+    def _share(self) -> LineRun:
+        monitor = self.monitor
+        per_row = monitor.reference.null_variance
+        variances, reference, typical, alike = self._variances(per_row, monitor.share_noise)
+        values = np.array([shift.value for shift in self.shifts])[:, None]
+
+        def after(count: int) -> Starts:
+            chosen, spread = (values[:count], variances[:count]), SPREAD * typical
+            return starts_after(*chosen, reference, spread, life=monitor.settings.life, alike=alike)
+
+        return self._run("share", after, range(1, len(self.windows) + 1))
+
+    def _fit(self) -> LineRun:
+        monitor = self.monitor
+        variances, reference, typical, alike = self._variances(1.0, monitor.fit_noise)
+        values = np.array([found.whitened for found in self.fits if found is not None])
+        d = np.array([shift.value for shift in self.shifts])
+        prior = None if monitor.prior is None else monitor.prior.value
+        of_labelled = float(np.mean(monitor.reference.p @ monitor.features**2)) / monitor.reference.n_labelled
+        totals = np.concatenate([[0.0], np.cumsum(d * self.rows)])
+        rows = np.concatenate([[0.0], np.cumsum(self.rows)])
+
+        def after(count: int) -> Starts:
+            means = (totals[count] - totals[:count]) / (rows[count] - rows[:count])
+            # the error of the labelled rows shows only where the shift does
+            added = np.array([held(mean, prior) for mean in means]) ** 2 * of_labelled
+            chosen, spread = (values[:count], variances[:count]), SPREAD * typical
+            return starts_after(*chosen, reference, spread, life=monitor.settings.life, alike=alike, added=added)
+
+        return self._run("fit", after, range(1, len(self.windows) + 1))
+
+    def _recall(self) -> LineRun:
+        flagged = self.monitor.flagged
+        assert flagged is not None
+        hits = np.array([float(window.counts.labelled @ flagged) for window in self.windows])
+        sizes = np.array([window.counts.n_labelled for window in self.windows])
+        reference = self.monitor.reference
+        known = float(reference.labelled @ flagged), reference.n_labelled
+
+        def after(count: int) -> Starts:
+            return recall_starts(hits[:count], sizes[:count], known, life=self.monitor.settings.life)
+
+        return self._run("recall", after, self.mature)
+
+    def _run(self, name: str, after: object, counts: Sequence[int]) -> LineRun:
+        """The log total after each window; what a state kept is taken as it is."""
+        kept = list(self.known.get(name, ()))
+        totals = np.full(len(self.windows), np.nan)
+        totals[: len(kept)] = [np.nan if one is None else one for one in kept]
+        for place in range(len(kept), len(self.windows)):
+            if counts[place]:
+                totals[place] = after(counts[place]).log_total  # type: ignore[operator]
+        bar = self.monitor.settings.log_bar(name)
+        if not counts or not counts[-1]:
+            return LineRun(name, totals, bar, None, ())
+        last = len(self.windows) - 1
+        if np.nanmax(totals) >= bar and totals[last] < bar:
+            last = int(np.nanargmax(totals))
+        starts: Starts = after(counts[last])  # type: ignore[operator]
+        above = np.flatnonzero(totals >= bar)
+        if above.size:  # what was certain then cannot have begun later; where it seems so, more than one thing changed
+            first = counts[int(above[0])]
+            starts = starts.among_first(first) if starts.heaviest < first else after(first)  # type: ignore[operator]
+        return LineRun(name, totals, bar, starts, tuple(range(counts[last])))

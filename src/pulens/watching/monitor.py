@@ -1,0 +1,231 @@
+"""What is fixed before the first window is judged: options, cells, weights, features, class prior, noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from pulens.confidence import check_confidence
+from pulens.errors import InputError, PulensError, shown
+from pulens.priors import ClassPrior
+from pulens.recovery.assumptions import check_label_noise
+from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
+from pulens.types import Booleans, Floats
+from pulens.watching.evidence_lines import LIFE
+from pulens.watching.fit import features, fit_of
+from pulens.watching.noise import NOISES, DayNoise, scatter_factor
+from pulens.watching.rates import recall_among
+from pulens.watching.shift import CellReference, shift_of
+from pulens.watching.weights import KERNELS, placements
+
+#: How the chance of a false alarm over the whole life is shared between the lines, whether or not they are in use.
+PARTS = {"share": 0.6, "fit": 0.2, "recall": 0.2}
+POSITIVES = ("reference", "window")
+WEAK_AREA = 0.62  # below, other people look like more positives, and no window is better than doubtful
+CLEAR = 4.0  # standard errors by which labelled rows must outscore the population
+
+
+@dataclass(frozen=True, kw_only=True)
+class WatchSettings:
+    """The options of a monitor, checked once; a state file keeps them, and other ones are another monitor.
+
+    >>> WatchSettings(noise="fast")
+    Traceback (most recent call last):
+    ...
+    pulens.errors.PulensError: noise must be 'default' or 'independent' or 'slow', got 'fast'.
+    """
+
+    scenario: str = DEFAULT_SCENARIO
+    threshold: float | None = None
+    alpha: float = 0.05
+    life: float = LIFE
+    confidence: float = 0.95
+    kernel: str = "tilt"
+    noise: str = "default"
+    label_noise: float = 0.0
+    labels_lag: str | int | None = None
+    positives: str = "reference"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scenario", str(check_scenario(self.scenario)))
+        object.__setattr__(self, "confidence", check_confidence(self.confidence))
+        object.__setattr__(self, "label_noise", check_label_noise(self.label_noise))
+        for name, allowed in (("kernel", KERNELS), ("noise", NOISES), ("positives", POSITIVES)):
+            if getattr(self, name) not in allowed:
+                choices = " or ".join(repr(one) for one in allowed)
+                raise PulensError(f"{name} must be {choices}, got {shown(getattr(self, name))}.")
+        if not 0 < self.alpha < 1:
+            raise PulensError(
+                f"alpha, the chance of a false alarm over a whole life, must lie between 0 and 1, got {self.alpha!r}."
+            )
+        if not (np.isfinite(self.life) and self.life > 0):
+            raise PulensError(f"life must be a number of windows above 0, got {self.life!r}.")
+        if self.threshold is not None and not np.isfinite(self.threshold):
+            raise PulensError(f"threshold must be a finite number, got {self.threshold!r}.")
+        if self.positives == "window" and self.labels_lag is None:
+            raise PulensError(
+                "positives='window' judges a window by its own labels: say after how long they are complete "
+                "(labels_lag='90d', or a number of windows)."
+            )
+        if self.labels_lag is not None:  # typed or given as a number: the same monitor
+            object.__setattr__(self, "labels_lag", str(self.labels_lag).strip().lower())
+        _ = self.lag
+
+    @property
+    def z(self) -> float:
+        return float(ndtri((1 + self.confidence) / 2))
+
+    @property
+    def lag(self) -> tuple[float, str] | None:
+        """How long own labels take: days or windows; None where nobody said, and own labels are then not used."""
+        given = self.labels_lag
+        if given is None:
+            return None
+        text = str(given).strip().lower()
+        number, unit = (text[:-1], "days") if text.endswith("d") else (text, "windows")
+        try:
+            found = float(number)
+        except ValueError:
+            found = -1.0
+        if not (np.isfinite(found) and found >= 0):
+            raise PulensError(f"labels_lag must be days such as '90d' or a number of windows, got {shown(given)}.")
+        return found, unit
+
+    def log_bar(self, line: str) -> float:
+        """The log of the running total at which a line alarms."""
+        return float(-np.log(self.alpha * PARTS[line]))
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPrior:
+    """The class prior of a reference: exact, with a variance, or only a range."""
+
+    value: float
+    low: float
+    high: float
+    variance: float
+    source: str
+
+    @classmethod
+    def of(cls, prior: ClassPrior) -> KnownPrior:
+        found = prior.interval
+        if found is None or found.width == 0:
+            return cls(prior.value, prior.value, prior.value, 0.0, prior.method)
+        if found.confidence is None:
+            return cls(prior.value, found.low, found.high, 0.0, prior.method)
+        error = found.width / 2 / float(ndtri((1 + found.confidence) / 2))
+        return cls(prior.value, prior.value, prior.value, error**2, prior.method)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Monitor:
+    """One life's fixed part."""
+
+    settings: WatchSettings
+    edges: Floats
+    reference: CellReference
+    features: Floats
+    prior: KnownPrior | None
+    share_noise: DayNoise
+    fit_noise: DayNoise
+    window_rows: float | None  # mean rows of a reference window; None where the reference is one tally
+
+    @classmethod
+    def of(
+        cls,
+        settings: WatchSettings,
+        edges: Floats,
+        labelled: Floats,
+        windows: Sequence[Floats],
+        prior: KnownPrior | None,
+        *,
+        together: bool,
+    ) -> Monitor:
+        """Fix everything from the reference's counts per cell; several windows of it tell the day-to-day noise."""
+        population = np.sum(windows, axis=0)
+        _check_outscores(labelled, population)
+        reference = CellReference.of(labelled, population, kernel=settings.kernel, together=together)
+        g = features(reference)
+        value = None if prior is None else prior.value
+        rows = np.array([float(window.sum()) for window in windows])
+        shifts = [shift_of(reference, window).value for window in windows]
+        share = scatter_factor(np.array(shifts)[:, None], reference.null_variance / rows, settings.noise)
+        fits = [fit_of(reference, g, window, d, value) for window, d in zip(windows, shifts, strict=True)]
+        whitened = [found.whitened for found in fits if found is not None]
+        fit = DayNoise(1.0, 0.0, 0)
+        if whitened:
+            fit = scatter_factor(np.array(whitened)[:, : g.shape[1]], 1 / rows, settings.noise)
+        mean_rows = float(rows.mean()) if len(windows) > 1 else None
+        return cls(settings, edges, reference, g, prior, share, fit, mean_rows)
+
+    @property
+    def scenario(self) -> Scenario:
+        return Scenario(self.settings.scenario)
+
+    @property
+    def flagged(self) -> Booleans | None:
+        """Which cells stand at or above the deployed threshold."""
+        if self.settings.threshold is None:
+            return None
+        # the threshold is an edge, up to the precision of the scores
+        found: Booleans = self.edges >= self.edges[np.argmin(np.abs(self.edges - self.settings.threshold))]
+        return found
+
+    @property
+    def area(self) -> float:
+        """How often a labelled row outscores a row of the population."""
+        return float(self.reference.p @ placements(self.reference.q))
+
+    @property
+    def recall(self) -> tuple[float, float, float] | None:
+        """Recall among the reference's labelled rows with its interval."""
+        if self.flagged is None:
+            return None
+        tail = (1 - self.settings.confidence) / 2
+        return recall_among(float(self.reference.labelled @ self.flagged), self.reference.n_labelled, tail)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines in use."""
+        fit = ("fit",) if self.features.shape[1] else ()
+        own = ("recall",) if self.flagged is not None and self.settings.lag is not None else ()
+        return ("share", *fit, *own)
+
+
+def area_error(labelled: Floats, population: Floats) -> tuple[float, float]:
+    """The area of labelled rows over the population, and its standard error by placements (DeLong et al., 1988).
+
+    >>> area, error = area_error(np.array([3.0, 27]), np.array([90.0, 10]))
+    >>> round(area, 3), round(error, 4)
+    (0.9, 0.0312)
+    """
+    p, q = labelled / labelled.sum(), population / population.sum()
+    of_labelled, of_population = placements(q), placements(p)
+    area = float(p @ of_labelled)
+    variance = float(p @ (of_labelled - area) ** 2) / labelled.sum()
+    variance += float(q @ (of_population - (1 - area)) ** 2) / population.sum()
+    return area, float(np.sqrt(variance))
+
+
+def _check_outscores(labelled: Floats, population: Floats) -> None:
+    if not labelled.sum():
+        raise InputError("the reference has no labelled row: without positives no change can be read from its scores.")
+    if not population.sum():
+        raise InputError("the reference has no row of the population: in case-control these are the unlabelled rows.")
+    area, error = area_error(labelled, population)
+    if area - 0.5 < CLEAR * error or area <= 0.5:
+        raise InputError(
+            "the labelled rows do not outscore the rest; no change can be read from this score: they stand above a row "
+            f"of the population in {area:.3f} of pairs (standard error {error:.3f}), and {CLEAR:g} standard errors "
+            "above 1/2 are needed. Check the columns, or give a longer reference."
+        )

@@ -1,0 +1,114 @@
+"""What a person should know before believing a watch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from pulens.notice import Notice, Severity
+from pulens.watching.judging import Judgement, day_of
+from pulens.watching.monitor import WEAK_AREA, Monitor
+from pulens.watching.numbers import WatchedWindow
+
+FEW_LABELLED = 30
+#: Windows of a reference that tell its noise well enough: with day-to-day noise as large as the rows' own and an
+#: autocorrelation of one half, 4% of lives of 365 windows alarmed falsely with 30, and 8% with 20.
+ENOUGH_WINDOWS = 30
+#: Autocorrelation of reference windows, rows' own noise included, beyond which the promise was not kept.
+ALIKE = 0.35
+
+#: Notices that say that the promise about false alarms cannot be vouched for.
+UNVOUCHED = frozenset({"noise-unknown", "noise-few-windows", "noise-alike"})
+
+
+def notices_of(judgement: Judgement, windows: Iterable[WatchedWindow]) -> list[Notice]:
+    """About the reference, the noise, and every window."""
+    monitor = judgement.monitor
+    found = [*_about_noise(monitor), *_about_reference(monitor)]
+    if judgement.windows:
+        labelled = sum(window.counts.n_labelled for window in judgement.windows)
+        if monitor.flagged is not None and monitor.settings.lag is None and labelled:
+            words = (
+                "Own labels of the windows are not used: say after how long they are complete (labels_lag='90d', or a "
+                "number of windows), and the recall line begins."
+            )
+            found.append(Notice(Severity.NOTE, "labels-not-used", words))
+        found += _gaps(judgement)
+    return found + _once(notice for window in windows for notice in window.notices)
+
+
+def _once(notices: Iterable[Notice]) -> list[Notice]:
+    """Each kind of notice once, of its first window; every window has its own."""
+    kinds: dict[str, list[Notice]] = {}
+    for notice in notices:
+        kinds.setdefault(notice.code, []).append(notice)
+    found = []
+    for first, *more in kinds.values():
+        words = f"{first} Likewise {len(more)} more window{'s' if len(more) > 1 else ''}." if more else str(first)
+        found.append(Notice(first.severity, first.code, words))
+    return found
+
+
+def _about_noise(monitor: Monitor) -> list[Notice]:
+    noise = monitor.share_noise
+    if not noise.is_known:
+        words = (
+            "Day-to-day noise is not known, and a factor of 2 is guessed: give the reference as windows, 30 or more of "
+            "the same length as those that are watched."
+        )
+        return [Notice(Severity.WARNING, "noise-unknown", words)]
+    found = []
+    if noise.windows < ENOUGH_WINDOWS:
+        words = (
+            f"Day-to-day noise is known from {noise.windows} reference windows only: give 30 or more, or say "
+            "noise='slow'."
+        )
+        found.append(Notice(Severity.WARNING, "noise-few-windows", words))
+    usual = monitor.settings.noise
+    bound = {"default": ALIKE, "independent": 1 / np.sqrt(noise.windows), "slow": ALIKE}[usual]
+    if noise.correlation > bound:
+        words = (
+            f"Neighbouring reference windows are alike (autocorrelation {noise.correlation:.2f}): use longer windows, "
+            "such as whole weeks, a longer reference" + ("." if usual == "slow" else ", or say noise='slow'.")
+        )
+        found.append(Notice(Severity.WARNING, "noise-alike", words))
+    return found
+
+
+def _about_reference(monitor: Monitor) -> list[Notice]:
+    found = []
+    labelled = monitor.reference.n_labelled
+    if monitor.area < WEAK_AREA:
+        words = (
+            f"The score is weak: a labelled row outscores a row of the population in {monitor.area:.2f} of pairs "
+            f"(below {WEAK_AREA}). Other people look like more positives, and no window is better than doubtful."
+        )
+        found.append(Notice(Severity.WARNING, "weak-score", words))
+    if labelled < FEW_LABELLED:
+        recall = monitor.recall
+        width = "" if recall is None else f" Recall is known to within {recall[2] - recall[1]:.2f}."
+        words = f"Only {labelled:,.0f} labelled rows in the reference.{width}"
+        found.append(Notice(Severity.WARNING, "few-labelled", words))
+    if not monitor.features.shape[1]:
+        words = (
+            "Fewer than three distinct scores: any change looks like more positives, and no test can tell otherwise."
+        )
+        found.append(Notice(Severity.WARNING, "no-fit", words))
+    return found
+
+
+def _gaps(judgement: Judgement) -> list[Notice]:
+    """Missing windows are told, never filled."""
+    days = [day_of(window.name) for window in judgement.windows]
+    if len(days) < 3 or any(day is None for day in days):
+        return []
+    steps = np.diff([day.toordinal() for day in days if day is not None])
+    usual = float(np.median(steps))
+    wide = np.flatnonzero(steps > 1.5 * usual)
+    if not wide.size:
+        return []
+    names = [window.name for window in judgement.windows]
+    first = int(wide[0])
+    words = f"{wide.size} gap{'s' if wide.size > 1 else ''} between windows, the first from {names[first]} to "
+    return [Notice(Severity.NOTE, "gaps", f"{words}{names[first + 1]}: windows there are missing, not filled.")]

@@ -1,0 +1,178 @@
+"""From the shift to precision, recall, F1 and accuracy of a window at the deployed threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import betaincinv
+
+from pulens.types import Booleans, Floats
+from pulens.watching.shift import CellReference
+
+TINY = 1e-30  # the step of a derivative by complex numbers: exact, since nothing is subtracted
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """What the metrics of a window are made of: d, recall among labelled, flagged shares, and their covariance.
+
+    ``values`` are (d, share flagged of P, of U0, of U1); ``covariance`` is that of the four.
+    """
+
+    values: Floats
+    covariance: Floats
+
+
+def parts_of(reference: CellReference, window: Floats, flagged: Booleans, shift: float) -> Parts:
+    """Each row's influence on (d, R, q0, q1), squared and summed; half a labelled row is added to the window."""
+    rows, w, f = float(window.sum()), reference.weights, flagged.astype(np.float64)
+    recall, q0, q1 = float(reference.p @ f), float(reference.q @ f), float(window @ f) / rows
+    zero = np.zeros_like(w)
+    of_window = np.column_stack([w - shift, zero, zero, f - q1]) / rows
+    of_population = np.column_stack([-(1 - shift) * w, zero, f - q0, zero]) / reference.rows
+    of_labelled = np.column_stack([-shift * (w - 1), f - recall, zero, zero]) / reference.n_labelled
+    found = _squared(window + reference.p / 2, of_window)
+    if reference.together:
+        found = found + _squared(reference.labelled, of_population + of_labelled)
+        found = found + _squared(reference.population - reference.labelled, of_population)
+    else:
+        found = found + _squared(reference.population, of_population) + _squared(reference.labelled, of_labelled)
+    return Parts(np.array([shift, recall, q0, q1]), found)
+
+
+def with_own_positives(
+    reference: CellReference, window: Floats, own: Floats, flagged: Booleans, class_prior: float
+) -> Parts:
+    r"""The same with a window's own labelled positives P1 in place of the reference's, where positives moved.
+
+    .. math:: a_1 = (E_{U1} h - E_N h) / (E_{P1} h - E_N h), \quad E_N h = (E_{U0} h - a_0 E_P h)/(1 - a_0)
+
+    so that even the change of the share needs the class prior; d stands for (a1 - a0)/(1 - a0) as before. In weights
+    E_N is -a0/(1 - a0), and every row's influence follows from the two formulas.
+    """
+    w, f, rows, size = reference.weights, flagged.astype(np.float64), float(window.sum()), float(own.sum())
+    mean, recall, odds = float(own @ w) / size, float(own @ f) / size, class_prior / (1 - class_prior)
+    shift, q0, q1 = float(window @ w) / rows, float(reference.q @ f), float(window @ f) / rows
+    prior = (shift + odds) / (mean + odds)
+    slope, rest = 1 / ((mean + odds) * (1 - class_prior)), (1 - prior) / (1 - class_prior)
+    zero = np.zeros_like(w)
+    of_window = np.column_stack([slope * (w - shift), zero, zero, f - q1]) / rows
+    of_own = np.column_stack([-slope * prior * (w - mean), f - recall, zero, zero]) / size
+    of_population = np.column_stack([-slope * rest * w, zero, f - q0, zero]) / reference.rows
+    of_labelled = np.column_stack([slope * rest * class_prior * (w - 1), zero, zero, zero]) / reference.n_labelled
+    half = reference.p / 2
+    if reference.together:  # labelled rows are rows of the population too, here and there
+        found = _squared(own, of_window + of_own) + _squared(window - own + half, of_window)
+        found = found + _squared(reference.labelled, of_population + of_labelled)
+        found = found + _squared(reference.population - reference.labelled, of_population)
+    else:
+        found = _squared(own, of_own) + _squared(window + half, of_window)
+        found = found + _squared(reference.population, of_population) + _squared(reference.labelled, of_labelled)
+    found = found + _squared(half, of_own)
+    return Parts(np.array([(prior - class_prior) / (1 - class_prior), recall, q0, q1]), found)
+
+
+def _squared(counts: Floats, influence: Floats) -> Floats:
+    found: Floats = (counts[:, None] * influence).T @ influence
+    return found
+
+
+def _true_recall(theta: Any, noise: float) -> Any:
+    """Recall among positives, where a share of the labelled rows is in truth negative."""
+    _, among_labelled, q0, _, a0 = theta
+    if not noise:
+        return among_labelled
+    return (among_labelled * (1 - a0) - noise * q0) / (1 - noise - a0)
+
+
+def _prior(theta: Any, noise: float) -> Any:
+    return theta[4] + (1 - noise - theta[4]) * theta[0]
+
+
+def _precision(theta: Any, noise: float) -> Any:
+    return _prior(theta, noise) * _true_recall(theta, noise) / theta[3]
+
+
+def _f1(theta: Any, noise: float) -> Any:
+    prior = _prior(theta, noise)
+    return 2 * prior * _true_recall(theta, noise) / (prior + theta[3])
+
+
+def _accuracy(theta: Any, noise: float) -> Any:
+    prior = _prior(theta, noise)
+    return 1 - prior - theta[3] + 2 * prior * _true_recall(theta, noise)
+
+
+FORMULAS: Mapping[str, Callable[[Any, float], Any]] = {
+    "prior": _prior,
+    "precision": _precision,
+    "f1": _f1,
+    "accuracy": _accuracy,
+    "recall": _true_recall,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRate:
+    """A number held inside [0, 1], its standard error before that, and its interval."""
+
+    value: float
+    error: float
+    low: float
+    high: float
+
+
+def rate_of(
+    name: str, parts: Parts, class_prior: float, *, prior_variance: float = 0.0, noise: float = 0.0, z: float = 1.96
+) -> WindowRate:
+    """A metric by the delta method on its formula; true positives are held at the rows flagged, values in [0, 1].
+
+    A value held at 0 or 1 keeps the width of its other side: what is impossible is not certain.
+
+    >>> four = CellReference.of(np.array([1.0, 2, 5, 12]), np.array([40.0, 30, 20, 10]))
+    >>> window = np.array([30.0, 30, 25, 15])
+    >>> parts = parts_of(four, window, np.array([False, False, True, True]), 0.12593196518646102)
+    >>> found = rate_of("precision", parts, 0.2)
+    >>> round(found.value, 6), round(found.error, 6)
+    (0.639084, 0.125654)
+    """
+    theta = np.append(parts.values, class_prior)
+    formula = FORMULAS[name]
+    free = float(formula(theta, noise))
+    steps = np.eye(5) * 1j * TINY
+    slopes = np.array([np.imag(formula(theta + step, noise)) / TINY for step in steps])
+    variance = float(slopes[:4] @ parts.covariance @ slopes[:4]) + float(slopes[4]) ** 2 * prior_variance
+    error = float(np.sqrt(max(variance, 0.0)))
+    value = min(max(_held(name, theta, noise, free), 0.0), 1.0)
+    low, high = free - z * error, free + z * error
+    if low >= 1:
+        low = 1 - z * error
+    if high <= 0:
+        high = z * error
+    low, high = min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
+    return WindowRate(value, error, min(low, value), max(high, value))
+
+
+def _held(name: str, theta: Floats, noise: float, free: float) -> float:
+    """The formula with the true positives held at what is flagged."""
+    prior, q1 = float(_prior(theta, noise)), float(theta[3])
+    hit = min(prior * float(_true_recall(theta, noise)), q1)
+    if name in ("prior", "recall"):
+        return free
+    if name == "precision":
+        return hit / q1
+    return 2 * hit / (prior + q1) if name == "f1" else 1 - prior - q1 + 2 * hit
+
+
+def recall_among(hits: float, size: float, z_tail: float = 0.025) -> tuple[float, float, float]:
+    """A share with its Jeffreys interval; at 0 and 1 the interval reaches the end.
+
+    >>> [round(number, 4) for number in recall_among(17, 20)]
+    [0.85, 0.6514, 0.9559]
+    """
+    low = 0.0 if hits <= 0 else float(betaincinv(hits + 0.5, size - hits + 0.5, z_tail))
+    high = 1.0 if hits >= size else float(betaincinv(hits + 0.5, size - hits + 0.5, 1 - z_tail))
+    return hits / size, low, high

@@ -1,0 +1,235 @@
+"""Weights, shift, fit, metrics, running totals: small cases checked by hand, and identities that must hold."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pulens.counts.tally import Tally
+from pulens.scenario import Scenario
+from pulens.watching.cells import MOST_CELLS, edges_of, reduce_to_cells
+from pulens.watching.evidence_lines import recall_starts, start_weights, starts_after
+from pulens.watching.fit import features, fit_of
+from pulens.watching.noise import scatter_factor
+from pulens.watching.rates import parts_of, rate_of, with_own_positives
+from pulens.watching.shift import CellReference, shared_variance, shift_of
+
+
+def counts(*numbers: float) -> np.ndarray:
+    return np.array(numbers, float)
+
+
+FOUR = CellReference.of(counts(1, 2, 5, 12), counts(40, 30, 20, 10))
+WINDOW = counts(30, 30, 25, 15)
+
+
+def test_placement_kernel_is_the_ratio_of_areas():
+    reference = CellReference.of(counts(0, 0, 1, 1), counts(1, 1, 1, 1), kernel="placement")
+    found = shift_of(reference, counts(0, 1, 1, 2))
+    assert reference.weights == pytest.approx([-1.5, -0.5, 0.5, 1.5])
+    assert found.value == pytest.approx(0.75)
+    assert found.error == pytest.approx(0.576222, abs=5e-7)
+
+
+@pytest.mark.parametrize("kernel", ["tilt", "placement"])
+def test_two_scores_leave_one_weight_and_no_test_of_fit(kernel):
+    reference = CellReference.of(counts(3, 27), counts(90, 10), kernel=kernel)
+    found = shift_of(reference, counts(80, 20))
+    assert reference.weights == pytest.approx([-0.125, 1.125])
+    assert (found.value, found.error) == (pytest.approx(0.125), pytest.approx(0.060999, abs=5e-7))
+    assert fit_of(reference, features(reference), counts(80, 20), found.value) is None
+    parts = parts_of(reference, counts(80, 20), np.array([False, True]), found.value)
+    values = {name: rate_of(name, parts, 0.05).value for name in ("prior", "precision", "f1", "accuracy")}
+    expected = {"prior": 0.16875, "precision": 0.759375, "f1": 0.823729, "accuracy": 0.935}
+    assert values == pytest.approx(expected, abs=5e-7)
+
+
+def test_tilt_in_four_scores():
+    assert FOUR.weights == pytest.approx([-0.342893, -0.212188, 0.175282, 1.657572], abs=5e-7)
+    assert FOUR.null_variance == pytest.approx(0.351527, abs=5e-7)
+    found = shift_of(FOUR, WINDOW)
+    assert (found.value, found.error) == (pytest.approx(0.125932, abs=5e-7), pytest.approx(0.088218, abs=5e-7))
+    assert fit_of(FOUR, features(FOUR), WINDOW, found.value).p_value == pytest.approx(0.571135, abs=5e-7)
+    plain = shift_of(CellReference.of(FOUR.labelled, FOUR.population, kernel="placement"), WINDOW)
+    assert (plain.value, plain.error) == (pytest.approx(0.201493, abs=5e-7), pytest.approx(0.108707, abs=5e-7))
+
+
+def test_labelled_rows_of_a_single_set_are_rows_of_the_population_too():
+    reference = CellReference.of(counts(1, 2, 5, 12), counts(41, 32, 25, 22), together=True)
+    found = shift_of(reference, WINDOW)
+    assert reference.weights == pytest.approx([-0.706900, -0.404187, 0.156139, 1.727882], abs=5e-7)
+    assert (found.value, found.error) == (pytest.approx(-0.035109, abs=5e-7), pytest.approx(0.114316, abs=5e-7))
+
+
+def test_metrics_of_a_window_with_their_standard_errors():
+    parts = parts_of(FOUR, WINDOW, np.array([False, False, True, True]), shift_of(FOUR, WINDOW).value)
+    assert parts.values[[1, 3]] == pytest.approx([0.85, 0.40])
+    expected = {
+        "prior": (0.300746, 0.070364),
+        "precision": (0.639084, 0.125654),
+        "f1": (0.729605, 0.094359),
+        "accuracy": (0.810522, 0.060050),
+    }
+    for name, (value, error) in expected.items():
+        found = rate_of(name, parts, 0.2)
+        assert (found.value, found.error) == (pytest.approx(value, abs=5e-7), pytest.approx(error, abs=5e-7))
+
+
+def test_an_impossible_metric_keeps_an_interval_of_some_width():
+    reference = CellReference.of(counts(0, 60), counts(50, 50))
+    window = counts(99, 1)
+    parts = parts_of(reference, window, np.array([False, True]), 0.9)
+    found = rate_of("precision", parts, 0.5)
+    assert found.value == found.high == 1
+    assert found.low < 1
+
+
+@pytest.mark.parametrize(
+    ("window", "shift", "p_value"),
+    [(counts(31.25, 25, 21.25, 22.5), 0.25, 1.0), (counts(10, 60, 25, 5), -0.034903, 0.000300)],
+)
+def test_fit_accepts_a_mixture_and_refuses_what_is_none(window, shift, p_value):
+    found = shift_of(FOUR, window)
+    assert found.value == pytest.approx(shift, abs=5e-7)
+    assert fit_of(FOUR, features(FOUR), window, found.value).p_value == pytest.approx(p_value, abs=5e-7)
+
+
+def test_more_positives_than_rows_are_caught_by_the_fit():
+    all_high = counts(0, 0, 0, 100)
+    many = CellReference.of(50 * FOUR.labelled, 50 * FOUR.population)
+    found = shift_of(many, all_high)
+    fit = fit_of(many, features(many), all_high, found.value)
+    assert found.value > 1
+    assert fit.p_value < 1e-6
+    assert fit.whitened[-1] > 0
+
+
+def test_what_is_false_among_the_flagged_needs_no_class_prior():
+    d, q0, recall, a0 = 0.1, 0.10, 0.6, 0.05
+    q1 = (1 - d) * q0 + d * recall
+    a1 = a0 + (1 - a0) * d
+    before, after = a0 * recall / q0, a1 * recall / q1
+    assert (before, after) == (pytest.approx(0.30), pytest.approx(0.58))
+    assert (1 - after) / (1 - before) == pytest.approx((1 - d) * q0 / q1) == pytest.approx(0.6)
+
+
+def test_shift_is_exact_for_every_mixture_and_every_kernel():
+    rng = np.random.default_rng(3)
+    labelled, population = rng.integers(1, 30, 12).astype(float), rng.integers(1, 300, 12).astype(float)
+    for kernel in ("tilt", "placement"):
+        reference = CellReference.of(labelled, population, kernel=kernel)
+        for d in (-0.05, 0.0, 0.3):
+            window = 500 * ((1 - d) * reference.q + d * reference.p)
+            assert shift_of(reference, window).value == pytest.approx(d)
+
+
+def test_own_positives_give_the_share_where_positives_moved():
+    rng = np.random.default_rng(8)
+    places = np.linspace(-4, 6, 60)
+
+    def normal(mean):
+        density = np.exp(-((places - mean) ** 2) / 2)
+        return density / density.sum()
+
+    flagged, found = places >= 0.8, []
+    for _ in range(200):
+        labelled = rng.multinomial(500, normal(1.466))
+        everyone = labelled + rng.multinomial(1500, normal(1.466)) + rng.multinomial(8000, normal(0))
+        reference = CellReference.of(labelled + 0.0, everyone + 0.0, together=True)
+        own = rng.multinomial(200, normal(0.766))
+        window = own + rng.multinomial(400, normal(0.766)) + rng.multinomial(1400, normal(0))
+        parts = with_own_positives(reference, window + 0.0, own + 0.0, flagged, 0.2)
+        rate = rate_of("prior", parts, 0.2)
+        found.append([rate.value, rate.error, rate.low <= 0.3 <= rate.high])
+    values, errors, holds = np.array(found).T
+    assert values.mean() == pytest.approx(0.3, abs=0.012)
+    assert errors.mean() == pytest.approx(values.std(), rel=0.25)
+    assert holds.mean() > 0.9
+
+
+def test_windows_share_the_error_of_their_reference():
+    rng = np.random.default_rng(4)
+    shares_p, shares_q = counts(0.1, 0.2, 0.7), counts(0.6, 0.3, 0.1)
+    near, far = 400 * (0.8 * shares_q + 0.2 * shares_p), 400 * shares_q
+    pairs = []
+    for _ in range(1500):
+        labelled, population = rng.multinomial(200, shares_p) + 0.0, rng.multinomial(500, shares_q) + 0.0
+        drawn = CellReference.of(labelled, population, kernel="placement")
+        pairs.append([shift_of(drawn, near).value, shift_of(drawn, far).value])
+    expected = shared_variance(CellReference.of(200 * shares_p, 500 * shares_q, kernel="placement"), 0.2, 0.0)
+    assert np.cov(np.array(pairs).T)[0, 1] == pytest.approx(expected, rel=0.12)
+
+
+def test_running_total_over_every_start():
+    values = counts(0, 0, 0.1, 0.1, 0.1)[:, None]
+    found = [starts_after(values[:t], np.full(t, 0.001), 0.0001, 0.004) for t in range(1, 6)]
+    totals = [each.log_total for each in found]
+    assert totals == pytest.approx([-0.010557, -0.022913, 0.279166, 2.595085, 5.734241], abs=5e-7)
+    assert [total >= -math.log(0.03) for total in totals] == [False] * 4 + [True]
+    last = found[-1]
+    assert last.heaviest == 2
+    assert last.shares[2] == pytest.approx(0.948, abs=5e-4)
+    assert (last.levels[2, 0], math.sqrt(last.variances[2])) == (pytest.approx(0.1), pytest.approx(0.020412, abs=5e-7))
+    assert list(last.likely()) == [2]
+
+
+def test_an_endless_reference_has_no_error():
+    found = starts_after(counts(0.25)[:, None], counts(0.001), 0.0, 0.004)
+    assert found.variances[0] == pytest.approx(0.001)
+
+
+def test_a_log_total_of_thousands_does_not_overflow():
+    found = starts_after(np.full((20, 1), 5.0), np.full(20, 0.001), 0.0001, 0.004)
+    assert 1000 < found.log_total < math.inf
+
+
+def test_running_total_of_recall():
+    hits, sizes = counts(2, 1, 2), counts(10, 10, 10)
+    found = [recall_starts(hits[:t], sizes[:t], (58, 100)) for t in range(1, 4)]
+    assert [each.log_total for each in found] == pytest.approx([0.057733, 1.442876, 2.889109], abs=5e-7)
+    assert found[-1].heaviest == 0
+    assert found[-1].shares[0] == pytest.approx(0.929, abs=5e-4)
+
+
+def test_running_total_is_a_likelihood_ratio_with_mean_one():
+    rng = np.random.default_rng(5)
+    lives, windows, v, reference = 4000, 4, 1.0, 0.3
+    values = rng.normal(size=(lives, windows)) + math.sqrt(reference) * rng.normal(size=(lives, 1))
+    totals = [math.exp(starts_after(each[:, None], np.full(windows, v), reference, 1.0).log_total) for each in values]
+    assert np.mean(totals) == pytest.approx(1, abs=4 * np.std(totals) / math.sqrt(len(totals)))
+
+
+def test_noise_of_ten_reference_windows():
+    x = counts(0.01, -0.02, 0.03, 0, -0.01, 0.02, -0.03, 0.01, 0, -0.01)[:, None]
+    found = scatter_factor(x, np.full(10, 0.0001))
+    assert found.factor == pytest.approx(5.085758, abs=5e-7)
+    assert start_weights(50).sum() == pytest.approx(0.5)
+    assert scatter_factor(x[:9], np.full(9, 0.0001)).factor == 2
+    assert scatter_factor(x, np.full(10, 0.0001), "slow").factor > found.factor
+
+
+@pytest.mark.parametrize("scenario", list(Scenario))
+def test_cells_keep_every_row_and_never_split_ties(scenario):
+    rng = np.random.default_rng(6)
+    scores = np.round(rng.normal(size=5000), 3)
+    tally = Tally.from_arrays((rng.random(5000) < 0.1).astype(int), scores)
+    edges = edges_of(tally, scenario, 0.7345)
+    assert edges.size <= MOST_CELLS
+    assert 0.7345 in edges
+    found = reduce_to_cells(tally, edges, scenario)
+    population = tally.totals.unlabelled if scenario is Scenario.CASE_CONTROL else tally.totals.rows
+    assert (found.rows, found.n_labelled) == (population, tally.totals.labelled)
+    kept = scores if scenario is Scenario.SINGLE_SET else None
+    if kept is not None:
+        slow = np.bincount(np.maximum(np.searchsorted(edges, kept, side="right") - 1, 0), minlength=edges.size)
+        assert np.array_equal(found.population, slow)
+
+
+def test_scores_beyond_the_reference_stand_in_the_outermost_cells():
+    edges = counts(0.2, 0.5)
+    tally = Tally.from_arrays(np.array([0, 0, 1, 0]), np.array([0.1, 0.3, 0.5, 0.9]))
+    found = reduce_to_cells(tally, edges, Scenario.SINGLE_SET)
+    assert list(found.population) == [2, 2]
+    assert found.outside == 2
