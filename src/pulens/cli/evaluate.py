@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pulens.doors.bounds import Bounds
     from pulens.doors.evaluate import Evaluation
     from pulens.doors.sensitivity import Sensitivity
+    from pulens.doors.top import Top
 
 
 @click.command(name="evaluate")
@@ -181,7 +182,7 @@ def command(
         page_title(file, given),
         quiet=quiet,
         scores_are=scores_are,
-        more=_asked_beside(ranges, refused, limits) | ({"top": [each.to_dict() for each in tops]} if tops else {}),
+        more=_asked_beside(ranges, refused, limits, tops),
         typed=typed,
     )
     if shown:
@@ -206,7 +207,9 @@ def command(
             console.print(f"\n{limits}", highlight=False, markup=False)
 
 
-def _asked_beside(ranges: dict[str, Sensitivity], refused: str, limits: Bounds | None) -> dict[str, Any]:
+def _asked_beside(
+    ranges: dict[str, Sensitivity], refused: str, limits: Bounds | None, tops: list[Top]
+) -> dict[str, Any]:
     """What a JSON file holds beside the evaluation."""
     more: dict[str, Any] = {}
     if ranges:
@@ -215,6 +218,8 @@ def _asked_beside(ranges: dict[str, Sensitivity], refused: str, limits: Bounds |
         more["sensitivity"] = {"refused": refused}
     if limits is not None:
         more["bounds"] = limits.to_dict()
+    if tops:
+        more["top"] = [each.to_dict() for each in tops]
     return more
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from pulens.errors import InputError, shown
 from pulens.types import Floats
 
+WANTED = "capacity must be a whole number of rows, a share between 0 and 1 or a percentage such as '5%'"
 ONE_BY_ONE = 200_000  # volumes up to which chances are summed exactly
 LEVELS = 2001  # quantiles that stand for the flagged share beyond
 
@@ -36,26 +37,29 @@ class Capacity:
         of = rows if volume is None else check_volume(volume)
         if capacity is None:
             return None
-        wanted = "capacity must be a whole number of rows, a share between 0 and 1 or a percentage such as '5%'"
         text = str(capacity).strip()
-        try:
-            number = Decimal(text.removesuffix("%"))
-        except InvalidOperation:
-            raise InputError(f"{wanted}, got {shown(capacity)}.") from None
-        if isinstance(capacity, bool) or not number.is_finite() or number <= 0:
-            raise InputError(f"{wanted}, got {shown(capacity)}.")
-        is_share = text.endswith("%")
+        number, is_share = _number(capacity, text), text.endswith("%")
         if number == 1 and "." in text and not is_share:
-            raise InputError(f"{wanted}, got {text}: one row is 1, all rows are '100%'.")
+            raise InputError(f"{WANTED}, got {text}: one row is 1, all rows are '100%'.")
         share = number / 100 if is_share else number
         if not is_share and number >= 1:
             if number != number.to_integral_value():
-                raise InputError(f"{wanted}, got {shown(capacity)}.")
+                raise InputError(f"{WANTED}, got {shown(capacity)}.")
             share = number / Decimal(repr(of))
         if share > 1:
             there = f"the list has {rows:,.10g} rows" if volume is None else f"the volume is {of:,.10g} rows"
             raise InputError(f"capacity is {text}, and {there}: at most that many can be flagged.")
         return cls(float(share), float(share * Decimal(repr(of))), of)
+
+
+def _number(capacity: Any, text: str) -> Decimal:
+    try:
+        number = Decimal(text.removesuffix("%"))
+    except InvalidOperation:
+        raise InputError(f"{WANTED}, got {shown(capacity)}.") from None
+    if isinstance(capacity, bool) or not number.is_finite() or number <= 0:
+        raise InputError(f"{WANTED}, got {shown(capacity)}.")
+    return number
 
 
 def check_volume(volume: Any) -> float:

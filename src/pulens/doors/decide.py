@@ -141,24 +141,24 @@ class Decision:
                 for name, (threshold, saved) in self.without.items()
             },
             "collision": self.collision,
-            "costs": None if self.costs is None else self.costs.to_dict(),
+            "costs": _told(self.costs),
             "price_of_flag": None if self.costs is None else self.costs.price_of_flag,
             "worth_of_hit": None if self.costs is None else self.costs.worth_of_hit,
             "ratio": None if self.costs is None else self.costs.ratio,
             "floors": dict(self.floors),
             "capacity": None if self.capacity is None else self.capacity.rows,
             "volume": self.volume,
-            "cost_per_1000": None if self.cost is None else self.cost.to_dict(),
+            "cost_per_1000": _told(self.cost),
             "optimism": self.optimism,
             "saving": {name: found.to_dict() for name, found in self.saving.items()},
             "flagged": {
-                "share": None if self.flagged is None else self.flagged.to_dict(),
+                "share": _told(self.flagged),
                 "per_volume": self.flags_per_volume,
                 "chance_above_capacity": self.chance_above_capacity,
             },
-            RECALL: None if self.recall is None else self.recall.to_dict(),
-            PRECISION: None if self.precision is None else self.precision.to_dict(),
-            "hits": None if self.hits is None else self.hits.to_dict(),
+            RECALL: _told(self.recall),
+            PRECISION: _told(self.precision),
+            "hits": _told(self.hits),
             "priors": None if self.priors is None else list(self.priors),
             "regret": [each.to_dict() for each in self.regret],
             "useful_ratios": None if self.useful_ratios is None else list(self.useful_ratios),
@@ -586,6 +586,10 @@ def _precision(points: Actions) -> Any:
 
 def _ends(found: Estimate) -> str:
     return "" if found.interval is None else f" [{found.interval.low:.0%}, {found.interval.high:.0%}]"
+
+
+def _told(answer: Any) -> Any:
+    return None if answer is None else answer.to_dict()
 
 
 def _plain(value: float) -> float | None:

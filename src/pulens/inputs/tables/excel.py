@@ -87,15 +87,7 @@ def read_excel(path: str | Path) -> Table:
     openpyxl = openpyxl_for("reading Excel files")
     try:
         content = Path(path).read_bytes()
-        with zipfile.ZipFile(io.BytesIO(content)) as parts:
-            if sum(part.file_size for part in parts.infolist()) > MOST_UNPACKED:
-                raise InputError(
-                    f"{path}: holds more than {MOST_UNPACKED:,} bytes when unpacked; no such file needs it."
-                )
-            for part in parts.namelist():
-                if part.endswith((".xml", ".rels")) and b"<!DOCTYPE" in parts.read(part):
-                    raise InputError(f"{path}: not a readable Excel file: {part} declares a document type of its own.")
-            formulas = any(_FORMULA.search(parts.read(part)) for part in parts.namelist() if "worksheets/" in part)
+        formulas = _holds_formulas(path, content)
         with warnings.catch_warnings():  # about styles and the like, which nobody here looks at
             warnings.simplefilter("ignore")
             book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
@@ -112,6 +104,17 @@ def read_excel(path: str | Path) -> Table:
         said = cut(" ".join(str(error).split()), 200)
         raise InputError(f"{path}: not a readable Excel file: {said or type(error).__name__}.") from error
     return _table(path, rows)
+
+
+def _holds_formulas(path: str | Path, content: bytes) -> bool:
+    """Whether any sheet computes something; what would swell or declares a document type is refused on the way."""
+    with zipfile.ZipFile(io.BytesIO(content)) as parts:
+        if sum(part.file_size for part in parts.infolist()) > MOST_UNPACKED:
+            raise InputError(f"{path}: holds more than {MOST_UNPACKED:,} bytes when unpacked; no such file needs it.")
+        for part in parts.namelist():
+            if part.endswith((".xml", ".rels")) and b"<!DOCTYPE" in parts.read(part):
+                raise InputError(f"{path}: not a readable Excel file: {part} declares a document type of its own.")
+        return any(_FORMULA.search(parts.read(part)) for part in parts.namelist() if "worksheets/" in part)
 
 
 def _refuse_without_result(path: str | Path, book: Any, rows: list[list[Any]]) -> None:
