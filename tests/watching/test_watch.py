@@ -52,11 +52,17 @@ def test_a_doubled_share_is_found_with_its_day_and_size(found):
 
 
 def test_nothing_changed_says_so_and_how_closely(reference):
-    quiet = pulens.watch(reference, days(np.random.default_rng(3), [0.2] * 8), class_prior=0.2)
+    quiet = pulens.watch(reference, days(np.random.default_rng(6), [0.2] * 8), class_prior=0.2)
     assert (quiet.status, quiet.alarms) == ("fine", ())
     assert quiet.verdict.startswith("Nothing changed in 8 windows. The share of positives is between ")
     assert quiet.verdict.endswith(" times the reference's.")
     assert quiet.log_line == "2026-05-08 ok"
+
+
+def test_a_shift_beyond_one_look_but_not_beyond_a_life_is_not_called_nothing(reference):
+    risen = pulens.watch(reference, days(np.random.default_rng(3), [0.235] * 3), class_prior=0.2)
+    assert (risen.status, risen.alarms) == ("fine", ())
+    assert risen.verdict.startswith("No change is certain yet in 3 windows. ")
 
 
 def test_numbers_of_a_window_hold_the_truth(found):

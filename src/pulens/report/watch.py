@@ -107,7 +107,9 @@ def _fine_words(pulse: Pulse) -> str:
     shift = shift_of(monitor.reference, together)
     low, high = shift.value - settings.z * shift.error, shift.value + settings.z * shift.error
     count = len(judgement.windows)
-    head = f"Nothing changed in {count} window{'s' if count > 1 else ''}."
+    # the interval of one look may leave "no change" out while the alarm, which allows for a life of looks, is silent
+    quiet = "Nothing changed" if low <= 0 <= high else "No change is certain yet"
+    head = f"{quiet} in {count} window{'s' if count > 1 else ''}."
     if monitor.prior is None or monitor.prior.value <= 0:
         return f"{head} The shift d of all of them together is between {low:+.3f} and {high:+.3f}."
     parts = parts_of(monitor.reference, together, np.zeros(monitor.edges.size, bool), shift.value)
