@@ -145,7 +145,7 @@ def test_all_pairs_hold_at_once_in_worlds_with_shared_patients():
     recall = ndtr((moved + 0.6) / np.sqrt(1.64))
     one, other = np.triu_indices(5, 1)
     held = 0
-    for _ in range(60):
+    for _ in range(40):
         cluster = np.repeat(np.arange(40), rng.geometric(1 / 10, 40))
         group = rng.integers(0, 5, cluster.size)
         hit = moved[group] + 0.6 + 0.8 * rng.normal(size=40)[cluster] + rng.normal(size=cluster.size) > 0
@@ -154,4 +154,4 @@ def test_all_pairs_hold_at_once_in_worlds_with_shared_patients():
         low, high = difference_ends(rates, one, other, LargestOf.pairs(rates.errors, rates.root).quantile(0.95))
         gap = recall[one] - recall[other]
         held += bool(((low <= gap) & (gap <= high)).all())
-    assert held >= 54
+    assert held >= 36
