@@ -114,8 +114,8 @@ def test_few_patients_have_no_interval_and_ids_must_fit(visits):
     few = evaluate(visits.with_columns(patient=polars.col("patient") % 4))
     assert few.estimates["recall"].interval is None
     assert "too-few-clusters" in {notice.code for notice in few.notices}
+    labels, scores, cells = (visits[name].to_numpy() for name in ("label", "score", "clinic"))
     with pytest.raises(InputError, match="one id per row"):
-        labels, scores, cells = (visits[name].to_numpy() for name in ("label", "score", "clinic"))
         pulens.evaluate(labels, scores, labelled_within=cells, cluster=[1, 2], class_prior=PRIORS)
     with pytest.raises(AssumptionError, match="cluster="):
         pulens.estimate_prior_within(visits, labelled_within="clinic", cluster="patient")
