@@ -227,15 +227,21 @@ def _counted(rows: GroupedRows, metric: str, found: Evaluations | None, level: f
         elif known is not None and known.basis != RANDOM_LABELLING:
             estimate = known
         else:
-            interval = Interval(float(lows[place]), float(highs[place]), level, own.method)
+            interval = _interval(float(lows[place]), float(highs[place]), level, own.method)
             value = float(hits[place] / many[place])
-            ends = None if math.isnan(interval.low) else interval
-            estimate = Estimate(metric, value, ends, threshold=rows.threshold, rests_on=taken)
+            estimate = Estimate(metric, value, interval, threshold=rows.threshold, rests_on=taken)
         estimates.append(estimate)
         labelled = float(many[place]) if facts.of_labelled else math.inf
-        few = "" if clustered is None else clustered.too_few(place, of)
-        untested.append(few if few and not estimate.undefined_because else _why_untested(estimate, labelled))
+        untested.append(_why_untested(estimate, labelled, _few_clusters(clustered, place, of)))
     return _Every(tuple(estimates), tuple(untested), (hits, many), clustered=clustered)
+
+
+def _interval(low: float, high: float, level: float, method: str) -> Interval | None:
+    return None if math.isnan(low) else Interval(low, high, level, method)
+
+
+def _few_clusters(clustered: ClusteredRates | None, place: int, of: str) -> str:
+    return "" if clustered is None else clustered.too_few(place, of)
 
 
 def _clustered(rows: GroupedRows, facts: Metric, hits: Floats, many: Floats) -> ClusteredRates:
@@ -284,9 +290,9 @@ def _estimate_of(name: Any, metric: str, found: Evaluations) -> Estimate:
     return _known_estimate(name, metric, found) or estimate_in(among_many(found[name]), metric)
 
 
-def _why_untested(estimate: Estimate, labelled: float) -> str:
-    if estimate.undefined_because:
-        return estimate.undefined_because
+def _why_untested(estimate: Estimate, labelled: float, few_clusters: str = "") -> str:
+    if estimate.undefined_because or few_clusters:
+        return estimate.undefined_because or few_clusters
     if estimate.basis != RANDOM_LABELLING:
         return "its labels cannot be a random draw at its class prior"
     return _too_few(labelled) or ("" if estimate.interval is not None else "its evaluation has no interval")
