@@ -3,6 +3,7 @@
     python benchmarks/groups_cells.py known      coverage with the cells' class priors given
     python benchmarks/groups_cells.py estimated  coverage with class priors estimated per cell and pooled
     python benchmarks/groups_cells.py f1         error of F1: pooled, within cells, had labels been random
+    python benchmarks/groups_cells.py clusters   coverage where patients have rows in several cells, priors given
     python benchmarks/groups_cells.py bank       bank marketing, labels drawn at rates by job and month
 
 Worlds are drawn anew for every set: shares of cells, class priors (log odds), separations and labelling rates (log) are
@@ -283,8 +284,42 @@ def bank(sets: int, seed: int, names: tuple[str, ...], which: str) -> None:
             print(f"    {way} ({len(errors[way, 'f1'])}): {'  '.join(parts)}{refused}", flush=True)
 
 
+def clusters(sets: int, seed: int, names: tuple[str, ...], which: str) -> None:
+    """Patients with rows in every cell, whose scores share an effect of .8 standard deviations; one sample."""
+    print(
+        f"cells that share patients, class priors given, {sets} sets: held with clusters (rows taken for independent)"
+    )
+    for patients, each, cells in ((20, 30, 2), (40, 30, 2), (100, 30, 4), (100, 12, 10)):
+        rng = np.random.default_rng([seed, patients, cells])
+        world = World(*np.linspace((1, 0.1, 2.2, 0, 0.7), (1, 0.35, 1.2, 0, 0.15), cells).T)
+        spread = float(np.hypot(1, 0.8))
+        alike = World(world.shares / cells, world.priors, world.apart / spread, world.shift, world.rates)
+        truth = {"roc_auc": alike.truth("roc_auc")}
+        table = alike.table(THRESHOLD / spread)
+        truth |= {name: float(METRICS[name].compute(table)[0]) for name in ("recall", "precision", "f1")}
+        held = defaultdict(list)
+        for _ in range(sets):
+            patient = np.repeat(np.arange(patients), rng.geometric(1 / each, patients))
+            cell = rng.integers(0, cells, patient.size)
+            positive = rng.random(patient.size) < world.priors[cell]
+            labels = positive & (rng.random(patient.size) < world.rates[cell])
+            scores = rng.normal(0.8 * rng.normal(size=patients)[patient] + positive * world.apart[cell])
+            asked: Any = {
+                "labelled_within": cell,
+                "class_prior": dict(enumerate(world.priors.tolist())),
+                "threshold": THRESHOLD,
+                "redraws": 300,
+            }
+            for way, more in (("clusters", {"cluster": patient}), ("rows", {})):
+                found = pulens.evaluate(labels * 1, scores, **asked, **more)
+                for name, value in truth.items():
+                    held[name, way].append(value in found.estimates[name].interval)
+        shown = [f"{name} {np.mean(held[name, 'clusters']):.3f} ({np.mean(held[name, 'rows']):.3f})" for name in truth]
+        print(f"  {patients} patients of {each} rows, {cells} cells: {'  '.join(shown)}", flush=True)
+
+
 if __name__ == "__main__":
-    parts = {"known": known, "estimated": estimated, "f1": f1, "bank": bank}
+    parts = {"known": known, "estimated": estimated, "f1": f1, "clusters": clusters, "bank": bank}
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", choices=parts)
     parser.add_argument("--sets", type=int, default=200)

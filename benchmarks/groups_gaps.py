@@ -2,6 +2,7 @@
 
 Usage: python benchmarks/groups_gaps.py [--sets 600] [--bank FILE] [--labellings 500] [--only NAME]
 
+``--only clusters`` is the small study of groups whose rows share clusters.
 ``--bank`` is UCI's bank marketing as Parquet (columns job, month, y, ...). fairlearn is compared where it can be
 imported, and its absence is said.
 """
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from pulens.doors.clustered_rates import ClusteredRates
 from pulens.doors.gap_rates import CountedRates, difference_ends, quantile_of_equality, rest_ends
 from pulens.intervals.kernels.quantiles import normal_quantile
 from pulens.intervals.kernels.simultaneous import LargestOf, independent_quantile
@@ -25,10 +27,12 @@ def main() -> None:
     parser.add_argument("--sets", type=int, default=600, help="simulated sets of each world")
     parser.add_argument("--bank", help="bank marketing as Parquet")
     parser.add_argument("--labellings", type=int, default=500)
-    parser.add_argument("--only", choices=["pairs", "bank", "priors", "fairlearn"])
+    parser.add_argument("--only", choices=["pairs", "clusters", "bank", "priors", "fairlearn"])
     asked = parser.parse_args()
     if asked.only in (None, "pairs"):
         pairs(asked.sets)
+    if asked.only in (None, "clusters"):
+        clusters(asked.sets)
     if asked.only in (None, "priors"):
         priors(min(asked.sets, 300))
     if asked.only in (None, "bank") and asked.bank:
@@ -80,6 +84,71 @@ def pairs(sets: int) -> None:
             )
         shares = zip(np.mean(held, axis=0), (7, 7, 8, 7, 7, 7), strict=True)
         print(f"{name:<48}" + "".join(f"{share:>{width}.3f}" for share, width in shares))
+
+
+def clusters(sets: int) -> None:
+    """Five groups whose rows share clusters: one effect on all rows of a cluster, in whatever group they are."""
+    rng = np.random.default_rng(SEED + 4)
+    shifts = np.array([-0.6, -0.2, 0.0, 0.3, 0.8])
+    one, other = np.triu_indices(5, 1)
+    print(
+        f"\nfive groups whose labelled rows share clusters, effect of a cluster .8 standard deviations, {sets} sets: "
+        "all at once\n"
+        f"{'world':<60}{'pairs':>7}{'own':>7}{'rest':>7}{'alone':>7}{'p':>7}{'linked':>8}"
+    )
+    for many, each, sizes, equal, shared in (
+        (20, 8.0, "equal", False, True),
+        (40, 8.0, "equal", False, True),
+        (40, 8.0, "unequal", False, True),
+        (100, 4.0, "unequal", False, True),
+        (40, 8.0, "unequal", True, True),
+        (250, 3.0, "unequal", True, True),
+        (100, 8.0, "equal", True, False),
+    ):
+        shares = np.full(5, 0.2) if sizes == "equal" else np.array([0.4, 0.25, 0.15, 0.12, 0.08])
+        moved = np.zeros(5) if equal else shifts
+        # a row is found where its own noise and its cluster's effect stay below the shift: known in closed form
+        recall = _normal((moved + 0.6) / np.sqrt(1 + 0.8**2))
+        held, linked = [], []
+        for _ in range(sets):
+            hits, rows = _clustered_rows(rng, many, each, shares, moved, shared=shared)
+            if (np.count_nonzero(rows, axis=0) < 5).any():
+                continue
+            totals = hits.sum(axis=0), rows.sum(axis=0)
+            rates, plain = ClusteredRates.counted(*totals, hits, rows), CountedRates(*totals)
+            largest = LargestOf.pairs(rates.errors, rates.root)
+            gap, weights = recall[one] - recall[other], rows.sum(axis=0) / rows.sum()
+            _, below, above = rest_ends(rates, weights, 0.95)
+            rest = recall - (weights @ recall - weights * recall) / (1 - weights)
+            alone = LargestOf.pairs(plain.errors).quantile(0.95)
+            held.append(
+                (
+                    _holds(*difference_ends(rates, one, other, largest.quantile(0.95)), gap),
+                    _holds(*rates.ends(independent_quantile(5, 0.95)), recall),
+                    _holds(below, above, rest),
+                    _holds(*difference_ends(plain, one, other, alone), gap),
+                    largest.beyond(quantile_of_equality(rates, one, other)) < 0.05,
+                )
+            )
+            linked.append(rates.correlations[one, other].mean())
+        words = f"{sizes}{', same recall' if equal else ''}{'' if shared else ', each in one group'}"
+        name = f"{many} clusters of {each:g} rows, {words} ({len(held)})"
+        found = "".join(f"{share:>7.3f}" for share in np.mean(held, axis=0))
+        print(f"{name:<60}{found}{np.mean(linked):>8.2f}")
+
+
+def _clustered_rows(
+    rng: np.random.Generator, many: int, each: float, shares: np.ndarray, shifts: np.ndarray, *, shared: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Hits and labelled rows by cluster and group; a cluster has one row and a geometric number more."""
+    sizes = rng.geometric(1 / each, many)
+    cluster = np.repeat(np.arange(many), sizes)
+    group = rng.choice(5, cluster.size, p=shares) if shared else rng.choice(5, many, p=shares)[cluster]
+    effect = 0.8 * rng.normal(size=many)
+    found = shifts[group] + 0.6 + effect[cluster] + rng.normal(size=cluster.size) > 0
+    place = cluster * 5 + group
+    hits, rows = (np.bincount(place, weights, 5 * many).reshape(many, 5) for weights in (found, None))
+    return hits, rows.astype(float)
 
 
 def _holds(low: np.ndarray, high: np.ndarray, truth: np.ndarray) -> bool:

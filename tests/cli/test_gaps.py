@@ -120,3 +120,22 @@ def test_standard_input_is_read_once():
 
     with pytest.raises(PulensError, match="standard input can be read once, and --group-by was given 2 times"):
         show_gaps("-", ("a", "b"), "recall", {}, "rows", {})
+
+
+def test_clusters_reach_gaps_from_the_command_line(tmp_path, capsys):
+    rng = np.random.default_rng(5)
+    patient = np.repeat(np.arange(30), 12)
+    label = (rng.random(360) < 0.5).astype(int)
+    score = rng.normal(label + rng.normal(size=30)[patient])
+    table = {"score": score, "label": label, "sex": rng.choice(["f", "m"], 360), "patient": patient}
+    polars.DataFrame(table).write_csv(tmp_path / "visits.csv")
+    asked = ["evaluate", str(tmp_path / "visits.csv"), "--group-by", "sex", "--gaps", "recall", "--threshold", "0.5"]
+    files = ["--json", str(tmp_path / "g.json"), "--html", str(tmp_path / "g.html")]
+    main([*asked, "--cluster", "patient", *files])
+    assert "each of 30 clusters" in " ".join(capsys.readouterr().out.split())
+    found = json.loads((tmp_path / "g.json").read_text())["gaps"]
+    assert found["buckets"] == 30
+    assert "jackknife" in found["groups"][0]["recall"]["method"]
+    page = (tmp_path / "g.html").read_text()
+    assert "Rows of different clusters are independent." in page
+    assert "Groups have different rows, and rows are independent." not in page

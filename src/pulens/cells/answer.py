@@ -174,7 +174,7 @@ def cell_table(
         tuple(rows),
         evidence.priors.method,
         split_range(evidence, threshold),
-        rates_test(evidence),
+        None if cells.buckets else rates_test(evidence),  # the test takes rows for independent
         changes,
         not evidence.is_single,
     )
@@ -207,6 +207,8 @@ def _recall_interval(
     if doubts is None or not evidence.cells.totals[place, 0] or evidence.label_noise:
         return None
     tail, confidence = doubts.resampling.tail, doubts.resampling.confidence
+    if doubts.jackknife is not None:
+        return doubts.jackknife.recall_interval(place, threshold, tail, confidence)
     low, high = np.quantile(doubts.rates.drawn(threshold).rates[:, place, 0], [tail, 1 - tail])
     return Interval(float(low), float(high), confidence, "Beta with a borrowed row")
 
@@ -225,6 +227,15 @@ def cell_notices(evidence: CellEvidence) -> list[Notice]:
                 "cells-without-labels",
                 f"{len(names)} of {len(evidence.cells)} cells ({listed(names, limit=5)}) have no labelled row: their "
                 f"recall is unknown and taken to be that of the others. They hold {share:.1%} of the positives.",
+            )
+        )
+    if evidence.cells.buckets and evidence.priors.is_estimated:
+        found.append(
+            Notice(
+                Severity.WARNING,
+                "cell-priors-of-clusters",
+                "The cells' class priors are estimated as though rows were independent, and rows of one cluster are "
+                "not: intervals of numbers that rest on them may be too narrow. Give class priors for the cells.",
             )
         )
     unused = (totals[:, 1] == 0) & (totals[:, 0] > 0)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally, Totals
 from pulens.errors import InputError, listed
 from pulens.inputs.columns import CROSSED, NULL
@@ -41,11 +42,14 @@ class LabellingCells:
     columns: tuple[str, ...]
     names: tuple[str, ...]
     tallies: tuple[Tally, ...]
+    buckets: tuple[BucketTally, ...] = ()  # the rows of each cell by bucket of clusters, where some belong together
 
     @classmethod
-    def of(cls, columns: str | tuple[str, ...], counted: Mapping[Any, Tally]) -> LabellingCells:
+    def of(cls, columns: str | tuple[str, ...], counted: Mapping[Any, Tally | BucketTally]) -> LabellingCells:
         named = (columns,) if isinstance(columns, str) else tuple(columns)
-        return cls(named, tuple(cell_title(name) for name in counted), tuple(counted.values()))
+        buckets = tuple(one for one in counted.values() if isinstance(one, BucketTally))
+        tallies = tuple(one.tally if isinstance(one, BucketTally) else one for one in counted.values())
+        return cls(named, tuple(cell_title(name) for name in counted), tallies, buckets)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -76,6 +80,31 @@ class LabellingCells:
             unlabelled,
             negative if self.totals[:, 2].any() else None,
             np.concatenate([tally.highest for tally, _ in parts]) if is_binned else None,
+        )
+
+    @cached_property
+    def whole_buckets(self) -> BucketTally | None:
+        """The rows of all cells by bucket of clusters; ``None`` where they were not counted so."""
+        if not self.buckets:
+            return None
+        starts = np.cumsum([0, *(len(counted) for counted in self.buckets)])
+        most = sum(counted.counted_clusters[1] for counted in self.buckets)
+        return BucketTally.from_increments(
+            self.whole,
+            [name for counted in self.buckets for name in counted.names],
+            np.concatenate(
+                [one.bucket.astype(np.int64) + start for one, start in zip(self.buckets, starts, strict=False)]
+            ),
+            (
+                np.concatenate([counted.lowest[counted.block] for counted in self.buckets]),
+                np.concatenate([counted.highest[counted.block] for counted in self.buckets]),
+            ),
+            [
+                np.concatenate([getattr(counted, kind) for counted in self.buckets])
+                for kind in ("labelled", "unlabelled", "negative")
+            ],
+            clusters=(max(counted.counted_clusters[0] for counted in self.buckets), most),
+            rows=sum(counted.rows for counted in self.buckets),
         )
 
     def above(self, thresholds: Any) -> NDArray[np.float64]:

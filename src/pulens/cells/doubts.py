@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pulens.cells.area import CellArea
+from pulens.cells.clustered import CellJackknife, ClusterRedraws
 from pulens.cells.evidence import CellEvidence
 from pulens.cells.priors import PriorSetting
 from pulens.cells.rates import CellRates
@@ -52,7 +53,13 @@ class CellDoubts:
 
     @cached_property
     def redraws(self) -> CellRedraws:
-        return CellRedraws(self.evidence, self.resampling)
+        of = ClusterRedraws if self.evidence.cells.buckets else CellRedraws
+        return of(self.evidence, self.resampling)
+
+    @cached_property
+    def jackknife(self) -> CellJackknife | None:
+        """Where rows belong together, what leaves out one bucket at a time."""
+        return CellJackknife(self.evidence, self.redraws) if self.evidence.cells.buckets else None
 
     def of(
         self,
@@ -165,6 +172,10 @@ class _AskedWithin:
 
     @property
     def method(self) -> str:
+        jackknife = self.doubts.jackknife
+        if jackknife is not None:
+            chosen = f"redraws of buckets with the threshold chosen anew, and {jackknife.method}"
+            return chosen if self.is_chosen else jackknife.method
         if self.is_area:
             return "influence of rows within cells, Student, skewness-corrected"
         if self.metric.reads == "ranking":
@@ -201,7 +212,18 @@ class _AskedWithin:
             self.metric.compute, table, self.metric.lowest, self.metric.highest, **self.parameters
         )
 
+    @property
+    def draws_read(self) -> int | None:
+        """How many draws of class priors are looked at; ``None`` for all."""
+        return None if self.metric.reads == "threshold" or self.is_area else DRAWS_ONE_BY_ONE
+
     def ends(self, setting: PriorSetting, tail: float, *, with_priors: bool) -> Ends:
+        jackknife = self.doubts.jackknife
+        if jackknife is not None:
+            given = jackknife.ends(self, setting, tail, with_priors=with_priors)
+            if not self.is_chosen or math.isnan(given[0]):
+                return given
+            return self._chosen_anew(setting, tail, given, with_priors=with_priors)
         if self.is_area:
             return self.doubts.area.ends(setting, tail, with_priors=with_priors)
         if self._own is AveragePrecisionReadTwice:
@@ -219,7 +241,9 @@ class _AskedWithin:
         return min(low for low, _ in both), max(high for _, high in both)
 
     def _tail(self, tail: float) -> float:
-        return expanded_tail(tail, float(self.doubts.evidence.cells.totals[:, 0].sum()))
+        jackknife = self.doubts.jackknife
+        rows = float(self.doubts.evidence.cells.totals[:, 0].sum())
+        return expanded_tail(tail, rows if jackknife is None else jackknife.buckets.fewest)
 
     def _chosen_anew(self, setting: PriorSetting, tail: float, given: Ends, *, with_priors: bool) -> Ends:
         """What a redraw shows at the threshold it chose, less what the rows show there: the optimism of choosing."""

@@ -10,7 +10,7 @@ intervals do not come from that tally (:mod:`pulens.cells.doubts`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -162,4 +162,5 @@ class CellEvidence:
     @cached_property
     def evidence(self) -> Evidence:
         """All rows as they were counted, with the class prior of all cells."""
-        return Evidence(self.cells.whole, self.class_prior, self.label_noise, self.scenario, self.priors.held)
+        found = Evidence(self.cells.whole, self.class_prior, self.label_noise, self.scenario, self.priors.held)
+        return replace(found, buckets=self.cells.whole_buckets)

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from pulens.cells.counts import LabellingCells, cell_title, check_cells
+from pulens.counts.buckets import BucketTally
 from pulens.counts.sample import PUSample
 from pulens.counts.tally import Tally, Totals
 from pulens.errors import InputError, listed, shown
 from pulens.inputs import Reading, read_sample, read_tallies
-from pulens.inputs.tallies import check_totals
+from pulens.inputs.clusters import cluster_codes
+from pulens.inputs.tallies import buckets_of_part, check_totals, read_bucket_tallies
 
 
 def read_cells(source: Any, scores: Any, within: Any, reading: Reading, **options: Any) -> LabellingCells:
@@ -28,7 +30,8 @@ def read_cells(source: Any, scores: Any, within: Any, reading: Reading, **option
     else:
         columns = _columns(within, reading)
         group_by: Any = columns[0] if len(columns) == 1 else columns
-        cells = LabellingCells.of(columns, read_tallies(source, group_by=group_by, **options, **reading.arguments))
+        read = read_tallies if reading.cluster is None else read_bucket_tallies
+        cells = LabellingCells.of(columns, read(source, group_by=group_by, **options, **reading.arguments))
     check_totals(Totals(*(float(total) for total in cells.totals.sum(axis=0))))
     check_cells(cells)
     return cells
@@ -70,11 +73,17 @@ def _beside_arrays(labels: Any, scores: Any, within: Any, reading: Reading) -> L
             f"labelled_within holds {values.size:,} cells for {sample.scores.size:,} rows: one is needed for each."
         )
     rows = rows_of_segments(CodedSegments.of(values))
-    found = {}
+    texts, codes = ([], None) if reading.cluster is None else cluster_codes(reading.cluster, "cluster")
+    if codes is not None and codes.size != values.size:
+        raise InputError(f"cluster must hold one id per row, got {codes.size:,} ids for {values.size:,} rows.")
+    found: dict[Any, Tally | BucketTally] = {}
     for cell in in_order(rows):
         mine = rows[cell]
         weights = None if sample.weights is None else sample.weights[mine]
-        found[cell_title(cell)] = Tally.from_sample(PUSample(sample.labels[mine], sample.scores[mine], weights))
+        part = PUSample(sample.labels[mine], sample.scores[mine], weights)
+        found[cell_title(cell)] = (
+            Tally.from_sample(part) if codes is None else buckets_of_part(part, texts, codes[mine])
+        )
     return LabellingCells.of("cell", found)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.confidence import check_confidence
+from pulens.doors.clustered_rates import ClusteredRates
 from pulens.doors.common_prior import CommonPrior
 from pulens.doors.gap_rates import (
     CountedRates,
@@ -137,8 +138,11 @@ def gaps_of_rows(
         None,
         asked,
         _notes(rows, facts, asked),
+        rows.many_buckets,
     )
-    return replace(answer, audit=_audit_size(answer, found)) if by_count and facts.of_labelled else answer
+    if not by_count or not facts.of_labelled:
+        return answer
+    return replace(answer, audit=_audit_size(answer, found, _cost_of_clusters(answer.lead, rates, names)))
 
 
 def _rests_on_priors(rows: GroupedRows, facts: Metric) -> bool:
@@ -182,8 +186,11 @@ class _Every:
     is_range: NDArray[np.bool_] | None = None
     quantile: float = 1.96
     correlations: Floats | None = None
+    clustered: ClusteredRates | None = None
 
     def rates(self, kept: NDArray[np.bool_]) -> GroupRates:
+        if self.clustered is not None:
+            return self.clustered.of(kept)
         if self.parts is not None:
             return CountedRates(self.parts[0][kept], self.parts[1][kept])
         assert self.is_range is not None
@@ -208,7 +215,9 @@ def _counted(rows: GroupedRows, metric: str, found: Evaluations | None, level: f
     facts, (totals, above) = find(metric), rows.counts()
     of = "labelled row" if facts.of_labelled else "row"
     many, hits = (counts[:, 0] if facts.of_labelled else rows.population(counts) for counts in (totals, above))
-    lows, highs = CountedRates(hits, np.maximum(many, 1e-12)).ends(normal_quantile(level))
+    clustered = _clustered(rows, facts, hits, many) if rows.buckets else None
+    own = clustered or CountedRates(hits, np.maximum(many, 1e-12))
+    lows, highs = own.ends(normal_quantile(level))
     taken = () if facts.counted or _all_known(rows) else (RANDOM_LABELLING,)
     estimates, untested = [], []
     for place, name in enumerate(rows.tallies):
@@ -218,13 +227,31 @@ def _counted(rows: GroupedRows, metric: str, found: Evaluations | None, level: f
         elif known is not None and known.basis != RANDOM_LABELLING:
             estimate = known
         else:
-            interval = Interval(float(lows[place]), float(highs[place]), level, "Jeffreys")
+            interval = _interval(float(lows[place]), float(highs[place]), level, own.method)
             value = float(hits[place] / many[place])
             estimate = Estimate(metric, value, interval, threshold=rows.threshold, rests_on=taken)
         estimates.append(estimate)
         labelled = float(many[place]) if facts.of_labelled else math.inf
-        untested.append(_why_untested(estimate, labelled))
-    return _Every(tuple(estimates), tuple(untested), (hits, many))
+        untested.append(_why_untested(estimate, labelled, _few_clusters(clustered, place, of)))
+    return _Every(tuple(estimates), tuple(untested), (hits, many), clustered=clustered)
+
+
+def _interval(low: float, high: float, level: float, method: str) -> Interval | None:
+    return None if math.isnan(low) else Interval(low, high, level, method)
+
+
+def _few_clusters(clustered: ClusteredRates | None, place: int, of: str) -> str:
+    return "" if clustered is None else clustered.too_few(place, of)
+
+
+def _clustered(rows: GroupedRows, facts: Metric, hits: Floats, many: Floats) -> ClusteredRates:
+    """The same shares, of rows some of which belong together."""
+    totals, above = rows.bucket_counts()
+    held = totals.sum(axis=(1, 2)) > 0
+    own, mine = (
+        counts[held][..., 0] if facts.of_labelled else rows.population(counts[held]) for counts in (totals, above)
+    )
+    return ClusteredRates.counted(hits, many, mine, own)
 
 
 def _known_estimate(name: Any, metric: str, found: Evaluations | None) -> Estimate | None:
@@ -263,9 +290,9 @@ def _estimate_of(name: Any, metric: str, found: Evaluations) -> Estimate:
     return _known_estimate(name, metric, found) or estimate_in(among_many(found[name]), metric)
 
 
-def _why_untested(estimate: Estimate, labelled: float) -> str:
-    if estimate.undefined_because:
-        return estimate.undefined_because
+def _why_untested(estimate: Estimate, labelled: float, few_clusters: str = "") -> str:
+    if estimate.undefined_because or few_clusters:
+        return estimate.undefined_because or few_clusters
     if estimate.basis != RANDOM_LABELLING:
         return "its labels cannot be a random draw at its class prior"
     return _too_few(labelled) or ("" if estimate.interval is not None else "its evaluation has no interval")
@@ -330,7 +357,7 @@ def _compare(
 ) -> _Compared:
     if len(names) < 2:
         return _Compared()
-    largest = LargestOf.pairs(rates.errors)
+    largest = LargestOf.pairs(rates.errors, rates.root)
     critical = largest.quantile(confidence)
     one, other = np.triu_indices(len(names), 1)
     swapped = rates.values[one] < rates.values[other]
@@ -378,7 +405,8 @@ def _together(rates: GroupRates, weights: Floats, metric: str, confidence: float
     if not weights.size or not weights.sum() > 0:
         return None
     shares = weights / weights.sum()
-    low, high = mover(shares, rates.values, *rates.ends(normal_quantile(confidence)))
+    linked = None if rates.root is None else rates.correlations
+    low, high = mover(shares, rates.values, *rates.ends(normal_quantile(confidence)), correlations=linked)
     interval = Interval(float(low), float(high), confidence, "MOVER")
     return Estimate(metric, float(shares @ rates.values), interval)
 
@@ -394,12 +422,20 @@ def _common_prior(rows: GroupedRows, names: Sequence[Any], kept: NDArray[np.bool
     return CommonPrior(tuple(names), above[kept, 0] / totals[kept, 0], flagged)
 
 
-def _audit_size(gaps: Gaps, found: Evaluations | None) -> AuditSize | None:
+def _cost_of_clusters(lead: Gap | None, rates: GroupRates, names: Sequence[Any]) -> float:
+    """How many rows of the groups in the verdict say as much as one that is alone."""
+    if lead is None or not isinstance(rates, ClusteredRates):
+        return 1.0
+    places = {name: place for place, name in enumerate(names)}
+    return rates.design_effect(places[lead.first], places[lead.second])
+
+
+def _audit_size(gaps: Gaps, found: Evaluations | None, cost: float) -> AuditSize | None:
     lead = gaps.lead
     if lead is None or gaps.critical_value is None:
         return None
     points = max(round(abs(lead.value), 2), LEAST_POINTS)
-    needed = {group.name: _positives_for(group, points, gaps.critical_value) for group in gaps.tested}
+    needed = {group.name: _positives_for(group, points, gaps.critical_value, cost) for group in gaps.tested}
     labelled = {group.name: group.labelled for group in gaps.tested}
     missing = {name: max(math.ceil(many - labelled[name]), 0) for name, many in needed.items()}
     rows = {}
@@ -410,9 +446,9 @@ def _audit_size(gaps: Gaps, found: Evaluations | None) -> AuditSize | None:
     return AuditSize(points, max(needed[lead.first], needed[lead.second]), missing, rows)
 
 
-def _positives_for(group: GroupRate, points: float, quantile: float) -> int:
+def _positives_for(group: GroupRate, points: float, quantile: float, cost: float) -> int:
     smoothed = (group.estimate.value * group.labelled + 0.5) / (group.labelled + 1)
-    return math.ceil(2 * (quantile / points) ** 2 * smoothed * (1 - smoothed))
+    return math.ceil(2 * (quantile / points) ** 2 * smoothed * (1 - smoothed) * cost)
 
 
 def _notes(rows: GroupedRows, facts: Metric, columns: Sequence[str]) -> tuple[str, ...]:
@@ -429,6 +465,16 @@ def _notes(rows: GroupedRows, facts: Metric, columns: Sequence[str]) -> tuple[st
             "labels must be a random draw of the positives within each group; how often positives are labelled may "
             "differ between groups"
         )
+    if rows.buckets:
+        notes.append(_words_on_clusters(rows, linked=(facts.of_labelled or facts.counted) and rows.label_noise == 0))
     if rows.tallies.highest is not None:
         notes.append("scores were counted in bins: shares at a threshold within a bin are those of its edge")
     return tuple(notes)
+
+
+def _words_on_clusters(rows: GroupedRows, *, linked: bool) -> str:
+    are_hashed = any(counted.is_hashed for counted in rows.buckets.values())
+    buckets = f"{rows.many_buckets:,} {'buckets of clusters' if are_hashed else 'clusters'}"
+    if linked:
+        return f"rows of one cluster belong together: intervals come from leaving out each of {buckets}, in all groups"
+    return f"rows of one cluster belong together ({buckets}); what groups share by that is not counted as an advantage"

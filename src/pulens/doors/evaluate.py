@@ -547,7 +547,7 @@ def evaluate(
         reviews=reviews, reviewed_above=reviewed_above, reviewed_below_share=reviewed_below_share, id=id
     )
     if said.cluster is not None:
-        refuse_clusters_beside(labelled_within=labelled_within, reviews=None if asked.is_silent else asked)
+        refuse_clusters_beside(reviews=None if asked.is_silent else asked)
     if labelled_within is not None:
         from pulens.doors.within import evaluate_within
 
@@ -592,7 +592,7 @@ def _checked_rows(
 
 
 def refuse_clusters_beside(**said: Any) -> None:
-    """Rows that belong together have no intervals yet within cells, nor beside checked rows."""
+    """Rows that belong together have no intervals yet beside checked rows, nor comparisons within cells."""
     for name, given in said.items():
         if given is not None:
             raise AssumptionError(

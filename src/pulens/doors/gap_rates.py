@@ -14,7 +14,7 @@ from pulens.types import Floats
 
 
 class GroupRates(Protocol):
-    """One number per group; groups have different rows, so what chance does to these is independent."""
+    """One number per group; groups have different rows, so what chance does to these is independent, unless linked."""
 
     @property
     def values(self) -> Floats: ...
@@ -33,6 +33,10 @@ class GroupRates(Protocol):
     @property
     def correlations(self) -> Floats | None:
         """What links the groups, where something does; ``None`` where they are independent."""
+
+    @property
+    def root(self) -> Floats | None:
+        """A root of the correlations, where the reach of intervals that hold at once heeds them."""
 
     def ends(self, quantile: float) -> tuple[Floats, Floats]:
         """What chance puts around each value, out to a normal quantile."""
@@ -63,6 +67,10 @@ class CountedRates:
     def correlations(self) -> None:
         return None
 
+    @property
+    def root(self) -> None:
+        return None
+
     def ends(self, quantile: float) -> tuple[Floats, Floats]:
         return jeffreys_ends(self.hits, self.rows, tail_of(quantile))
 
@@ -88,6 +96,10 @@ class IntervalRates:
     @property
     def errors(self) -> Floats:
         return np.asarray((self.highs - self.lows) / (2 * self.quantile))
+
+    @property
+    def root(self) -> None:
+        return None
 
     def ends(self, quantile: float) -> tuple[Floats, Floats]:
         factor = quantile / self.quantile
@@ -160,8 +172,9 @@ def rest_ends(rates: GroupRates, weights: Floats, confidence: float) -> tuple[Fl
     """Each group less all others together, which count by their weights: values, low and high ends, all at once."""
     others = weights[None, :] * (1 - np.eye(weights.size))
     rows = np.eye(weights.size) - others / others.sum(axis=1, keepdims=True)
-    errors = rates.errors
-    largest = LargestOf.pairs(errors) if weights.size == 2 else LargestOf.contrasts(rows * errors)
+    errors, root = rates.errors, rates.root
+    spread = rows * errors if root is None else (rows * errors) @ root
+    largest = LargestOf.pairs(errors) if weights.size == 2 else LargestOf.contrasts(spread)
     lows, highs = rates.ends(largest.quantile(confidence))
     low, high = mover(rows, rates.values, lows, highs, correlations=rates.correlations)
     if rates.is_range.any():

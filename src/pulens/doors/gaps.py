@@ -126,6 +126,7 @@ class Gaps:
     audit: AuditSize | None
     columns: tuple[str, ...]
     notes: tuple[str, ...]
+    buckets: int | None = None  # of clusters, where some rows belong together
 
     @property
     def tested(self) -> tuple[GroupRate, ...]:
@@ -205,6 +206,7 @@ class Gaps:
             "order_needs_prior": self.order_needs_prior,
             "at_a_common_prior": self._common(),
             "audit": None if self.audit is None else self.audit.to_dict(),
+            "buckets": self.buckets,
             "verdict": self.verdict,
             "notes": list(self.notes),
         }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from pulens.counts.buckets import BucketTally
 from pulens.counts.exactness import in_precision
 from pulens.counts.tallies import Tallies
 from pulens.scenario import Scenario
@@ -25,6 +27,7 @@ class GroupedRows:
     scenario: Scenario
     label_noise: float
     is_chosen: bool = False  # the threshold, on these rows
+    buckets: Mapping[Any, BucketTally] = field(default_factory=dict)  # of each group, where rows belong together
 
     def counts(self) -> tuple[Floats, Floats]:
         """Rows of each kind in every group, and those at or above the threshold; of shape (groups, 3)."""
@@ -45,12 +48,31 @@ class GroupedRows:
                 found[some, kind] = running[last]
         return found
 
+    @property
+    def many_buckets(self) -> int | None:
+        """How many buckets of clusters all groups have together; ``None`` where rows were not counted by cluster."""
+        return len({name for counted in self.buckets.values() for name in counted.names}) if self.buckets else None
+
+    def bucket_counts(self) -> tuple[Floats, Floats]:
+        """The same in every bucket of clusters that some group has; of shape (buckets, groups, 3)."""
+        assert self.threshold is not None
+        places: dict[str, int] = {}
+        for counted in self.buckets.values():
+            for name in counted.names:
+                places.setdefault(name, len(places))
+        totals, above = np.zeros((2, len(places), len(self.tallies), 3))
+        for group, name in enumerate(self.tallies):
+            counted = self.buckets[name]
+            mine = [places[bucket] for bucket in counted.names]
+            totals[mine, group], above[mine, group] = counted.totals, counted.at(self.threshold)
+        return totals, above
+
     def population(self, counts: Floats) -> Floats:
-        """Of counts by kind, the rows that stand for the population: labelled rows collected apart do not."""
-        every: Floats = counts.sum(axis=1)
+        """Of counts by group and kind, the rows that stand for the population: labelled rows collected apart do not."""
+        every: Floats = counts.sum(axis=-1)
         if self.scenario is Scenario.SINGLE_SET:
             return every
-        return np.where(self.tallies.totals[:, 1] > 0, counts[:, 1], every)
+        return np.where(self.tallies.totals[:, 1] > 0, counts[..., 1], every)
 
 
 def title_of(group: Any) -> str:

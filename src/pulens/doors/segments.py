@@ -222,7 +222,9 @@ class Evaluations(Mapping[Any, Evaluation]):
         positives within each group, and may be rarer in some groups than in others. Groups have different labelled
         rows, so their recalls are independent, with standard errors :math:`s_g`; :math:`c` is the quantile of
         :math:`\max_{g<k} |s_g Z_g - s_k Z_k|/\sqrt{s_g^2 + s_k^2}` (Tukey and Kramer, without their approximation), and
-        each difference has the interval of Zou and Donner (2008) from Jeffreys ends at the tail :math:`\Phi(-c)`. Other
+        each difference has the interval of Zou and Donner (2008) from Jeffreys ends at the tail :math:`\Phi(-c)`. With
+        ``cluster=`` groups may share clusters: :math:`Z` has the correlation that leaving out one bucket of clusters
+        after the other shows, and ends are Student's (:mod:`pulens.doors.clustered_rates`). Other
         metrics have their group's own interval in place of Jeffreys ends. Groups with fewer than 5 labelled rows are
         shown, not tested.
 
@@ -357,17 +359,10 @@ def evaluate_by(
         reading = {name: value for name, value in options.items() if name in _READ_HERE}
         column: Any = read_constants(source, group_by=group_by, column=class_prior_column, **reading)
         question = replace(question, class_prior=column)
-    cluster = options.pop("cluster", None)
-    buckets: dict[Any, BucketTally] = {}
-    if cluster is None:
-        counted = read_tallies(source, group_by=group_by, bin_errors=_errors_of_bins(question), **options)
-    else:
-        told: Any = {"group_by": group_by, "cluster": cluster, "bin_errors": _errors_of_bins(question)}
-        buckets = read_bucket_tallies(source, **told, **options)
-        counted = {segment: one.tally for segment, one in buckets.items()}
+    counted, buckets = _count_groups(source, group_by, question, options)
     tallies = Tallies.of(counted)
     settled = settle(tallies, question, same_prior=same_prior)
-    together = threshold != "each" and covers(names) and not one_by_one and cluster is None
+    together = threshold != "each" and covers(names) and not one_by_one and not buckets
     known = _Known.of(tallies, settled, together=together)
     wanted = _Wanted(names, question.resampling, multiple, *_chosen_threshold(known, threshold), buckets)
     heard = _Told(progress, int(known.kept.sum()))
@@ -382,7 +377,7 @@ def evaluate_by(
     words = _threshold_words(wanted.common, was_chosen=threshold is None)
     world = settled.world
     rows = GroupedRows(
-        group_by, tallies, wanted.common, words, world.scenario, world.label_noise, is_chosen=threshold is None
+        group_by, tallies, wanted.common, words, world.scenario, world.label_noise, threshold is None, buckets
     )
     return Evaluations(group_by, Segments(found, answers, settled.kind), skipped, names, settled.words, words, rows)
 
@@ -392,9 +387,21 @@ def read_groups(source: Any, group_by: str, *, threshold: float, **options: Any)
     common, question = check_threshold(threshold), _question(options)
     for name in ("class_prior_column", "same_prior", "metrics", "worlds", "progress", "one_by_one"):
         options.pop(name, None)
-    tallies = Tallies.of(read_tallies(source, group_by=group_by, bin_errors=_errors_of_bins(question), **options))
-    words = _threshold_words(common, was_chosen=False)
-    return GroupedRows(group_by, tallies, common, words, Scenario(question.scenario), question.label_noise)
+    counted, buckets = _count_groups(source, group_by, question, options)
+    words, scenario = _threshold_words(common, was_chosen=False), Scenario(question.scenario)
+    return GroupedRows(group_by, Tallies.of(counted), common, words, scenario, question.label_noise, buckets=buckets)
+
+
+def _count_groups(
+    source: Any, group_by: str, question: Question, options: Mapping[str, Any]
+) -> tuple[Mapping[Any, Tally], dict[Any, BucketTally]]:
+    """The rows of every group, and by bucket of clusters where a column says which of them belong together."""
+    told: Any = {**options, "group_by": group_by, "bin_errors": _errors_of_bins(question)}
+    if told.get("cluster") is None:
+        told.pop("cluster", None)
+        return read_tallies(source, **told), {}
+    buckets = read_bucket_tallies(source, **told)
+    return {group: one.tally for group, one in buckets.items()}, buckets
 
 
 def _metric_columns(metric: str, estimates: Sequence[Estimate]) -> dict[str, list[Any]]:

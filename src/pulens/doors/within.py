@@ -9,6 +9,7 @@ from typing import Any
 from pulens.cells import CellEvidence, LabellingCells, PriorsWithin, priors_within, read_cells, settle_cells
 from pulens.counts.tally import Tally
 from pulens.doors.evaluate import Evaluation, best_threshold
+from pulens.errors import AssumptionError
 from pulens.evidence import Evidence, Question
 from pulens.inputs import Reading
 from pulens.keywords import hands_on
@@ -84,6 +85,11 @@ def estimate_prior_within(
     >>> bool(found.cells[0].value < 0.2 < found.cells[1].value)
     True
     """
+    if reading.get("cluster") is not None:
+        raise AssumptionError(
+            "cluster= says which rows belong together, and estimates of the cells' class priors do not allow for it "
+            "yet: leave it out."
+        )
     question = Question(class_prior=method, label_noise=label_noise, scenario=scenario, audit=audit, seed=seed)
     return priors_within(gather_cells(labels, scores, labelled_within, question, Reading(**reading)))
 
@@ -92,6 +98,8 @@ def without_cells(found: CellEvidence, question: Question) -> Evidence:
     """The same rows and class prior, were labels random among all of them."""
     by_cell = any(isinstance(getattr(question, name), Mapping) for name in ("class_prior", "unlabelled_prior", "audit"))
     if not by_cell:
-        return within_what_is_possible(question.settle(found.cells.whole))
+        counted = found.cells.whole_buckets
+        settled = question.settle(found.cells.whole) if counted is None else question.settle_buckets(counted)
+        return within_what_is_possible(settled)
     prior = replace(found.class_prior, notices=())
     return within_what_is_possible(replace(found.evidence, class_prior=prior))

@@ -280,7 +280,7 @@ def read_buckets(
 def read_bucket_tallies(
     source: Any,
     *,
-    group_by: str,
+    group_by: str | tuple[str, ...],
     cluster: str,
     table: Any = None,
     where: str | None = None,
@@ -310,23 +310,28 @@ def read_bucket_tallies(
     tallies = _split_frame(source, group_by, asked)  # refuses what is no table
     from pulens.inputs.engines.counts import rows_of_segments
 
-    frame = open_frame(source, group_by, asked.cluster)
-    rows = rows_of_segments(_segments_of(frame, group_by))
+    rows = rows_of_segments(segments_of(source, crossed(group_by)))
     sample = read_sample(source, **asked.rows, allow_one_kind=True)
-    texts, codes = cluster_codes(frame[asked.cluster], asked.cluster)
-    hashed = len(texts) > MOST_BUCKETS
+    texts, codes = cluster_codes(open_frame(source, asked.cluster)[asked.cluster], asked.cluster)
     found = {}
     for segment in tallies:
-        mine, place = np.unique(codes[rows[segment]], return_inverse=True)
         part = PUSample(
             sample.labels[rows[segment]],
             sample.scores[rows[segment]],
             None if sample.weights is None else sample.weights[rows[segment]],
         )
-        counted = BucketTally.from_sample(part, [texts[code] for code in mine], place)
-        # hashed where all rows together are, so that every engine finds the same
-        found[segment] = counted.hashed() if hashed else counted
+        found[segment] = buckets_of_part(part, texts, codes[rows[segment]])
     return found
+
+
+def buckets_of_part(part: PUSample, clusters: Sequence[str], codes: Any) -> BucketTally:
+    """Count some of the rows by bucket; ``clusters`` are those of all rows, ``codes`` the places of these rows'.
+
+    Clusters are hashed where all rows together have too many, so that parts have the same buckets.
+    """
+    mine, place = np.unique(codes, return_inverse=True)
+    counted = BucketTally.from_sample(part, [clusters[code] for code in mine], place)
+    return counted.hashed() if len(clusters) > MOST_BUCKETS else counted
 
 
 def _count_buckets(

@@ -27,6 +27,7 @@ from pulens.intervals.construction import Construction, Ends
 from pulens.intervals.kernels.jackknife import (
     FEW_BUCKETS,
     FEWEST_BUCKETS,
+    UNIT,
     LeftOut,
     jackknife_error,
     jeffreys_ends,
@@ -81,33 +82,8 @@ class Jackknife(Construction):
         return min(fixed[0], drawn[0]), max(fixed[1], drawn[1])
 
     def _around(self, value: float, error: float, tail: float) -> Ends:
-        reach = student_quantile(self.freedom, tail)
-        low, high = logit_ends(value, error, reach, self.within)
-        lowest, highest = self.within
-        if math.isnan(low):
-            return low, high
-        if not math.isfinite(highest - lowest):
-            return self._ratio_of_few(value, error, reach, (low, high))
-        share = min(max((value - lowest) / (highest - lowest), 0.0), 1.0)
-        rows = math.inf
-        if share in (0.0, 1.0):
-            rows = float(self.buckets)
-        elif self.buckets < FEW_BUCKETS:
-            spread = error / (highest - lowest)
-            seen = share * (1 - share) / spread**2 if spread > 0 else math.inf
-            rows = min(seen, self.rows) * (normal_quantile(1 - 2 * tail) / reach) ** 2
-        if math.isfinite(rows):
-            ends = jeffreys_ends(share, rows, tail)
-            low = min(low, lowest + (highest - lowest) * ends[0])
-            high = max(high, lowest + (highest - lowest) * ends[1])
-        return low, high
-
-    def _ratio_of_few(self, value: float, error: float, reach: float, ends: Ends) -> Ends:
-        """With few buckets, of a number from 0 to anything, also what the scale of logarithms says."""
-        if self.buckets >= FEW_BUCKETS or self.within[0] != 0 or value <= 0:
-            return ends
-        times = math.exp(min(reach * error / value, 700.0))
-        return min(ends[0], value / times), max(ends[1], value * times)
+        reach = student_quantile(self.freedom, tail), normal_quantile(1 - 2 * tail)
+        return ends_around(value, error, tail, reach, self.buckets, self.rows, self.within)
 
     def _drawn(self, tail: float) -> Ends:
         """Over the distribution of the share: a mixture on the scale of log odds, Student's width as a normal one."""
@@ -131,6 +107,55 @@ class Jackknife(Construction):
         errors = errors / width / (shares * (1 - shares))
         low, high = mixture_ends(np.interp(draws, nodes, logit(shares)), np.interp(draws, nodes, errors), tail)
         return lowest + width * float(expit(low)), lowest + width * float(expit(high))
+
+
+def ends_around(
+    value: float,
+    error: float,
+    tail: float,
+    reach: tuple[float, float],
+    buckets: int,
+    rows: float,
+    within: tuple[float, float] = UNIT,
+) -> Ends:
+    """Ends of a number with a standard error from buckets, of which so many hold so many labelled rows.
+
+    ``reach`` is how many standard errors away an end lies that is missed with the chance ``tail``: Student's and the
+    normal one.
+
+    >>> np.round(ends_around(0.6, 0.1623866, 0.025, (3.1824463, 1.959964), 20, 10), 6).tolist()
+    [0.148323, 0.928159]
+    """
+    student, normal = reach
+    low, high = logit_ends(value, error, student, within)
+    lowest, highest = within
+    if math.isnan(low):
+        return low, high
+    if not math.isfinite(highest - lowest):
+        return _ratio_of_few(value, error, student, buckets, within, (low, high))
+    share = min(max((value - lowest) / (highest - lowest), 0.0), 1.0)
+    seen = math.inf
+    if share in (0.0, 1.0):
+        seen = float(buckets)
+    elif buckets < FEW_BUCKETS:
+        spread = error / (highest - lowest)
+        shown = share * (1 - share) / spread**2 if spread > 0 else math.inf
+        seen = min(shown, rows) * (normal / student) ** 2
+    if math.isfinite(seen):
+        ends = jeffreys_ends(share, seen, tail)
+        low = min(low, lowest + (highest - lowest) * ends[0])
+        high = max(high, lowest + (highest - lowest) * ends[1])
+    return low, high
+
+
+def _ratio_of_few(
+    value: float, error: float, reach: float, buckets: int, within: tuple[float, float], ends: Ends
+) -> Ends:
+    """With few buckets, of a number from 0 to anything, also what the scale of logarithms says."""
+    if buckets >= FEW_BUCKETS or within[0] != 0 or value <= 0:
+        return ends
+    times = math.exp(min(reach * error / value, 700.0))
+    return min(ends[0], value / times), max(ends[1], value * times)
 
 
 @dataclass(frozen=True)

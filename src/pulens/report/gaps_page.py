@@ -36,6 +36,11 @@ _KNOWN = Assumption(
     "Several rows of one person, or a person in two groups.",
     "Intervals are too narrow.",
 )
+_CLUSTERS = Assumption(
+    "Rows of different clusters are independent.",
+    "A family whose members are patients of their own; the same visits in two files.",
+    "Intervals are too narrow.",
+)
 
 
 def gaps_page(found: Sequence[Gaps], *, title: str | None = None) -> str:
@@ -173,4 +178,4 @@ def _tick(value: float) -> str:
 def _assumptions(gaps: Gaps) -> tuple[Assumption, ...]:
     facts = METRICS[gaps.metric]
     random = () if facts.counted else (_RANDOM,)
-    return (*random, *((_PRIORS,) if gaps.needs_prior else ()), _KNOWN)
+    return (*random, *((_PRIORS,) if gaps.needs_prior else ()), _KNOWN if gaps.buckets is None else _CLUSTERS)

@@ -71,6 +71,22 @@ def jackknife_error(replicates: Floats) -> Any:
     return np.where(many > 1, np.sqrt((many - 1) / np.maximum(many, 1) * squares), np.nan)
 
 
+def jackknife_covariance(replicates: Floats) -> Floats:
+    r"""The covariances that several numbers without one bucket each stand for, a column for each number.
+
+    :math:`\frac{B-1}{B} \sum_b (x_b - \bar x)(y_b - \bar y)`; an undefined replicate counts as its column's mean.
+
+    >>> both = np.array([[4 / 7, 0.5], [5 / 9, 0.4], [6 / 8, 0.6], [3 / 6, 0.5]])
+    >>> jackknife_covariance(both).round(5).tolist()
+    [[0.02637, 0.01458], [0.01458, 0.015]]
+    """
+    known = ~np.isnan(replicates)
+    mean = np.where(known, replicates, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    away = np.where(known, replicates - mean, 0.0)
+    many = max(len(replicates), 1)
+    return np.asarray((many - 1) / many * (away.T @ away))
+
+
 def student_quantile(freedom: float, tail: float) -> float:
     """How many standard errors an end lies away, missed with the chance ``tail``.
 

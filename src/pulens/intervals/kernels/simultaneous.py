@@ -1,6 +1,7 @@
 r"""How far out an interval must reach so that many of them hold at once.
 
-Groups have independent estimates with standard errors :math:`s_g`, and each question is a difference, or any linear
+Groups have estimates with standard errors :math:`s_g`, independent unless a root of their correlations says how far
+they go together, and each question is a difference, or any linear
 combination, of some of them: standardised, :math:`a_j^T Z` with :math:`|a_j| = 1` and :math:`Z` independent normal
 numbers. All intervals hold at once with the confidence wanted where each reaches out to the quantile :math:`c` of
 :math:`\max_j |a_j^T Z|`. For all pairs of equally sure groups that is the studentised range over :math:`\sqrt 2` (Tukey
@@ -40,13 +41,18 @@ class LargestOf:
     groups: int
 
     @classmethod
-    def pairs(cls, errors: Floats) -> LargestOf:
-        """Of all differences of two independent numbers with these standard errors."""
+    def pairs(cls, errors: Floats, root: Floats | None = None) -> LargestOf:
+        """Of all differences of two numbers with these standard errors; ``root`` times its transpose correlates them.
+
+        >>> root = np.linalg.cholesky(np.full((3, 3), 0.6) + 0.4 * np.eye(3))  # what all share leaves no difference
+        >>> round(LargestOf.pairs(np.ones(3), root).quantile(0.95), 2)
+        2.34
+        """
         if errors.size < 2:
             return cls(np.zeros(1), 1)
         if errors.size == 2:  # one difference: a normal number
             return cls(np.ones(1), 1)
-        return cls(_reach_of_pairs(errors) * _correction(errors.size), errors.size)
+        return cls(_reach_of_pairs(errors, root) * _correction(errors.size), errors.size)
 
     @classmethod
     def contrasts(cls, rows: Floats) -> LargestOf:
@@ -104,13 +110,19 @@ def tail_of(quantile: float) -> float:
     return float(ndtr(-quantile))
 
 
-def _reach_of_pairs(errors: Floats) -> Floats:
+def _reach_of_pairs(errors: Floats, root: Floats | None = None) -> Floats:
     """In each direction the largest standardised difference."""
-    moved = _directions(errors.size) * errors
+    directions = _directions(errors.size)
+    linked = None if root is None else errors[:, None] * root
+    moved = directions * errors if linked is None else directions @ linked.T
     reach = np.zeros(moved.shape[0])
     for place in range(errors.size - 1):
         apart = np.abs(moved[:, place : place + 1] - moved[:, place + 1 :])
         scale = np.hypot(errors[place], errors[place + 1 :])
+        if linked is not None:
+            # numbers that go together in everything have no difference to be wrong about
+            differs = np.linalg.norm(linked[place] - linked[place + 1 :], axis=1)
+            scale = np.where(differs > 1e-9 * scale, differs, 0.0)
         np.maximum(reach, (apart / np.where(scale > 0, scale, np.inf)).max(axis=1), out=reach)
     return reach
 
