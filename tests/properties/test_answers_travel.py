@@ -7,6 +7,7 @@ import importlib
 import io
 import pickle
 import pkgutil
+from collections.abc import Mapping
 
 import joblib
 import numpy as np
@@ -17,7 +18,11 @@ from hypothesis import strategies as st
 
 import pulens
 from pulens import calibration
+from pulens.audits.judges import ReviewerErrors
+from pulens.calibration.reviewed import reviewed_reliability
+from pulens.doors.reviews import ReviewsAsked, row_reviews
 from pulens.frozen import FrozenMapping
+from pulens.inputs import Reading
 
 ROOMS_WITHOUT_ANSWERS = ("backbones", "benchmark", "cli", "demo", "learners", "report", "studies", "testing")
 
@@ -88,6 +93,73 @@ def answers_of(rows, prior):
     return found
 
 
+def answers_beyond(rows, folder):
+    """The same of audits, cells, groups, decisions and windows, with all that their parts hold."""
+    rows = rows.with_columns(sex=polars.Series(["f", "m", "m", "f"] * 100))
+    labels, scores = rows["label"].to_numpy(), rows["score"].to_numpy()
+    pulens.plan_audit(rows, threshold=0.5, budget=40).write(folder / "queue.csv")
+    queue = polars.read_csv(folder / "queue.csv", schema_overrides={"answer": polars.String})
+    queue = queue.with_columns(
+        answer=polars.Series(["yes", "no"] * 20), other=polars.Series(["yes", "no", "no", "no"] * 10)
+    )
+    queue.write_csv(folder / "queue.csv")
+    audit = pulens.read_audit(folder / "queue.csv", second="other", reviewer_errors=(0.01, 0.05))
+    checked = {"reviews": folder / "queue.csv", "threshold": 0.5}
+    whole = pulens.evaluate(rows, class_prior=(0.25, 0.35), threshold=0.5)
+    by_site = pulens.evaluate_by(rows, "site", class_prior=0.3, same_prior=True, threshold=0.5)
+    days = {str(day): rows.sample(200, seed=day) for day in range(30)}
+    risen = {str(30 + day): rows.filter(polars.col("score") > 0.6).sample(60, seed=day) for day in range(3)}
+    found = [
+        pulens.plan_audit(rows, threshold=0.5, budget=40),
+        audit,
+        audit.forecast,
+        audit.labelling,
+        ReviewerErrors.of((0.01, 0.05)),
+        pulens.audits.from_counts(rows=[50, 300], checked=[20, 20], found=[9, 1], flagged=1),
+        pulens.evaluate(
+            np.where((scores > 0.6) & (labels == 0), -1, labels), scores, reviewed_above=0.6, threshold=0.7
+        ),
+        pulens.compare(rows, score=["score", "other"], redraws=100, **checked),
+        reviewed_reliability(
+            row_reviews(rows, None, Reading(), ReviewsAsked(reviews=folder / "queue.csv"), scenario="single-set"),
+            scores,
+        ),
+        pulens.evaluate(rows, class_prior={"x": 0.3, "y": 0.35}, threshold=0.5, labelled_within="site").cells,
+        pulens.estimate_prior_within(rows, labelled_within="site"),
+        by_site.gaps("recall"),
+        pulens.gaps_by(rows, ["site", "sex"], "recall", threshold=0.5),
+        whole.decide(cost_miss=5, cost_alarm=1, volume=100, redraws=100),
+        whole.decision_curve(),
+        whole.top(20),
+        pulens.watch(days, risen, class_prior=0.3, threshold=0.5),
+    ]
+    for answer in found:
+        str(answer)
+        told(answer)
+    return list(parts_of(found))
+
+
+def parts_of(held, seen=None):
+    """One of every kind that says `to_dict` within answers."""
+    seen = set() if seen is None else seen
+    if id(held) in seen or isinstance(held, str | bytes | int | float | np.ndarray | None):
+        return
+    seen.add(id(held))
+    if hasattr(held, "to_dict"):
+        yield held
+    if isinstance(held, Mapping):
+        inside = list(held.values())
+    elif isinstance(held, list | tuple):
+        inside = list(held)
+    elif type(held).__module__.startswith("pulens."):
+        names = getattr(type(held), "__dataclass_fields__", ())
+        inside = [getattr(held, name) for name in names] + list(getattr(held, "__dict__", {}).values())
+    else:
+        return
+    for each in inside:
+        yield from parts_of(each, seen)
+
+
 def told(answer):
     return answer.to_dict() if hasattr(answer, "to_dict") else str(answer)
 
@@ -118,7 +190,21 @@ def test_an_answer_that_travelled_says_the_same(seed, prior):
             np.testing.assert_equal(told(there), told(answer), err_msg=f"{type(answer).__name__} by {way}")
 
 
-def test_no_kind_of_answer_is_forgotten_here():
+@pytest.fixture(scope="module")
+def beyond(tmp_path_factory):
+    return answers_beyond(rows_of(0), tmp_path_factory.mktemp("audit"))
+
+
+def test_answers_beyond_the_papers_travel_too(beyond):
+    first = {type(answer): answer for answer in reversed(beyond)}
+    for answer in first.values():
+        for way, send in WAYS.items():
+            there = send(answer)
+            assert type(there) is type(answer)
+            np.testing.assert_equal(told(there), told(answer), err_msg=f"{type(answer).__name__} by {way}")
+
+
+def test_no_kind_of_answer_is_forgotten_here(beyond):
     """Every class of the evaluation road that says `to_dict` is sent above."""
     known = set()
     for module in pkgutil.walk_packages(pulens.__path__, "pulens."):
@@ -127,7 +213,7 @@ def test_no_kind_of_answer_is_forgotten_here():
         for found in vars(importlib.import_module(module.name)).values():
             if isinstance(found, type) and found.__module__ == module.name and hasattr(found, "to_dict"):
                 known.add(found)
-    sent = {type(answer) for answer in answers_of(rows_of(0), 0.3)}
+    sent = {type(answer) for answer in [*answers_of(rows_of(0), 0.3), *beyond]}
     assert known - sent == set()
 
 
