@@ -12,7 +12,7 @@ import numpy as np
 from pulens.audits.allocation import allocate, guesses
 from pulens.audits.counts import AuditCounts, Counts
 from pulens.audits.estimates import design_limits
-from pulens.audits.formulas import FORMULAS
+from pulens.audits.formulas import FORMULAS, in_words
 from pulens.audits.if_random import drawn_metrics
 from pulens.audits.labelling_power import power_of_test
 from pulens.audits.labelling_test import expected_after
@@ -42,7 +42,7 @@ class RowsNeeded:
     def __str__(self) -> str:
         rows = f"{self.most:,}" if self.fewest == self.most else f"{self.fewest:,} to {self.most:,}"
         beyond = ", extrapolated" if self.extrapolated else ""
-        return f"{_shown(self.metric)} within an interval {self.width:.3g} wide: about {rows} rows{beyond}"
+        return f"{in_words(self.metric)} within an interval {self.width:.3g} wide: about {rows} rows{beyond}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +88,7 @@ class AuditForecast:
         parts = []
         for metric in ("f1", "recall", "precision"):
             low, high = self.width(metric, budget)
-            parts.append(f"{_shown(metric)} {_range(low, high)}")
+            parts.append(f"{in_words(metric)} {_range(low, high)}")
         text = f"With {budget:,} rows checked, {self.confidence:.0%} intervals are about this wide: {', '.join(parts)}"
         text += " whatever the labelling"
         place = self.budgets.index(budget)
@@ -259,10 +259,6 @@ def _check_metric(metric: str) -> None:
         raise AssumptionError(
             f"forecasts are made for {', '.join(METRICS)}, got {metric!r}.{nearest(str(metric), METRICS)}".rstrip()
         )
-
-
-def _shown(metric: str) -> str:
-    return "F1" if metric == "f1" else metric.replace("_", " ")
 
 
 def _range(low: float, high: float) -> str:

@@ -100,6 +100,15 @@ def _lift(hits: Any, missed: Any, flagged: float, rows: float) -> Floats:
     return divide(_recall(hits, missed, flagged, rows) * rows, flagged)
 
 
+def in_words(metric: str) -> str:
+    """A metric's name as a sentence says it.
+
+    >>> in_words("f1"), in_words("class_prior")
+    ('F1', 'class prior')
+    """
+    return "F1" if metric == "f1" else metric.replace("_", " ")
+
+
 NO_POSITIVE = "no positive was found"
 NOT_FLAGGED = "no row is flagged at this threshold"
 _ONE_CLASS = "one of the classes was not found"

@@ -16,6 +16,7 @@ import numpy as np
 
 from pulens.audits.counts import AuditCounts
 from pulens.audits.estimates import point_values
+from pulens.audits.formulas import in_words
 from pulens.audits.reviews import Reviews
 from pulens.confidence import check_confidence
 from pulens.errors import spoken
@@ -84,7 +85,7 @@ ALL = ("class prior", "precision", "recall", "f1")
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    return spoken([{"f1": "F1"}.get(name, name) for name in names])
+    return spoken([in_words(name) for name in names])
 
 
 def _if_it_ranks(reviews: Reviews, counts: AuditCounts, unseen: np.ndarray, confidence: float) -> dict[str, Interval]:

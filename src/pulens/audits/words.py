@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from pulens.audits.formulas import in_words
+
 if TYPE_CHECKING:
     from pulens.audits.forecast import AuditForecast
     from pulens.audits.plan import AuditPlan
@@ -56,7 +58,7 @@ def forecast_lines(forecast: AuditForecast, budget: int, metric: str = "f1") -> 
         if metric in forecast.if_random:
             half = forecast.if_random[metric][forecast.budgets.index(rows)] / 2
             sharper = f", to about {_about(half)} if labels are random"
-        name = "F1" if metric == "f1" else metric.replace("_", " ")
+        name = in_words(metric)
         lines.append(f"With {rows:,} rows: {name} known to about {shown} either way whatever the labelling{sharper}.")
     return lines
 

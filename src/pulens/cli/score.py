@@ -89,8 +89,9 @@ def _scored(learner: Any, values: Any, model: str, file: str) -> Any:
 
     from pulens.errors import InputError, PulensError
 
-    with warnings.catch_warnings():  # columns were matched by name before
-        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+    # an overflow in anybody's arithmetic is told below by the rows that have no number
+    with warnings.catch_warnings(), np.errstate(over="ignore", invalid="ignore"):
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")  # columns were matched before
         try:
             scores = learner.predict_proba(values)[:, 1]
         except PulensError:

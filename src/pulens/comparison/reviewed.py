@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pulens.audits import Reviews, design_estimates
 from pulens.audits.comparing import COMPARED, ReviewedDifference, compare_reviewed
+from pulens.audits.formulas import in_words
 from pulens.audits.prior import prior_of_counts
 from pulens.doors.reviews import ReviewsAsked, plan_score, row_reviews
 from pulens.errors import AssumptionError, InputError, PulensError
@@ -41,7 +42,7 @@ class ReviewedComparison:
     def verdict(self) -> str:
         """One sentence on the first metric: what the checked rows can tell."""
         metric = next(iter(self.differences))
-        shown = "F1" if metric == "f1" else metric
+        shown = in_words(metric)
         known = [
             (pair, pair.interval) for pair in self.differences[metric] if pair.interval and not pair.undefined_because
         ]

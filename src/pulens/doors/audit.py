@@ -16,6 +16,7 @@ from pulens.audits.allocation import FEWEST_ROWS, MOST_ROWS, allocate, check_bud
 from pulens.audits.answers import cells_of, read_answers, read_second
 from pulens.audits.counts import Counts
 from pulens.audits.forecast import METRICS, AuditForecast, forecast_of
+from pulens.audits.formulas import in_words
 from pulens.audits.judges import Agreement, ReviewerErrors, agreement_of
 from pulens.audits.nearly_random import check_factor
 from pulens.audits.plan import AuditPlan, PlannedRows, planned
@@ -214,7 +215,7 @@ class QueueResult(AuditResult):
             with_labels=False,
         )
         widths = [(name, expected.width(name, checked + more)[1]) for name in ("f1", "recall", "precision")]
-        told = ", ".join(f"{'F1' if name == 'f1' else name} {width:.2f}" for name, width in widths)
+        told = ", ".join(f"{in_words(name)} {width:.2f}" for name, width in widths)
         return f"With {more:,} more rows intervals that assume nothing would be about this wide: {told}."
 
     def to_html(self, path: AnyPath | None = None, *, title: str | None = None) -> str:
