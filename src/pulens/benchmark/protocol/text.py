@@ -9,7 +9,7 @@ import yaml
 
 from pulens.benchmark.vocabulary import current
 from pulens.bounded_text import check_yaml
-from pulens.errors import InputError, shown
+from pulens.errors import InputError
 
 Path = tuple[Any, ...]  # of keys and places in lists, from the outermost in
 
@@ -64,9 +64,6 @@ class Text:
         return line
 
 
-LARGEST_WHOLE = 2**63 - 1  # the largest whole number that arrays, files and random generators hold
-
-
 def read_text(text: str, where: str) -> tuple[Text, Any]:
     """The text with its lines, and its values; a key that stands twice is refused, since one would be lost."""
     try:
@@ -81,8 +78,6 @@ def read_text(text: str, where: str) -> tuple[Text, Any]:
 
 
 def _check_keys(node: Any, where: str, seen: set[int]) -> None:
-    if isinstance(node, yaml.ScalarNode):
-        _check_whole(node, where)
     if id(node) in seen or not isinstance(node, yaml.CollectionNode):
         return
     seen.add(id(node))  # an alias shows the same node again
@@ -101,12 +96,3 @@ def _check_keys(node: Any, where: str, seen: set[int]) -> None:
                 )
             lines[name] = line
         _check_keys(value, where, seen)
-
-
-def _check_whole(node: yaml.ScalarNode, where: str) -> None:
-    """Refuse whole numbers that no array holds: as a size or a count they would fail in the middle of a run."""
-    if node.tag == "tag:yaml.org,2002:int" and abs(yaml.safe_load(node.value)) > LARGEST_WHOLE:
-        raise InputError(
-            f"{where}, line {node.start_mark.line + 1}: {shown(node.value)} is larger than {LARGEST_WHOLE:,}, the "
-            "largest whole number allowed. Write a smaller one."
-        )
