@@ -78,7 +78,7 @@ def test_labelling_bias_by_em_ends_below_the_risk_minimisers(toy):
 
 
 def test_where_em_starts_decides_where_it_ends(toy):
-    fitted = toy.fit(LBE, scenario="case-control", epochs=60, propensity_start="even")
+    fitted = toy.fit(LBE, scenario="case-control", epochs=60, propensity_start="half")
     assert toy.accuracies(fitted).mean() == pytest.approx(0.8449, abs=0.008)
     # the true share of labelled positives among labelled and unlabelled ones is 0.2
     assert np.mean([model.labelled_propensity_ for model in fitted]) == pytest.approx(0.289, abs=0.03)

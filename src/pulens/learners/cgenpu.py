@@ -15,11 +15,12 @@ from pulens.errors import InputError, listed
 from pulens.learners.base.facts import GENERATIVE, Learner
 from pulens.learners.base.settings import setting
 from pulens.learners.parts import players
+from pulens.learners.parts.break_even import PinnedCut
 from pulens.learners.parts.output import Outputs
 from pulens.learners.parts.sampling import Generates, check_number, generator_of
 from pulens.learners.stack.learner import PULearner
 from pulens.learners.stack.optimiser import Optimiser
-from pulens.learners.stack.program import Builder, Program, Stage, gradients_of
+from pulens.learners.stack.program import Builder, Stage, gradients_of
 from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.conditional import classifier_loss, deception, discriminator_loss, ties
 from pulens.risks.losses import sigmoid
@@ -28,7 +29,7 @@ NOISES = ("uniform", "normal")
 KINDS = {"positive": (1.0, 0.0), "negative": (0.0, 1.0)}  # appended to the noise
 
 
-class ConditionalProgram(Program):
+class ConditionalProgram(PinnedCut):
     """Three networks: 0 classifies (A), 1 tells real from generated rows (D), 2 generates (G)."""
 
     needs_class_prior = False
@@ -145,6 +146,7 @@ class CGenPU(Generates, PULearner):
     batch_size: int = setting(128, least=1)  #: labelled rows, unlabelled rows and generated rows of each kind
     learning_rate: float = setting(3e-4, above=0)
     weight_decay: float = 0.0
+    pinned: bool = True  #: call the share ``class_prior`` positive where it is given, not what scores above zero
 
     _program = ConditionalProgram
 

@@ -7,23 +7,26 @@ from typing import Any
 
 import torch
 
-from pulens.errors import InputError, listed
 from pulens.learners.base.facts import RISK, Learner
 from pulens.learners.base.settings import setting
+from pulens.learners.parts.break_even import PinnedCut
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.program import Program, Stage
+from pulens.learners.stack.program import Stage
 from pulens.learners.stack.rows import Batch, Pooled, Subsets
 from pulens.risks.alignment import cross_entropy
 from pulens.risks.labelling_bias import balanced_loss, expected_class, propensity_loss
 from pulens.risks.losses import sigmoid
 from pulens.risks.means import masked_mean
+from pulens.scenario import Scenario
 
 NEAR = 1e-6  # 1 - h * eta must not reach zero
+LEAST_FREQUENCY = 0.01
 CHUNK = 8192
-STARTS = ("pre-trained", "even")
+STARTS = ("pre-trained", "even", "half")
+DROPPED = ("unlabelled", "all")
 
 
-class LabellingBiasProgram(Program):
+class LabellingBiasProgram(PinnedCut):
     """Two networks: 0 says positive, 1 says labelled if positive."""
 
     needs_class_prior = False
@@ -45,9 +48,39 @@ class LabellingBiasProgram(Program):
         ]
 
     def begin_stage(self, stage: Stage) -> None:
-        if stage.name == "EM" and check_start(self.value("propensity_start")) == "even":
-            with torch.no_grad():
-                self.stack.networks[1].flat.zero_()
+        start = self.value("propensity_start")
+        if stage.name == "EM" and start != "pre-trained":
+            half = torch.full_like(self.stack.class_prior, 0.5)
+            self.start_evenly(half if start == "half" else self.label_frequency())
+
+    @torch.no_grad()  # type: ignore[untyped-decorator]
+    def start_evenly(self, frequency: torch.Tensor) -> None:
+        """Let the propensity network say one chance for every row; what its other layers see stays."""
+        network = self.stack.networks[1]
+        weight = network.parameters[network.last_weight]
+        bias = network.parameters[network.last_weight.removesuffix("weight") + "bias"]
+        weight.zero_()
+        bias.copy_(torch.logit(frequency).view(-1, *[1] * (bias.dim() - 1)).expand_as(bias))
+
+    def label_frequency(self) -> torch.Tensor:
+        """How many of the positive rows are labelled [R]: by the class prior where it is known, else Elkan and Noto's.
+
+        Theirs is the mean chance of being labelled among labelled rows; pre-training weighs both kinds of rows alike,
+        which the share of labelled rows takes back.
+        """
+        data = self.stack.data
+        labelled, rows = data.labelled_counts.float(), data.row_counts.float()
+        scores = self.stack.networks[0].score(data.table, data.rows)
+        chances = sigmoid(scores + torch.logit(labelled / rows)[:, None], -1)
+        guessed = masked_mean(chances, data.is_labelled.float())
+        unlabelled = rows - labelled
+        positives = (
+            labelled + self.stack.class_prior * unlabelled
+            if data.scenario is Scenario.CASE_CONTROL
+            else self.stack.class_prior * rows
+        )
+        known = labelled / positives
+        return torch.where(known.isnan(), guessed, known).clamp(LEAST_FREQUENCY, 1 - LEAST_FREQUENCY)
 
     def begin_epoch(self, stage: Stage, moment_epoch: int) -> None:
         if stage.name != "EM":
@@ -88,21 +121,24 @@ class LabellingBiasProgram(Program):
             return (both * valid).sum(1) / data.row_counts
         expected = self.expected.gather(1, batch.positions)
         losses = cross_entropy(z, expected)
-        kept = valid if self.is_linear else valid * smallest(losses.detach(), self.value("keep"), valid)
-        found: torch.Tensor = masked_mean(losses, kept)
+        found: torch.Tensor = masked_mean(losses, valid if self.is_linear else self.learnt_from(losses.detach(), batch))
         return found + masked_mean(propensity_loss(propensity, batch.labelled, expected), valid)
+
+    def learnt_from(self, losses: torch.Tensor, batch: Batch) -> torch.Tensor:
+        """Rows that the classifier learns from.
+
+        A labelled row has the largest loss of all while its chance is below one half: ranked together with the
+        unlabelled ones, every labelled row would be dropped where few rows are labelled.
+        """
+        if self.value("dropped") == "all":
+            valid = batch.labelled + batch.unlabelled
+            return valid * smallest(losses, self.value("keep"), valid)
+        return batch.labelled + batch.unlabelled * smallest(losses, self.value("keep"), batch.unlabelled)
 
     def facts(self, run: int) -> dict[str, Any]:
         data, network = self.stack.data, self.stack.networks[1]
         scores = network.score(data.table, data.rows[run : run + 1, : data.n_labelled[run]].expand(data.runs, -1))[run]
         return {"labelled_propensity": float(sigmoid(scores, -1).mean())}
-
-
-def check_start(word: str) -> str:
-    """Where EM finds the propensity network."""
-    if word not in STARTS:
-        raise InputError(f"propensity_start must be one of {listed(STARTS)}, got {word!r}.")
-    return word
 
 
 def smallest(losses: torch.Tensor, share: float, valid: torch.Tensor) -> torch.Tensor:
@@ -118,7 +154,11 @@ class LBE(PULearner):
 
     Two networks, pre-trained on labelled against unlabelled rows; each EM epoch renews the chances of being positive
     and takes ``steps_per_epoch`` steps on a random ``subset`` of rows, the classifier on the ``keep`` share of them
-    with the smallest loss. ``backbone="linear"`` is the authors' linear instance: all rows, no small-loss rule.
+    with the smallest loss; labelled rows are never dropped unless ``dropped="all"``, the authors' program, which leaves
+    no labelled row to learn from where few are labelled. ``propensity_start="even"`` starts EM where every positive is
+    labelled equally often: as often as ``class_prior`` says where it is given, else as Elkan and Noto (2008) estimate;
+    "half" starts it with every second positive labelled.
+    ``backbone="linear"`` is the authors' linear instance: all rows, no small-loss rule.
     ``labelled_propensity_`` is the mean estimated chance of being labelled of the labelled rows. The likelihood depends
     on the product of both chances alone, so which solution EM finds is set by where it starts: do not read the
     propensities as facts.
@@ -142,9 +182,11 @@ class LBE(PULearner):
     steps_per_epoch: int = setting(20, least=1)
     subset: float = setting(0.1, above=0, most=1)
     keep: float = setting(0.8, least=0, most=1)
-    propensity_start: str = "pre-trained"  #: or "even": every positive equally likely to be labelled when EM starts
+    dropped: str = setting("unlabelled", among=DROPPED)  #: among which rows the largest losses are dropped
+    propensity_start: str = setting("pre-trained", among=STARTS)  #: or "even", "half": one chance for every row
     learning_rate: float = setting(5e-4, above=0)
     weight_decay: float = 1e-4
+    pinned: bool = True  #: call the share ``class_prior`` positive where it is given, not what scores above zero
 
     _program = LabellingBiasProgram
 

@@ -10,8 +10,9 @@ import torch
 from pulens.errors import InputError, listed
 from pulens.learners.base.facts import GENERATIVE, Learner
 from pulens.learners.base.settings import setting
+from pulens.learners.parts.break_even import PinnedCut
 from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.program import Program, Stage, gradients_of
+from pulens.learners.stack.program import Stage, gradients_of
 from pulens.learners.stack.rows import Batch, Drawn
 from pulens.risks.adversarial import EPSILON, predictive_game, predictive_game_in_sums
 
@@ -19,7 +20,7 @@ OBJECTIVES = ("means", "sums")
 BOUND = math.log((1 + EPSILON) / EPSILON)  # what the small number inside the authors' logarithms amounts to
 
 
-class PredictiveAdversarialProgram(Program):
+class PredictiveAdversarialProgram(PinnedCut):
     """Two networks: 0 classifies, 1 tells labelled from unlabelled rows."""
 
     needs_class_prior = False
@@ -83,7 +84,8 @@ class PAN(PULearner):
     labelled_batch_size: int = setting(64, least=1)
     learning_rate: float = setting(1e-4, above=0)
     weight_decay: float = 0.0  #: of the classifier; the authors' 1e-3 can outweigh the pull
-    discriminator_weight_decay: float = 0.05
+    discriminator_weight_decay: float = 1e-3
+    pinned: bool = True  #: call the share ``class_prior`` positive where it is given, not what scores above zero
 
     _program = PredictiveAdversarialProgram
 

@@ -15,7 +15,7 @@ import torch
 from pulens.learners.base.facts import RISK, Learner
 from pulens.learners.base.settings import setting
 from pulens.learners.nnpu import RiskProgram
-from pulens.learners.parts.break_even import break_even_threshold, cut_below
+from pulens.learners.parts.break_even import break_even_cut
 from pulens.learners.stack.learner import PULearner
 from pulens.learners.stack.program import Stage
 from pulens.learners.stack.rows import Batch
@@ -36,8 +36,7 @@ class SelectionBiasProgram(RiskProgram):
     def cut(self, population_scores: torch.Tensor, run: int) -> float:
         prior = self.stack.class_priors[run]
         assert prior is not None
-        scores = population_scores.double().cpu().numpy()
-        return cut_below(scores, break_even_threshold(scores, prior))
+        return break_even_cut(population_scores, prior)
 
     def reference_scores(self) -> list[Any]:
         return self.stack.population_scores()
