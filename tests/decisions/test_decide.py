@@ -133,6 +133,21 @@ def test_capacity_certainty_lowers_the_chance_of_overflow():
     assert even.flags_per_volume <= 500
 
 
+def test_a_certainty_that_no_threshold_gives_is_told_without_inventing_one():
+    decision = pulens.decide(*W, **APART, **PRICES, capacity=20, volume=500, capacity_certainty=0.9999)
+    assert decision.threshold is None
+    assert "not even flagging nothing is 0.9999 sure to stay within the capacity: 5 rows are too few" in decision.collision
+
+
+def test_a_recall_that_noisy_labels_cannot_show_is_told_with_the_best_lower_end():
+    labels, scores = rows(size=400)
+    decision = pulens.decide(labels, scores, class_prior=0.15, label_noise=0.6, recall_at_least=0.88, redraws=100)
+    assert decision.threshold is None
+    said, best = decision.collision.removesuffix(".").split("; the best lower end seen is ")
+    assert "no threshold shows recall of at least 0.88" in said
+    assert 0.6 < float(best) < 0.88  # of recall: all rows flagged find all positives
+
+
 def test_colliding_demands_are_named_and_no_threshold_is_invented():
     labels, scores = rows()
     decision = pulens.decide(labels, scores, class_prior=0.15, capacity=50, volume=12_000, recall_at_least=0.8)

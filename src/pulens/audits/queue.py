@@ -67,6 +67,8 @@ def plan_path(path: AnyPath) -> Path:
     >>> str(plan_path("work/queue.csv"))
     'work/queue.audit.json'
     """
+    if not Path(path).name:  # a folder such as . or /
+        raise InputError(f"{shown(str(path))} names no file: a queue is a file with its plan beside it.")
     return Path(path).with_suffix(".audit.json")
 
 
