@@ -55,6 +55,8 @@ def refused(text: str) -> str:
         (GOOD.replace("digits", "rocker_protein"), 3, "nobody knows the true classes"),
         (GOOD + "    parameters: {offset: 1.5}\n", 8, "has no parameter 'offset'"),
         (GOOD + "title: a\ntitle: b\n", 9, "the key 'title' stands there twice, first on line 8"),
+        (GOOD + f"settings: {{nnpu: {{all: {{batch_size: {2**63}}}}}}}\n", 8, "at most 9,223,372,036,854,775,807, got"),
+        (GOOD + f"settings: {{nnpu: {{all: {{beta: {10**400}}}}}}}\n", 8, "beta must be a number, got 1000"),
         (GOOD + "settings:\n  nnpu:\n    all:\n      beta: 0.1\n      beta: 0.2\n", 12, "'beta' stands there twice"),
         (GOOD.replace("digits", "spambase") + "backbones: {spambase: lenet}\n", 8, "'lenet' cannot read spambase"),
         (GOOD + "backbones: {digits: lenet}\n", 8, "it reads pictures, and rows of digits are of the kind 'table'"),

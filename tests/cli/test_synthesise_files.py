@@ -213,3 +213,13 @@ def test_a_whole_number_too_large_for_a_feature_is_named_with_its_place(tmp_path
     assert "'x' holds 1000" in message
     assert "not a finite number" in message
     assert len(message) < 400
+
+
+@pytest.mark.parametrize("ending", ["arrow", "parquet"])
+def test_a_whole_number_beyond_64_bits_is_refused_where_a_file_cannot_hold_it(tmp_path, capsys, monkeypatch, ending):
+    monkeypatch.chdir(tmp_path)
+    rows = [{"x": 10**30 if place == 2 else place, "class": "spam" if place % 2 else "ham"} for place in range(8)]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    message = refused(capsys, "a.jsonl", *CALL, "--out", f"out.{ending}")
+    assert f"column 'x' cannot be written as {ending}" in message
+    assert os.listdir(tmp_path) == ["a.jsonl"]

@@ -101,6 +101,8 @@ def _run(arguments: list[str] | None) -> None:
         _end(1)  # not all of the answer was taken; the same as when click finds out
     except RecursionError:
         _end(2, "the input is nested too deeply to be read.")
+    except OverflowError as error:  # where sizes are checked the sentence is better: this is the last gate
+        _end(2, f"a number is too large to be computed with ({one_message(error)}). Look for one of many digits.")
     except MemoryError as error:
         said = f" ({one_message(error)})" if str(error) else ""
         _end(2, f"the memory of this machine does not suffice{said}. Read fewer rows, or on a larger machine.")

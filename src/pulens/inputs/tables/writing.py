@@ -100,7 +100,7 @@ def _array(pa: Any, kind: str, name: str, column: Any) -> Any:
         return column
     try:
         return pa.array(typed(column))
-    except pa.ArrowException as error:
+    except (pa.ArrowException, OverflowError) as error:  # the second: whole numbers of more than 64 bits
         raise InputError(
             f"column {name!r} cannot be written as {kind}: {error}. CSV and JSON Lines hold values of several types."
         ) from error

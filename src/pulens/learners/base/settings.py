@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
-from pulens.errors import InputError, listed
+from pulens.errors import InputError, listed, shown
 
 LIMITS = "limits"  # where a field's metadata has them
+LARGEST_WHOLE = 2**63 - 1  # that arrays and random generators hold
+LARGEST_NUMBER = sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -119,11 +121,14 @@ def _check_whole_number(name: str, value: Any, limits: Limits) -> None:
     if not whole or not limits.hold(value):
         allowed = "" if limits == ANYTHING else f" {'of ' if limits.most is None else ''}{limits}"
         raise InputError(f"{name} must be a whole number{allowed}, got {value!r}.")
+    if abs(value) > LARGEST_WHOLE:
+        raise InputError(f"{name} must be a whole number of at most {LARGEST_WHOLE:,}, got {shown(value)}.")
 
 
 def _check_number(name: str, value: Any, limits: Limits) -> None:
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not math.isfinite(value):
-        raise InputError(f"{name} must be a number, got {value!r}.")
+    # a whole number of hundreds of digits is beyond all floats, and asking whether it is finite fails
+    if not number or not abs(value) <= LARGEST_NUMBER:
+        raise InputError(f"{name} must be a number, got {shown(value)}.")
     if not limits.hold(value):
         raise InputError(f"{name} must be {limits}, got {value!r}.")
