@@ -121,8 +121,7 @@ def _pulse(told: Mapping[str, Any]) -> Pulse:
         judged = tuple(_reduced(window, edges.size) for window in list_of(one["windows"], "windows"))
         names = names_of(window.name for window in judged)
         measured = {
-            window.name: measured_of(each, window, monitor)
-            for each, window in zip(one["windows"], judged, strict=True)
+            window.name: measured_of(each, window, monitor) for each, window in zip(one["windows"], judged, strict=True)
         }
         judgement = Judgement(monitor, judged, totals_of(one["log_totals"], len(judged)), measured)
         accepted, because = one["accepted_from"], one["because"]

@@ -26,7 +26,9 @@ APART = {  # further ways to look at rows, one at a time; whether a tally can te
     ],
     "compare": [(["--cluster", "patient"], None), (["--within", "site"], None)],
     "calibrate": [(["--cluster", "patient"], None), (["--within", "site"], None)],
-    "decide": [(["--capacity", "5%"], []), (["--recall-at-least", "0.5"], []), (["--capacity", "20", "--volume", "500"], [])],
+    "decide": [
+        (["--capacity", "5%"], []), (["--recall-at-least", "0.5"], []), (["--capacity", "20", "--volume", "500"], []),
+    ],
     "prior": [(["--within", "site"], None)],
 }  # fmt: skip
 

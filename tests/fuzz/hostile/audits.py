@@ -40,7 +40,8 @@ def plan(chance: random.Random, folder: Path) -> Call:
     odd = [
         ["--budget", chance.choice(BUDGETS)], ["--width", chance.choice(NUMBERS)], ["--goal", chance.choice(GOALS)],
         ["--threshold", chance.choice(NUMBERS)], ["--id", chance.choice([*COLUMNS, "row", "answer", "probability"])],
-        ["--keep", chance.choice([*COLUMNS, "answer", "batch", "row"])], ["--seed", chance.choice([*NUMBERS, str(2**70)])],
+        ["--keep", chance.choice([*COLUMNS, "answer", "batch", "row"])],
+        ["--seed", chance.choice([*NUMBERS, str(2**70)])],
         ["--class-prior", chance.choice(PRIORS)], ["--unlabelled-prior", "0.3"], ["--weight", "weight"],
         ["--label-noise", chance.choice(NUMBERS)], ["--where", chance.choice(["label >= 0", "nope", "'"])],
         ["--tolerance", chance.choice(NUMBERS)], ["--positive", chance.choice(STRANGE)],
@@ -105,7 +106,9 @@ def _sources(chance: random.Random, folder: Path) -> list[str]:
     table = folder / "scores.csv"
     if table.exists() and chance.random() < 0.5:
         with table.open("ab") as file:
-            file.write(chance.choice([b"0,0.5,0.5,1,a,p1,2026-01-01,c301\n", b"1,0.9,0.5,1,a,p1,2026-01-01,c7\n", b"x\n"]))
+            file.write(
+                chance.choice([b"0,0.5,0.5,1,a,p1,2026-01-01,c301\n", b"1,0.9,0.5,1,a,p1,2026-01-01,c7\n", b"x\n"])
+            )
     return ["scores.csv"] * 4 + ["nope.csv", "", ".", "sqlite:///nope.db", "\x00"]
 
 
@@ -140,8 +143,12 @@ def _write(chance: random.Random, queue: Path, table: dict[str, list[Any]]) -> N
     """As the program would that people fill queues in with."""
     lines = [list(table), *map(list, zip(*table.values(), strict=True))]
     if queue.suffix == ".parquet":
-        texts = {name: [str(one).encode("utf-8", "replace").decode() for one in values] for name, values in table.items()}
-        plain = {name: texts[name] if name not in ("batch", "probability") else values for name, values in table.items()}
+        texts = {
+            name: [str(one).encode("utf-8", "replace").decode() for one in values] for name, values in table.items()
+        }
+        plain = {
+            name: texts[name] if name not in ("batch", "probability") else values for name, values in table.items()
+        }
         parquet.write_table(pa.table(plain), queue)
     elif queue.suffix == ".xlsx":
         _write_sheet(chance, queue, lines)
@@ -203,5 +210,3 @@ def _spoil_parts(chance: random.Random, file: Path) -> None:
         for name, inner in parts.items():
             pack.writestr(name, inner)
     file.write_bytes(packed.getvalue())
-
-

@@ -13,7 +13,25 @@ MEASURES = ["nope", "recall", "roc_auc", "f1", "average_precision", "log_pulp"]
 FITS = ["isotonic", "platt", "beta", "temperature", "histogram", "auto"]
 GAPS = ["recall", "recall", "precision", "roc_auc", "f1", "false_positive_rate", "nope", ""]
 COLUMNS = [*["patient"] * 6, "site", "case", "label", "score", "day", "nope", ""]
-TOPS = ["1", "10", "10", "50%", "1%", "1e-3", "0", "-1", "0.5", "1.5", "101%", "nan%", "%", "inf", "9" * 30, "1e300", ""]
+TOPS = [
+    "1",
+    "10",
+    "10",
+    "50%",
+    "1%",
+    "1e-3",
+    "0",
+    "-1",
+    "0.5",
+    "1.5",
+    "101%",
+    "nan%",
+    "%",
+    "inf",
+    "9" * 30,
+    "1e300",
+    "",
+]
 CELLS = ["a=0.3", "b=0.1:0.2", "a / p1=0.3", "a=auto", "a", "=", "nope=0.1", "a=2", "a=nan"]
 COSTS = [*["1", "5", "0.5"] * 3, *NUMBERS, "-5", "1e308"]
 CAPACITIES = ["10", "5%", "0.1", "1", "0", "-1", "101%", "nan", "1e300", "x", "", "%", "5 %", "9" * 30]
@@ -43,7 +61,8 @@ def calm(chance: random.Random, command: str) -> list[str]:
         ],
         "decide": [
             ["--benefit-hit", "3"], ["--cost-flag", "0.2"], ["--capacity", chance.choice(["10", "5%"])],
-            ["--capacity", "20", "--volume", "500"], ["--capacity", "20", "--volume", "500", "--capacity-certainty", "0.9"],
+            ["--capacity", "20", "--volume", "500"],
+            ["--capacity", "20", "--volume", "500", "--capacity-certainty", "0.9"],
             ["--recall-at-least", "0.6"], ["--precision-at-least", "0.6"], ["--choose", "regret"], ["--audit", "3/20"],
             ["--weight", "weight"],
         ],
@@ -52,7 +71,7 @@ def calm(chance: random.Random, command: str) -> list[str]:
     if command == "calibrate":
         found += chance.choice([["--scores-are", "rank", "--fit", "isotonic"], *[["--scores-are", "logit"]] * 3])
     if command == "decide":
-        found += chance.choice([["--cost-miss", "5", "--cost-alarm", "1"]] * 3 + [["--cost-miss", "500"]])
+        found += chance.choice([["--cost-miss", "5", "--cost-alarm", "1"]] * 9 + [["--cost-miss", "500"]])
     if command not in ("prior", "tally"):
         found += ["--class-prior", chance.choice(["0.4", "0.35:0.45", "0.5", "0.6", "0.5:0.5", "auto"])]
     return found
@@ -164,7 +183,9 @@ def last(chance: random.Random, command: str, *, calm: bool) -> list[str]:
     """What nearly every call of a command has."""
     if command == "tally":
         return ["-o", "out.tally"]
-    found = [] if command == "prior" else [chance.choice(["-q", "-q", "-q", "--sql"])] if command == "decide" else ["-q"]
+    found = (
+        [] if command == "prior" else [chance.choice(["-q", "-q", "-q", "--sql"])] if command == "decide" else ["-q"]
+    )
     if command == "compare":
         second = "other" if calm else chance.choice([*["other"] * 8, "score", "site", "nope"])
         found += ["--score", "score", "--score", second]

@@ -34,7 +34,9 @@ def make(chance: random.Random, folder: Path) -> Call:
     else:
         table = scored(chance, [30, 120, 120])
         shares = all(0 <= float(row[1]) <= 1 for row in table.rows)
-        options = _log(chance, table, folder) if way == "log" else ["--reviewed-above", chance.choice(["0.5", "1.5", "0"])]
+        options = (
+            _log(chance, table, folder) if way == "log" else ["--reviewed-above", chance.choice(["0.5", "1.5", "0"])]
+        )
         calm = chance.random() < 0.8
         ending = chance.choice(ENDINGS)
         source = (write(table, folder / f"a.{ending}") if calm else write_spoilt(chance, table, folder)).name
