@@ -97,3 +97,11 @@ def test_what_cannot_be_forecast_is_refused(forecast: AuditForecast) -> None:
         forecast.rows_for("recal", 0.1)
     with pytest.raises(AssumptionError, match="width must lie between 0 and 1, got 10"):
         forecast.rows_for("recall", 10)
+
+
+def test_a_forecast_goes_on_from_answers_that_nobody_could_give():
+    # all rows but the undecided ones were checked: what is left to find must not be more than what is left to see
+    counts = AuditCounts(rows=[10, 40], checked=[10, 20], found=[6, 2], undecided=[4, 3], flagged=1)
+    found = forecast_of(counts, seed=1)
+    assert found.checked == 30
+    assert all(np.isfinite(widths).all() for by in found.widths.values() for widths in by.values())

@@ -257,3 +257,10 @@ def test_a_missing_plan_is_named_and_can_be_given(tmp_path):
         read_audit(tmp_path / "queue.csv")
     assert read_audit(tmp_path / "queue.csv", plan=tmp_path / "other.audit.json").plan.budget == 60
     assert Path(plan_path("a/queue.xlsx")).name == "queue.audit.json"
+
+
+@pytest.mark.parametrize("name", ["", ".", "/"])
+def test_what_names_no_file_is_refused_as_a_queue_and_as_a_plan(name):
+    for read in (plan_path, read_plan):
+        with pytest.raises(InputError, match="names no file"):
+            read(name)

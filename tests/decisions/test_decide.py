@@ -21,6 +21,7 @@ from pulens.evidence import gather
 W = [1] * 3 + [0] * 5, [0.85, 0.65, 0.45, 0.9, 0.7, 0.5, 0.3, 0.2]
 APART = {"unlabelled_prior": 0.2, "scenario": "case-control", "redraws": 100}
 PRICES = {"cost_miss": 500, "cost_alarm": 20}
+HUGE = 10**400  # whole numbers have no limit in Python, floats have
 
 
 def rows(seed=0, size=1500, prior=0.15, apart=1.5, frequency=0.4):
@@ -131,6 +132,23 @@ def test_capacity_certainty_lowers_the_chance_of_overflow():
     assert sure.threshold > even.threshold
     assert sure.chance_above_capacity <= 0.05 < even.chance_above_capacity
     assert even.flags_per_volume <= 500
+
+
+def test_a_certainty_that_no_threshold_gives_is_told_without_inventing_one():
+    decision = pulens.decide(*W, **APART, **PRICES, capacity=20, volume=500, capacity_certainty=0.9999)
+    assert decision.threshold is None
+    assert (
+        "not even flagging nothing is 0.9999 sure to stay within the capacity: 5 rows are too few" in decision.collision
+    )
+
+
+def test_a_recall_that_noisy_labels_cannot_show_is_told_with_the_best_lower_end():
+    labels, scores = rows(size=400)
+    decision = pulens.decide(labels, scores, class_prior=0.15, label_noise=0.6, recall_at_least=0.88, redraws=100)
+    assert decision.threshold is None
+    said, best = decision.collision.removesuffix(".").split("; the best lower end seen is ")
+    assert "no threshold shows recall of at least 0.88" in said
+    assert 0.6 < float(best) < 0.88  # of recall: all rows flagged find all positives
 
 
 def test_colliding_demands_are_named_and_no_threshold_is_invented():
@@ -263,3 +281,26 @@ def test_evaluate_leads_with_the_top_that_was_asked_for(tmp_path, capsys):
     assert (first["k"], second["k"], first["of"]) == (20, 15, 1500)
     evaluation = pulens.evaluate(labels, scores, class_prior=0.15)
     assert first["estimates"]["recall_at_k"]["value"] == evaluation.top(20)["recall_at_k"].value
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("volume", HUGE, "volume must be a whole number of rows, 1 to 9,007,199,254,740,992"),
+        ("volume", 2.0**60, "volume must be a whole number"),
+        ("capacity", "1E+1000000000", "capacity must be a whole number of rows"),
+        ("capacity", "1e-400", "capacity must be a whole number of rows"),
+        ("cost_miss", 1e300, "cost_miss must be a number of at least 0"),
+        ("benefit_hit", HUGE, "benefit_hit must be a number of at least 0"),
+    ],
+)
+def test_numbers_beyond_what_can_be_computed_with_are_refused_by_name(option, value, words):
+    given = {**PRICES, "capacity": 2} | {option: value}
+    with pytest.raises(pulens.PulensError, match=words):
+        pulens.decide(*W, **APART, **given)
+
+
+def test_the_largest_costs_give_numbers(recwarn):
+    decision = pulens.decide(*W, **APART, cost_miss=1e100, cost_alarm=1e98)
+    json.dumps(decision.to_dict(), allow_nan=False)
+    assert not recwarn.list

@@ -3,7 +3,8 @@
     python tests/fuzz/campaign.py --first 0 --calls 100000 --processes 16 --out counts.json
 
 A call that ends its process, or that nothing in the process can stop, is counted like any other failure, and its
-process is replaced. ``--first N --calls 1`` repeats call N.
+process is replaced. ``--first N --calls 1`` repeats call N. ``--kinds watch,decide`` makes calls of these kinds
+only, under numbers of their own: repeat them with the same kinds.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,7 @@ class Summary:
         return json.dumps(plain, indent=1, sort_keys=True)
 
 
-def one_call(number: int, folder: Path) -> Result:
+def one_call(number: int, folder: Path, kinds: Sequence[str] = ()) -> Result:
     """Make a call and hold it to its promises, in this process."""
     from hostile.numbers import make_call
     from in_process import TooLong
@@ -90,7 +91,7 @@ def one_call(number: int, folder: Path) -> Result:
     began, kind, words = time.monotonic(), "making", ""
     end, runs, detail = "wrong", 1, ""
     try:
-        call = make_call(number, folder)
+        call = make_call(number, folder, kinds)
         kind, words = call.kind, " ".join(call.words)[:400]
         end, runs = check(call, folder, thorough=number % THOROUGH == 0)
     except TooLong:
@@ -105,14 +106,14 @@ def one_call(number: int, folder: Path) -> Result:
     return Result(number, kind, end, time.monotonic() - began, runs, detail)
 
 
-def _work(orders: Any, place: str) -> None:
+def _work(orders: Any, place: str, kinds: Sequence[str]) -> None:
     """A process that makes the calls it is told to, one after the other."""
     from pulens import cli  # noqa: F401  (what everybody needs is loaded before addresses are limited)
 
     _limit_memory()
     folder = Path(place)
     while (number := orders.recv()) is not None:
-        orders.send(one_call(number, folder / str(number)))
+        orders.send(one_call(number, folder / str(number), kinds))
 
 
 def _limit_memory() -> None:
@@ -126,10 +127,10 @@ def _limit_memory() -> None:
 class Worker:
     """One process at work, and the number that it is busy with."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, kinds: Sequence[str] = ()) -> None:
         context = multiprocessing.get_context("spawn")
         self.orders, theirs = context.Pipe()
-        self.process = context.Process(target=_work, args=(theirs, str(place)), daemon=True)
+        self.process = context.Process(target=_work, args=(theirs, str(place), kinds), daemon=True)
         self.process.start()
         theirs.close()
         self.number, self.since = -1, 0.0
@@ -150,6 +151,7 @@ def campaign(
     calls: int,
     processes: int,
     *,
+    kinds: Sequence[str] = (),
     until: float = float("inf"),
     tell: Callable[[Summary], None] | None = None,
 ) -> Summary:
@@ -159,7 +161,7 @@ def campaign(
         numbers = iter(range(first, first + calls))
         workers: list[Worker] = []
         for number in numbers:
-            workers.append(Worker(place))
+            workers.append(Worker(place, kinds))
             workers[-1].begin(number)
             if len(workers) == processes:
                 break
@@ -176,7 +178,7 @@ def campaign(
                     worker.end()
                 if following is not None:
                     if not alive:
-                        workers.append(worker := Worker(place))
+                        workers.append(worker := Worker(place, kinds))
                     worker.begin(following)
             summary.seconds = time.monotonic() - began
             if tell is not None:
@@ -210,11 +212,22 @@ def _prepared() -> Iterator[Path]:
         yield Path(folder)
 
 
+def _known(names: str, parser: argparse.ArgumentParser) -> list[str]:
+    from hostile.numbers import KINDS
+
+    kinds = [name.strip() for name in names.split(",") if name.strip()]
+    strange = [name for name in kinds if name not in KINDS]
+    if strange:
+        parser.error(f"no calls are of the kind {strange[0]!r}; there are {', '.join(KINDS)}")
+    return kinds
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--first", type=int, default=0, help="number of the first call")
     parser.add_argument("--calls", type=int, default=1000)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--kinds", default="", help="kinds of calls to make, with commas between them; else all")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="begin nothing new after so long")
     parser.add_argument("--out", type=Path, help="where the counts go, as JSON; written every minute and at the end")
     room = "gigabytes of addresses for each process; each thread of many cores takes some"
@@ -234,7 +247,8 @@ def main() -> None:
                 given.out.write_text(summary.to_json())
 
     until = time.monotonic() + given.seconds
-    summary = campaign(given.first, given.calls, given.processes, until=until, tell=tell)
+    kinds = _known(given.kinds, parser)
+    summary = campaign(given.first, given.calls, given.processes, kinds=kinds, until=until, tell=tell)
     if given.out:
         given.out.write_text(summary.to_json())
     for failure in summary.failures:

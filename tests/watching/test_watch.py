@@ -13,6 +13,7 @@ from pulens.cli import main
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
 from pulens.inputs.tally_files import TallyFile, write_tally_file
+from pulens.watching.sources import natural
 from pulens.watching.state import read_state, state_text
 
 
@@ -503,3 +504,20 @@ def test_json_is_finite_and_names_of_windows_are_escaped_on_the_page(reference):
     assert "<b>1" not in found.to_html()
     assert "&lt;b&gt;1" in found.to_html()
     assert "<b>1" not in found._repr_html_()
+
+
+def test_names_of_thousands_of_digits_are_ordered_as_numbers():
+    long, longer = "1" * 6000, "1" * 6001
+    assert sorted([longer, "20", long, "٣", "0" * 7000 + "4"], key=natural) == [
+        "٣",
+        "0" * 7000 + "4",
+        "20",
+        long,
+        longer,
+    ]
+
+
+def test_names_that_are_the_same_number_have_one_order(reference, doubled):
+    named = dict(zip(["day-1", "day-01", "day-2"], doubled.values(), strict=False))
+    turned = dict(reversed(named.items()))
+    assert list(pulens.watch(reference, named).windows) == list(pulens.watch(reference, turned).windows)

@@ -172,10 +172,9 @@ def forecast_of(
 
 def _simulated(rng: np.random.Generator, counts: AuditCounts, plan: Counts, guess: Floats, audits: int) -> Counts:
     """Finds of audits that go on from the answers there are, if the guess is true."""
-    refused = counts.checked - counts.found - counts.undecided
-    positives = np.clip(np.round(guess).astype(np.int64), counts.found, counts.rows - refused)
-    left = positives - counts.found
-    fresh = rng.hypergeometric(left, counts.rows - counts.checked - left, plan - counts.checked, (audits, plan.size))
+    unseen = counts.rows - counts.checked
+    left = np.clip(np.round(guess).astype(np.int64) - counts.found, 0, unseen)  # undecided rows may be positive too
+    fresh = rng.hypergeometric(left, unseen - left, plan - counts.checked, (audits, plan.size))
     return np.asarray(counts.found + fresh)
 
 

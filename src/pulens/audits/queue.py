@@ -18,6 +18,7 @@ from pulens.audits.strata import Strata
 from pulens.bounded_text import parse_json, read_bounded
 from pulens.errors import InputError, PulensError, listed, shown
 from pulens.frozen import FrozenMapping
+from pulens.inputs.arrays import python_values
 from pulens.inputs.columns import find_column, is_null
 from pulens.inputs.tables.arrow import arrow_table, parquet_size
 from pulens.inputs.tables.chunks import delimited_rows
@@ -25,7 +26,7 @@ from pulens.inputs.tables.excel import excel_bytes, openpyxl_for, read_excel
 from pulens.inputs.tables.inert import inert, restored
 from pulens.inputs.tables.streams import explained_file
 from pulens.inputs.tables.whole import Table
-from pulens.inputs.tables.writing import table_bytes
+from pulens.inputs.tables.writing import only_text, table_bytes
 from pulens.scenario import Scenario, check_scenario
 from pulens.whole_files import is_channel, write_together
 
@@ -67,6 +68,8 @@ def plan_path(path: AnyPath) -> Path:
     >>> str(plan_path("work/queue.csv"))
     'work/queue.audit.json'
     """
+    if not Path(path).name:  # a folder such as . or /
+        raise InputError(f"{shown(str(path))} names no file: a queue is a file with its plan beside it.")
     return Path(path).with_suffix(".audit.json")
 
 
@@ -139,11 +142,8 @@ def queue_bytes(plan: AuditPlan, kind: str) -> bytes:
     between = "\t" if kind == "tsv" else ","
     lines = [columns, *zip(*columns.values(), strict=True)]
     text = "".join(f"{between.join(map(_cell, line))}\n" for line in lines)
-    try:
+    with only_text():
         return text.encode()
-    except UnicodeEncodeError as error:
-        seen = shown(text[error.start : error.end])
-        raise InputError(f"a cell holds {seen}, which is no text: repair it, or leave its column out.") from error
 
 
 def _cell(value: Any) -> str:
@@ -175,7 +175,8 @@ def _text_column(values: list[Any]) -> Any:
     from pulens.inputs.tables.arrow import pyarrow_for
 
     pa = pyarrow_for("writing parquet files")
-    return pa.array([None if is_null(value) else str(value) for value in values], pa.string())
+    with only_text():
+        return pa.array([None if is_null(value) else str(value) for value in values], pa.string())
 
 
 def strata_to_dict(plan: AuditPlan) -> dict[str, Any]:
@@ -358,7 +359,7 @@ def _read_parquet(place: Path) -> Table:
         raise InputError(f"{place}: is larger than {4 * MOST_QUEUE_BYTES:,} bytes when unpacked, and no queue is.")
     with place.open("rb") as stream, explained_file(str(place), "parquet"):
         found = arrow_table(stream, "parquet")
-        return Table(list(found.column_names), [column.to_pylist() for column in found.columns])
+        return Table(list(found.column_names), [python_values(column) for column in found.columns])
 
 
 def _read_text(place: Path, delimiter: str) -> Table:

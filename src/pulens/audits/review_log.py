@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from pulens.audits.answers import NO, OPEN, POSITIVE, UNDECIDED, YES, Words
 from pulens.audits.queue import read_queue
 from pulens.errors import InputError, listed, shown
+from pulens.inputs.arrays import python_values
 from pulens.inputs.columns import file_row, find_column, is_null
 from pulens.inputs.frames import is_frame, open_frame
-from pulens.inputs.tables.whole import plain, read_table
+from pulens.inputs.tables.whole import read_table
 from pulens.notice import Notice, Severity
 
 UNCHECKED = OPEN  # of a row that nobody looked at
@@ -167,7 +168,7 @@ def _probabilities(values: Sequence[Any]) -> NDArray[np.float64]:
             continue
         try:
             found[line] = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):  # a whole number may have 400 digits
             found[line] = np.inf
         if not 0 <= found[line] <= 1:
             raise InputError(
@@ -202,7 +203,7 @@ def _columns(source: Any) -> tuple[dict[str, list[Any]], str]:
         return found, "the reviews"
     if is_frame(source):
         frame = open_frame(source)
-        return {name: plain(frame.get_column(name).to_list()) for name in frame.columns}, "the reviews"
+        return {name: python_values(frame.get_column(name)) for name in frame.columns}, "the reviews"
     raise InputError(
         f"reviews must be a file, a table, a mapping of columns or the answer of an audit, got {type(source).__name__}."
     )

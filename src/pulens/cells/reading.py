@@ -66,8 +66,8 @@ def _beside_arrays(labels: Any, scores: Any, within: Any, reading: Reading) -> L
             f"labelled_within must hold one cell per row beside arrays of labels and scores, got {shown(within)}. A "
             "column's name is for tables, files and databases."
         )
-    values = np.empty(len(within), object)
-    values[:] = [None if value is None or value != value else value for value in _plain(within)]
+    named = (None if value is None or value != value else value for value in _plain(within))
+    values = np.fromiter(named, object, len(within))
     if values.size != sample.scores.size:
         raise InputError(
             f"labelled_within holds {values.size:,} cells for {sample.scores.size:,} rows: one is needed for each."

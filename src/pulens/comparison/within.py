@@ -314,9 +314,8 @@ def _refuse_without_rows(source: Any, columns: Any) -> None:
 def _segments_of_values(within: Any) -> CodedSegments:
     """A cell for each row; None and nan are no cell."""
     values = list(within) if hasattr(within, "__len__") and not isinstance(within, str) else [within]
-    found = np.empty(len(values), object)
-    found[:] = [None if value is None or value != value else value for value in values]
-    return CodedSegments.of(found)
+    found = (None if value is None or value != value else value for value in values)
+    return CodedSegments.of(np.fromiter(found, object, len(values)))
 
 
 def _segments_of_file(path: Any, names: tuple[str, ...], reading: Reading) -> CodedSegments:
@@ -325,10 +324,7 @@ def _segments_of_file(path: Any, names: tuple[str, ...], reading: Reading) -> Co
 
     table = read_table(path, format=reading.format, delimiter=reading.delimiter)
     columns = [[None if is_null(value) else value for value in table.column(name)] for name in names]
-    found = np.empty(len(columns[0]), object)
-    if len(columns) == 1:
-        found[:] = columns[0]
-    else:
+    if len(columns) > 1:
         rows = zip(*columns, strict=True)
-        found[:] = [CROSSED.join(NULL if value is None else str(value) for value in row) for row in rows]
-    return CodedSegments.of(found)
+        columns = [[CROSSED.join(NULL if value is None else str(value) for value in row) for row in rows]]
+    return CodedSegments.of_columns(columns)

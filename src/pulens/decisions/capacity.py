@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from pulens.errors import InputError, shown
+from pulens.counts.exactness import LARGEST_WHOLE
+from pulens.errors import LONGEST_VALUE, InputError, cut, shown
 from pulens.types import Floats
 
 WANTED = "capacity must be a whole number of rows, a share between 0 and 1 or a percentage such as '5%'"
 ONE_BY_ONE = 200_000  # volumes up to which chances are summed exactly
+LARGEST_POWER = 300
 LEVELS = 2001  # quantiles that stand for the flagged share beyond
 
 
@@ -48,7 +50,7 @@ class Capacity:
             share = number / Decimal(repr(of))
         if share > 1:
             there = f"the list has {rows:,.10g} rows" if volume is None else f"the volume is {of:,.10g} rows"
-            raise InputError(f"capacity is {text}, and {there}: at most that many can be flagged.")
+            raise InputError(f"capacity is {cut(text, LONGEST_VALUE)}, and {there}: at most that many can be flagged.")
         return cls(float(share), float(share * Decimal(repr(of))), of)
 
 
@@ -57,15 +59,21 @@ def _number(capacity: Any, text: str) -> Decimal:
         number = Decimal(text.removesuffix("%"))
     except InvalidOperation:
         raise InputError(f"{WANTED}, got {shown(capacity)}.") from None
-    if isinstance(capacity, bool) or not number.is_finite() or number <= 0:
+    # beyond such exponents a number is no count and no share of rows, and decimal numbers end
+    if isinstance(capacity, bool) or not number.is_finite() or number <= 0 or abs(number.adjusted()) > LARGEST_POWER:
         raise InputError(f"{WANTED}, got {shown(capacity)}.")
     return number
 
 
 def check_volume(volume: Any) -> float:
     """Rows that come in together, such as those of a day."""
-    if isinstance(volume, bool) or not isinstance(volume, int | float) or not 1 <= volume < math.inf or volume % 1:
-        raise InputError(f"volume must be a whole number of rows of at least 1, got {shown(volume)}.")
+    if (
+        isinstance(volume, bool)
+        or not isinstance(volume, int | float)
+        or not 1 <= volume <= LARGEST_WHOLE
+        or volume % 1
+    ):
+        raise InputError(f"volume must be a whole number of rows, 1 to {LARGEST_WHOLE:,}, got {shown(volume)}.")
     return float(volume)
 
 

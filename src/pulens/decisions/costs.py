@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 from pulens.errors import InputError, shown
 
+LARGEST_COST = 1e100  # sums of squares must stay numbers
 NAMES = ("cost_miss", "cost_alarm", "cost_flag", "benefit_hit")
 
 
@@ -68,7 +68,7 @@ class Costs:
 def _check(name: str, value: Any) -> float:
     if value is None:
         return 0.0
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST_COST:
         more = ""
         if isinstance(value, str) or hasattr(value, "__len__"):
             more = (
@@ -78,5 +78,7 @@ def _check(name: str, value: Any) -> float:
                 "amounts and scores are unrelated, or calibrate the scores and compare each row's chance with its own "
                 "ratio."
             )
-        raise InputError(f"{name} must be a number of at least 0, got {shown(value)}.{more}")
+        raise InputError(
+            f"{name} must be a number of at least 0 and at most {LARGEST_COST:g}, got {shown(value)}.{more}"
+        )
     return float(value)

@@ -17,7 +17,7 @@ from pulens.decisions.chosen import AtChosenThreshold, ChosenAgain, Rule
 from pulens.decisions.costs import Costs
 from pulens.decisions.curve import DecisionCurve, decision_curve
 from pulens.decisions.demands import CAPACITY, PRECISION, RECALL, Demands
-from pulens.decisions.floors import best_precision_floor, check_floor, precision_floor, recall_floor
+from pulens.decisions.floors import best_precision_floor, check_floor, lowest_recall, precision_floor, recall_floor
 from pulens.decisions.hits import Prediction, predicted_hits
 from pulens.decisions.linear import Form, LinearAtThresholds
 from pulens.decisions.stability import standing_priors
@@ -395,11 +395,7 @@ class _Deciding:
         for name in names:
             allowed = self.demands.masks[name]
             if not allowed.any():
-                seen = best_precision_floor(self.evidence, self._confidence)
-                return (
-                    f"no threshold shows {name} of at least {self.floors[name]:g} with {self._confidence:.0%} "
-                    f"confidence on these rows; the best lower end seen is {seen:.3g}."
-                )
+                return self._never(name)
             if name == RECALL:
                 place = int(np.flatnonzero(allowed)[0])
                 found.append(f"recall of at least {self.floors[name]:g} needs {self._alarms(place)}")
@@ -410,6 +406,26 @@ class _Deciding:
             what = "the capacity" if name == CAPACITY else f"precision of at least {self.floors[name]:g}"
             found.append(f"{what} allows {self._alarms(place)}, which find {shown_rate}")
         return f"{' and '.join(names)} collide: {'; '.join(found)}."
+
+    def _never(self, name: str) -> str:
+        """What to say of a demand that no threshold meets."""
+        if name == CAPACITY:
+            assert self.certainty is not None  # flagging nothing is within any capacity, if nobody asks for certainty
+            return (
+                f"not even flagging nothing is {self.certainty:g} sure to stay within the capacity: {self.rows:,.10g} "
+                "rows are too few to know how many of a volume would be flagged."
+            )
+        tally = self.evidence.tally
+        if name == PRECISION:
+            seen = best_precision_floor(self.evidence, self._confidence)
+        elif self.evidence.label_noise:
+            seen = self._noisy_limit(float(tally.thresholds[-1]))
+        else:
+            seen = float(lowest_recall(tally.totals.labelled, tally.totals.labelled, self._confidence))
+        return (
+            f"no threshold shows {name} of at least {self.floors[name]:g} with {self._confidence:.0%} confidence on "
+            f"these rows; the best lower end seen is {seen:.3g}."
+        )
 
     def _alarms(self, place: int) -> str:
         of = self.rows if self.volume is None else self.volume

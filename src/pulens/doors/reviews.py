@@ -23,6 +23,7 @@ from pulens.evidence import Question
 from pulens.frozen import FrozenMapping
 from pulens.inputs import Reading, read_sample
 from pulens.inputs.addresses import is_address
+from pulens.inputs.arrays import python_values
 from pulens.inputs.frames import is_frame, open_frame
 from pulens.inputs.tables.whole import read_table
 from pulens.keywords import hands_on
@@ -329,7 +330,7 @@ def _ids(labels: Any, scores: Any, name: str, reading: Reading) -> Sequence[Any]
     if scores is not None:
         raise InputError(f"id={name!r} names a column of a table or file; arrays are joined by row.")
     if is_frame(labels):
-        return list(open_frame(labels, name).get_column(name).to_list())
+        return python_values(open_frame(labels, name).get_column(name))
     return read_table(labels, reading.delimiter, reading.format).column(name)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pulens.counts.sample import PUSample
-from pulens.errors import InputError, shown
+from pulens.errors import InputError, cut, shown
 from pulens.inputs.columns import LabelCoding, check_scores, check_weights, one_per_row
 
 
@@ -55,4 +55,27 @@ def series_values(series: Any) -> Any:
     simple = series.dtype.is_numeric() or series.dtype == nw.Boolean
     if simple and not isinstance(series.dtype, nw.Decimal) and series.null_count() == 0:
         return series.to_numpy()
-    return series.to_list()
+    return python_values(series)
+
+
+def python_values(column: Any) -> list[Any]:
+    """A column of Arrow or of a frame as Python values, null as None; what Python has no value for is refused in words.
+
+    >>> import pyarrow as pa
+    >>> python_values(pa.array([0, None], pa.date32()))
+    [datetime.date(1970, 1, 1), None]
+    >>> python_values(pa.array([10**12], pa.timestamp("s")))
+    Traceback (most recent call last):
+    ...
+    pulens.errors.InputError: a column of timestamp[s] holds what Python has no value for (date value out of range): \
+its dates end with the year 9999. Write them as text, or leave the column out.
+    """
+    try:
+        return list(column.to_pylist() if hasattr(column, "to_pylist") else column.to_list())
+    except (OverflowError, ValueError) as error:  # Arrow's own errors are ValueErrors: a time zone that nobody knows
+        kind = getattr(column, "type", None) or getattr(column, "dtype", "dates")
+        why = ": its dates end with the year 9999" if isinstance(error, OverflowError) else ""
+        raise InputError(
+            f"a column of {cut(str(kind), 60)} holds what Python has no value for ({cut(str(error), 80)}){why}. Write "
+            "them as text, or leave the column out."
+        ) from error

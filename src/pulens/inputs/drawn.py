@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pulens.counts.sample import UNLABELLED
 from pulens.counts.tally import Totals
 from pulens.errors import InputError, listed, shown
+from pulens.inputs.arrays import python_values
 from pulens.inputs.columns import array_row, file_row, is_null
 from pulens.inputs.engines.drive import codes_of
 from pulens.inputs.engines.keyed import Drawing
@@ -174,7 +175,7 @@ def _chunks(
         return
     sample = read_sample(source, **reading.rows, allow_one_kind=True)
     frame = open_frame(source, *names) if names else None
-    yield sample.labels, sample.scores, [frame.get_column(name).to_list() for name in names] if frame else []
+    yield sample.labels, sample.scores, [python_values(frame.get_column(name)) for name in names] if frame else []
 
 
 class _Held:

@@ -17,6 +17,7 @@ from pulens.counts.sample import PUSample
 from pulens.counts.tally import Tally, Totals, check_counts
 from pulens.errors import InputError, cut, listed, shown
 from pulens.inputs.addresses import check_name, is_address, shown_address
+from pulens.inputs.arrays import python_values
 from pulens.inputs.clusters import cluster_codes
 from pulens.inputs.columns import CROSSED, NULL, crossed, find_column
 from pulens.inputs.engines.drive import (
@@ -653,10 +654,8 @@ def _segments_of(frame: Any, group_by: str) -> CodedSegments:
     if column.dtype.is_integer() and not column.null_count():
         numbers, codes = np.unique(column.to_numpy(), return_inverse=True)
         return CodedSegments(numbers.tolist(), codes.astype(np.int32))
-    values = column.to_list()
-    segments = np.empty(len(values), object)
-    segments[:] = [None if value != value else value for value in values]
-    return CodedSegments.of(segments)
+    segments = (None if value != value else value for value in python_values(column))
+    return CodedSegments.of(np.fromiter(segments, object, len(column)))
 
 
 def segments_of(source: Any, names: tuple[str, ...]) -> CodedSegments:

@@ -154,7 +154,7 @@ def judge_tallies(
 ) -> Pulse:
     """Judge windows against a reference, from the start or from where a state stands."""
     scenario = Scenario(settings.scenario)
-    ordered = sorted(windows, key=lambda pair: natural(pair[0]))
+    ordered = sorted(windows, key=lambda pair: (natural(pair[0]), pair[0]))
     fingerprints = {name: digests(tally, scenario) for name, tally in ordered}
     of_reference = [digests(tally, scenario) for _, tally in reference]
     check_apart(_told_apart(reference, of_reference), _told_apart(ordered, [fingerprints[name] for name, _ in ordered]))

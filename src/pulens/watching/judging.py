@@ -86,7 +86,7 @@ class Judgement:
 
     monitor: Monitor
     windows: tuple[ReducedWindow, ...]
-    known: Mapping[str, Sequence[float]]
+    known: Mapping[str, Sequence[float | None]]
     measured: Mapping[str, tuple[Shift, Fit | None]] = field(default_factory=dict)
 
     @cached_property

@@ -9,6 +9,7 @@ from datetime import date, datetime, timedelta
 from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
+from unicodedata import decimal
 
 import numpy as np
 
@@ -29,7 +30,13 @@ def natural(name: str) -> list[tuple[int, int, str]]:
     ['day-9', 'day-10']
     """
     parts = re.split(r"(\d+)", name)
-    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part]
+    return [(0, *_size(part)) if part.isdecimal() else (1, 0, part) for part in parts if part]
+
+
+def _size(digits: str) -> tuple[int, str]:
+    """Orders whole numbers however long they are: Python reads some thousands of digits at most."""
+    plain = "".join(str(decimal(digit)) for digit in digits).lstrip("0")
+    return len(plain), plain
 
 
 def named_tallies(source: Any, what: str, **reading: Any) -> Named:
@@ -37,7 +44,7 @@ def named_tallies(source: Any, what: str, **reading: Any) -> Named:
     if isinstance(source, Mapping):
         return [(str(name), read_tally(one, allow_one_kind=True, **reading)) for name, one in source.items()]
     if isinstance(source, str | Path) and has_magic(str(source)) and not Path(source).exists():
-        files = sorted(glob(str(source), recursive=True), key=natural)
+        files = sorted(glob(str(source), recursive=True), key=lambda name: (natural(name), name))
         if not files:
             raise InputError(f"{source}: no file of the {what} has such a name.")
         return [pair for one in files for pair in named_tallies(one, what, **reading)]
@@ -73,7 +80,7 @@ def tallies_over_time(
 
 def _split(windows: Mapping[str, Tally], last: str, time: str) -> tuple[Named, Named]:
     """The windows up to the last one of the reference, and those after it."""
-    names = sorted(windows, key=natural)
+    names = sorted(windows, key=lambda name: (natural(name), name))
     before = [name for name in names if natural(name) <= natural(last)]
     after = [name for name in names if natural(name) > natural(last)]
     if not before or not after:

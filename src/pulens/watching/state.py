@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Mapping
@@ -10,16 +11,28 @@ from typing import Any
 
 import numpy as np
 
-from pulens.errors import InputError, shown
+from pulens.bounded_text import parse_json, read_bounded
+from pulens.errors import InputError, PulensError, shown
 from pulens.types import Floats
 from pulens.watching.answer import Pulse, WatchLife
 from pulens.watching.cells import CellCounts
-from pulens.watching.fit import Fit
 from pulens.watching.judging import Judgement, ReducedWindow
-from pulens.watching.monitor import KnownPrior, Monitor, WatchSettings
-from pulens.watching.shift import Shift
+from pulens.watching.monitor import Monitor, WatchSettings
+from pulens.watching.state_parts import (
+    across_of,
+    counts_of,
+    list_of,
+    measured_of,
+    names_of,
+    number_of,
+    numbers_of,
+    prior_of,
+    totals_of,
+)
 
 FORMAT = 1
+MOST_STATE_BYTES = 256 << 20  # a day takes two kilobytes or so
+KINDS = ("population", "labelled")
 
 
 def state_text(pulse: Pulse) -> str:
@@ -52,15 +65,12 @@ def state_text(pulse: Pulse) -> str:
         "edges": monitor.edges.tolist(),
         "lives": lives,
     }
-    return json.dumps(told, allow_nan=False)
+    return json.dumps(told | {"checksum": sum_of(told)}, allow_nan=False)
 
 
 def read_state(path: str | Path) -> Pulse:
-    """The monitor that a state file tells, with all that was judged."""
-    try:
-        told = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not a readable state of a watch: {error}.") from error
+    """The monitor that a state file tells, with all that was judged; every part of it is checked."""
+    told = parse_json(read_bounded(path, most=MOST_STATE_BYTES), str(path))
     if not isinstance(told, dict) or told.get("pulens_watch_state") != FORMAT:
         seen = told.get("pulens_watch_state") if isinstance(told, dict) else told
         raise InputError(
@@ -68,33 +78,60 @@ def read_state(path: str | Path) -> Pulse:
             "another state file."
         )
     try:
+        _check_sum(told)
         return _pulse(told)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path}: a damaged state of a watch: {error}. Judge everything anew (--rejudge).") from error
+    except (PulensError, KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+        said = f"{error} is missing" if isinstance(error, KeyError) else str(error).removesuffix(".")
+        raise InputError(f"{path}: a damaged state of a watch: {said}. Judge everything anew (--rejudge).") from error
+
+
+def _check_sum(told: dict[str, Any]) -> None:
+    """Refuse what is no longer what was written; states of before there was a sum have none."""
+    given = told.pop("checksum", None)
+    if given is not None and given != sum_of(told):
+        raise InputError("it was changed since it was written")
+
+
+def sum_of(told: Mapping[str, Any]) -> str:
+    """A fingerprint of all that a state tells.
+
+    >>> sum_of({"a": [1, 2.5]})
+    '44f7b576a804f451'
+    """
+    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:16]
 
 
 def _pulse(told: Mapping[str, Any]) -> Pulse:
     settings = WatchSettings(**told["settings"])
-    edges = np.array(told["edges"], float)
+    edges = numbers_of(told["edges"], "edges")
+    if not edges.size or (np.diff(edges) <= 0).any():
+        raise InputError("edges must rise")
     reference = told["reference"]
-    labelled = np.array(reference["labelled"], float)
-    first = [np.array(window, float) for window in reference["windows"]]
+    labelled = counts_of(reference["labelled"], edges.size, "the reference")
+    first = [counts_of(window, edges.size, "the reference") for window in list_of(reference["windows"], "windows")]
     lives: list[WatchLife] = []
     windows, together = first, bool(reference["together"])
-    for one in told["lives"]:
-        prior = None if one["prior"] is None else KnownPrior(**one["prior"])
+    for one in list_of(told["lives"], "lives"):
+        if lives and lives[-1].accepted_from is None:
+            raise InputError("a life begins where nothing was accepted")
+        if not windows or any(not window.sum() for window in windows):
+            raise InputError("a reference must have windows, and each of them rows")
+        prior = None if one["prior"] is None else prior_of(one["prior"])
         monitor = Monitor.of(settings, edges, labelled, windows, prior, together=together)
-        judged = tuple(_reduced(window, edges.size) for window in one["windows"])
-        measured = {str(window["name"]): _measured(window) for window in one["windows"]}
-        judgement = Judgement(monitor, judged, one["log_totals"], measured)
-        lives.append(WatchLife(judgement, one["accepted_from"], one["because"]))
-        if one["accepted_from"] is not None:
-            names = [window.name for window in judged]
-            windows = [window.counts.population for window in judged[names.index(one["accepted_from"]) :]]
+        judged = tuple(_reduced(window, edges.size) for window in list_of(one["windows"], "windows"))
+        names = names_of(window.name for window in judged)
+        measured = {
+            window.name: measured_of(each, window, monitor) for each, window in zip(one["windows"], judged, strict=True)
+        }
+        judgement = Judgement(monitor, judged, totals_of(one["log_totals"], len(judged)), measured)
+        accepted, because = one["accepted_from"], one["because"]
+        lives.append(WatchLife(judgement, accepted, None if because is None else str(because)))
+        if accepted is not None:
+            if accepted not in names:
+                raise InputError(f"there is no window {shown(accepted)} that could have been accepted")
+            windows = [window.counts.population for window in judged[names.index(accepted) :]]
             together = False
-    if not lives:
+    if not lives or lives[-1].accepted_from is not None:
         raise InputError("a state without a life")
     digest, asked = str(reference["digest"]), str(reference["class_prior"])
     return Pulse(tuple(lives), reference_windows=tuple(first), digest=digest, asked=asked)
@@ -123,17 +160,13 @@ def _window(judgement: Judgement, place: int) -> dict[str, Any]:
 
 
 def _reduced(told: Mapping[str, Any], cells: int) -> ReducedWindow:
-    population, labelled = np.array(told["population"], float), np.array(told["labelled"], float)
-    if population.shape != (cells,) or labelled.shape != (cells,):
-        raise InputError(f"the window {shown(told['name'])} needs {cells} counts")
-    across = tuple((float(rows), int(first), int(last)) for rows, first, last in told["across"])
-    counts = CellCounts(population, labelled, float(told["outside"]), across)
-    return ReducedWindow(str(told["name"]), counts, str(told["population_digest"]), str(told["labelled_digest"]))
-
-
-def _measured(told: Mapping[str, Any]) -> tuple[Shift, Fit | None]:
-    fit = told["fit"]
-    return Shift(*map(float, told["shift"])), None if fit is None else Fit(float(fit[0]), np.array(fit[1], float))
+    name = str(told["name"])
+    population, labelled = (counts_of(told[kind], cells, f"the window {shown(name)}") for kind in KINDS)
+    if not population.sum():
+        raise InputError(f"the window {shown(name)} has no rows")
+    across = tuple(across_of(one, cells) for one in list_of(told["across"], "across"))
+    counts = CellCounts(population, labelled, number_of(told["outside"], "outside", at_least=0), across)
+    return ReducedWindow(name, counts, str(told["population_digest"]), str(told["labelled_digest"]))
 
 
 def _plain(value: float) -> float | None:

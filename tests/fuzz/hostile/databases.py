@@ -7,7 +7,7 @@ import sqlite3
 from pathlib import Path
 
 from hostile.damage import spoilt_bytes
-from hostile.tables import Table, arrow
+from hostile.tables import WORDS, Table, arrow
 
 ADDRESSES = [
     "sqlite:///{}", "sqlite://{}", "duckdb:///{}", "duckdb:{}", "postgresql://u:p@[::1/{}", "mysql://{}", "x://{}",
@@ -37,7 +37,7 @@ def table_name(chance: random.Random) -> list[str]:
 
 def _sqlite(table: Table, path: Path) -> None:
     connection = sqlite3.connect(path)
-    columns = ", ".join(f'"{name}" {"TEXT" if name == "site" else "REAL"}' for name in table.names)
+    columns = ", ".join(f'"{name}" {"TEXT" if name in WORDS else "REAL"}' for name in table.names)
     connection.execute(f"CREATE TABLE t ({columns})")
     connection.executemany(f"INSERT INTO t VALUES ({', '.join('?' * len(table.names))})", table.rows)
     connection.commit()

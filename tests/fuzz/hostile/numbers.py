@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from hostile import agreement, archives, learners, protocols, road, synthesis, tallies
+from hostile import agreement, archives, audits, learners, protocols, reviews, road, synthesis, tallies, watches
 from hostile.call import Call
 
 KINDS = {  # how many of a hundred calls, and who makes them
-    "evaluate": (31, partial(road.make, command="evaluate")),
-    "prior": (6, partial(road.make, command="prior")),
-    "calibrate": (9, partial(road.make, command="calibrate")),
-    "compare": (9, partial(road.make, command="compare")),
-    "tally": (6, partial(road.make, command="tally")),
-    "merge": (6, tallies.merge),
+    "evaluate": (25, partial(road.make, command="evaluate")),
+    "prior": (4, partial(road.make, command="prior")),
+    "calibrate": (6, partial(road.make, command="calibrate")),
+    "compare": (7, partial(road.make, command="compare")),
+    "decide": (7, partial(road.make, command="decide")),
+    "tally": (4, partial(road.make, command="tally")),
+    "merge": (4, tallies.merge),
     "agreement": (5, agreement.make),
-    "synthesise": (7, synthesis.make),
-    "train": (5, learners.train),
-    "score": (7, learners.score),
-    "plan": (5, protocols.make),
-    "archive": (4, archives.make),
+    "reviews": (5, reviews.make),
+    "audit plan": (4, audits.plan),
+    "audit read": (6, audits.read),
+    "audit more": (2, audits.more),
+    "watch": (6, watches.make),
+    "synthesise": (3, synthesis.make),
+    "train": (3, learners.train),
+    "score": (4, learners.score),
+    "plan": (3, protocols.make),
+    "archive": (2, archives.make),
 }
 
 
-def make_call(number: int, folder: Path) -> Call:
-    """Call number so and so, its files written into an empty folder."""
+def make_call(number: int, folder: Path, kinds: Sequence[str] = ()) -> Call:
+    """Call number so and so, its files written into an empty folder; of some kinds only, if they are named."""
     chance = random.Random(number)
-    shares = [share for share, _ in KINDS.values()]
-    make = chance.choices([maker for _, maker in KINDS.values()], shares)[0]
+    chosen = [KINDS[name] for name in kinds or KINDS]
+    make = chance.choices([maker for _, maker in chosen], [share for share, _ in chosen])[0]
     return make(chance, folder)

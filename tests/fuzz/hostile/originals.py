@@ -1,10 +1,11 @@
-"""What is tampered with: learners and archives that are made once, whole, and copied for each call."""
+"""What is tampered with: learners, archives, queues, tallies over time; made once, whole, and copied for each call."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import os
+import random
 import shutil
 import sys
 import tempfile
@@ -15,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 PLACE = "PULENS_FUZZ_ORIGINALS"  # where another process has made them already
+QUEUES = ("csv", "tsv", "parquet", "xlsx")
 FEATURES = ["height", "weight", "age"]
 PROTOCOL = """\
 name: tiny
@@ -33,7 +35,7 @@ tally_bins: 16
 
 @cache
 def originals() -> Path:
-    """The folder with learners and archives."""
+    """The folder with all of them."""
     if os.environ.get(PLACE):
         return Path(os.environ[PLACE])
     import atexit
@@ -49,6 +51,8 @@ def make(folder: Path) -> None:
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         _learners(folder / "learners")
         _archives(folder)
+        _queues(folder / "audited")
+        _windows(folder / "watched")
 
 
 def _learners(folder: Path) -> None:
@@ -93,3 +97,41 @@ def _archives(folder: Path) -> None:
     )
     (folder / "tiny.yaml").write_text(PROTOCOL)
     main(["bench", "run", str(folder / "tiny.yaml"), "--archive", str(folder / "tiny"), "--device", "cpu"])
+
+
+def _queues(folder: Path) -> None:
+    """A table, and the rows of it that people shall check, as a queue of each format with its plan beside it."""
+    from hostile.rows import scored
+    from hostile.tables import write
+    from pulens.cli import main
+
+    table = scored(random.Random(9), [300])
+    for kind in QUEUES:
+        (folder / kind).mkdir(parents=True)
+        path = write(table, folder / kind / "scores.csv")
+        words = ["--class-prior", "0.4", "--budget", "40", "--id", "case", "--keep", "site", "--out"]
+        main(["audit", "plan", str(path), *words, str(folder / kind / f"queue.{kind}"), "-q"])
+    (folder / "rows").mkdir()
+    path = write(table, folder / "rows" / "scores.csv")
+    main(["audit", "plan", str(path), "--class-prior", "0.4", "--out", str(folder / "rows" / "queue.csv"), "-q"])
+
+
+def _windows(folder: Path) -> None:
+    """Tallies of a reference and of days after it, the last of which have more positives, and the state of a watch."""
+    from pulens.cli import main
+    from pulens.counts.tally import Tally
+    from pulens.inputs.tally_files import TallyFile, write_tally_file
+
+    rng = np.random.default_rng(7)
+    for part, days in (("reference", 8), ("days", 5)):
+        (folder / part).mkdir(parents=True)
+        for day in range(days):
+            positive = rng.random(400) < (0.5 if part == "days" and day > 2 else 0.3)
+            labels = (positive & (rng.random(400) < 0.4)).astype(int)
+            scores = np.round(rng.normal(1.5 * positive), 2)
+            write_tally_file(folder / part / f"{part}-{day}.tally", TallyFile.of(Tally.from_arrays(labels, scores)))
+    sources = [str(folder / "reference" / "*.tally"), str(folder / "days" / "*[0-2].tally")]
+    main(["watch", *sources, "--threshold", "0.5", "--class-prior", "0.3", "--state", str(folder / "calm.state"), "-q"])
+    with contextlib.suppress(SystemExit):
+        every = [sources[0], str(folder / "days" / "*.tally")]
+        main(["watch", *every, "--threshold", "0.5", "--class-prior", "0.3", "--state", str(folder / "alarm.state")])

@@ -15,20 +15,22 @@ PRIORS = [
 
 
 def scored(chance: random.Random, sizes: list[int] = SIZES) -> Table:
-    """Label, two scores, weight and site of each row; scores may tie, be tiny, be huge or be shares."""
+    """Label, two scores, weight, site, patient, day and case of each row; scores may tie, be tiny, huge or shares."""
     grid = chance.choice([0, 1, 3, 12])
     scale = chance.choice([*[1.0] * 12, 1e-300, 1e300, 1e307])
     as_shares = chance.random() < 0.5
+    patients, days = chance.choice([2, 30, 90, 90, 400]), chance.choice([1, 8, 8, 12])
     rows = []
-    for _ in range(chance.choice(sizes)):
+    for place in range(chance.choice(sizes)):
         positive = chance.random() < 0.4
         label = "1" if positive and chance.random() < 0.6 else chance.choice(["0", "0", "0", "-1"])
         scores = [scale * round(chance.gauss(1.5 * positive, 1), grid) for _ in range(2)]
         if as_shares:
             scores = [1 / (1 + math.exp(-max(-30, min(30, score)))) for score in scores]
         weight = chance.choice(["1", "2", "0", "0.5"])
-        rows.append([label, repr(scores[0]), repr(scores[1]), weight, chance.choice("abc")])
-    return Table(["label", "score", "other", "weight", "site"], rows)
+        patient, day = f"p{chance.randrange(patients)}", f"2026-01-{1 + place * days // 300 % days:02d}"
+        rows.append([label, repr(scores[0]), repr(scores[1]), weight, chance.choice("abc"), patient, day, f"c{place}"])
+    return Table(["label", "score", "other", "weight", "site", "patient", "day", "case"], rows)
 
 
 def measured(chance: random.Random, sizes: list[int]) -> Table:

@@ -18,7 +18,7 @@ from pyarrow import feather, parquet
 from hostile.damage import STRANGE, spoilt_bytes
 
 ENDINGS = ("csv", "tsv", "jsonl", "parquet", "arrow")
-WORDS = ("site", "class")  # columns of words; the others hold numbers
+WORDS = ("site", "class", "patient", "day", "case")  # columns of words; the others hold numbers
 
 
 @dataclass

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.errors import InputError, shown
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CodedSegments:
@@ -26,15 +28,22 @@ class CodedSegments:
     def of(cls, values: NDArray[Any]) -> CodedSegments:
         """From one name per row, in the order in which names come."""
         places: dict[Any, int] = {}
-        coded = np.fromiter((places.setdefault(value, len(places)) for value in values.tolist()), np.int32, values.size)
+        each = (places.setdefault(value, len(places)) for value in values.tolist())
+        try:
+            coded = np.fromiter(each, np.int32, values.size)
+        except TypeError as error:  # a list or a mapping, as JSON Lines may hold them
+            row = next(row for row, value in enumerate(values.tolist()) if not _can_be_a_key(value))
+            raise InputError(
+                f"got {shown(values[row])} as the segment of data row {row + 1}: a segment must be text, a number or a "
+                "date."
+            ) from error
         return cls(list(places), coded)
 
     @classmethod
     def of_columns(cls, columns: Sequence[Sequence[Any]]) -> CodedSegments:
         """From one column of names, or from several, whose combinations are then the names."""
-        names = np.empty(len(columns[0]), object)
-        names[:] = columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
-        return cls.of(names)
+        named = columns[0] if len(columns) == 1 else zip(*columns, strict=True)
+        return cls.of(np.fromiter(named, object, len(columns[0])))  # which does not look into lists
 
     @property
     def size(self) -> int:
@@ -45,3 +54,11 @@ class CodedSegments:
 
     def __getitem__(self, which: Any) -> CodedSegments:
         return CodedSegments(self.names, self.codes[which])
+
+
+def _can_be_a_key(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pulens.counts.buckets import HASHED_DIGITS, digest_of
 from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, PulensError, cut, shown
+from pulens.inputs.arrays import python_values
 from pulens.inputs.clusters import FRACTION, WORDS, ClusterSurvey
 from pulens.inputs.columns import CROSSED, NULL, Columns, crossed, find_column
 from pulens.inputs.engines.coded import CodedSegments
@@ -244,7 +245,7 @@ class LazyEngine:
             .head(keys_limit(self.group_by) + 1)
         )
         table = self._collect(grouped)
-        plain = {name: table[name].to_list() for name in table.columns}
+        plain = {name: python_values(table[name]) for name in table.columns}
         size = len(table)
         absent: list[Any] = [None] * size
         return [
@@ -320,7 +321,7 @@ class LazyEngine:
                 nw.col("strange").sum(),
             )
         )
-        columns = (table[name].to_list() for name in (SEGMENT, "lowest", "highest", "strange"))
+        columns = (python_values(table[name]) for name in (SEGMENT, "lowest", "highest", "strange"))
         return [(segment, low, high, int(strange)) for segment, low, high, strange in zip(*columns, strict=True)]
 
     def totals_at(self, codes: Codes, threshold: float) -> tuple[int, int, int]:
@@ -339,7 +340,7 @@ class LazyEngine:
         rows = self._unlabelled(codes, drawing).filter((nw.col(SCORE) >= low) & (nw.col(SCORE) < high))
         table = self._collect(rows.sort(KEY).head(drawing.many))
         wanted = [ID, SCORE, *(f"{KEPT}{place}" for place in range(len(drawing.kept)))]
-        return list(zip(*(table[name].to_list() for name in wanted), strict=True))
+        return list(zip(*(python_values(table[name]) for name in wanted), strict=True))
 
     def missing_ids(self, codes: Codes, drawing: Drawing) -> int:
         """How many unlabelled rows have no id."""
@@ -454,7 +455,7 @@ class LazyEngine:
         negative = _array(table, "negative", kind) if "negative" in table.columns else np.zeros(rows.size, kind)
         segment = None
         if self._key_columns:
-            segment = CodedSegments.of_columns([table[name].to_list() for name in self._key_columns])
+            segment = CodedSegments.of_columns([python_values(table[name]) for name in self._key_columns])
         return EngineCounts(lowest, highest, labelled, rows - labelled - negative, negative, segment, **cells)
 
     def _collect(self, frame: Any) -> Any:
@@ -467,7 +468,7 @@ def _coded(column: Any) -> CodedSegments:
     """An Arrow column of segments as numbers; those of null are -1."""
     found = column.dictionary_encode()
     codes = found.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-    return CodedSegments(found.dictionary.to_pylist(), codes)
+    return CodedSegments(python_values(found.dictionary), codes)
 
 
 def _type_of(schema: Any, column: str) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.errors import InputError, shown
+from pulens.inputs.arrays import python_values
 from pulens.inputs.columns import file_row, find_column, is_null
 from pulens.inputs.tables.arrow import arrow_table
 from pulens.inputs.tables.chunks import delimited_rows, json_records
@@ -74,7 +75,7 @@ class Table:
 
 def plain(column: Any) -> list[Any]:
     """A column as Python values, whatever holds it."""
-    return list(column.to_pylist() if hasattr(column, "to_pylist") else column)
+    return python_values(column) if hasattr(column, "to_pylist") else list(column)
 
 
 def _taken(column: Any, rows: NDArray[Any]) -> Any:

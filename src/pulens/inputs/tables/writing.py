@@ -6,7 +6,8 @@ import csv
 import io
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,21 @@ def table_bytes(kind: str, columns: Columns) -> bytes:
     >>> table_bytes("jsonl", {"a": ["1", "007"], "b": [None, 0.5]})
     b'{"a": "1", "b": null}\\n{"a": "007", "b": 0.5}\\n'
     """
+    with only_text():
+        return _table_bytes(kind, columns)
+
+
+@contextmanager
+def only_text() -> Iterator[None]:
+    """Refuse halves of characters, as JSON may spell them, in words: no file of text can hold them."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        seen = shown(error.object[error.start : error.end])
+        raise InputError(f"a cell holds {seen}, which is no text: repair it, or leave its column out.") from error
+
+
+def _table_bytes(kind: str, columns: Columns) -> bytes:
     if kind in TEXT:
         text = io.StringIO()
         writer = csv.writer(text, delimiter=separator_of(kind), lineterminator="\n")

@@ -1,0 +1,121 @@
+"""The parts of a state file: each as what it must be, or refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from pulens.errors import InputError, shown
+from pulens.types import Floats
+from pulens.watching.fit import Fit
+from pulens.watching.judging import ReducedWindow
+from pulens.watching.monitor import PARTS, KnownPrior, Monitor
+from pulens.watching.shift import Shift, shift_of
+
+SAME = 1e-6  # what another machine's arithmetic may change in a number that is found again
+
+
+def list_of(value: Any, what: str) -> list[Any]:
+    """A list.
+
+    >>> list_of({}, "lives")
+    Traceback (most recent call last):
+    ...
+    pulens.errors.InputError: lives must be a list, got {}
+    """
+    if not isinstance(value, list):
+        raise InputError(f"{what} must be a list, got {shown(value)}")
+    return value
+
+
+def number_of(value: Any, what: str, *, at_least: float = -math.inf, at_most: float = math.inf) -> float:
+    """A finite number of a range.
+
+    >>> number_of(0.5, "share", at_least=0, at_most=1)
+    0.5
+    >>> number_of(10**400, "share")
+    Traceback (most recent call last):
+    ...
+    pulens.errors.InputError: share must be a finite number, got 1000000000000...00000000000
+    """
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not abs(value) <= 1e300:
+        raise InputError(f"{what} must be a finite number, got {shown(value)}")
+    if not at_least <= value <= at_most:
+        raise InputError(f"{what} must lie between {at_least:g} and {at_most:g}, got {shown(value)}")
+    return float(value)
+
+
+def numbers_of(values: Any, what: str, *, at_least: float = -math.inf) -> Floats:
+    """A list of finite numbers."""
+    return np.array([number_of(one, what, at_least=at_least) for one in list_of(values, what)], float)
+
+
+def counts_of(values: Any, cells: int, what: str) -> Floats:
+    """Rows in each cell: that many numbers of at least 0."""
+    found = numbers_of(values, f"counts of {what}", at_least=0)
+    if found.size != cells:
+        raise InputError(f"{what} needs {cells} counts")
+    return found
+
+
+def across_of(value: Any, cells: int) -> tuple[float, int, int]:
+    """Rows of a bin of scores that an edge cuts, its first and its last cell."""
+    rows, first, last = numbers_of(value, "across", at_least=0)
+    if not first < last < cells or first % 1 or last % 1:
+        raise InputError(f"across must be rows, a first and a last cell of {cells}, got {shown(value)}")
+    return float(rows), int(first), int(last)
+
+
+def names_of(names: Iterable[str]) -> list[str]:
+    """Names that tell windows apart."""
+    found = list(names)
+    if len(set(found)) < len(found):
+        raise InputError("two windows have the same name")
+    return found
+
+
+def prior_of(told: Mapping[str, Any]) -> KnownPrior:
+    """A class prior with its doubt."""
+    given = dict(told)
+    if set(given) != {one.name for one in fields(KnownPrior)}:
+        raise InputError(f"a class prior must have a value, low, high, variance and source, got {shown(list(given))}")
+    low, value, high = (number_of(given[name], name, at_least=0, at_most=1) for name in ("low", "value", "high"))
+    if not low <= value <= high:
+        raise InputError(f"the class prior {value:g} must lie between {low:g} and {high:g}")
+    return KnownPrior(value, low, high, number_of(given["variance"], "variance", at_least=0), str(given["source"]))
+
+
+def measured_of(told: Mapping[str, Any], window: ReducedWindow, monitor: Monitor) -> tuple[Shift, Fit | None]:
+    """The shift and the fit that were found for a window; the shift must be that of its counts."""
+    again = shift_of(monitor.reference, window.counts.population)
+    value, error = numbers_of(told["shift"], "shift")
+    if not np.allclose([value, error], [again.value, again.error], rtol=SAME, atol=SAME):
+        raise InputError(f"the shift of the window {shown(window.name)} is not that of its counts")
+    fit, columns = told["fit"], monitor.features.shape[1]
+    if (fit is None) != (not columns):
+        raise InputError(f"the fit of the window {shown(window.name)} must be there if there are scores enough for it")
+    if fit is None:
+        return Shift(value, error), None
+    p_value, whitened = fit
+    found = Fit(number_of(p_value, "a p-value", at_least=0, at_most=1), numbers_of(whitened, "fit"))
+    if found.whitened.size != columns + 1:
+        raise InputError(f"the fit of the window {shown(window.name)} needs {columns + 1} numbers")
+    return Shift(value, error), found
+
+
+def totals_of(told: Any, windows: int) -> dict[str, list[float | None]]:
+    """The log of each line's running total after the windows, as far as there was one."""
+    if not isinstance(told, dict) or set(told) - set(PARTS):
+        raise InputError(f"log_totals must tell of lines ({', '.join(PARTS)}), got {shown(told)}")
+    found = {
+        name: [None if one is None else number_of(one, "log_totals") for one in list_of(values, "log_totals")]
+        for name, values in told.items()
+    }
+    if any(len(values) > windows for values in found.values()):
+        raise InputError(f"log_totals tell of more than the {windows} windows there are")
+    return found
