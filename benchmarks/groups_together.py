@@ -173,6 +173,70 @@ def _truths(world: Place, intercept: float, slope: float, diagram: Any) -> dict[
     }
 
 
+METRICS = [
+    "recall",
+    "precision",
+    "f1",
+    "specificity",
+    "accuracy",
+    "balanced_accuracy",
+    "matthews_correlation",
+    "lift",
+    "roc_auc",
+    "average_precision",
+]
+
+
+def compare(sets: int, seed: int, which: str) -> None:
+    """Two models, the second with noise of its own; truth from a very large sample of the world."""
+    for title, (cells, size, labelled, effect, each) in WORLDS.items():
+        if which not in title:
+            continue
+        held, widths, begun = defaultdict(list), defaultdict(list), time.process_time()
+        for number in range(sets):
+            rng = np.random.default_rng([seed, 13, number, cells, size])
+            world = Place.draw(rng, cells, effect, each)
+            drawn = world.rows(rng, size, labelled)
+            noise = rng.uniform(0.3, 1.2)
+            scores = {"a": drawn["logit"], "b": drawn["logit"] + noise * rng.normal(size=size)}
+            asked: dict[str, Any] = {"class_prior": known_priors(world, drawn), "threshold": -1.0, "metrics": METRICS}
+            if cells > 1:
+                asked["labelled_within"] = drawn["cell"]
+            else:
+                asked["class_prior"] = float(world.priors[0])
+            if each:
+                asked["cluster"] = drawn["cluster"]
+            try:
+                found = pulens.compare(drawn["labels"], scores, redraws=200, **asked)
+            except pulens.PulensError as error:
+                held["refused"].append(str(error)[:60])
+                continue
+            truth = true_differences(world, noise, np.random.default_rng([seed, 14, number]))
+            for name in METRICS:
+                (pair,) = found.differences[name]
+                if pair.interval is not None:
+                    held[name].append(truth[name] in pair.interval)
+                    widths[name].append(pair.interval.width)
+        show(title, sets, held, widths, time.process_time() - begun)
+
+
+def known_priors(world: Place, drawn: dict[str, np.ndarray]) -> dict[int, float]:
+    """The class priors of the cells that occur."""
+    return {cell: float(world.priors[cell]) for cell in np.unique(drawn["cell"]).tolist()}
+
+
+def true_differences(world: Place, noise: float, rng: np.random.Generator) -> dict[str, float]:
+    """From 400,000 independent rows whose classes are known."""
+    rows = Place(world.shares, world.middles, world.spreads, world.rates).rows(rng, 400_000, 1000)
+    labels = np.where(rows["positive"], 1, -1)
+    scores = {"a": rows["logit"], "b": rows["logit"] + noise * rng.normal(size=labels.size)}
+    found = {
+        model: pulens.evaluate(labels, each, negative=-1, unlabelled_prior=0.0, threshold=-1.0, confidence=None)
+        for model, each in scores.items()
+    }
+    return {name: found["a"].estimates[name].value - found["b"].estimates[name].value for name in METRICS}
+
+
 def show(title: str, sets: int, held: Any, widths: Any, seconds: float) -> None:
     """Coverage and mean width of everything that was tried."""
     refused = held.pop("refused", [])
@@ -190,7 +254,7 @@ def main() -> None:
     PARTS[given.what](given.sets, given.seed, given.world)
 
 
-PARTS = {"calibrate": calibrate}
+PARTS = {"calibrate": calibrate, "compare": compare}
 
 if __name__ == "__main__":
     main()
