@@ -59,6 +59,41 @@ def test_the_command_compares_within_cells_and_refuses_what_it_cannot(tmp_path, 
     assert "labels random within site only" in capsys.readouterr().out
     with pytest.raises(PulensError, match="noisy labels"):
         pulens.compare(two_models(), score=["a", "b"], labelled_within="site", class_prior=PRIORS, label_noise=0.1)
-    with pytest.raises(SystemExit):
-        main(["calibrate", str(tmp_path / "two.csv"), "--score", "a", "--within", "site"])
-    assert "not within cells" in capsys.readouterr().err
+
+
+def test_rows_written_five_times_by_cluster_say_as_much_as_rows_written_once():
+    once, asked = two_models(1500), {"score": ["a", "b"], "threshold": 1.0, "metrics": ["recall", "precision", "f1"]}
+    once = once.with_columns(patient=polars.int_range(once.height))
+    five = polars.concat([once] * 5)
+    cells = {"class_prior": {"north": 0.2, "south": 0.4}, "labelled_within": "site"}
+    rows = pulens.compare(once, redraws=400, **cells, **asked)
+    told = pulens.compare(five, cluster="patient", **cells, **asked)
+    for name in asked["metrics"]:
+        (before,), (after,) = rows.differences[name], told.differences[name]
+        assert after.value == pytest.approx(before.value, abs=1e-9)
+        assert 0.75 < after.interval.width / before.interval.width < 1.35, name
+        assert after.interval.method.startswith("delete-a-bucket jackknife of the difference, within cells")
+
+
+def test_one_cell_of_clusters_is_the_comparison_of_clusters():
+    rows = two_models(1500).with_columns(patient=polars.int_range(1500) // 8)
+    asked = {"score": ["a", "b"], "threshold": 1.0, "metrics": ["recall", "roc_auc"], "cluster": "patient"}
+    plain = pulens.compare(rows, class_prior=0.2, **asked)
+    within = pulens.compare(rows, class_prior=0.2, labelled_within="one", **asked)
+    for name in plain.differences:
+        (before,), (after,) = plain.differences[name], within.differences[name]
+        assert after.value == pytest.approx(before.value, abs=1e-12)
+        assert (after.interval.low, after.interval.high) == pytest.approx(
+            (before.interval.low, before.interval.high), abs=2e-3
+        )
+        assert after.p_value == pytest.approx(before.p_value, abs=0.02)
+
+
+def test_too_few_clusters_leave_no_difference_within_cells():
+    rows = two_models(1500).with_columns(patient=polars.int_range(1500) % 4)
+    found = pulens.compare(
+        rows, score=["a", "b"], labelled_within="site", class_prior=PRIORS, cluster="patient", metrics=["roc_auc"]
+    )
+    (difference,) = found.differences["roc_auc"]
+    assert difference.interval is None
+    assert "fewer than 5 clusters" in difference.undefined_because

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from pulens.calibration._gaps import BinGaps
+from pulens.calibration._within import gaps_within
 from pulens.calibration.masses import BinCounts, MassMap
+from pulens.cells import WeightedEvidence
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Totals
 from pulens.evidence import Evidence
@@ -32,6 +34,8 @@ def student_factor(evidence: Evidence, confidence: float = USUAL) -> float:
 
 def has_too_few_clusters(evidence: Evidence) -> bool:
     """Whether rows belong together in so few clusters that no interval can be found."""
+    if isinstance(evidence, WeightedEvidence):
+        return evidence.has_too_few_clusters
     return evidence.buckets is not None and math.isnan(student_factor(evidence))
 
 
@@ -77,6 +81,8 @@ class ClusteredGaps:
 
 def gaps_of(evidence: Evidence, counted: BinCounts, masses: MassMap, unlabelled_prior: float) -> Any:
     """The gaps of bins; their doubt allows for rows that belong together."""
+    if isinstance(evidence, WeightedEvidence):
+        return gaps_within(evidence, counted, masses)
     plain = BinGaps.of(counted, masses)
     if evidence.buckets is None:
         return plain
@@ -95,7 +101,7 @@ def gaps_of(evidence: Evidence, counted: BinCounts, masses: MassMap, unlabelled_
 
 def times_as_noisy(evidence: Evidence, counted: BinCounts) -> float:
     """How many times as far as with independent rows the gaps of a calibrated model would be from zero."""
-    if evidence.buckets is None:
+    if evidence.buckets is None and not isinstance(evidence, WeightedEvidence):
         return 1.0
     masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
     alone = float(BinGaps.of(counted, masses).deviation.sum())

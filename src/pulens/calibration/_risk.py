@@ -13,10 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from pulens.calibration._clustered import error_of_mean, student_factor
+from pulens.calibration._within import error_within, over_settings
 from pulens.calibration.masses import MassMap
+from pulens.cells import WeightedEvidence
+from pulens.confidence import check_confidence
 from pulens.counts.tally import Tally
-from pulens.estimate import Estimate
+from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
+from pulens.intervals.kernels.quantiles import normal_quantile
 from pulens.intervals.normal import normal_interval
 from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.types import Floats
@@ -79,6 +83,8 @@ def mean_estimate(
     name: str, evidence: Evidence, of_positive: Floats, of_everyone: Floats, confidence: float
 ) -> Estimate:
     """The expectation with a normal interval that carries the doubt about the class prior."""
+    if isinstance(evidence, WeightedEvidence):
+        return over_settings(evidence, lambda one: _mean_within(name, one, of_positive, of_everyone, confidence))
     totals = evidence.tally.totals
 
     def at(unlabelled_prior: float) -> tuple[float, float]:
@@ -94,3 +100,18 @@ def mean_estimate(
 
     interval, sources = normal_interval(PriorDoubt(evidence), at, confidence)
     return Estimate(name, at(evidence.class_prior.unlabelled)[0], interval, sources=sources)
+
+
+def _mean_within(
+    name: str, evidence: Evidence, of_positive: Floats, of_everyone: Floats, confidence: float
+) -> Estimate:
+    """The same within cells, at one setting of their class priors."""
+    assert isinstance(evidence, WeightedEvidence)
+    masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
+    value, _ = recovered_mean(evidence.tally, masses, of_positive, of_everyone)
+    if evidence.has_too_few_clusters:
+        return Estimate(name, value)
+    reach = normal_quantile(check_confidence(confidence)) * error_within(evidence, of_positive, of_everyone, confidence)
+    method = "normal, within cells" if not evidence.is_clustered else "delete-a-bucket jackknife, within cells"
+    interval = Interval(value - reach, value + reach, confidence, method)
+    return Estimate(name, value, interval, sources={"sample": interval})

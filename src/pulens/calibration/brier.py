@@ -10,8 +10,8 @@ import numpy as np
 from pulens.calibration._risk import mean_estimate
 from pulens.calibration.masses import MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
+from pulens.cells import gather_within
 from pulens.estimate import Estimate
-from pulens.evidence import gather
 from pulens.keywords import hands_on
 
 
@@ -48,7 +48,7 @@ class ProperScore(Estimate):
         return {**Estimate.to_dict(self), "decomposition": parts}
 
 
-@hands_on(gather)
+@hands_on(gather_within)
 def brier_score(
     labels: Any,
     scores: Any = None,

@@ -11,12 +11,15 @@ import numpy as np
 
 from pulens.calibration._clustered import gaps_of, has_too_few_clusters, times_as_noisy
 from pulens.calibration._gaps import BinGaps, ErrorTerms, error_terms, noise_floor, norm_of
+from pulens.calibration._within import mean_scores
 from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
+from pulens.cells import WeightedEvidence, cell_notices, gather_within, hull
+from pulens.cells.priors import PriorSetting
 from pulens.confidence import check_confidence
 from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval
-from pulens.evidence import Evidence, few_clusters, gather
+from pulens.evidence import Evidence, few_clusters
 from pulens.intervals.construction import Construction, Ends
 from pulens.intervals.kernels.quantiles import one_tail
 from pulens.intervals.kernels.resampling import check_seed
@@ -76,7 +79,7 @@ class CalibrationError(Estimate):
         }
 
 
-@hands_on(gather)
+@hands_on(gather_within)
 def expected_calibration_error(
     labels: Any,
     scores: Any = None,
@@ -149,8 +152,13 @@ def error_of_samples(
 
     All samples share the assumptions of the first.
     """
-    power = check_norm(norm)
     evidence = samples[0][0]
+    asked: dict[str, Any] = {
+        "binning": binning, "norm": norm, "confidence": confidence, "redraws": redraws, "seed": seed
+    }  # fmt: skip
+    if isinstance(evidence, WeightedEvidence) and evidence.cells.priors.treatment == "range":
+        return _over_ways(samples, asked)
+    power = check_norm(norm)
     tail = one_tail(check_confidence(confidence))
     error = _ErrorOfBins(samples, power)
     value, corrected, low, high, _ = error.at(evidence.class_prior.unlabelled, tail)
@@ -189,6 +197,24 @@ def error_of_samples(
         norm=power,
     )
     return replace(found, notices=_notices(found, evidence, counted, masses))
+
+
+def _over_ways(samples: Sequence[tuple[Evidence, BinCounts]], asked: dict[str, Any]) -> CalibrationError:
+    """At every setting that a range of the cells' class priors allows; the samples share them."""
+    first = samples[0][0]
+    assert isinstance(first, WeightedEvidence)
+    order = mean_scores(first)
+    own = first.cells.priors
+    settings = [PriorSetting(own.shares, own.draws), *own.settings(order, first.cells.cells.totals[:, 1])]
+    found = []
+    for setting in settings:
+        moved = [one.at(setting) for one, _ in samples if isinstance(one, WeightedEvidence)]
+        counted = [count_bins(one.tally, old.edges) for one, (_, old) in zip(moved, samples, strict=True)]
+        found.append(error_of_samples(list(zip(moved, counted, strict=True)), **asked))
+    values = [each.value for each in found]
+    reach = Interval(min(values), max(values), None, "range over the cells' class priors")
+    interval = hull([each.interval for each in found], ", over the range of the class prior")
+    return replace(found[0], interval=interval, sources={**found[0].sources, "class prior": reach})
 
 
 class _MeanError(NamedTuple):
@@ -300,7 +326,10 @@ def _other_norm(gaps: BinGaps, population: Floats, norm: float, quantile: float)
 
 def _notices(found: CalibrationError, evidence: Evidence, counted: BinCounts, masses: MassMap) -> tuple[Notice, ...]:
     notices = [*evidence.class_prior.notices, *notice_of_recovery(evidence.tally, evidence.scenario)]
-    notices += few_clusters(evidence)
+    rests = evidence.cells.evidence if isinstance(evidence, WeightedEvidence) else evidence
+    notices += few_clusters(rests)
+    if isinstance(evidence, WeightedEvidence):
+        notices += cell_notices(evidence.cells)
     rows = evidence.tally.totals.unlabelled if masses.unlabelled_only else evidence.tally.totals.rows
     if found.binning == "mass" and rows < 2 * found.bins:
         notices.append(
@@ -341,7 +370,7 @@ def _notices(found: CalibrationError, evidence: Evidence, counted: BinCounts, ma
             )
         )
     share, excess = _excess(counted, masses)
-    if excess > CHANCE_LIMIT:
+    if excess > CHANCE_LIMIT * times_as_noisy(evidence, counted):
         notices.append(
             Notice(
                 Severity.WARNING,

@@ -8,12 +8,12 @@ import numpy as np
 
 from pulens.calibration._risk import mean_estimate
 from pulens.calibration.probabilities import calibration_evidence
+from pulens.cells import gather_within
 from pulens.estimate import Estimate
-from pulens.evidence import gather
 from pulens.keywords import hands_on
 
 
-@hands_on(gather)
+@hands_on(gather_within)
 def calibration_in_the_large(
     labels: Any, scores: Any = None, *, scores_are: str = "probability", confidence: float = 0.95, **options: Any
 ) -> Estimate:

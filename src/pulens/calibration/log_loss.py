@@ -10,14 +10,14 @@ from pulens.calibration._risk import mean_estimate
 from pulens.calibration.brier import Decomposition, ProperScore
 from pulens.calibration.masses import MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
-from pulens.evidence import gather
+from pulens.cells import gather_within
 from pulens.keywords import hands_on
 from pulens.types import Floats
 
 CLIP = float(np.finfo(np.float64).eps)  # scikit-learn's choice: a score of 0 or 1 costs at most 36 nats
 
 
-@hands_on(gather)
+@hands_on(gather_within)
 def log_loss(
     labels: Any,
     scores: Any = None,

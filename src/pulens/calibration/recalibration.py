@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,11 @@ from pulens.calibration.expected_error import CalibrationError, error_of_samples
 from pulens.calibration.masses import choose_edges, count_bins
 from pulens.calibration.probabilities import as_probabilities, check_meaning, mapped_tally, probability_tally
 from pulens.calibration.recalibrators import CalibrationMap, Recalibrator, find
+from pulens.cells import LabellingCells, WeightedEvidence, gather_within
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError, listed
-from pulens.evidence import Evidence, gather
+from pulens.evidence import Evidence
 from pulens.intervals.kernels.resampling import check_seed
 from pulens.keywords import hands_on
 from pulens.notice import Notice, Severity, worst_first
@@ -88,7 +89,7 @@ class Recalibration:
         return f"{self.map}\n{before}\nafter  {self.after} ({self.folds}-fold cross-fitted)"
 
 
-@hands_on(gather)
+@hands_on(gather_within)
 def recalibrate(
     labels: Any,
     scores: Any = None,
@@ -132,17 +133,18 @@ def recalibrate(
     """
     facts = _checked(method, scores_are, folds)
     check_seed(seed)
-    evidence = gather(labels, scores, **options)
+    evidence = gather_within(labels, scores, **options)
     if scores_are == "probability":
-        evidence = evidence.with_tally(probability_tally(evidence.tally), evidence.buckets)
+        probabilities = probability_tally(evidence.tally)
+        if not isinstance(evidence, WeightedEvidence):
+            evidence = evidence.with_tally(probabilities, evidence.buckets)
     if evidence.tally.totals.labelled < folds and not evidence.tally.is_weighted:
         raise InputError(
             f"{folds} folds need at least {folds} labelled positives, got {evidence.tally.totals.labelled:g}."
         )
     judged: dict[str, Any] = {"binning": binning, "confidence": confidence, "redraws": redraws, "seed": seed}
 
-    def error(tallies: list[Tally], buckets: BucketTally | None = None) -> CalibrationError:
-        moved = [evidence.with_tally(tally, buckets) for tally in tallies]
+    def error(moved: list[Evidence]) -> CalibrationError:
         counted = [count_bins(one.tally, choose_edges(one, binning=binning, bins=bins)) for one in moved]
         return error_of_samples(list(zip(moved, counted, strict=True)), **judged)
 
@@ -156,7 +158,7 @@ def recalibrate(
             if facts is not None:
                 raise
             # "auto" chooses among the maps that these scores allow: isotonic can always be fitted
-    considered = {name: _mean_likelihood(evidence, parts) for name, parts in held_out.items()}
+    considered = {name: _mean_likelihood(parts) for name, parts in held_out.items()}
     if facts is None:
         method = max(considered, key=lambda name: considered[name])
     after = error(held_out[method])
@@ -166,8 +168,7 @@ def recalibrate(
 
 def _before(evidence: Evidence, scores_are: str, error: Callable[..., CalibrationError]) -> CalibrationError:
     """The error of the scores as they are."""
-    read = as_probabilities(evidence, scores_are)
-    return error([read.tally], read.buckets)
+    return error([as_probabilities(evidence, scores_are)])
 
 
 def _checked(method: str, scores_are: str, folds: int) -> Recalibrator | None:
@@ -191,27 +192,25 @@ def _candidates(method: str, facts: Recalibrator | None, scores_are: str) -> dic
     return kept | {name: one for name, one in tried.items() if scores_are in one.reads}
 
 
-def _mean_likelihood(evidence: Evidence, parts: list[Tally]) -> float:
+def _mean_likelihood(parts: list[Evidence]) -> float:
     """The log-likelihood of labels per row, averaged over the folds."""
-    return float(np.mean([held_out_likelihood(Points.of(evidence.with_tally(part))) for part in parts]))
+    return float(np.mean([held_out_likelihood(Points.of(part)) for part in parts]))
 
 
 def cross_fitted(
     evidence: Evidence, facts: Recalibrator, scores_are: str, *, folds: int, rng: np.random.Generator
-) -> list[Tally]:
+) -> list[Evidence]:
     """The rows of each fold under the scores that a map fitted to the other folds gave them.
 
     The folds must be judged one by one. Added up they flatter: what one fold has too many of the others have too few
     of, so the gaps of the folds cancel, and for maps with enough freedom the sum is zero whatever the truth. Rows that
     belong together stay together.
     """
-    parts = deal(evidence.tally, folds, rng) if evidence.buckets is None else deal_buckets(evidence.buckets, folds, rng)
-    mapped = []
-    for place, part in enumerate(parts):
-        rest = [other for where, other in enumerate(parts) if where != place]
-        together = rest[0]
-        for other in rest[1:]:
-            together = together + other
+    mapped: list[Evidence] = []
+    for others, own in _dealt(evidence, folds, rng):
+        together, part = (
+            one.cells.cells.whole if isinstance(one, WeightedEvidence) else one.tally for one in (others, own)
+        )
         for rows, missing in ((together, "leaves no {} row to fit to"), (part, "has no {} row to be judged by")):
             if not rows.totals.labelled or not rows.totals.rows - rows.totals.labelled:
                 kind = "other" if rows.totals.labelled else "labelled"
@@ -220,13 +219,55 @@ def cross_fitted(
                     f"and {evidence.tally.totals.rows - evidence.tally.totals.labelled:g} other rows. Use fewer than "
                     f"{folds} folds, or more rows."
                 )
-        fitted = facts.fit(Points.of(evidence.with_tally(together)), scores_are)
-        mapped.append(mapped_tally(part, fitted(part.thresholds)))
+        fitted = facts.fit(Points.of(others), scores_are)
+        if isinstance(own, WeightedEvidence):
+            mapped.append(own.mapped(fitted))
+        else:
+            mapped.append(own.with_tally(mapped_tally(own.tally, fitted(own.tally.thresholds))))
     return mapped
 
 
+def _dealt(evidence: Evidence, folds: int, rng: np.random.Generator) -> Iterator[tuple[Evidence, Evidence]]:
+    """For each fold the rows of the others and its own; cells are dealt one by one, clusters stay together."""
+    if isinstance(evidence, WeightedEvidence):
+        cells = evidence.cells.cells
+        by_cell = _cells_dealt(cells, folds, rng)
+        for fold in range(folds):
+            rest = tuple(_sum([part for place, part in enumerate(parts) if place != fold]) for parts in by_cell)
+            both = (rest, tuple(parts[fold] for parts in by_cell))
+            others, own = (evidence.with_cells(LabellingCells(cells.columns, cells.names, each)) for each in both)
+            yield others, own
+        return
+    parts = deal(evidence.tally, folds, rng) if evidence.buckets is None else deal_buckets(evidence.buckets, folds, rng)
+    for fold, part in enumerate(parts):
+        rest_of = _sum([other for place, other in enumerate(parts) if place != fold])
+        yield evidence.with_tally(rest_of), evidence.with_tally(part)
+
+
+def _cells_dealt(cells: LabellingCells, folds: int, rng: np.random.Generator) -> list[list[Tally]]:
+    """Every cell's rows in folds; a cluster that has rows in several cells is in one fold with all of them."""
+    if not cells.buckets:
+        return [deal(tally, folds, rng) for tally in cells.tallies]
+    whole = cells.whole_buckets
+    assert whole is not None
+    fold = dict(zip(whole.names, folds_of_buckets(whole, folds, rng).tolist(), strict=True))
+    return [_rows_by_fold(held, np.array([fold[name] for name in held.names]), folds) for held in cells.buckets]
+
+
+def _sum(parts: list[Tally]) -> Tally:
+    together = parts[0]
+    for other in parts[1:]:
+        together = together + other
+    return together
+
+
 def deal_buckets(buckets: BucketTally, folds: int, rng: np.random.Generator) -> list[Tally]:
-    """Deal whole buckets into folds, those with most labelled rows first, each to the fold that has fewest."""
+    """Deal whole buckets into folds."""
+    return _rows_by_fold(buckets, folds_of_buckets(buckets, folds, rng), folds)
+
+
+def folds_of_buckets(buckets: BucketTally, folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The fold of every bucket: those with most labelled rows first, each to the fold that has fewest."""
     order = rng.permutation(len(buckets))
     order = order[np.argsort(-buckets.totals[order, 0], kind="stable")]
     held, rows = np.zeros(folds), np.zeros(folds)
@@ -235,6 +276,10 @@ def deal_buckets(buckets: BucketTally, folds: int, rng: np.random.Generator) -> 
         fold[bucket] = np.lexsort((rows, held))[0]
         held[fold[bucket]] += buckets.totals[bucket, 0]
         rows[fold[bucket]] += buckets.totals[bucket].sum()
+    return fold
+
+
+def _rows_by_fold(buckets: BucketTally, fold: NDArray[np.int64], folds: int) -> list[Tally]:
     dealt = []
     for place in range(folds):
         whole = buckets.without(np.flatnonzero(fold != place).tolist())

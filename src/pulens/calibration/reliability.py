@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from pulens.calibration._clustered import design_effects, has_too_few_clusters
+from pulens.calibration._within import fractions_within
 from pulens.calibration.expected_error import CalibrationError, error_of_bins
 from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
+from pulens.cells import WeightedEvidence, gather_within
 from pulens.counts.tally import Totals
 from pulens.estimate import Interval
-from pulens.evidence import Evidence, gather
+from pulens.evidence import Evidence
 from pulens.intervals.construction import Construction, Ends
 from pulens.intervals.kernels.quantiles import quantile_of_columns
 from pulens.intervals.kernels.resampling import check_seed
@@ -126,7 +128,7 @@ class Reliability:
         return draw_reliability(self, axes=axes, **style)
 
 
-@hands_on(gather)
+@hands_on(gather_within)
 def reliability(
     labels: Any,
     scores: Any = None,
@@ -179,16 +181,23 @@ def reliability_of_bins(
     )
     doubt = PriorDoubt(evidence)
     drawn: Any = {"confidence": confidence, "redraws": redraws, "seed": seed}
-    low, high = fraction_intervals(counted, doubt, share, effects=design_effects(evidence, counted), **drawn)
-    known = redraws > 1 and not has_too_few_clusters(evidence)
     method = "redrawn bin rates" + PRIOR_IN_METHOD[doubt.treatment]
+    if isinstance(evidence, WeightedEvidence):
+        low, high = fractions_within(evidence, counted, share, confidence, seed)
+        method = f"{method} of each cell"
+    else:
+        low, high = fraction_intervals(counted, doubt, share, effects=design_effects(evidence, counted), **drawn)
+    known = redraws > 1 and not has_too_few_clusters(evidence)
+    rows = counted.counts
+    if isinstance(evidence, WeightedEvidence):  # weights are not rows
+        rows = count_bins(evidence.cells.cells.whole, counted.edges).counts
     bins = tuple(
         ReliabilityBin(
             float(counted.edges[b]),
             float(counted.edges[b + 1]),
-            float(counted.counts[0, b]),
-            float(counted.counts[1, b]),
-            float(counted.counts[2, b]),
+            float(rows[0, b]),
+            float(rows[1, b]),
+            float(rows[2, b]),
             float(population[b]),
             float(mean[b]),
             float(share[b]),

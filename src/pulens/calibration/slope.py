@@ -11,11 +11,15 @@ import numpy as np
 from pulens.calibration._clustered import student_factor
 from pulens.calibration._likelihood import CannotFitError, check_spread, fit_logistic, logits_of
 from pulens.calibration._risk import Points
+from pulens.calibration._within import errors_of_fits, over_settings
 from pulens.calibration.probabilities import calibration_evidence
+from pulens.cells import WeightedEvidence, gather_within
+from pulens.confidence import check_confidence
 from pulens.errors import listed
-from pulens.estimate import Estimate
-from pulens.evidence import Evidence, gather
+from pulens.estimate import Estimate, Interval
+from pulens.evidence import Evidence
 from pulens.intervals.kernels.jackknife import LeftOut, jackknife_error
+from pulens.intervals.kernels.quantiles import normal_quantile
 from pulens.intervals.kernels.redraws import compress
 from pulens.intervals.normal import normal_interval
 from pulens.intervals.prior_doubt import PriorDoubt
@@ -33,7 +37,7 @@ class CalibrationLine(NamedTuple):
     slope: Estimate
 
 
-@hands_on(gather)
+@hands_on(gather_within)
 def calibration_slope(
     labels: Any, scores: Any = None, *, scores_are: str = "probability", confidence: float = 0.95, **options: Any
 ) -> CalibrationLine:
@@ -51,6 +55,8 @@ def calibration_slope(
     calibration_intercept 0.666 [0.583, 0.749] calibration_slope 1.312 [1.196, 1.428]
     """
     evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
+    if isinstance(evidence, WeightedEvidence):
+        return _line_within(evidence, confidence)
     doubt = PriorDoubt(evidence)
     fits: dict[float, tuple[Any, Any]] = {}  # both coefficients, once per class prior
 
@@ -73,6 +79,35 @@ def calibration_slope(
         interval, sources = normal_interval(doubt, at, confidence)
         answers.append(Estimate(name, at(evidence.class_prior.unlabelled)[0], interval, sources=sources))
     return CalibrationLine(*answers)
+
+
+def _line_within(evidence: WeightedEvidence, confidence: float) -> CalibrationLine:
+    """The line of the weighted tally; its errors are those of lines fitted to replicates of the cells."""
+    check_confidence(confidence)
+    errors: dict[int, Any] = {}
+
+    def fitted(one: Evidence) -> Any:
+        try:
+            return _line(one)[0]
+        except CannotFitError:
+            return [math.nan, math.nan]
+
+    def at(one: Evidence, place: int, name: str) -> Estimate:
+        assert isinstance(one, WeightedEvidence)
+        value = float(_line(one)[0][place])
+        if one.has_too_few_clusters:
+            return Estimate(name, value)
+        if id(one) not in errors:
+            errors[id(one)] = (one, errors_of_fits(one, fitted, confidence))
+        reach = normal_quantile(confidence) * float(errors[id(one)][1][place])
+        interval = Interval(value - reach, value + reach, confidence, "normal, lines of replicates of the cells")
+        return Estimate(name, value, interval, sources={"sample": interval})
+
+    intercept, slope = (
+        over_settings(evidence, lambda one, place=place, name=name: at(one, place, name))  # type: ignore[misc]
+        for place, name in enumerate(("calibration_intercept", "calibration_slope"))
+    )
+    return CalibrationLine(intercept, slope)
 
 
 def _times_as_wide(evidence: Evidence, covariance: Any, confidence: float) -> tuple[float, float]:

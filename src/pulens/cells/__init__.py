@@ -5,10 +5,12 @@ from pulens.cells.counts import LabellingCells, check_cells
 from pulens.cells.doubts import CellDoubts
 from pulens.cells.equal_rates import EqualRates, equal_rates
 from pulens.cells.evidence import CellEvidence
+from pulens.cells.gathering import gather_cells, gather_within
 from pulens.cells.prior_answer import CellPriorRow, PriorsWithin, priors_within
 from pulens.cells.priors import CellPriors, settle_cells
 from pulens.cells.reading import read_cells
 from pulens.cells.split import SplitRange, extreme_recalls
+from pulens.cells.weighted import MassReplicates, WeightedEvidence, hull
 
 __all__ = [
     "CellDoubts",
@@ -19,13 +21,18 @@ __all__ = [
     "CellTable",
     "EqualRates",
     "LabellingCells",
+    "MassReplicates",
     "PriorsWithin",
     "SplitRange",
+    "WeightedEvidence",
     "cell_notices",
     "cell_table",
     "check_cells",
     "equal_rates",
     "extreme_recalls",
+    "gather_cells",
+    "gather_within",
+    "hull",
     "priors_within",
     "read_cells",
     "settle_cells",

@@ -175,23 +175,8 @@ class CellJackknife:
         if not with_priors or setting.draws is None:
             return fixed
         values = ask.values(setting.draws[: ask.draws_read])
-        drawn = self._mixed(values[~np.isnan(values)], error * reach[0] / reach[1], tail, rows, within)
+        drawn = mixed_ends(values[~np.isnan(values)], error * reach[0] / reach[1], tail, rows, within)
         return min(fixed[0], drawn[0]), max(fixed[1], drawn[1])
-
-    @staticmethod
-    def _mixed(values: Floats, error: float, tail: float, rows: float, within: Ends) -> Ends:
-        """Over draws of the class priors: a mixture on the scale of log odds where the number has one."""
-        from scipy.special import expit, logit
-
-        lowest, width = within[0], within[1] - within[0]
-        if not values.size:
-            return math.nan, math.nan
-        if not math.isfinite(width):
-            return mixture_ends(values, np.full(values.size, error), tail)
-        edge = 0.5 / (rows + 1)
-        shares = np.clip((values - lowest) / width, edge, 1 - edge)
-        low, high = mixture_ends(logit(shares), error / width / (shares * (1 - shares)), tail)
-        return lowest + width * float(expit(low)), lowest + width * float(expit(high))
 
     def error(self, ask: Asked, shares: Floats) -> float:
         """The standard error at these class priors."""
@@ -253,3 +238,18 @@ class CellJackknife:
         reach = student_quantile(many - 1.0, tail), normal_quantile(1 - 2 * tail)
         low, high = ends_around(float(counts.sum() / rows.sum()), error, tail, reach, many, float(rows.sum()))
         return Interval(low, high, confidence, METHOD)
+
+
+def mixed_ends(values: Floats, error: float, tail: float, rows: float, within: Ends) -> Ends:
+    """Over draws of the class priors: a mixture on the scale of log odds where the number has one."""
+    from scipy.special import expit, logit
+
+    lowest, width = within[0], within[1] - within[0]
+    if not values.size:
+        return math.nan, math.nan
+    if not math.isfinite(width):
+        return mixture_ends(values, np.full(values.size, error), tail)
+    edge = 0.5 / (rows + 1)
+    shares = np.clip((values - lowest) / width, edge, 1 - edge)
+    low, high = mixture_ends(logit(shares), error / width / (shares * (1 - shares)), tail)
+    return lowest + width * float(expit(low)), lowest + width * float(expit(high))

@@ -61,6 +61,10 @@ class CellDoubts:
         """Where rows belong together, what leaves out one bucket at a time."""
         return CellJackknife(self.evidence, self.redraws) if self.evidence.cells.buckets else None
 
+    def asked(self, metric: Measured, threshold: float | None, **parameters: Any) -> _AskedWithin:
+        """One metric, whose values and replicates can be had at any class priors of the cells."""
+        return _AskedWithin(self, metric, threshold, parameters)
+
     def of(
         self,
         metric: Measured,

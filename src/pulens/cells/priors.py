@@ -10,9 +10,11 @@ from typing import Any, Literal
 import numpy as np
 
 from pulens.cells.counts import LabellingCells, cell_title, totals_of
-from pulens.counts.tally import Totals
+from pulens.counts.buckets import BucketTally
+from pulens.counts.tally import Tally, Totals
 from pulens.errors import AssumptionError, InputError, PulensError, listed
 from pulens.evidence import Evidence, Question
+from pulens.intervals.kernels.jackknife import LeftOut, jackknife_error
 from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior
@@ -29,6 +31,7 @@ FEW_LABELLED = 5  # in a cell, below which estimated priors were seen to cover l
 IN_RANGE = 5  # class priors of a range that are looked at
 LEAST, MOST = 1e-4, 1 - 1e-4  # shares as log odds end here
 DRAWS = 2000
+LOOKS = 5  # thresholds at which clusters are compared with independent rows
 BY_CHANCE = 3.0  # standard errors by which a cell's labelled positives may exceed those that its class prior expects
 
 
@@ -169,9 +172,39 @@ def _caps(cells: LabellingCells, question: Question) -> Floats:
         largest_possible_prior(tally, question.label_noise, Scenario(question.scenario))
         if tally.totals.labelled and tally.totals.unlabelled
         else 0.999 * purity
-        for tally in cells.tallies
+        for tally in _worth(cells)
     ]
     return np.array(found)
+
+
+def _worth(cells: LabellingCells) -> tuple[Tally, ...]:
+    """The cells' tallies, with as many rows as those that belong together are worth.
+
+    What is more than chance is judged by numbers of rows, and a cluster's rows are not that many rows. At a few
+    thresholds the variance of the share of labelled and of unlabelled rows above it is found without each bucket, and
+    all counts are divided by the largest excess over that of independent rows.
+    """
+    if not cells.buckets:
+        return cells.tallies
+    return tuple(_divided(tally, _excess(held)) for tally, held in zip(cells.tallies, cells.buckets, strict=True))
+
+
+def _excess(held: BucketTally) -> float:
+    at = np.asarray(held.tally.thresholds, float)[np.linspace(0, len(held.tally) - 1, LOOKS + 2).astype(int)[1:-1]]
+    left = LeftOut.of(held, np.unique(at)[::-1])
+    whole = held.above(np.unique(at)[::-1]).sum(axis=0)
+    found = [1.0]
+    for kind, rows in enumerate(held.totals.sum(axis=0)[:2].tolist()):
+        if rows:
+            share = (whole[:, kind] + 0.5) / (rows + 1)
+            errors = np.atleast_1d(jackknife_error(left.rates()[kind]))
+            found += np.nan_to_num(errors**2 / (share * (1 - share) / rows)).tolist()
+    return max(found)
+
+
+def _divided(tally: Tally, times: float) -> Tally:
+    kinds = (np.asarray(kind, float) / times for kind in (tally.labelled, tally.unlabelled, tally.negative))
+    return Tally(tally.thresholds, *kinds)
 
 
 def _complete(cells: LabellingCells, name: str, given: Mapping[Any, Any]) -> dict[str, Any]:

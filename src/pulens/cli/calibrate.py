@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pulens.cli._cells import within_option
+from pulens.cli._cells import cell_arguments, cell_options
 from pulens.cli._complete import complete_file
 from pulens.cli._options import (
     Number,
@@ -46,7 +46,7 @@ METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
 @assumption_options
 @audit_options
 @review_options
-@within_option
+@cell_options
 @click.option(
     "--scores-are",
     type=click.Choice(["probability", "logit", "rank"]),
@@ -102,16 +102,12 @@ def command(
       pulens calibrate scores.csv --score p --class-prior 0.1
       pulens calibrate scores.csv --score p --class-prior 0.1 --html calibration.html
       pulens calibrate scores.csv --score p --reviews queue.csv
+      pulens calibrate visits.csv --score p --within clinic --cell-prior north=0.1 --cell-prior south=0.3
       pulens calibrate scores.csv --score p --class-prior 0.1 --fit isotonic --out mapped.csv
       pulens calibrate scores.parquet --score margin --scores-are rank --fit isotonic --class-prior 0.1:0.2 --json -
     """
     from pulens.cli._write import check_targets
 
-    if given.pop("within"):
-        raise PulensError(
-            "calibration is known for labels that are random among all rows, not within cells: leave --within out, or "
-            "judge one cell at a time with --where."
-        )
     if out is not None:
         _check_out(file, out, method, column)
     targets = {"--out": out, "--plot": plot_path, "--html": html_path, "--json": json_path}
@@ -159,17 +155,19 @@ def _gathered(
     file: str, given: dict[str, Any], scores_are: str, confidence: float
 ) -> tuple[Evidence, ReviewedReliability | None]:
     """The rows counted and the class prior settled, by checked rows where nothing else was said of it."""
-    from pulens.evidence import ASSUMED, gather
+    from pulens.cells import gather_within
+    from pulens.evidence import ASSUMED
 
     assumed = {name: given[name] for name in ASSUMED if name in given}
-    source, reading, reviewed, audited = _reviewed(file, given, scores_are, confidence)
+    cells = cell_arguments(given, given["class_prior"])
+    source, reading, reviewed, audited = _reviewed(file, given, scores_are, confidence, cells)
     if audited is not None and all(assumed[name] is None for name in ("class_prior", "unlabelled_prior", "audit")):
         assumed["class_prior"] = audited
-    return gather(source, **assumed, **reading), reviewed
+    return gather_within(source, **{**assumed, **cells}, **reading), reviewed
 
 
 def _reviewed(
-    file: str, given: dict[str, Any], scores_are: str, confidence: float
+    file: str, given: dict[str, Any], scores_are: str, confidence: float, cells: dict[str, Any]
 ) -> tuple[Any, dict[str, Any], ReviewedReliability | None, ClassPrior | None]:
     """The rows to count, how to read them, what the checked ones say of the promises, the class prior they settle."""
     from pulens.calibration.probabilities import probabilities_of
@@ -182,6 +180,8 @@ def _reviewed(
     if asked.is_silent:
         clusters = {} if given["cluster"] is None else {"cluster": given["cluster"]}
         return file, {**reading_arguments(given), **engine_arguments(given), **clusters}, None, None
+    if cells:
+        asked.refuse_within_cells()
     if given["cluster"] is not None:
         raise PulensError("checked rows have no intervals yet for rows that belong together: leave --cluster out.")
     if scores_are == "rank":
@@ -199,7 +199,7 @@ def _next(evidence: Any) -> str:
     from pulens.cli._typed import typed_command
     from pulens.report.next_steps import another_command, rows_to_check
 
-    rows = rows_to_check(evidence.tally.totals.unlabelled)
+    rows = rows_to_check(_told(evidence).tally.totals.unlabelled)
     options = ("--budget", str(rows), "--out", "queue.csv")
     command = another_command(typed_command(click.get_current_context()), ("audit", "plan"), options)
     words = f"\nnext: check {rows} rows and judge the probabilities by the answers, which assumes nothing about labels"
@@ -263,7 +263,22 @@ def _show_next(evidence: Any, reviewed: ReviewedReliability | None, scores_are: 
         click.echo(_next(evidence))
 
 
-def _answer(evidence: Any, found: dict[str, Any], reviewed: ReviewedReliability | None) -> dict[str, Any]:
+def _told(evidence: Any) -> Any:
+    """Rows as they were counted, and the class prior of all of them: weights of cells are not rows."""
+    from pulens.cells import WeightedEvidence
+
+    return evidence.cells.evidence if isinstance(evidence, WeightedEvidence) else evidence
+
+
+def _cells_told(evidence: Any) -> dict[str, Any]:
+    """The class prior of every cell, where labels are random within cells only."""
+    from pulens.cells import WeightedEvidence, priors_within
+
+    return {"within": priors_within(evidence.cells).to_dict()} if isinstance(evidence, WeightedEvidence) else {}
+
+
+def _answer(weighted: Any, found: dict[str, Any], reviewed: ReviewedReliability | None) -> dict[str, Any]:
+    evidence = _told(weighted)
     labelled, unlabelled, negative = evidence.tally.totals
     answer: dict[str, Any] = {
         "class_prior": evidence.class_prior.to_dict(),
@@ -271,6 +286,7 @@ def _answer(evidence: Any, found: dict[str, Any], reviewed: ReviewedReliability 
         "target_population": evidence.target_population,
         "label_noise": evidence.label_noise,
         "counts": {"labelled": labelled, "unlabelled": unlabelled, "known_negative": negative},
+        **_cells_told(weighted),
     }
     from pulens.doors.clustering import Clustering
 
@@ -285,12 +301,13 @@ def _answer(evidence: Any, found: dict[str, Any], reviewed: ReviewedReliability 
     return answer if reviewed is None else {**answer, "reviewed": reviewed.to_dict()}
 
 
-def _show(evidence: Any, found: dict[str, Any], console: Console) -> None:
+def _show(weighted: Any, found: dict[str, Any], console: Console) -> None:
     from rich.markup import escape
 
     from pulens.doors.clustering import Clustering
     from pulens.report.words import scenario_words
 
+    evidence = _told(weighted)
     labelled, unlabelled, negative = evidence.tally.totals
     known = f", {negative:,.10g} known negative" if negative else ""
     rows = f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({evidence.scenario})"
@@ -298,6 +315,7 @@ def _show(evidence: Any, found: dict[str, Any], console: Console) -> None:
         ("rows", rows),
         *([("clusters", str(clustering))] if (clustering := Clustering.of(evidence)) is not None else []),
         ("prior", str(evidence.class_prior)),
+        *([("within", weighted.cells.cells.words)] if weighted is not evidence else []),
         ("about", evidence.target_population),
         ("labels", scenario_words(evidence.scenario, "command")),
     ):

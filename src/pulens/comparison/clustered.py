@@ -54,14 +54,7 @@ class ClusteredModels:
 def read_clustered_models(source: Any, scores: Any, **reading: Any) -> ClusteredModels:
     """Labels and a mapping of scores, or a table, file or database and the names of its columns of scores."""
     columns = reading.pop("score", None)
-    for name in ("weight", "weights"):
-        if reading.get(name) is not None:
-            raise PulensError("models cannot be compared on weighted rows: leave the weights out, or repeat the rows.")
-    if isinstance(source, Tally | JointTally | BucketTally) or str(source).endswith(".tally"):
-        raise InputError(
-            "counts of one score do not say how models differ within clusters, and a joint tally holds no buckets: "
-            "give the rows, with cluster= (--cluster) and the columns of scores."
-        )
+    refuse_counts_and_weights(source, reading)
     if isinstance(scores, Mapping):
         names = [str(name) for name in scores]
         check_models(names)
@@ -76,6 +69,18 @@ def read_clustered_models(source: Any, scores: Any, **reading: Any) -> Clustered
             f"score=[...] naming its columns; got scores of type {type(scores).__name__}."
         )
     return ClusteredModels(tuple(names), tuple(found))
+
+
+def refuse_counts_and_weights(source: Any, reading: Mapping[str, Any]) -> None:
+    """Rows are needed, each of them one observation."""
+    for name in ("weight", "weights"):
+        if reading.get(name) is not None:
+            raise PulensError("models cannot be compared on weighted rows: leave the weights out, or repeat the rows.")
+    if isinstance(source, Tally | JointTally | BucketTally) or str(source).endswith(".tally"):
+        raise InputError(
+            "counts of one score do not say how models differ within clusters, and a joint tally holds no buckets: "
+            "give the rows, with cluster= (--cluster) and the columns of scores."
+        )
 
 
 def differences_of_clusters(
@@ -124,8 +129,6 @@ def _pair(
     one: _Model, two: _Model, doubt: PriorDoubt, confidence: float
 ) -> tuple[float, Interval | None, float, float]:
     """Difference, its interval, the chance that the first is better, and the p-value of no difference."""
-    from scipy.special import ndtr, ndtri, stdtr
-
     metric, shop, own = one.metric, one.shop, doubt.evidence.class_prior.unlabelled
     width = metric.highest - metric.lowest
     jackknife = Jackknife(
@@ -150,16 +153,28 @@ def _pair(
         errors = np.array([(value - low if value > 0 else high - value) / reach])
     else:
         errors = np.array([jackknife.error(share) for share in shares])
+    better, p_value = chances(value, seen, errors, shop.freedom, higher_is_better=metric.higher_is_better)
+    method = method.replace(jackknife.method, METHOD)
+    return value, Interval(low, high, confidence, method), better, p_value
+
+
+def chances(
+    value: float, seen: Floats, errors: Floats, freedom: float, *, higher_is_better: bool
+) -> tuple[float, float]:
+    """The chance that the first model is better, and the p-value of no difference at any of the class priors ``seen``.
+
+    >>> [round(each, 3) for each in chances(0.2, np.array([0.2]), np.array([0.1]), 30.0, higher_is_better=True)]
+    [0.973, 0.055]
+    """
+    from scipy.special import ndtr, ndtri, stdtr
+
     known = ~np.isnan(seen) & (errors > 0)
     away = np.divide(np.abs(seen), errors, out=np.zeros(seen.size), where=known)
-    near = stdtr(shop.freedom, -away)
+    near = stdtr(freedom, -away)
     length = float(np.ptp(seen[~np.isnan(seen)])) / float(errors.max()) if errors.max() > 0 else 0.0
     p_value = float(np.max(np.minimum(near + ndtr(ndtri(near) - length), 1.0)))
     if len({float(np.sign(number)) for number in seen[known]}) > 1:
         p_value = 1.0  # a difference whose sign turns within the range of priors is none
-    sign = 1 if metric.higher_is_better else -1
-    better = (
-        float(stdtr(shop.freedom, sign * value / errors[0])) if errors[0] > 0 else 0.5 + 0.5 * np.sign(sign * value)
-    )
-    method = method.replace(jackknife.method, METHOD)
-    return value, Interval(low, high, confidence, method), better, p_value
+    sign = 1 if higher_is_better else -1
+    better = float(stdtr(freedom, sign * value / errors[0])) if errors[0] > 0 else 0.5 + 0.5 * np.sign(sign * value)
+    return float(better), p_value

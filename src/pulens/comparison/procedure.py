@@ -182,7 +182,7 @@ def compare(
     if reading.get("cluster") is None:
         reading.pop("cluster", None)
     else:
-        refuse_clusters_beside(labelled_within=labelled_within, reviews=None if checked.is_silent else checked)
+        refuse_clusters_beside(reviews=None if checked.is_silent else checked)
     chosen = _metrics(metrics, has_threshold=threshold is not None)
     if labelled_within is not None:
         from pulens.comparison.within import compare_within

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.cells import CellDoubts, CellEvidence, LabellingCells, check_cells, settle_cells, within_cells
+from pulens.cells import CellDoubts, CellEvidence, LabellingCells, check_cells, read_cells, settle_cells, within_cells
 from pulens.cells.priors import PriorSetting, shifted
 from pulens.comparison.answer import Comparison
+from pulens.comparison.joint import check_models
 from pulens.comparison.order import Order, order_by_prior
 from pulens.counts.sample import PUSample
 from pulens.counts.tally import Tally
@@ -76,6 +77,13 @@ class CellRows:
 
 
 @dataclass(frozen=True, eq=False)
+class NamedModels:
+    """Models whose rows were counted, not kept."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class _Weighted:
     """A model's weighted tally of redrawn rows: cumulative sums in the order of its scores."""
 
@@ -99,7 +107,7 @@ class _Weighted:
 class AskedWithin:
     """What is compared: what :func:`pulens.comparison.procedure.differences` asks for."""
 
-    rows: CellRows
+    rows: CellRows | NamedModels
     metrics: Mapping[str, Metric]
     thresholds: Mapping[str, float]
     within: CellEvidence
@@ -135,6 +143,7 @@ class AskedWithin:
 
     def weighted(self, counts: Floats, rankings: Sequence[_Weighted], alpha: Floats) -> tuple[list[Tally], float]:
         """Every model's weighted tally of redrawn rows, and the class prior that goes with it."""
+        assert isinstance(self.rows, CellRows)
         labels, codes, many = self.rows.labels, self.rows.codes, len(self.rows.cells)
         totals = np.column_stack(
             [np.bincount(codes, np.where(labels == kind, counts, 0.0), minlength=many) for kind in (1, 0, -1)]
@@ -187,6 +196,8 @@ def compare_within(
 
     resampling = question.resampling
     assert resampling is not None
+    if reading.get("cluster") is not None:
+        return _without_each_bucket(labels, scores, within, question, metrics, thresholds, split, reading)
     if question.label_noise:
         raise PulensError(
             "models cannot be compared within cells with noisy labels: no redraw of them is known to us. Compare "
@@ -195,14 +206,8 @@ def compare_within(
     rows = read_cell_rows(labels, scores, within, reading)
     counted = {model: rows.counted(model) for model in rows.names}
     check_cells(counted[rows.names[0]])
-    settled = [settle_cells(cells, question, split) for cells in counted.values()]
     scenario = Scenario(question.scenario)
-    by_model = {
-        model: CellEvidence(cells, priors, 0.0, scenario)
-        for (model, cells), priors in zip(counted.items(), settled, strict=True)
-    }
-    lowest = min(by_model.values(), key=lambda found: found.class_prior.unlabelled)  # as without cells
-    by_model = {model: replace(found, priors=lowest.priors) for model, found in by_model.items()}
+    by_model = _settled(counted, question, split)
     asked = AskedWithin(rows, metrics, thresholds(rows.names), by_model[rows.names[0]])
     rankings = [_Weighted.of(rows.scores[model]) for model in rows.names]
     observed = asked.measure(np.ones(rows.labels.size), rankings, None)
@@ -220,6 +225,63 @@ def compare_within(
         resampling,
         _estimates(asked, by_model, resampling),
         FrozenMapping({name: differences(asked, name, observed[name], moved[name], confidence) for name in metrics}),
+        FrozenMapping({name: _order(asked, name, by_model) for name in metrics}),
+        FrozenMapping({name: metric.higher_is_better for name, metric in metrics.items()}),
+        within=asked.within.cells.columns,
+    )
+
+
+def _settled(counted: Mapping[str, LabellingCells], question: Question, split: str) -> dict[str, CellEvidence]:
+    """The models' cells with class priors that all share."""
+    scenario = Scenario(question.scenario)
+    by_model = {
+        model: CellEvidence(cells, settle_cells(cells, question, split), question.label_noise, scenario)
+        for model, cells in counted.items()
+    }
+    lowest = min(by_model.values(), key=lambda found: found.class_prior.unlabelled)  # as without cells
+    return {model: replace(found, priors=lowest.priors) for model, found in by_model.items()}
+
+
+def _without_each_bucket(
+    labels: Any,
+    scores: Any,
+    within: Any,
+    question: Question,
+    metrics: Mapping[str, Metric],
+    thresholds: Any,
+    split: str,
+    reading: dict[str, Any],
+) -> Comparison:
+    """Of rows that belong together: counted per cell and bucket for each model, and nothing is redrawn."""
+    from pulens.comparison.clustered import refuse_counts_and_weights
+    from pulens.comparison.clustered_within import differences_within
+
+    columns = reading.pop("score", None)
+    refuse_counts_and_weights(labels, reading)
+    resampling = question.resampling
+    assert resampling is not None
+    if isinstance(scores, Mapping):
+        check_models([str(name) for name in scores])
+        asked_of = {str(name): (values, Reading(**reading)) for name, values in scores.items()}
+    else:
+        if columns is None or isinstance(columns, str):
+            raise PulensError(f"a comparison needs at least two columns of scores, got {columns!r}.")
+        check_models(list(columns))
+        asked_of = {name: (None, Reading(**reading, score=name)) for name in columns}
+    counted = {model: read_cells(labels, values, within, said) for model, (values, said) in asked_of.items()}
+    by_model = _settled(counted, question, split)
+    names = tuple(counted)
+    asked = AskedWithin(NamedModels(names), metrics, thresholds(names), by_model[names[0]])
+    found = {
+        name: differences_within(name, metric, by_model, asked.thresholds, resampling)
+        for name, metric in metrics.items()
+    }
+    return Comparison(
+        names,
+        asked.evidence,
+        resampling,
+        _estimates(asked, by_model, resampling),
+        FrozenMapping(found),
         FrozenMapping({name: _order(asked, name, by_model) for name in metrics}),
         FrozenMapping({name: metric.higher_is_better for name, metric in metrics.items()}),
         within=asked.within.cells.columns,

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from pulens.cells import CellEvidence, LabellingCells, PriorsWithin, priors_within, read_cells, settle_cells
-from pulens.counts.tally import Tally
+from pulens.cells import CellEvidence, PriorsWithin, gather_cells, priors_within
 from pulens.doors.evaluate import Evaluation, best_threshold
 from pulens.errors import AssumptionError
 from pulens.evidence import Evidence, Question
@@ -15,27 +14,7 @@ from pulens.inputs import Reading
 from pulens.keywords import hands_on
 from pulens.metrics.parts.measure import check_threshold
 from pulens.metrics.parts.possible_worlds import within_what_is_possible
-from pulens.recovery.binning_error import bin_errors
-from pulens.scenario import DEFAULT_SCENARIO, Scenario
-
-
-def gather_cells(
-    source: Any, scores: Any, within: Any, question: Question, reading: Reading, split: str = "estimated"
-) -> CellEvidence:
-    """Rows counted per cell, and the class prior of each."""
-
-    def errors_of_bins(tally: Tally) -> list[Any]:
-        silent = replace(question, class_prior=None, unlabelled_prior=0.0, audit=None, combine=False)
-        return bin_errors(tally, silent.settle(tally).assumptions)
-
-    cells = read_cells(source, scores, within, reading, bin_errors=errors_of_bins)
-    return settled(cells, question, split)
-
-
-def settled(cells: LabellingCells, question: Question, split: str = "estimated") -> CellEvidence:
-    """Counts per cell with their class priors."""
-    priors = settle_cells(cells, question, split)
-    return CellEvidence(cells, priors, question.label_noise, Scenario(question.scenario))
+from pulens.scenario import DEFAULT_SCENARIO
 
 
 def evaluate_within(

@@ -10,12 +10,13 @@ import numpy as np
 
 from pulens.calibration.masses import count_bins
 from pulens.calibration.probabilities import probability_tally
+from pulens.cells import WeightedEvidence
 from pulens.estimate import Estimate
 from pulens.notice import Severity, worst_first
 from pulens.report.html import render
 from pulens.report.page_data import largest_possible_prior, prior_data, track_end
 from pulens.report.thinning import thin
-from pulens.report.words import counts_of, data_assumptions, prior_words, title_of
+from pulens.report.words import Assumption, counts_of, data_assumptions, prior_words, random_within, title_of
 
 if TYPE_CHECKING:
     from pulens.calibration import CalibrationError, Recalibration, Reliability
@@ -71,6 +72,7 @@ def calibration_page(
     """The whole page as text."""
     notices = [*(reliability.notices if reliability else ()), *(recalibration.notices if recalibration else ())]
     notices += list(evidence.class_prior.notices)
+    told = evidence.cells.evidence if isinstance(evidence, WeightedEvidence) else evidence  # weights are not rows
     limit = largest_possible_prior(evidence, thin(evidence.tally).tally)
     data: dict[str, Any] = {
         "totals": evidence.tally.totals._asdict(),
@@ -84,7 +86,7 @@ def calibration_page(
         data |= {"bins": bins, "ends": bins.pop("ends")}
     if recalibration is not None:
         data["map"] = _map(evidence, recalibration, scores_are)
-    interval = evidence.class_prior.interval
+    interval = told.class_prior.interval
     ranged = "range" if interval is None or interval.confidence is None else f"{interval.confidence:.0%} interval"
     ordered = worst_first(notices)
     return render(
@@ -92,9 +94,9 @@ def calibration_page(
         SCRIPTS,
         data,
         title=title or "Calibration",
-        counts=counts_of(evidence),
+        counts=counts_of(told),
         verdict=_verdict(evidence, reliability, recalibration),
-        prior_sentence=prior_words(evidence),
+        prior_sentence=prior_words(told),
         population=evidence.target_population,
         alarming=[notice for notice in ordered if notice.severity > Severity.NOTE],
         notes=[notice for notice in ordered if notice.severity == Severity.NOTE],
@@ -102,9 +104,17 @@ def calibration_page(
         has_map=recalibration is not None,
         interval_name=ranged if interval is not None else "",
         rows=_rows(reliability, others, recalibration),
-        assumptions=data_assumptions(evidence),
+        assumptions=_assumptions(told, evidence),
         reviewed=None if reviewed is None else _reviewed(reviewed),
     )
+
+
+def _assumptions(told: Evidence, evidence: Evidence) -> tuple[Assumption, ...]:
+    """What is taken for granted; within cells labels are random there only."""
+    found = data_assumptions(told)
+    if not isinstance(evidence, WeightedEvidence):
+        return found
+    return (random_within(evidence.cells.cells.words), *found[1:])
 
 
 def _reviewed(found: ReviewedReliability) -> dict[str, Any]:

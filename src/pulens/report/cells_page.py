@@ -32,7 +32,7 @@ def cells_data(evaluation: Evaluation, within: CellEvidence, summary: Summary) -
     Moving a slider keeps each cell's share of the positives. Intervals are those of the report and none elsewhere:
     weights are not rows.
     """
-    evidence = _as_rows(within)
+    evidence = as_rows(within)
     tally, totals = evidence.tally, evidence.tally.totals
     thinned = thin(tally, keep=(evaluation.threshold,))
     limit = largest_possible_prior(evidence, thinned.tally)
@@ -72,7 +72,7 @@ def cells_data(evaluation: Evaluation, within: CellEvidence, summary: Summary) -
     }
 
 
-def _as_rows(within: CellEvidence) -> Evidence:
+def as_rows(within: CellEvidence) -> Evidence:
     """The weighted tally with as many labelled rows as its weights are worth, for honest standard errors."""
     evidence = within.weighted
     labelled = within.cells.totals[:, 0]

@@ -9,11 +9,11 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from pulens._version import __version__
-from pulens.errors import PulensError
+from pulens.cells import WeightedEvidence
 from pulens.metrics import METRICS, leading
 from pulens.notice import Notice, Severity
 from pulens.report.cells import cell_header, cell_rows
-from pulens.report.cells_page import cells_data
+from pulens.report.cells_page import as_rows, cells_data
 from pulens.report.page_data import page_data
 from pulens.report.summary import Row, Summary, summarise
 from pulens.report.text import AGAINST
@@ -80,11 +80,6 @@ def evaluation_page(
 def _data(evaluation: Evaluation, summary: Summary, scores_are: str | None) -> dict[str, Any]:
     """What the page's scripts read, with the reliability diagram that was asked for."""
     within = evaluation.within
-    if scores_are is not None and within is not None:
-        raise PulensError(
-            "a reliability diagram is known for labels that are random among all rows, and here they are random "
-            f"within {within.cells.words} only: leave --scores-are out, or --within."
-        )
     data = page_data(evaluation, summary) if within is None else cells_data(evaluation, within, summary)
     if scores_are is not None:
         data["reliability"] = _reliability(evaluation, scores_are)
@@ -137,7 +132,10 @@ def _reliability(evaluation: Evaluation, scores_are: str) -> dict[str, Any]:
     from pulens.calibration import reliability
     from pulens.report.calibration_page import reliability_data
 
-    evidence = evaluation.evidence
+    evidence, within = evaluation.evidence, evaluation.within
+    if within is not None:
+        diagram = reliability(WeightedEvidence.of(within), scores_are=scores_are)
+        return reliability_data(as_rows(within), diagram, scores_are)
     return reliability_data(evidence, reliability(evidence, scores_are=scores_are), scores_are)
 
 

@@ -1,0 +1,221 @@
+"""Calibration where labels are random within cells only: the doubt of every number from replicates of the cells.
+
+Values come from the weighted tally of :class:`pulens.cells.WeightedEvidence`, through the formulas for one tally. What
+is linear in the masses of positives and of the population has a replicate for each of theirs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from pulens.calibration._gaps import BinGaps
+from pulens.calibration.binning import bin_starts
+from pulens.calibration.masses import BinCounts, MassMap, count_bins
+from pulens.cells import MassReplicates, WeightedEvidence, hull
+from pulens.cells.rates import borrowed_row, positives_of
+from pulens.cells.weighted import REDRAWS
+from pulens.counts.tally import Tally
+from pulens.estimate import Estimate, Interval
+from pulens.evidence import Evidence
+from pulens.intervals.clustered import ends_around
+from pulens.intervals.kernels.jackknife import student_quantile
+from pulens.intervals.kernels.quantiles import normal_quantile
+from pulens.types import Floats
+
+Answer = TypeVar("Answer", bound=Estimate)
+FRACTIONS_DRAWN = 1000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GapsWithin:
+    """Gap of each bin and its variance from replicates of the cells; stands in for :class:`BinGaps`."""
+
+    gap: Floats
+    variance: Floats
+    away: Floats  # (replicate, bin): distances whose squares add up to the variance
+
+    @property
+    def deviation(self) -> Floats:
+        return np.sqrt(self.variance)
+
+    def variance_of_sum(self, weights: Floats, own: Floats | None = None) -> float:
+        r"""Variance of :math:`\sum_b w_b g_b`; ``own`` replaces :math:`w_b^2` on the diagonal."""
+        found = float(((self.away @ weights) ** 2).sum())
+        if own is not None:
+            found += float((own - weights**2) @ self.variance)
+        return max(found, 0.0)
+
+
+def gaps_within(evidence: WeightedEvidence, counted: BinCounts, masses: MassMap) -> GapsWithin:
+    """The gaps of bins; their doubt is that of cells added up."""
+    found = _replicates(evidence, counted.edges)
+    positive, population = found.between()
+    _, mean_score = _block_means(evidence.tally, found, *(np.asarray(evidence.tally.thresholds, float),) * 2)
+    bins = counted.bins
+    place = np.clip(np.searchsorted(counted.edges, found.thresholds, side="left") - 1, 0, bins - 1)
+    in_bin = np.zeros((found.thresholds.size, bins))
+    in_bin[np.arange(found.thresholds.size), place] = 1.0
+    away = found.away(positive @ in_bin - (population * mean_score) @ in_bin) * found.times_as_wide()
+    return GapsWithin(BinGaps.of(counted, masses).gap, (away**2).sum(axis=0), away)
+
+
+def error_within(evidence: WeightedEvidence, of_positive: Floats, of_everyone: Floats, confidence: float) -> float:
+    """The standard error of a recovered mean, as wide as Student's; arrays hold a value per threshold of the tally."""
+    found = _replicates(evidence)
+    positive, population = found.between()
+    first, second = _block_means(evidence.tally, found, of_positive, of_everyone)
+    return float(found.error(positive @ first + population @ second)) * found.times_as_wide(confidence)
+
+
+def errors_of_fits(
+    evidence: WeightedEvidence, fit: Callable[[Evidence], Any], confidence: float, most: int = 200
+) -> Floats:
+    """Standard errors, as wide as Student's, of numbers that have to be fitted to each replicate."""
+    found = _replicates(evidence, redraws=most)
+    values = []
+    for positive, population in zip(found.positive, found.population, strict=True):
+        prior = float(positive[-1])
+        labelled = np.maximum.accumulate(positive / max(prior, 1e-12)) * evidence.tally.totals.labelled
+        listed = np.maximum.accumulate(population) * evidence.tally.totals.unlabelled
+        tally = Tally(found.thresholds.copy(), labelled, listed, np.zeros(listed.size))
+        share = replace(evidence.class_prior, value=prior, unlabelled=prior)
+        values.append(fit(Evidence(tally, share, 0.0, evidence.scenario)))
+    each = np.array(values, float)
+    known = ~np.isnan(each).any(axis=1)
+    kept = replace(found, weights=found.weights[known])
+    return np.asarray(kept.error(each[known])) * found.times_as_wide(confidence)
+
+
+def fractions_within(
+    evidence: WeightedEvidence, counted: BinCounts, shares: Floats, confidence: float, seed: int
+) -> tuple[Floats, Floats]:
+    """Interval of each bin's share of positives: rates of cells drawn with a borrowed row, or buckets left out."""
+    if evidence.cells.priors.treatment == "range":
+        ways = [_way(one, counted, confidence, seed) for one in evidence.settings(mean_scores(evidence))]
+        low, high = np.min([way[0] for way in ways], axis=0), np.max([way[1] for way in ways], axis=0)
+        return np.fmin(low, np.clip(shares, 0.0, 1.0)), np.fmax(high, np.clip(shares, 0.0, 1.0))
+    tail = (1 - confidence) / 2
+    if evidence.is_clustered:
+        low, high = _left_out_fractions(evidence, counted, shares, tail)
+    else:
+        low, high = np.nanquantile(_drawn_fractions(evidence, counted, seed), [tail, 1 - tail], axis=0)
+    return np.clip(np.fmin(low, shares), 0.0, 1.0), np.clip(np.fmax(high, shares), 0.0, 1.0)
+
+
+def _way(evidence: WeightedEvidence, counted: BinCounts, confidence: float, seed: int) -> tuple[Floats, Floats]:
+    """At one setting of a range."""
+    masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
+    here = count_bins(evidence.tally, counted.edges)
+    population = here.population_mass(masses)
+    nothing = np.full(counted.bins, np.nan)
+    shares = np.divide(here.positive_mass(masses), population, out=nothing, where=population > 0)
+    return fractions_within(evidence, counted, shares, confidence, seed)
+
+
+def over_settings(evidence: Evidence, answer: Callable[[Evidence], Answer]) -> Answer:
+    """An answer whose interval holds at every setting that a range of the cells' class priors allows."""
+    if not isinstance(evidence, WeightedEvidence) or evidence.cells.priors.treatment != "range":
+        return answer(evidence)
+    own = answer(evidence)
+    others = [answer(each) for each in evidence.settings(mean_scores(evidence))]
+    values = [own.value, *(each.value for each in others)]
+    method = ", over the range of the class prior"
+    reach = Interval(min(values), max(values), None, "range over the cells' class priors")
+    interval = hull([each.interval for each in (own, *others)], method)
+    return replace(own, interval=interval, sources={**own.sources, "class prior": reach})
+
+
+def mean_scores(evidence: WeightedEvidence) -> Floats:
+    """Mean score of every cell's labelled rows, in whose order extreme splits fill them."""
+    found = []
+    for tally in evidence.cells.cells.tallies:
+        labelled = np.asarray(tally.increments()[0], float)
+        total = labelled.sum()
+        found.append(float(labelled @ np.asarray(tally.thresholds, float)) / total if total else math.nan)
+    mean = np.array(found)
+    return np.where(np.isnan(mean), np.nanmean(mean), mean)
+
+
+def _replicates(evidence: WeightedEvidence, edges: Floats | None = None, redraws: int = REDRAWS) -> MassReplicates:
+    """Replicates at thresholds that never straddle the bins."""
+    scores = np.asarray(evidence.tally.thresholds, float)
+    inner: Any = ()
+    if edges is not None:
+        starts = bin_starts(scores, edges)
+        inner = scores[np.unique(starts[starts > 0]) - 1]
+    return evidence.replicates(inner, redraws=redraws)
+
+
+def _block_means(tally: Tally, found: MassReplicates, of_positive: Floats, of_everyone: Floats) -> tuple[Any, Any]:
+    """What stands at the scores of every block, on average over labelled rows and over the list."""
+    labelled, listed, _ = (np.asarray(kind, float) for kind in tally.increments())
+    place, many = found.places(tally.thresholds), found.thresholds.size
+    means = []
+    for each, rows in ((of_positive, labelled), (of_everyone, listed)):
+        total = np.bincount(place, rows, many)
+        alone = np.bincount(place, each, many) / np.maximum(np.bincount(place, minlength=many), 1)
+        means.append(np.divide(np.bincount(place, rows * each, many), total, out=alone, where=total > 0))
+    return means[0], means[1]
+
+
+def _in_bins(evidence: WeightedEvidence, edges: Floats) -> Floats:
+    """Rows of every cell, kind and bin."""
+    return np.stack([count_bins(tally, edges).counts for tally in evidence.cells.cells.tallies])
+
+
+def _drawn_fractions(
+    evidence: WeightedEvidence, counted: BinCounts, seed: int, redraws: int = FRACTIONS_DRAWN
+) -> Floats:
+    cells, totals = evidence.cells, evidence.cells.cells.totals
+    inside = _in_bins(evidence, counted.edges)
+    rng = np.random.Generator(np.random.PCG64([seed, 53]))
+    many, bins = len(totals), counted.bins
+    rates = np.zeros((redraws, many, 3, bins))
+    for kind in range(3):
+        if not totals[:, kind].any():
+            continue
+        for place in range(bins):
+            hits = inside[:, kind, place]
+            own = borrowed_row(hits, totals[:, kind])
+            rates[:, :, kind, place] = rng.beta(hits + own, totals[:, kind] - hits + 1 - own, (redraws, many))
+    weight = rng.standard_gamma(np.where(totals > 0, totals + 0.5, 0.0), (redraws, many, 3))
+    if not cells.is_single:
+        weight[:, :, [0, 2]] = 0.0
+    share = weight / weight.sum(axis=(1, 2), keepdims=True)
+    draws = cells.priors.draws
+    alpha = cells.priors.shares[None] if draws is None else draws[np.arange(redraws) % len(draws)]
+    held = positives_of(cells, share, alpha)
+    first, second = (np.broadcast_to(each, held.shape) for each in cells.coefficients(alpha))
+    recall = first[:, :, None] * rates[:, :, 0]
+    if cells.label_noise:
+        recall = recall + second[:, :, None] * rates[:, :, 1]
+    positive = np.einsum("rc,rcb->rb", held, recall)
+    population = np.einsum("rck,rckb->rb", share, rates)
+    return np.asarray(np.divide(positive, population, out=np.full(population.shape, np.nan), where=population > 0))
+
+
+def _left_out_fractions(
+    evidence: WeightedEvidence, counted: BinCounts, shares: Floats, tail: float
+) -> tuple[Floats, Floats]:
+    found = _replicates(evidence, counted.edges)
+    bins = counted.bins
+    place = np.clip(np.searchsorted(counted.edges, found.thresholds, side="left") - 1, 0, bins - 1)
+    in_bin = np.zeros((found.thresholds.size, bins))
+    in_bin[np.arange(found.thresholds.size), place] = 1.0
+    positive, population = (each @ in_bin for each in found.between())
+    ratio = np.divide(positive, population, out=np.broadcast_to(shares, positive.shape).copy(), where=population > 0)
+    errors = found.error(np.nan_to_num(ratio))
+    reach = student_quantile(found.freedom, tail), normal_quantile(1 - 2 * tail)
+    buckets = evidence.buckets_by_cell.fewest
+    ends = [
+        ends_around(float(np.clip(share, 0.0, 1.0)), float(error), tail, reach, buckets, float(rows))
+        if not math.isnan(share)
+        else (math.nan, math.nan)
+        for share, error, rows in zip(shares, errors, np.maximum(counted.counts.sum(axis=0), 1.0), strict=True)
+    ]
+    return np.array([low for low, _ in ends]), np.array([high for _, high in ends])

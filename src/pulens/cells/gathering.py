@@ -1,0 +1,59 @@
+"""Rows counted per cell with the class prior of each, and the evidence of all of them as one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from pulens.cells.counts import LabellingCells
+from pulens.cells.evidence import CellEvidence
+from pulens.cells.priors import settle_cells
+from pulens.cells.reading import read_cells
+from pulens.cells.weighted import WeightedEvidence
+from pulens.counts.tally import Tally
+from pulens.errors import PulensError
+from pulens.evidence import ASSUMED, Evidence, Question, gather
+from pulens.inputs import Reading
+from pulens.keywords import hands_on
+from pulens.recovery.binning_error import bin_errors
+from pulens.scenario import Scenario
+
+
+def gather_cells(
+    source: Any, scores: Any, within: Any, question: Question, reading: Reading, split: str = "estimated"
+) -> CellEvidence:
+    """Rows counted per cell, and the class prior of each."""
+
+    def errors_of_bins(tally: Tally) -> list[Any]:
+        silent = replace(question, class_prior=None, unlabelled_prior=0.0, audit=None, combine=False)
+        return bin_errors(tally, silent.settle(tally).assumptions)
+
+    cells = read_cells(source, scores, within, reading, bin_errors=errors_of_bins)
+    return settled(cells, question, split)
+
+
+def settled(cells: LabellingCells, question: Question, split: str = "estimated") -> CellEvidence:
+    """Counts per cell with their class priors."""
+    priors = settle_cells(cells, question, split)
+    return CellEvidence(cells, priors, question.label_noise, Scenario(question.scenario))
+
+
+@hands_on(gather)
+def gather_within(
+    source: Any, scores: Any = None, *, labelled_within: Any = None, split: str | None = None, **named: Any
+) -> Evidence:
+    """What :func:`pulens.evidence.gather` gives; with ``labelled_within``, cells that stand for one tally.
+
+    >>> labels, scores, site = [1] * 10 + [0] * 20, list(range(30)), ["a", "b"] * 15
+    >>> gather_within(labels, scores, labelled_within=site, class_prior={"a": 0.4, "b": 0.5}).within.cells.names
+    ('a', 'b')
+    """
+    if labelled_within is None:
+        if split is not None:
+            raise PulensError(
+                f"split={split!r} divides positives among cells: name their column with labelled_within=."
+            )
+        return gather(source, scores, **named)
+    question = Question(**{name: named.pop(name) for name in ASSUMED if name in named})
+    found = gather_cells(source, scores, labelled_within, question, Reading(**named), split or "estimated")
+    return WeightedEvidence.of(found)
