@@ -30,13 +30,13 @@ BUCKET_CELL_BITS = 12  # such cells in a first pass: 4,096
 COUNTS = ("labelled", "unlabelled", "negative")
 
 
-def digest_of(cluster: str) -> str:
-    """The md5 digest of a cluster's id as text: not a secret, but spread evenly and the same everywhere.
+def digest_of(text: str) -> str:
+    """The md5 digest of an id as text: not a secret, but spread evenly and the same everywhere.
 
     >>> digest_of("7")
     '8f14e45fceea167a5a36dedd4bea2543'
     """
-    return hashlib.md5(cluster.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
+    return hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
 
 
 def bucket_names(clusters: Sequence[str]) -> list[str]:
