@@ -7,7 +7,7 @@ import pytest
 
 import pulens
 from pulens.counts.buckets import BucketTally
-from pulens.evidence import clustered_prior, gather
+from pulens.evidence import gather
 from pulens.intervals.clustered import inflation_at
 from pulens.intervals.kernels.jackknife import (
     LeftOut,
@@ -20,6 +20,7 @@ from pulens.intervals.kernels.mover import jeffreys_ends
 from pulens.intervals.kernels.redraws import compress
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.metrics import METRICS
+from pulens.priors import clustered as clustered_prior
 from pulens.recovery.point import pairwise_auc
 
 

@@ -26,7 +26,7 @@ from pulens.types import Counted, Floats
 MOST_BUCKETS = 256
 HASHED_DIGITS, DIGEST_DIGITS = 2, 32
 EXACT_BUCKET_ROWS = 4_000_000  # rows of which buckets keep every distinct score; beyond, cells of scores
-BUCKET_CELL_BITS = 12  # such cells in a first pass: 4,096
+BUCKET_CELL_BITS = 10  # such cells in a first pass: 1,024
 COUNTS = ("labelled", "unlabelled", "negative")
 
 
