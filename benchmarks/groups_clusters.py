@@ -2,6 +2,7 @@
 
     python benchmarks/groups_clusters.py coverage [SETS [WORLD [SEED]]]    worlds by numbers of clusters, ten metrics
     python benchmarks/groups_clusters.py chosen [SETS]       thresholds chosen on the same rows; two models' difference
+    python benchmarks/groups_clusters.py prior [SETS [CLUSTERS [WORLD]]]   estimated class priors with clusters
     python benchmarks/groups_clusters.py obuchowski          jackknife of the AUC against Obuchowski's (1997) variance
     python benchmarks/groups_clusters.py duckdb [ROWS]       time and memory of a tally by cluster over the plain one
 
@@ -56,6 +57,8 @@ class World:
     prevalence: float  # spread of the log odds of being positive
     sizes: Callable[[np.random.Generator, int], np.ndarray]
     labelling: float = 0.0  # spread of the log odds of being labelled: labels concentrate in few clusters
+    apart: float = 1.5  # standard deviations between positives and negatives
+    of_positives: float = 0.0  # standard deviations by which a cluster moves the scores of its positives alone
 
     def draw(self, clusters: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Labels, scores, cluster and class of every row."""
@@ -63,7 +66,9 @@ class World:
         cluster = np.repeat(np.arange(clusters), sizes)
         odds = rng.normal(-1.1, self.prevalence, clusters)[cluster]
         positive = rng.random(cluster.size) < 1 / (1 + np.exp(-odds))
-        scores = rng.normal(0, self.effect, clusters)[cluster] + rng.normal(size=cluster.size) + 1.5 * positive
+        scores = rng.normal(0, self.effect, clusters)[cluster] + rng.normal(size=cluster.size) + self.apart * positive
+        if self.of_positives:
+            scores += rng.normal(0, self.of_positives, clusters)[cluster] * positive
         chance = 1 / (1 + np.exp(-rng.normal(0.0, self.labelling, clusters)))[cluster] if self.labelling else 0.5
         labels = positive & (rng.random(cluster.size) < chance)
         return labels.astype(np.int8), scores, cluster, positive
@@ -90,6 +95,12 @@ WORLDS = (
     World("unequal", 0.6, 0.5, unequal),
     World("concentrated", 0.6, 0.5, heavy, labelling=2.5),
     World("large", 0.8, 0.7, many),
+)
+PRIOR_WORLDS = (  # wide apart, as scores must be for an estimate; more rows, as it needs
+    World("both kinds", 0.8, 0.7, many, apart=3.0),
+    World("positives", 0.0, 0.7, many, apart=3.0, of_positives=1.0),
+    World("prevalence", 0.0, 1.5, many, apart=3.0),
+    World("labels", 0.5, 0.5, many, apart=3.0, labelling=1.5),
 )
 
 
@@ -175,6 +186,41 @@ def chosen(sets: int = 60, seed: int = 11) -> None:
         print(
             f"{clusters:>8}{shares[0]:>11.3f}{shares[1]:>9.3f}{shares[2]:>7.3f}{shares[3]:>20.3f}  ({len(held)} sets)"
         )
+
+
+def estimated_prior(sets: int = 40, clusters: int = 100, only: str = "", seed: int = 5_231) -> None:
+    """How often the interval of an estimated class prior, and of precision with it, holds the truth."""
+    import pulens
+
+    print(f"{'world':<14}{'clusters':>9}{'':>14}{'prior':>8}{'width':>8}{'precision':>11}{'recall':>8}{'  sets'}")
+    for world in (world for world in PRIOR_WORLDS if only in ("", world.name)):
+        rng = np.random.default_rng([seed, clusters, len(world.name)])
+        _, scores, _, positive = world.draw(240_000, rng)
+        truth = float(positive.mean()), float(positive[scores >= THRESHOLD].mean())
+        caught = float((scores[positive] >= THRESHOLD).mean())
+        held: dict[str, list[tuple[float, ...]]] = {"clusters": [], "independent": []}
+        for _ in range(sets):
+            labels, mine, cluster, _ = world.draw(clusters, rng)
+            for kind, told in (("clusters", {"cluster": cluster}), ("independent", {})):
+                try:
+                    found = pulens.evaluate(labels, mine, threshold=THRESHOLD, redraws=400, **told)
+                except pulens.PulensError:  # too few labelled rows to estimate from
+                    continue
+                prior, rates = (
+                    found.class_prior.interval,
+                    [found.estimates[one].interval for one in ("precision", "recall")],
+                )
+                if prior is None or any(one is None for one in rates):
+                    continue
+                inside = truth[1] in rates[0], caught in rates[1]
+                held[kind].append((truth[0] in prior, prior.width, *inside))
+        for kind, rows in held.items():
+            share = np.mean(rows, axis=0) if rows else np.full(4, np.nan)
+            print(
+                f"{world.name:<14}{clusters:>9}{kind:>14}{share[0]:>8.3f}{share[1]:>8.3f}{share[2]:>11.3f}{share[3]:>8.3f}"
+                f"{len(rows):>6}",
+                flush=True,
+            )
 
 
 def obuchowski_variance(labels: np.ndarray, scores: np.ndarray, clusters: np.ndarray) -> float:
@@ -270,8 +316,9 @@ def count(which: str, path: str) -> None:
         read_tally(path, tolerance=1e-4) if which == "plain" else read_buckets(path, cluster="patient", tolerance=1e-4)
     )
     took = time.perf_counter() - begin
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{took:7.1f} s, peak {peak:,.0f} MB: {found}")
+    spent = resource.getrusage(resource.RUSAGE_SELF)
+    cost = f"{took:7.1f} s ({spent.ru_utime + spent.ru_stime:.1f} s of processors)"
+    print(f"{cost}, peak {spent.ru_maxrss / 1024:,.0f} MB: {found}")
 
 
 if __name__ == "__main__":
@@ -280,6 +327,8 @@ if __name__ == "__main__":
         coverage(*(int(one) if one.isdigit() else one for one in given))
     elif command == "chosen":
         chosen(*(int(one) for one in given))
+    elif command == "prior":
+        estimated_prior(*(int(one) if one.isdigit() else one for one in given))
     elif command == "obuchowski":
         obuchowski()
     elif command == "duckdb":

@@ -114,3 +114,44 @@ def test_train_leaves_the_cluster_out_of_the_features_and_of_the_folds(visits, r
     assert "with 2 features" in said
     said = run(*words, "--cluster", "patients", "--out", "again", code=2)
     assert "'patients'" in said
+
+
+def test_prior_prints_clusters_and_widens_with_them(visits, run, monkeypatch):
+    from pulens.priors import clustered
+
+    monkeypatch.setattr(clustered, "GROUPS", 4)
+    monkeypatch.setattr(clustered, "design_effect", lambda counted: 3.0)
+    words = ("prior", "visits.csv")
+    alone = json.loads(run(*words, "--json", "-"))["class_prior"]
+    told = json.loads(run(*words, "--cluster", "patient", "--json", "-"))
+    prior = told["class_prior"]
+    assert prior["value"] == alone["value"]
+    assert prior["unlabelled_high"] > alone["unlabelled_high"]
+    assert prior["feasible_high"] > alone["feasible_high"]
+    assert told["clusters"]["clusters"] == 60
+    found = pulens.estimate_prior(visits, cluster="patient")
+    assert (found.interval.low, found.interval.high) == (prior["low"], prior["high"])
+    run("tally", "visits.csv", "--cluster", "patient", "-o", "visits.tally")
+    assert json.loads(run("prior", "visits.tally", "--json", "-"))["class_prior"] == prior
+    assert "60 clusters, 6.47 rows each" in run(*words, "--cluster", "patient")
+
+
+def test_prior_says_which_doubts_do_not_go_with_clusters(visits, run):
+    words = ("prior", "visits.csv", "--cluster", "patient")
+    assert "takes rows for independent" in run(*words, "--label-noise", "estimate", code=2)
+    assert "--cluster speaks of one class prior" in run(*words, "--within", "sex", code=2)
+
+
+def test_an_estimate_without_an_interval_has_a_feasible_range_that_allows_for_clusters(visits, monkeypatch):
+    from pulens.priors import clustered
+
+    monkeypatch.setattr(clustered, "design_effect", lambda counted: 3.0)
+    alone, told = (pulens.estimate_prior(visits, method="elkan_noto_e1", **one) for one in ({}, {"cluster": "patient"}))
+    assert told.interval.confidence is None
+    assert told.interval.high > alone.interval.high
+    assert "allowing for clusters" in told.interval.method
+
+
+def test_few_clusters_are_said_where_the_class_prior_is_estimated(visits):
+    few = visits.with_columns(patient=pl.col("patient").str.slice(1).cast(pl.Int64) // 15)
+    assert "4 clusters hold labelled rows" in str(pulens.estimate_prior(few, cluster="patient").notices[0])

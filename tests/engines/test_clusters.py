@@ -10,7 +10,7 @@ from engines_places import EVERYWHERE, INSIDE_AN_ENGINE
 from pulens.counts.buckets import digest_of
 from pulens.errors import InputError
 from pulens.inputs import read_buckets
-from pulens.inputs.engines import drive
+from pulens.inputs.engines import drive, lazy
 from pulens.inputs.tallies import read_bucket_tallies
 
 pytestmark = [
@@ -47,6 +47,18 @@ def test_buckets_are_the_same_to_the_bit(put):
     assert read_buckets(source, cluster="patient", **where) == many
     assert (many.is_hashed, many.clusters[0]) == (True, len(set(columns["patient"])))
     assert set(many.names) == {digest_of(str(number))[:2] for number in columns["patient"]}
+
+
+@pytest.mark.parametrize("column", ["patient", "number", "name"])
+@pytest.mark.parametrize("put", ["csv through DuckDB", "DuckDB database"], indirect=True)
+def test_ids_that_come_often_are_digested_once_and_give_the_same_buckets(put, column, monkeypatch):
+    columns = {**table(6), "name": [f"no. {one}" for one in table(6)["patient"]]}
+    source, where = put(columns)
+    each = read_buckets(source, cluster=column, **where)
+    by_sex = read_bucket_tallies(source, group_by="sex", cluster=column, **where)
+    monkeypatch.setattr(lazy, "ROWS_PER_ID", 1)
+    assert read_buckets(source, cluster=column, **where) == each
+    assert read_bucket_tallies(source, group_by="sex", cluster=column, **where) == by_sex
 
 
 @pytest.mark.parametrize("put", ["Polars lazy", "DuckDB relation", "SQLite", "PostgreSQL"], indirect=True)

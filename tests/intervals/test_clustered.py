@@ -7,19 +7,20 @@ import pytest
 
 import pulens
 from pulens.counts.buckets import BucketTally
-from pulens.evidence import clustered_prior, gather
+from pulens.evidence import gather
 from pulens.intervals.clustered import inflation_at
 from pulens.intervals.kernels.jackknife import (
     LeftOut,
     jackknife_error,
-    jeffreys_ends,
     logit_ends,
     redraw_buckets,
     student_quantile,
 )
+from pulens.intervals.kernels.mover import jeffreys_ends
 from pulens.intervals.kernels.redraws import compress
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.metrics import METRICS
+from pulens.priors import clustered as clustered_prior
 from pulens.recovery.point import pairwise_auc
 
 
@@ -142,7 +143,7 @@ def test_every_row_found_counts_as_many_rows_as_clusters():
     found = pulens.evaluate(labels, scores, class_prior=0.5, threshold=2.0, cluster=np.repeat(np.arange(30), 3))
     recall = found.estimates["recall"]
     assert recall.value == 1.0
-    assert recall.interval.low == pytest.approx(jeffreys_ends(1.0, 30, 0.025)[0])
+    assert recall.interval.low == pytest.approx(jeffreys_ends(30, 30, 0.025)[0])
 
 
 def test_few_clusters_are_warned_of_and_wider_than_students():
@@ -155,7 +156,7 @@ def test_few_clusters_are_warned_of_and_wider_than_students():
     low, high = logit_ends(recall.value, error, student_quantile(11, 0.025))
     reach = student_quantile(11, 0.025)
     rows = min(recall.value * (1 - recall.value) / error**2, labels.sum()) * (1.959964 / reach) ** 2
-    ends = jeffreys_ends(recall.value, rows, 0.025)
+    ends = jeffreys_ends(recall.value * rows, rows, 0.025)
     assert recall.interval.low == pytest.approx(min(low, ends[0]), abs=1e-6)
     assert recall.interval.high == pytest.approx(max(high, ends[1]), abs=1e-6)
 

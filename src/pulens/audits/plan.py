@@ -114,7 +114,7 @@ class AuditPlan:
     @property
     def digest(self) -> str:
         """A fingerprint of edges, unlabelled and labelled rows: it changes when the table does."""
-        return digest_of(self.strata)
+        return digest_of_strata(self.strata)
 
     @cached_property
     def forecast(self) -> AuditForecast:
@@ -240,7 +240,7 @@ def names_of(drawn: DrawnRows) -> list[str]:
     return [str(place) for place in drawn.place.tolist()]
 
 
-def digest_of(strata: Strata) -> str:
+def digest_of_strata(strata: Strata) -> str:
     told = [list(strata.edges), strata.rows.tolist(), strata.labelled.tolist()]
     return hashlib.sha256(json.dumps(told, separators=(",", ":")).encode()).hexdigest()
 

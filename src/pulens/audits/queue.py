@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from pulens.audits.ladder import ladder_from_dict, ladder_to_dict, thinned
-from pulens.audits.plan import AuditPlan, PlannedRows, digest_of
+from pulens.audits.plan import AuditPlan, PlannedRows, digest_of_strata
 from pulens.audits.strata import Strata
 from pulens.bounded_text import parse_json, read_bounded
 from pulens.errors import InputError, PulensError, listed, shown
@@ -299,7 +299,7 @@ def _check_strata(strata: Strata, threshold: float, digest: str) -> None:
     falls = all(upper > lower for upper, lower in zip(strata.edges, strata.edges[1:], strict=False))
     if len(strata.edges) != len(strata) - 1 or not falls or not np.isfinite([*strata.edges, threshold]).all():
         raise InputError("the plan is damaged: its strata and their edges do not fit together.")
-    if digest_of(strata) != digest:
+    if digest_of_strata(strata) != digest:
         raise InputError(
             "the plan was changed since it was written: its counts do not give the digest that stands in it. Take the "
             "file that was written, or plan again."

@@ -11,6 +11,7 @@ from pulens.cli._complete import complete_file
 from pulens.cli._options import (
     Number,
     audit_options,
+    cluster_option,
     engine_arguments,
     engine_options,
     files_read,
@@ -25,7 +26,9 @@ from pulens.scenario import DEFAULT_SCENARIO, Scenario
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from pulens.counts.buckets import BucketTally
     from pulens.counts.tally import Tally
+    from pulens.doors.clustering import Clustering
     from pulens.doors.reviews import Reviewed
     from pulens.priors import ClassPrior
     from pulens.priors.label_noise import LabelNoise
@@ -58,6 +61,7 @@ USEFUL_WIDTHS = (0.1, 0.05, 0.02)
 @audit_options
 @review_options
 @within_option
+@cluster_option
 @click.option("--confidence", type=Number(), default=0.95, show_default=True)
 @click.option("--plot", "plot_path", metavar="PATH", help="Draw the likelihood to an image file.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
@@ -88,12 +92,13 @@ def command(
       pulens prior scores.csv --audit 13/200 --combine
       pulens prior scores.csv --reviews queue.csv
       pulens prior visits.csv --within clinic
+      pulens prior visits.csv --cluster patient
       pulens prior scores.csv --label-noise estimate --json -
       pulens prior duckdb:///scores.db --table t --where "day > '2024-01-01'"
     """
     from pulens.cli._output import working
     from pulens.cli._write import all_or_none, as_files, check_targets, to_json, write_figure
-    from pulens.inputs import read_tally
+    from pulens.counts.tally import Tally
     from pulens.priors import find
 
     check_targets({"--plot": plot_path, "--json": json_path}, *files_read(file, given))
@@ -104,6 +109,7 @@ def command(
             "--audit": audit,
             "--label-noise estimate": label_noise == "estimate",
             "--reviews": given["reviews"] is not None or given["reviewed_above"] is not None,
+            "--cluster": given["cluster"],
         }
         _show_within(file, within, json_path, alone, method, scenario, label_noise, confidence, given)
         return
@@ -118,13 +124,16 @@ def command(
     }
     with working("Estimating the share of positives"):
         checked = _reviewed(file, given, scenario, confidence)
-        noise_found = None
+        noise_found = clusters = None
         if checked is not None:
             tally = checked.tally
             prior, answer = _by_checked_rows(checked, asked)
         else:
-            tally = read_tally(file, **reading_arguments(given), **engine_arguments(given))
-            prior, noise_found, answer = _estimated(tally, scenario, confidence, **asked)
+            counted = _counted(file, given)
+            tally = counted if isinstance(counted, Tally) else counted.tally
+            prior, noise_found, answer = _estimated(counted, scenario, confidence, **asked)
+            clusters = _clusters(counted)
+            answer |= {} if clusters is None else {"clusters": clusters.to_dict()}
     answer["rows_to_audit"] = _advice(prior, confidence)
     answer["notices"] = [str(notice) for notice in prior.notices]
     with all_or_none({} if json_path is None else as_files({json_path: to_json(answer)})):
@@ -134,7 +143,7 @@ def command(
         from rich.console import Console
 
         console = Console()
-        _show(prior, console, str(tally), confidence, Scenario(scenario))
+        _show(prior, console, str(tally), confidence, Scenario(scenario), clusters)
         if noise_found is not None:
             console.print(f"{noise_found}; at most {noise_found.feasible.high:.3f} is feasible", highlight=False)
         if checked is None:
@@ -150,8 +159,28 @@ def _by_checked_rows(checked: Reviewed, asked: dict[str, Any]) -> tuple[ClassPri
     return checked.class_prior, {"class_prior": checked.class_prior.to_dict()}
 
 
+def _counted(file: str, given: dict[str, Any]) -> Tally | BucketTally:
+    """The rows, by cluster where a column or the file itself says which of them belong together."""
+    from pulens.inputs import holds_buckets, read_buckets, read_tally
+
+    reading = {**reading_arguments(given), **engine_arguments(given)}
+    if given["cluster"] is not None:
+        return read_buckets(file, cluster=given["cluster"], **reading)
+    return read_buckets(file, **reading) if holds_buckets(file) else read_tally(file, **reading)
+
+
+def _clusters(counted: Tally | BucketTally) -> Clustering | None:
+    from pulens.counts.buckets import BucketTally
+    from pulens.doors.clustering import Clustering
+    from pulens.priors.clustered import design_effect
+
+    if not isinstance(counted, BucketTally):
+        return None
+    return Clustering.counted(counted, "the area between labelled and unlabelled rows", design_effect(counted))
+
+
 def _estimated(
-    tally: Tally,
+    counted: Tally | BucketTally,
     scenario: str,
     confidence: float,
     *,
@@ -162,15 +191,23 @@ def _estimated(
     combine: bool,
 ) -> tuple[ClassPrior, LabelNoise | None, dict[str, Any]]:
     """The class prior, the label noise if that was to be estimated too, and both as plain values."""
-    from pulens.priors import estimate_from_tally, estimate_prior_and_noise
+    from pulens.counts.tally import Tally
+    from pulens.priors import estimate_from_buckets, estimate_from_tally, estimate_prior_and_noise
 
+    tally = counted if isinstance(counted, Tally) else counted.tally
     if label_noise == "estimate":
+        if not isinstance(counted, Tally):
+            raise PulensError(
+                "--label-noise estimate takes rows for independent, and --cluster says which of them are not: give "
+                "--label-noise as a share, or leave --cluster out."
+            )
         if audit is not None:
             raise click.UsageError("--audit cannot be combined with --label-noise estimate.")
         both = estimate_prior_and_noise(tally, method=method or "auto", scenario=scenario, confidence=confidence)
         return both.class_prior, both.label_noise, both.to_dict()
     options: dict[str, Any] = {"scenario": scenario, "label_noise": _share(label_noise), "confidence": confidence}
-    prior = estimate_from_tally(tally, method, audit=audit, combine=combine, **options)
+    found: Any = estimate_from_tally if isinstance(counted, Tally) else estimate_from_buckets
+    prior: ClassPrior = found(counted, method, audit=audit, combine=combine, **options)
     answer: dict[str, Any] = {"class_prior": prior.to_dict()}
     if compare:
         answer["estimators"] = _every_estimator(tally, options)
@@ -183,6 +220,8 @@ def _reviewed(file: str, given: dict[str, Any], scenario: str, confidence: float
     from pulens.inputs import Reading
 
     asked = ReviewsAsked(**review_arguments(given))
+    if given["cluster"] is not None and (given["reviews"] is not None or given["reviewed_above"] is not None):
+        raise PulensError("checked rows were drawn one by one, whatever they belong to: leave --cluster out.")
     reading = Reading(**reading_arguments(given), **engine_arguments(given))
     return reviewed(file, None, reading, asked, scenario=scenario, confidence=confidence, seed=0, check=False)
 
@@ -258,12 +297,21 @@ def _advice(prior: ClassPrior, confidence: float) -> dict[str, int]:
     return {f"{width:g}": rows_to_audit(prior.unlabelled, width, confidence=confidence) for width in USEFUL_WIDTHS}
 
 
-def _show(prior: ClassPrior, console: Console, counts: str, confidence: float, scenario: Scenario) -> None:
+def _show(
+    prior: ClassPrior,
+    console: Console,
+    counts: str,
+    confidence: float,
+    scenario: Scenario,
+    clusters: Clustering | None,
+) -> None:
     from rich.markup import escape
 
     from pulens.report.words import scenario_words
 
     console.print(f"[dim]{escape(counts)}[/]", highlight=False)
+    if clusters is not None:
+        console.print(f"[dim]{escape(str(clusters))}[/]", highlight=False)
     console.print(f"[dim]labels[/]  {escape(scenario_words(scenario, 'command'))}", highlight=False)
     console.print(f"[bold]{escape(str(prior))}[/]", highlight=False)
     if prior.value != prior.unlabelled:

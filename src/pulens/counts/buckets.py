@@ -26,17 +26,17 @@ from pulens.types import Counted, Floats
 MOST_BUCKETS = 256
 HASHED_DIGITS, DIGEST_DIGITS = 2, 32
 EXACT_BUCKET_ROWS = 4_000_000  # rows of which buckets keep every distinct score; beyond, cells of scores
-BUCKET_CELL_BITS = 12  # such cells in a first pass: 4,096
+BUCKET_CELL_BITS = 10  # such cells in a first pass: 1,024
 COUNTS = ("labelled", "unlabelled", "negative")
 
 
-def digest_of(cluster: str) -> str:
-    """The md5 digest of a cluster's id as text: not a secret, but spread evenly and the same everywhere.
+def digest_of(text: str) -> str:
+    """The md5 digest of an id as text: not a secret, but spread evenly and the same everywhere.
 
     >>> digest_of("7")
     '8f14e45fceea167a5a36dedd4bea2543'
     """
-    return hashlib.md5(cluster.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
+    return hashlib.md5(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
 
 
 def bucket_names(clusters: Sequence[str]) -> list[str]:

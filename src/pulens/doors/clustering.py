@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from pulens.counts.buckets import clusters_in_words
+from pulens.counts.buckets import BucketTally, clusters_in_words
 from pulens.evidence import Evidence
 
 
@@ -31,9 +31,11 @@ class Clustering:
     @classmethod
     def of(cls, evidence: Evidence, metric: str = "", design_effect: float | None = None) -> Clustering | None:
         """``None`` for rows that were not counted by cluster."""
-        counted = evidence.buckets
-        if counted is None:
-            return None
+        return None if evidence.buckets is None else cls.counted(evidence.buckets, metric, design_effect)
+
+    @classmethod
+    def counted(cls, counted: BucketTally, metric: str = "", design_effect: float | None = None) -> Clustering:
+        """Of rows that were counted by cluster."""
         labelled = int((counted.totals[:, 0] > 0).sum())
         return cls(counted.clusters, len(counted), labelled, counted.rows, metric, design_effect)
 

@@ -24,7 +24,6 @@ from pulens.doors.segment_priors import PriorSource, SegmentPriors, refuse_besid
 from pulens.errors import InputError, PulensError
 from pulens.estimate import Estimate
 from pulens.evidence import ASSUMED, Evidence, Question
-from pulens.evidence.clustered_prior import allowing_for_clusters
 from pulens.inputs import read_tallies
 from pulens.inputs.tallies import read_bucket_tallies, read_constants
 from pulens.intervals.kernels.resampling import Resampling
@@ -35,6 +34,7 @@ from pulens.metrics.parts.measure import estimate as estimate_metric
 from pulens.metrics.parts.possible_worlds import DEFAULT_MULTIPLE, check_multiple
 from pulens.notice import Notice
 from pulens.priors import ClassPrior
+from pulens.priors.clustered import allowing_for_clusters
 from pulens.recovery.binning_error import bin_errors
 from pulens.scenario import Scenario
 from pulens.whole_files import write_whole
@@ -489,7 +489,8 @@ class _Wanted:
         def estimated(tally: Tally) -> ClassPrior:
             return settled.evidence(segment, tally).class_prior
 
-        return replace(found, class_prior=allowing_for_clusters(found, counted, estimated))
+        told: Any = {"scenario": found.scenario, "label_noise": found.label_noise}
+        return replace(found, class_prior=allowing_for_clusters(found.class_prior, counted, estimated, **told))
 
     def evaluation(self, place: int, evidence: Evidence) -> Evaluation:
         if self.common is None:

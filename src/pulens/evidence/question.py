@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
 from pulens.errors import InputError
-from pulens.evidence.clustered_prior import allowing_for_clusters
 from pulens.evidence.evidence import Evidence
 from pulens.evidence.settling import settle_class_prior
 from pulens.inputs import Reading, holds_buckets, read_buckets, read_tally
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
 from pulens.keywords import hands_on
 from pulens.priors import ClassPrior
+from pulens.priors.clustered import allowing_for_clusters
 from pulens.priors.given import GivenPrior
 from pulens.recovery.assumptions import check_label_noise
 from pulens.recovery.binning_error import bin_errors
@@ -110,7 +110,8 @@ class Question:
         def estimated(tally: Tally) -> ClassPrior:
             return self.settle(tally).class_prior
 
-        return replace(found, class_prior=allowing_for_clusters(found, counted, estimated))
+        told: Any = {"scenario": found.scenario, "label_noise": found.label_noise}
+        return replace(found, class_prior=allowing_for_clusters(found.class_prior, counted, estimated, **told))
 
     def _refuse_beside_evidence(self, scores: Any, reading: Reading | None) -> None:
         """What was assumed and read is in the evidence already."""

@@ -30,10 +30,10 @@ from pulens.intervals.kernels.jackknife import (
     UNIT,
     LeftOut,
     jackknife_error,
-    jeffreys_ends,
     logit_ends,
     student_quantile,
 )
+from pulens.intervals.kernels.mover import jeffreys_ends
 from pulens.intervals.kernels.quantiles import expanded_tail, mixture_ends, normal_quantile
 from pulens.intervals.of_metric import MetricConstruction, Target
 from pulens.intervals.prior_doubt import PriorDoubt
@@ -142,9 +142,9 @@ def ends_around(
         shown = share * (1 - share) / spread**2 if spread > 0 else math.inf
         seen = min(shown, rows) * (normal / student) ** 2
     if math.isfinite(seen):
-        ends = jeffreys_ends(share, seen, tail)
-        low = min(low, lowest + (highest - lowest) * ends[0])
-        high = max(high, lowest + (highest - lowest) * ends[1])
+        least, most = (float(end) for end in jeffreys_ends(share * seen, seen, tail))
+        low = min(low, lowest + (highest - lowest) * least)
+        high = max(high, lowest + (highest - lowest) * most)
     return low, high
 
 

@@ -2,7 +2,7 @@
 
 from pulens.priors.audit import Audit, prior_from_audit, rows_to_audit
 from pulens.priors.class_prior import ClassPrior, population_prior, unlabelled_prior
-from pulens.priors.estimate import estimate_from_tally, estimate_prior
+from pulens.priors.estimate import estimate_from_buckets, estimate_from_tally, estimate_prior
 from pulens.priors.feasible import feasible_range
 from pulens.priors.from_scores import find, knows, names
 from pulens.priors.given import given
@@ -13,6 +13,7 @@ __all__ = [
     "ClassPrior",
     "LabelNoise",
     "PriorAndNoise",
+    "estimate_from_buckets",
     "estimate_from_tally",
     "estimate_prior",
     "estimate_prior_and_noise",

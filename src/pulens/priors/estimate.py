@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from pulens.confidence import check_confidence
+from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally, Totals
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
-from pulens.inputs import READING, read_tally
+from pulens.inputs import READING, holds_buckets, read_buckets, read_tally
 from pulens.keywords import check_keywords, keywords_of
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors._cells import cut
@@ -17,6 +18,7 @@ from pulens.priors._estimator import Finding
 from pulens.priors.audit import check_alone, decided_alone, prior_from_audit
 from pulens.priors.audit import combine as combine_with_audit
 from pulens.priors.class_prior import ClassPrior, population_prior
+from pulens.priors.clustered import allowing_for_clusters, few_clusters_for_prior
 from pulens.priors.feasible import feasible_range
 from pulens.priors.from_scores import find
 from pulens.priors.known_negatives import notice_of_estimate
@@ -38,6 +40,7 @@ def estimate_prior(
     audit: object = None,
     combine: bool = False,
     seed: int = 0,
+    cluster: Any = None,
     **options: Any,
 ) -> ClassPrior:
     """Estimate the share of positives from positive and unlabelled rows.
@@ -64,6 +67,9 @@ def estimate_prior(
         assumption holds.
     seed
         For methods that draw at random (Elkan and Noto's folds); ``"auto"`` does not.
+    cluster
+        Which rows belong together, as for :func:`pulens.evaluate`: the interval and the feasible range allow for it.
+        An audit's own interval is that of a random sample of rows, whatever they belong to.
     options
         Parameters of the method, and what :func:`pulens.inputs.read_sample` understands.
 
@@ -79,16 +85,30 @@ def estimate_prior(
     parameters = {name: options.pop(name) for name in tuple(options) if name in facts.parameters}
     if "seed" in facts.parameters:
         parameters["seed"] = seed
-    return estimate_from_tally(
-        read_tally(labels, scores, **options),
-        method,
-        scenario=scenario,
-        label_noise=label_noise,
-        confidence=confidence,
-        audit=audit,
-        combine=combine,
-        **parameters,
-    )
+    parameters |= {"scenario": scenario, "label_noise": label_noise, "confidence": confidence}
+    parameters |= {"audit": audit, "combine": combine}
+    if cluster is None and not holds_buckets(labels):
+        return estimate_from_tally(read_tally(labels, scores, **options), method, **parameters)
+    told = {} if cluster is None else {"cluster": cluster}
+    return estimate_from_buckets(read_buckets(labels, scores, **told, **options), method, **parameters)
+
+
+def estimate_from_buckets(counted: BucketTally, method: str | None = None, **options: Any) -> ClassPrior:
+    """Estimate the share of positives from rows counted by cluster, with doubts that allow for clusters.
+
+    See :func:`estimate_prior` and :func:`pulens.priors.clustered.allowing_for_clusters`.
+    """
+
+    def estimated(tally: Tally) -> ClassPrior:
+        return estimate_from_tally(tally, method, **options)
+
+    found = estimated(counted.tally)
+    world: Any = {
+        "scenario": check_scenario(options.get("scenario", DEFAULT_SCENARIO)),
+        "label_noise": options.get("label_noise", 0.0),
+    }
+    wide = allowing_for_clusters(found, counted, estimated, **world)
+    return replace(wide, notices=worst_first((*wide.notices, *few_clusters_for_prior(wide, counted))))
 
 
 def estimate_from_tally(

@@ -67,7 +67,7 @@ def open_files(
         try:
             if format in DELIMITED and len(relation.columns) == 1:  # another separator, more often than not
                 find_column(columns.score, relation.columns, delimiter=delimiter or DELIMITED[format])
-            yield FileEngine(relation, columns, texts, group_by, beside, cluster)
+            yield FileEngine(relation, columns, texts, group_by, beside, cluster, connection)
         except InputError as error:
             raise InputError(f"{named}: {error}") from error
 
@@ -145,8 +145,9 @@ class FileEngine(LazyEngine):
         group_by: str | tuple[str, ...] | None,
         beside: tuple[str, ...] = (),
         cluster: str | None = None,
+        connection: Any = None,
     ) -> None:
-        super().__init__(relation, columns, group_by=group_by, beside=beside, cluster=cluster)
+        super().__init__(relation, columns, group_by=group_by, beside=beside, cluster=cluster, connection=connection)
         self._native, self._texts = relation, texts
 
     def bad_value(self, column: str) -> Any:
@@ -177,7 +178,8 @@ def open_database(
     with _connection(path) as connection:
         relation = connection.sql(f"SELECT * FROM {_find_table(connection, path, table)}")
         try:
-            yield LazyEngine(relation, columns, group_by=group_by, where=where, beside=beside, cluster=cluster)
+            options: Any = {"group_by": group_by, "where": where, "beside": beside, "cluster": cluster}
+            yield LazyEngine(relation, columns, **options, connection=connection)
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
 

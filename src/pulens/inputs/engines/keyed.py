@@ -5,10 +5,10 @@ Every engine has md5 or can be taught it, and gives the same digits; whoever sor
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any
 
+from pulens.counts.buckets import digest_of
 from pulens.errors import InputError
 
 
@@ -26,15 +26,6 @@ class Drawing:
     def prefix(self) -> str:
         """What stands before the id in the text that is digested."""
         return f"{self.seed}:"
-
-
-def md5_text(text: Any) -> str | None:
-    """The digest of a text in hexadecimal digits; of null, null.
-
-    >>> md5_text("7:12")
-    'd22e2ce9601dc1bb083ed400f4ab56d1'
-    """
-    return None if text is None else hashlib.md5(str(text).encode(), usedforsecurity=False).hexdigest()
 
 
 def with_md5(native: Any, column: str, prefix: str, name: str) -> Any:
@@ -62,7 +53,7 @@ def with_md5(native: Any, column: str, prefix: str, name: str) -> Any:
         import polars
 
         def digests(ids: Any) -> Any:
-            return polars.Series([None if one is None else md5_text(prefix + one) for one in ids], dtype=polars.String)
+            return polars.Series([None if one is None else digest_of(prefix + one) for one in ids], dtype=polars.String)
 
         text = polars.col(column).cast(polars.String).map_batches(digests, return_dtype=polars.String)
         return native.with_columns(text.alias(name))

@@ -23,7 +23,8 @@ from pulens.inputs.engines.stream import SortedStream
 LONGEST_REASON = 240  # characters of what an engine says; the first ones tell
 SCORE, LABEL, WEIGHT, SEGMENT = "pulens_score", "pulens_label", "pulens_weight", "pulens_segment"
 KEY, ID, KEPT = "pulens_key", "pulens_id", "pulens_kept_"  # of rows that are drawn
-CLUSTER, BUCKET = "pulens_cluster", "pulens_bucket"
+CLUSTER, CLUSTER_KEY, BUCKET = "pulens_cluster", "pulens_cluster_key", "pulens_bucket"
+FEW_IDS, ROWS_PER_ID = 4_000_000, 4  # different clusters up to which, and rows each from which, each is digested once
 EXACT = "pulens_exact"  # scores as they are kept, where a double may not hold them
 
 
@@ -51,6 +52,7 @@ class LazyEngine:
         where: str | None = None,
         beside: tuple[str, ...] = (),
         cluster: str | None = None,
+        connection: Any = None,
     ) -> None:
         import narwhals as nw
 
@@ -58,6 +60,7 @@ class LazyEngine:
         if where is not None:
             frame = nw.from_native(_filtered(frame.to_native(), where))
         self.columns, self.group_by, self.cluster = columns, group_by, cluster
+        self._connection = connection  # of DuckDB, if it is ours: tables of a user's are not for us to add
         if _speaks_sql(frame.to_native()):  # a schema holds a column once, the table itself perhaps twice
             for name in (*columns.names, *beside, *crossed(group_by), *([] if cluster is None else [cluster])):
                 find_column(name, frame.to_native().columns)
@@ -90,9 +93,14 @@ class LazyEngine:
         self._frame, self._schema = frame, schema
         self._key_columns = [] if group_by is None else [SEGMENT]  # what is counted apart
         self._clustered: Any = None
+        self._has_few_ids = False
         if cluster is not None:  # apart: what is sorted and counted without clusters need not carry their ids along
             text, is_good = self._cluster_text(schema, cluster)
-            self._clustered = frame.select(*chosen, text.alias(CLUSTER), is_good.alias(f"{CLUSTER}_good"))
+            # whole numbers are quicker to tell apart than their texts
+            key = nw.col(cluster) if _type_of(schema, cluster).is_integer() else text
+            self._clustered = frame.select(
+                *chosen, text.alias(CLUSTER), key.alias(CLUSTER_KEY), is_good.alias(f"{CLUSTER}_good")
+            )
 
     def _segment(self, schema: Any, names: tuple[str, ...]) -> Any:
         """A column's values as they are; of several that cross, their texts."""
@@ -138,17 +146,21 @@ class LazyEngine:
             strange = nw.when(is_fraction).then(one).otherwise(zero)
         table = self._collect(
             self._clustered.select(
-                text,
+                nw.col(CLUSTER_KEY),
                 nw.when(text.is_null()).then(one).otherwise(zero).alias("nulls"),
                 strange.alias("fractions"),
                 one.alias("rows"),
             ).select(
-                nw.col("rows").sum(), nw.col("nulls").sum(), nw.col("fractions").sum(), text.n_unique().alias("texts")
+                nw.col("rows").sum(),
+                nw.col("nulls").sum(),
+                nw.col("fractions").sum(),
+                nw.col(CLUSTER_KEY).n_unique().alias("texts"),
             )
         )
         rows, nulls, fractions, distinct = (
             int(table[name].to_list()[0] or 0) for name in ("rows", "nulls", "fractions", "texts")
         )
+        self._has_few_ids = distinct <= min(FEW_IDS, rows // ROWS_PER_ID)
         return ClusterSurvey(str(self.cluster), rows, nulls, fractions, distinct, self._cluster_is_text)
 
     def in_buckets(self, *, hashed: bool) -> LazyEngine:
@@ -167,7 +179,15 @@ class LazyEngine:
         """The table with a column of buckets, by its own md5 where it has one."""
         home = type(native).__module__.partition(".")[0]
         if home in ("duckdb", "_duckdb"):
-            return native.project(f"*, substr(md5({CLUSTER}), 1, {HASHED_DIGITS}) AS {BUCKET}")
+            bucket = f"substr(md5({CLUSTER_KEY}::VARCHAR), 1, {HASHED_DIGITS}) AS {BUCKET}"
+            if self._connection is None or not self._has_few_ids:
+                return native.project(f"*, {bucket}")
+            # a digest costs more than finding an id in a table; of a table, unlike a query, DuckDB knows the size
+            ids = native.project(CLUSTER_KEY).distinct().project(f"{CLUSTER_KEY}, {bucket}")
+            kinds = ", ".join(f"{name} {kind}" for name, kind in zip(ids.columns, ids.types, strict=True))
+            self._connection.execute(f"CREATE OR REPLACE TEMP TABLE pulens_ids ({kinds})")
+            ids.insert_into("pulens_ids")
+            return native.join(self._connection.table("pulens_ids"), CLUSTER_KEY)
         if home == "pyspark":
             from pyspark.sql import functions
 

@@ -20,7 +20,7 @@ from pulens.inputs.clusters import FRACTION, WORDS, ClusterSurvey
 from pulens.inputs.columns import CROSSED, NULL, Columns, crossed, find_column
 from pulens.inputs.engines.coded import CodedSegments
 from pulens.inputs.engines.counts import LARGEST, Codes, EngineCounts, Surveyed, Within, keys_limit
-from pulens.inputs.engines.keyed import Drawing, md5_text
+from pulens.inputs.engines.keyed import Drawing
 from pulens.inputs.engines.lazy import LONGEST_REASON
 
 FETCHED_ROWS = 50_000
@@ -227,10 +227,8 @@ class SqlEngine:
         sa, engine, text = self._sa, copy(self), self._cluster_text()
         if hashed:
             dialect = self._connection.dialect.name
-            if dialect == "sqlite":  # which has no md5 of its own
-                driver = self._connection.connection.driver_connection
-                driver.create_function("md5", 1, lambda one: None if one is None else digest_of(str(one)))
-            elif dialect not in ("postgresql", "mysql", "mariadb", "snowflake", "databricks"):
+            self._learn_md5()
+            if dialect not in ("sqlite", "postgresql", "mysql", "mariadb", "snowflake", "databricks"):
                 raise InputError(
                     f"{dialect} has no md5 that is known here, by which clusters could be put together. Name a column "
                     "with fewer clusters, or export the rows to a Parquet file."
@@ -400,7 +398,7 @@ class SqlEngine:
         """SQLite has no function of that name; databases that run elsewhere have."""
         if self._connection.dialect.name == "sqlite":
             native = self._connection.connection.driver_connection
-            native.create_function("md5", 1, md5_text, deterministic=True)
+            native.create_function("md5", 1, _digest_or_null, deterministic=True)
 
     def distinct_scores(self) -> int | None:
         return None
@@ -447,3 +445,7 @@ class SqlEngine:
         many = len(self._segment)
         segment = CodedSegments.of_columns([column.tolist() for column in columns[:many]]) if many else None
         return EngineCounts(lowest, highest, labelled, rows - labelled - negative, negative, segment, **cells)
+
+
+def _digest_or_null(text: Any) -> str | None:
+    return None if text is None else digest_of(str(text))

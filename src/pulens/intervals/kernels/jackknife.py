@@ -14,7 +14,6 @@ import numpy as np
 
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
-from pulens.intervals.kernels.quantiles import jeffreys_quantiles
 from pulens.intervals.kernels.redraws import CHUNK_CELLS, Redrawn
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.types import Floats
@@ -115,16 +114,6 @@ def logit_ends(value: float, error: float, reach: float, within: tuple[float, fl
     middle, step = logit(share), reach * error / (high - low) / (share * (1 - share))
     ends = expit(np.array([middle - step, middle + step]))
     return float(low + (high - low) * ends[0]), float(low + (high - low) * ends[1])
-
-
-def jeffreys_ends(share: float, rows: float, tail: float) -> tuple[float, float]:
-    """Both ends of a rate of which so many rows show this share.
-
-    >>> np.round(jeffreys_ends(1.0, 10, 0.025), 3).tolist()
-    [0.783, 1.0]
-    """
-    low, high = jeffreys_quantiles(share * rows, rows, np.array([tail, 1 - tail]))
-    return float(low), float(high)
 
 
 def redraw_buckets(above: Floats, resampling: Resampling, work: Callable[[Redrawn], Answer]) -> list[Answer]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
@@ -12,14 +13,16 @@ from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
 from pulens.errors import PulensError
 from pulens.estimate import Interval
-from pulens.evidence.evidence import Evidence
-from pulens.intervals.kernels.jackknife import LeftOut, jackknife_error
+from pulens.intervals.kernels.jackknife import FEW_BUCKETS, FEWEST_BUCKETS, LeftOut, jackknife_error
 from pulens.intervals.kernels.placements import placement_moments
 from pulens.intervals.kernels.quantiles import normal_quantile
 from pulens.intervals.kernels.redraws import compress
-from pulens.priors import ClassPrior, population_prior
+from pulens.notice import Notice, Severity
+from pulens.priors.class_prior import ClassPrior, population_prior
 from pulens.priors.distribution import PriorDistribution
+from pulens.priors.feasible import feasible_range
 from pulens.recovery.point import pairwise_auc
+from pulens.scenario import Scenario
 from pulens.types import Floats
 
 GROUPS = 32  # of buckets, each left out once
@@ -27,7 +30,12 @@ EDGE = 1e-4  # shares nearer to 0 or 1 count as this near on the scale of log od
 
 
 def allowing_for_clusters(
-    evidence: Evidence, counted: BucketTally, estimated: Callable[[Tally], ClassPrior]
+    prior: ClassPrior,
+    counted: BucketTally,
+    estimated: Callable[[Tally], ClassPrior],
+    *,
+    scenario: Scenario,
+    label_noise: float = 0.0,
 ) -> ClassPrior:
     r"""The class prior with an interval that allows for clusters, where it was estimated from the rows.
 
@@ -36,9 +44,14 @@ def allowing_for_clusters(
     of the area between labelled and unlabelled rows; the rest, :math:`v(1 - 1/D)`, is added to that interval's
     variance, on the scale of log odds. An estimate near no positives at all hardly moves, and its doubt comes from how
     many rows there are: so it is also made from :math:`D` times fewer rows, and what reaches higher of the two holds.
+    The feasible range, whose ends are as far out as chance may carry rates, is that of :math:`D` times fewer rows too.
     """
-    prior, own = evidence.class_prior, evidence.class_prior.unlabelled_interval
-    if not prior.method.startswith("estimated") or own is None or own.confidence is None or own.width == 0:
+    if not prior.method.startswith("estimated"):
+        return prior
+    effect = design_effect(counted)
+    world = _World(scenario, label_noise, counted.tally)
+    prior, own = _feasible_with_fewer_rows(prior, effect, world), prior.unlabelled_interval
+    if own is None or own.confidence is None or own.width == 0:
         return prior
     again = []
     groups = [np.arange(start, len(counted), GROUPS) for start in range(min(GROUPS, len(counted)))]
@@ -50,7 +63,6 @@ def allowing_for_clusters(
     if len(again) < 2:
         return prior
     shares = _inside(np.array(again))
-    effect = design_effect(counted)
     added = float(jackknife_error(logit(shares))) ** 2 * max(1 - 1 / effect, 0.0)
     low, middle, high = logit(_inside(np.array([own.low, prior.unlabelled, own.high])))
     reach = normal_quantile(own.confidence)
@@ -58,19 +70,71 @@ def allowing_for_clusters(
     times = [
         float(np.sqrt(1 + added / (half / reach) ** 2)) if half > 0 else 1.0 for half in (middle - low, high - middle)
     ]
-    wide = stretched(prior, evidence, times[0], times[1])
-    fewer = _of_fewer_rows(prior, counted, effect, estimated)
+    wide = stretched(prior, world, times[0], times[1])
+    fewer = _of_fewer_rows(prior, world, effect, estimated)
     return max((wide, fewer), key=_highest) if fewer is not None else wide
 
 
+def few_clusters_for_prior(prior: ClassPrior, counted: BucketTally) -> tuple[Notice, ...]:
+    """That too few clusters were there to show how an estimate of the class prior moves with them."""
+    held, kind = min(zip(counted.held, ("labelled", "unlabelled"), strict=True))
+    if held >= FEW_BUCKETS or not prior.method.startswith("estimated"):
+        return ()
+    severity = Severity.SERIOUS if held < FEWEST_BUCKETS else Severity.WARNING
+    words = f"{held} cluster{'' if held == 1 else 's'} hold{'s' if held == 1 else ''} {kind} rows"
+    said = (
+        f"{words[0].upper()}{words[1:]}: so few hardly show how clusters differ, and the interval of the class prior "
+    )
+    return (Notice(severity, "few-clusters-for-prior", f"{said}may be too narrow. More clusters are needed."),)
+
+
+class _World(NamedTuple):
+    """What turns a share among the unlabelled rows into one of all rows."""
+
+    scenario: Scenario
+    label_noise: float
+    tally: Tally
+
+    def of_all(self, share: float) -> float:
+        return population_prior(share, self.tally.totals, self.scenario, self.label_noise)
+
+    def with_fewer_rows(self, times: float) -> Tally:
+        """So many times fewer rows with the same scores."""
+        tally = self.tally
+        kinds = (tally.labelled / times, tally.unlabelled / times, tally.negative / times)
+        return Tally(tally.thresholds, *kinds, binning=tally.binning)
+
+
+def _feasible_with_fewer_rows(prior: ClassPrior, effect: float, world: _World) -> ClassPrior:
+    """The class prior with a feasible range that so many times fewer rows would leave."""
+    among = prior.unlabelled_feasible
+    if among is None or among.confidence is None or effect <= 1:
+        return prior
+    fewer = world.with_fewer_rows(effect)
+    wide = feasible_range(fewer, confidence=among.confidence, label_noise=world.label_noise)
+    method = f"{among.method}, allowing for clusters"
+    low, high = min(among.low, wide.low), max(among.high, wide.high)
+    own = prior.unlabelled_interval
+    changed: dict[str, Any] = {}
+    if own is not None and own.confidence is None and own.method == "feasible range":  # for want of an interval
+        top = max(own.high, min(high, (1 - world.label_noise) * (1 - 1e-6)))
+        told = f"{own.method}, allowing for clusters"
+        changed["unlabelled_interval"] = Interval(own.low, top, None, told)
+        changed["interval"] = Interval(world.of_all(own.low), world.of_all(top), None, told)
+    return replace(
+        prior,
+        feasible=Interval(world.of_all(low), world.of_all(high), among.confidence, method),
+        unlabelled_feasible=Interval(low, high, among.confidence, method),
+        **changed,
+    )
+
+
 def _of_fewer_rows(
-    prior: ClassPrior, counted: BucketTally, effect: float, estimated: Callable[[Tally], ClassPrior]
+    prior: ClassPrior, world: _World, effect: float, estimated: Callable[[Tally], ClassPrior]
 ) -> ClassPrior | None:
     """The class prior with the doubt that so many times fewer rows would leave."""
-    tally = counted.tally
-    kinds = (tally.labelled / effect, tally.unlabelled / effect, tally.negative / effect)
     try:
-        found = estimated(Tally(tally.thresholds, *kinds, binning=tally.binning))
+        found = estimated(world.with_fewer_rows(effect))
     except PulensError:  # too few of them
         return None
     among, whole = found.unlabelled_interval, found.interval
@@ -103,11 +167,11 @@ def design_effect(counted: BucketTally) -> float:
     return max(found, 1.0) if np.isfinite(found) else 1.0
 
 
-def stretched(prior: ClassPrior, evidence: Evidence, below: float, above: float) -> ClassPrior:
+def stretched(prior: ClassPrior, world: _World, below: float, above: float) -> ClassPrior:
     """The class prior with its doubt below and above so many times as far from its value, on the scale of log odds."""
     own = prior.unlabelled_interval
     assert own is not None
-    ceiling = (1 - evidence.label_noise) * (1 - 1e-6)
+    ceiling = (1 - world.label_noise) * (1 - 1e-6)
     middle = float(logit(_inside(np.array(prior.unlabelled))))
 
     def away(shares: Floats) -> Floats:
@@ -119,8 +183,7 @@ def stretched(prior: ClassPrior, evidence: Evidence, below: float, above: float)
 
     low, high = min(moved(own.low), prior.unlabelled), max(moved(own.high), prior.unlabelled)
     method = f"{own.method}, allowing for clusters"
-    totals = evidence.tally.totals
-    ends = [population_prior(end, totals, evidence.scenario, evidence.label_noise) for end in (low, high)]
+    ends = [world.of_all(end) for end in (low, high)]
     distribution = prior.distribution
     if distribution is not None:
         values = away(distribution.values)
