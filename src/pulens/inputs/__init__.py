@@ -2,19 +2,33 @@
 
 from pulens.inputs.columns import Columns, LabelCoding
 from pulens.inputs.read import read_sample
+from pulens.inputs.periods import PERIODS, Period, check_timezone
 from pulens.inputs.reading import Reading
-from pulens.inputs.tallies import READING, ROWS, holds_buckets, read_buckets, read_joint, read_tallies, read_tally
+from pulens.inputs.tallies import (
+    READING,
+    ROWS,
+    holds_buckets,
+    read_buckets,
+    read_joint,
+    read_tallies,
+    read_tally,
+    read_windows,
+)
 
 __all__ = [
+    "PERIODS",
     "READING",
     "ROWS",
     "Columns",
     "LabelCoding",
+    "Period",
     "Reading",
+    "check_timezone",
     "holds_buckets",
     "read_buckets",
     "read_joint",
     "read_sample",
     "read_tallies",
     "read_tally",
+    "read_windows",
 ]
