@@ -112,7 +112,7 @@ def test_times_with_an_offset_mean_their_moment():
 @pytest.mark.parametrize("put", ["polars", "Polars lazy", "DuckDB relation", "csv", "SQLite"], indirect=True)
 def test_what_is_no_time_is_named(put):
     source, where = put({"score": [1.0, 2.0], "label": [1, 0], "at": ["2026-05-04", "soon"], "n": [1, 2]})
-    with pytest.raises(InputError, match="must hold dates or times such as .* got 'soon'"):
+    with pytest.raises(InputError, match=r"must hold dates or times such as .* got 'soon'"):
         read_windows(source, periods=[Period("at", "day")], **where)
     with pytest.raises(InputError, match="there is no column 'when'"):
         read_windows(source, periods=[Period("when", "day")], **where)

@@ -1,8 +1,8 @@
 """The door: the only rooms that know libraries, files, engines. Everything leaves as a PUSample or a Tally."""
 
 from pulens.inputs.columns import Columns, LabelCoding
+from pulens.inputs.periods import PERIODS, Period, last_day
 from pulens.inputs.read import read_sample
-from pulens.inputs.periods import PERIODS, Period, check_timezone
 from pulens.inputs.reading import Reading
 from pulens.inputs.tallies import (
     READING,
@@ -23,8 +23,8 @@ __all__ = [
     "LabelCoding",
     "Period",
     "Reading",
-    "check_timezone",
     "holds_buckets",
+    "last_day",
     "read_buckets",
     "read_joint",
     "read_sample",

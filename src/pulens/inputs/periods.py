@@ -23,18 +23,18 @@ _OFFSET = r"(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """A column of times and how long its windows are.
+    """A column of times and how long its windows are; without ``by`` its values are the windows.
 
     >>> Period("at", "week").name(datetime(2026, 5, 6, 13)), Period("at", "hour", "Asia/Tokyo").name("2026-05-06 13:10")
     ('2026-05-04', '2026-05-06 22:00')
     """
 
     column: str
-    by: str
+    by: str | None
     timezone: str = "UTC"
 
     def __post_init__(self) -> None:
-        if self.by not in PERIODS:
+        if self.by is not None and self.by not in PERIODS:
             raise PulensError(
                 f"by must be one of {', '.join(PERIODS)}, got {shown(self.by)}: it says how long a window is."
             )
@@ -42,10 +42,12 @@ class Period:
 
     def name(self, value: Any) -> str:
         """The name of the window that a time lies in."""
-        return _cut(self._local(value), self.by)
+        return _plain(value) if self.by is None else _cut(self._local(value), self.by)
 
     def named(self, value: Any) -> str:
         """The same of what an engine cut already, or could not read."""
+        if self.by is None:
+            return _plain(value)
         if isinstance(value, str):
             if value.startswith(UNREAD):
                 return self.name(value.removeprefix(UNREAD))
@@ -104,6 +106,28 @@ def _cut(moment: datetime, by: str) -> str:
         return moment.strftime("%Y-%m")
     day = moment.date()
     return (day - timedelta(days=day.weekday()) if by == "week" else day).isoformat()
+
+
+def _plain(value: Any) -> str:
+    """A value as a name: dates without the hour of midnight."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value.isoformat()
+    return str(value).removesuffix(" 00:00:00")
+
+
+def last_day(name: str) -> date | None:
+    """The last day of the window that has this name, if it begins with a day or a month; of a week its first.
+
+    >>> last_day("2026-02"), last_day("2026-05-04 13:00"), last_day("week-3")
+    (datetime.date(2026, 2, 28), datetime.date(2026, 5, 4), None)
+    """
+    try:
+        if len(name) == 7:
+            first = date.fromisoformat(f"{name}-01")
+            return (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
+        return date.fromisoformat(name[:10])
+    except ValueError:
+        return None
 
 
 def alias(place: int) -> str:
@@ -200,7 +224,7 @@ def _in_polars(native: Any, period: Period, name: str) -> Any:
 
     schema = native.collect_schema()
     kind = schema[find_column(period.column, schema.names())]
-    every = {"hour": "1h", "day": "1d", "week": "1w", "month": "1mo"}[period.by]
+    every = {"hour": "1h", "day": "1d", "week": "1w", "month": "1mo"}[str(period.by)]
     column = polars.col(period.column)
     if kind == polars.String:  # of which Polars takes one way of writing for all: every text is looked at once, here
         texts = native.select(column.unique()).collect(engine="streaming")[period.column].to_list()
@@ -223,7 +247,7 @@ def _in_ibis(native: Any, period: Period, name: str) -> Any:
     find_column(period.column, native.columns)
     column = native[period.column]
     kind = column.type()
-    unit = {"hour": "h", "day": "D", "week": "W", "month": "M"}[period.by]
+    unit = {"hour": "h", "day": "D", "week": "W", "month": "M"}[str(period.by)]
     pattern = "%Y-%m-%d %H:%M:%S" if period.by == "hour" else "%Y-%m-%d"
     if period.timezone != "UTC" and not kind.is_date():
         raise InputError(
@@ -250,8 +274,8 @@ def cut_in_sql(sa: Any, connection: Any, table: Any, period: Period, place: int)
         return getattr(sa.func, name)(sa.type_coerce(column, sa.String), type_=sa.String)
     if dialect != "postgresql":
         raise InputError(
-            f"times are not cut into windows in {dialect} here: add a column of days (or weeks) to the table by a view, "
-            "and name that column without by=."
+            f"times are not cut into windows in {dialect} here: add a column of days (or weeks) to the table by a "
+            "view, and name that column without by=."
         )
     pattern = "YYYY-MM-DD HH24:MI:SS" if period.by == "hour" else "YYYY-MM-DD"
     kind = column.type

@@ -30,8 +30,8 @@ from pulens.inputs.engines.drive import (
 )
 from pulens.inputs.files import buckets_from_file, joint_from_file, tally_from_file
 from pulens.inputs.frames import is_frame, open_frame
-from pulens.inputs.read import check_kinds, check_weights_given, read_sample
 from pulens.inputs.periods import Period, alias
+from pulens.inputs.read import check_kinds, check_weights_given, read_sample
 from pulens.inputs.reading import Reading
 from pulens.inputs.tables.formats import EXTENSIONS, FORMATS, format_of
 from pulens.inputs.tables.streams import open_stream
@@ -164,15 +164,16 @@ def read_windows(
         _refuse_beside_counts("a tally", asked.rows)
         raise InputError("counts do not say which rows are in which window: give the rows.")
     check_weights_given(None, asked.weights, asked.weight)
-    keys = (*group_by, *(alias(place) for place in range(len(periods))))
+    cut = tuple(one for one in periods if one.by is not None)
+    keys = (*group_by, *(one.column if one.by is None else alias(cut.index(one)) for one in periods))
     single: str | tuple[str, ...] = keys[0] if len(keys) == 1 else keys
-    opened = _engine(source, asked, single, periods=tuple(periods))
+    opened = _engine(source, asked, single, periods=cut)
     if opened is not None:
         with opened as engine:
             counted = count_tallies(engine, asked.coding, tolerance=asked.tolerance)
     else:
         _refuse_conditions(asked)
-        counted = _split_frame(_with_periods(source, periods), single, asked)
+        counted = _split_frame(_with_periods(source, cut), single, asked)
     return _named_windows(counted, periods, grouped=bool(group_by))
 
 
