@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,13 @@ from pulens.types import Floats
 from pulens.watching.answer import Pulse, WatchLife
 from pulens.watching.cells import CellCounts
 from pulens.watching.judging import Judgement, ReducedWindow
-from pulens.watching.monitor import Monitor, WatchSettings
+from pulens.watching.monitor import AGES, Monitor, WatchSettings
+from pulens.watching.segments import controlled
 from pulens.watching.state_parts import (
     across_of,
     counts_of,
     list_of,
+    mapping_of,
     measured_of,
     names_of,
     number_of,
@@ -37,6 +40,14 @@ KINDS = ("population", "labelled")
 
 def state_text(pulse: Pulse) -> str:
     """All that the next day needs, in the same bytes for the same windows."""
+    told = _told(pulse)
+    if pulse.segments or pulse.unjudged:
+        told["segments"] = {name: _told(one) for name, one in pulse.segments.items()}
+        told["unjudged"] = dict(pulse.unjudged)
+    return json.dumps(told | {"checksum": sum_of(told)}, allow_nan=False)
+
+
+def _told(pulse: Pulse) -> dict[str, Any]:
     lives = []
     for life in pulse.lives:
         judgement = life.judgement
@@ -52,7 +63,7 @@ def state_text(pulse: Pulse) -> str:
             }
         )
     monitor = pulse.lives[0].judgement.monitor
-    told = {
+    return {
         "pulens_watch_state": FORMAT,
         "settings": monitor.settings.to_dict(),
         "reference": {
@@ -61,11 +72,11 @@ def state_text(pulse: Pulse) -> str:
             "labelled": _numbers(monitor.reference.labelled),
             "windows": [_numbers(window) for window in pulse.reference_windows],
             "together": monitor.reference.together,
+            "confirmed": _sparse(pulse.life.judgement.confirmed),
         },
         "edges": monitor.edges.tolist(),
         "lives": lives,
     }
-    return json.dumps(told | {"checksum": sum_of(told)}, allow_nan=False)
 
 
 def read_state(path: str | Path) -> Pulse:
@@ -79,7 +90,9 @@ def read_state(path: str | Path) -> Pulse:
         )
     try:
         _check_sum(told)
-        return _pulse(told)
+        apart = {str(name): _pulse(one) for name, one in mapping_of(told.get("segments", {}), "segments").items()}
+        unjudged = {str(name): str(why) for name, why in mapping_of(told.get("unjudged", {}), "unjudged").items()}
+        return controlled(replace(_pulse(told), segments=apart, unjudged=unjudged))
     except (PulensError, KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         said = f"{error} is missing" if isinstance(error, KeyError) else str(error).removesuffix(".")
         raise InputError(f"{path}: a damaged state of a watch: {said}. Judge everything anew (--rejudge).") from error
@@ -123,7 +136,8 @@ def _pulse(told: Mapping[str, Any]) -> Pulse:
         measured = {
             window.name: measured_of(each, window, monitor) for each, window in zip(one["windows"], judged, strict=True)
         }
-        judgement = Judgement(monitor, judged, totals_of(one["log_totals"], len(judged)), measured)
+        totals, confirmed = totals_of(one["log_totals"], len(judged)), _dense(reference.get("confirmed"), edges.size)
+        judgement = Judgement(monitor, judged, totals, measured, confirmed=confirmed)
         accepted, because = one["accepted_from"], one["because"]
         lives.append(WatchLife(judgement, accepted, None if because is None else str(because)))
         if accepted is not None:
@@ -144,6 +158,24 @@ def _numbers(counts: Floats) -> list[float]:
     return found
 
 
+def _sparse(confirmed: Floats | None) -> list[list[float]] | None:
+    """Labelled rows by age and cell, of which most are none."""
+    if confirmed is None:
+        return None
+    ages, cells = np.nonzero(confirmed)
+    return [[int(age), int(cell), float(confirmed[age, cell])] for age, cell in zip(ages, cells, strict=True)]
+
+
+def _dense(told: Any, cells: int) -> Floats | None:
+    if told is None:
+        return None
+    found = np.zeros((len(AGES), cells))
+    for one in list_of(told, "confirmed"):
+        age, cell, count = numbers_of(one, "confirmed", at_least=0)
+        found[int(age), int(cell)] = count
+    return found
+
+
 def _window(judgement: Judgement, place: int) -> dict[str, Any]:
     window, shift, fit = judgement.windows[place], judgement.shifts[place], judgement.fits[place]
     return {
@@ -156,7 +188,7 @@ def _window(judgement: Judgement, place: int) -> dict[str, Any]:
         "fit": None if fit is None else [fit.p_value, fit.whitened.tolist()],
         "outside": window.counts.outside,
         "across": [list(one) for one in window.counts.across],
-    }
+    } | ({} if window.confirmed is None else {"confirmed": _sparse(window.confirmed)})
 
 
 def _reduced(told: Mapping[str, Any], cells: int) -> ReducedWindow:
@@ -166,7 +198,8 @@ def _reduced(told: Mapping[str, Any], cells: int) -> ReducedWindow:
         raise InputError(f"the window {shown(name)} has no rows")
     across = tuple(across_of(one, cells) for one in list_of(told["across"], "across"))
     counts = CellCounts(population, labelled, number_of(told["outside"], "outside", at_least=0), across)
-    return ReducedWindow(name, counts, str(told["population_digest"]), str(told["labelled_digest"]))
+    digests = str(told["population_digest"]), str(told["labelled_digest"])
+    return ReducedWindow(name, counts, *digests, _dense(told.get("confirmed"), cells))
 
 
 def _plain(value: float) -> float | None:

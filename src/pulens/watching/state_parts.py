@@ -32,6 +32,17 @@ def list_of(value: Any, what: str) -> list[Any]:
     return value
 
 
+def mapping_of(value: Any, what: str) -> dict[Any, Any]:
+    """A mapping.
+
+    >>> mapping_of({"north": 1}, "segments")
+    {'north': 1}
+    """
+    if not isinstance(value, dict):
+        raise InputError(f"{what} must be a mapping, got {shown(value)}")
+    return value
+
+
 def number_of(value: Any, what: str, *, at_least: float = -math.inf, at_most: float = math.inf) -> float:
     """A finite number of a range.
 

@@ -16,6 +16,7 @@ from pulens.errors import InputError, MissingDependencyError, cut, listed, neare
 from pulens.inputs.columns import Columns, crossed, find_column
 from pulens.inputs.engines.lazy import LONGEST_REASON, LazyEngine, explained
 from pulens.inputs.engines.stopping import stopped_by_ctrl_c
+from pulens.inputs.periods import Period
 from pulens.inputs.tables.arrow import write_as_parquet
 from pulens.inputs.tables.chunks import column_names
 from pulens.inputs.tables.formats import EXTENSIONS
@@ -45,12 +46,18 @@ def open_files(
     beside: tuple[str, ...] = (),
     kept: tuple[str, ...] = (),
     cluster: str | None = None,
+    periods: tuple[Period, ...] = (),
 ) -> Iterator[LazyEngine]:
     """Many files of one format as one table; ``year=2024`` folders become columns."""
     named = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more files"
     with ExitStack() as stack:
         connection = stack.enter_context(_connection())
-        _check_names(paths[0], format, delimiter, (*columns.names, *beside, *kept, *crossed(group_by), cluster))
+        _check_names(
+            paths[0],
+            format,
+            delimiter,
+            (*columns.names, *beside, *kept, *crossed(group_by), cluster, *(one.column for one in periods)),
+        )
         read = paths
         if format == "arrow":
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pulens-"))
@@ -67,7 +74,7 @@ def open_files(
         try:
             if format in DELIMITED and len(relation.columns) == 1:  # another separator, more often than not
                 find_column(columns.score, relation.columns, delimiter=delimiter or DELIMITED[format])
-            yield FileEngine(relation, columns, texts, group_by, beside, cluster, connection)
+            yield FileEngine(relation, columns, texts, group_by, beside, cluster, periods, connection)
         except InputError as error:
             raise InputError(f"{named}: {error}") from error
 
@@ -145,9 +152,11 @@ class FileEngine(LazyEngine):
         group_by: str | tuple[str, ...] | None,
         beside: tuple[str, ...] = (),
         cluster: str | None = None,
+        periods: tuple[Period, ...] = (),
         connection: Any = None,
     ) -> None:
-        super().__init__(relation, columns, group_by=group_by, beside=beside, cluster=cluster, connection=connection)
+        options: Any = {"group_by": group_by, "beside": beside, "cluster": cluster, "periods": periods}
+        super().__init__(relation, columns, **options, connection=connection)
         self._native, self._texts = relation, texts
 
     def bad_value(self, column: str) -> Any:
@@ -171,6 +180,7 @@ def open_database(
     where: str | None = None,
     beside: tuple[str, ...] = (),
     cluster: str | None = None,
+    periods: tuple[Period, ...] = (),
 ) -> Iterator[LazyEngine]:
     """A table or view of a DuckDB database file, opened for reading only."""
     if not Path(path).is_file():
@@ -179,7 +189,7 @@ def open_database(
         relation = connection.sql(f"SELECT * FROM {_find_table(connection, path, table)}")
         try:
             options: Any = {"group_by": group_by, "where": where, "beside": beside, "cluster": cluster}
-            yield LazyEngine(relation, columns, **options, connection=connection)
+            yield LazyEngine(relation, columns, **options, periods=periods, connection=connection)
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
 

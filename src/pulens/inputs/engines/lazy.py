@@ -19,6 +19,7 @@ from pulens.inputs.engines.counts import LARGEST, Codes, EngineCounts, Surveyed,
 from pulens.inputs.engines.keyed import Drawing, with_md5
 from pulens.inputs.engines.segmented_stream import SegmentedStream
 from pulens.inputs.engines.stream import SortedStream
+from pulens.inputs.periods import Period, cut_lazily
 
 LONGEST_REASON = 240  # characters of what an engine says; the first ones tell
 SCORE, LABEL, WEIGHT, SEGMENT = "pulens_score", "pulens_label", "pulens_weight", "pulens_segment"
@@ -52,6 +53,7 @@ class LazyEngine:
         where: str | None = None,
         beside: tuple[str, ...] = (),
         cluster: str | None = None,
+        periods: tuple[Period, ...] = (),
         connection: Any = None,
     ) -> None:
         import narwhals as nw
@@ -59,6 +61,9 @@ class LazyEngine:
         frame = nw.from_native(table)
         if where is not None:
             frame = nw.from_native(_filtered(frame.to_native(), where))
+        if periods:
+            with explained("the table"):
+                frame = nw.from_native(cut_lazily(frame.to_native(), periods))
         self.columns, self.group_by, self.cluster = columns, group_by, cluster
         self._connection = connection  # of DuckDB, if it is ours: tables of a user's are not for us to add
         if _speaks_sql(frame.to_native()):  # a schema holds a column once, the table itself perhaps twice
