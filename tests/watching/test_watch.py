@@ -503,3 +503,25 @@ def test_json_is_finite_and_names_of_windows_are_escaped_on_the_page(reference):
     assert "<b>1" not in found.to_html()
     assert "&lt;b&gt;1" in found.to_html()
     assert "<b>1" not in found._repr_html_()
+
+
+def test_windows_become_a_table_with_the_ends_of_every_number(found):
+    frame = found.to_frame()
+    assert frame["window"].to_list() == list(found.windows)
+    window = found["2026-05-09"]
+    row = {name: frame[name].to_list()[8] for name in frame.columns}
+    assert (row["f1"], row["f1_low"], row["f1_high"]) == (
+        window.f1.value,
+        window.f1.interval.low,
+        window.f1.interval.high,
+    )
+    assert row["evidence_share"] == pytest.approx(window.evidence["share"])
+    assert row["trust"] == "ok"
+
+
+def test_a_notebook_shows_the_verdict_and_names_as_text(reference):
+    rng = np.random.default_rng(9)
+    shown = pulens.watch(reference, {"<i>": rows(rng, 0.2)}, class_prior=0.2)._repr_html_()
+    assert "&lt;i&gt;" in shown
+    assert "<i>" not in shown
+    assert "Nothing changed" in shown or "No change is certain" in shown

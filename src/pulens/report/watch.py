@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -212,3 +213,25 @@ def _cell(estimate: Estimate | None, sign: str = "") -> str:
     reach = estimate.interval
     doubt = "" if reach is None else f" ({reach.low:{sign}.2f} to {reach.high:{sign}.2f})"
     return f"{estimate.value:{sign}.2f}{doubt}"
+
+
+def frame_columns(pulse: Pulse) -> dict[str, list[Any]]:
+    """One row per window: its numbers with the ends of their intervals, its trust, the evidence of each line."""
+    windows = list(pulse.windows.values())
+    found: dict[str, list[Any]] = {
+        "window": [one.name for one in windows],
+        "rows": [one.rows for one in windows],
+        "labelled": [one.labelled for one in windows],
+        "trust": [one.trust for one in windows],
+        "mature": [one.mature for one in windows],
+        "fit_p": [math.nan if one.fit_p is None else one.fit_p for one in windows],
+    }
+    for name in ("shift", "prior", "precision", "recall", "f1", "accuracy", "flagged", "labelled_ratio"):
+        estimates = [getattr(one, name) for one in windows]
+        reaches = [None if one is None or one.undefined_because else one.interval for one in estimates]
+        found[name] = [math.nan if one is None else one.value for one in estimates]
+        found[f"{name}_low"] = [math.nan if reach is None else reach.low for reach in reaches]
+        found[f"{name}_high"] = [math.nan if reach is None else reach.high for reach in reaches]
+    for name, line in pulse.lines.items():
+        found[f"evidence_{name}"] = [float(value) for value in line.evidence]
+    return found
