@@ -233,3 +233,29 @@ def test_scores_beyond_the_reference_stand_in_the_outermost_cells():
     found = reduce_to_cells(tally, edges, Scenario.SINGLE_SET)
     assert list(found.population) == [2, 2]
     assert found.outside == 2
+
+
+def test_intervals_of_metrics_are_wide_enough_for_the_very_rows_of_a_window():
+    rng = np.random.default_rng(30)
+    places = np.linspace(-3, 5, 40)
+    of_positives, of_negatives = np.exp(-((places - 1.5) ** 2) / 2), np.exp(-(places**2) / 2)
+    of_positives, of_negatives = of_positives / of_positives.sum(), of_negatives / of_negatives.sum()
+    flagged, rows, share, a0 = places >= 0.8, 400, 0.3, 0.2
+    # so large a reference has no error of its own: all doubt is the window's
+    reference = CellReference.of(1e9 * of_positives, 1e9 * (a0 * of_positives + (1 - a0) * of_negatives))
+    names = ("precision", "f1", "accuracy")
+    errors, widths, held = {name: [] for name in names}, {name: [] for name in names}, {name: [] for name in names}
+    for _ in range(400):
+        positive = rng.multinomial(many := rng.binomial(rows, share), of_positives)
+        window = (positive + rng.multinomial(rows - many, of_negatives)).astype(float)
+        hit, a1, q1 = positive @ flagged / rows, many / rows, window @ flagged / rows
+        truths = {"precision": hit / q1, "f1": 2 * hit / (a1 + q1), "accuracy": 1 - a1 - q1 + 2 * hit}
+        parts = parts_of(reference, window, flagged, shift_of(reference, window).value)
+        for name in names:
+            found = rate_of(name, parts, a0)
+            errors[name].append(found.value - truths[name])
+            widths[name].append((found.high - found.low) / 2 / 1.96)
+            held[name].append(found.low <= truths[name] <= found.high)
+    assert all(0.92 <= np.mean(held[name]) <= 0.99 for name in names)
+    # where the window's own chance is the larger part the width is that of the errors seen
+    assert np.mean(widths["f1"]) == pytest.approx(np.std(errors["f1"]), rel=0.12)

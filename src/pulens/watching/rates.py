@@ -19,11 +19,43 @@ TINY = 1e-30  # the step of a derivative by complex numbers: exact, since nothin
 class Parts:
     """What the metrics of a window are made of: d, recall among labelled, flagged shares, and their covariance.
 
-    ``values`` are (d, share flagged of P, of U0, of U1); ``covariance`` is that of the four.
+    ``values`` are (d, share flagged of P, of U0, of U1); ``covariance`` is that of the four. ``own`` is what needed for
+    the numbers of the window's very rows; None where its own positives say the recall.
     """
 
     values: Floats
     covariance: Floats
+    own: OwnRows | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnRows:
+    """What the doubt about a window's very rows needs: second moments of (w - d, 1, flagged), and the reference's part.
+
+    Precision and F1 of a window's very rows are not those of the population it was drawn from: how many of its
+    positives are flagged is chance too, and in small windows the larger part of the doubt.
+    """
+
+    among_labelled: Floats
+    among_population: Floats
+    rows: float
+    of_reference: Floats  # the part of the covariance that is not the window's
+
+    def variance(self, by_shift: float, rates: tuple[float, float], slopes: tuple[float, float], a0: float) -> float:
+        r"""Variance of an estimate less the number of these very rows, as far as their rows go.
+
+        A row adds s (w - d) - m_a (y - a_1) - m_h (y f - h), with s the estimate's slope in d, ``slopes`` (m_a, m_h)
+        the metric's in the share of positives a_1 and of true positives h (``rates``); the flagged share is the same
+        in both. Positives and negatives of the window are distributed as the reference's.
+        """
+        centre = slopes[0] * rates[0] + slopes[1] * rates[1]
+        negatives = (self.among_population - a0 * self.among_labelled) / (1 - a0)
+        of_positive = np.array([by_shift, centre - slopes[0], -slopes[1]])
+        of_negative = np.array([by_shift, centre, 0.0])
+        share = min(max(rates[0], 0.0), 1.0)
+        among = max(float(of_positive @ self.among_labelled @ of_positive), 0.0)
+        others = max(float(of_negative @ negatives @ of_negative), 0.0)
+        return ((share + 0.5 / self.rows) * among + (1 - share) * others) / self.rows
 
 
 def parts_of(reference: CellReference, window: Floats, flagged: Booleans, shift: float) -> Parts:
@@ -34,13 +66,15 @@ def parts_of(reference: CellReference, window: Floats, flagged: Booleans, shift:
     of_window = np.column_stack([w - shift, zero, zero, f - q1]) / rows
     of_population = np.column_stack([-(1 - shift) * w, zero, f - q0, zero]) / reference.rows
     of_labelled = np.column_stack([-shift * (w - 1), f - recall, zero, zero]) / reference.n_labelled
-    found = _squared(window + reference.p / 2, of_window)
+    of_rows = _squared(window + reference.p / 2, of_window)
     if reference.together:
-        found = found + _squared(reference.labelled, of_population + of_labelled)
-        found = found + _squared(reference.population - reference.labelled, of_population)
+        rest = _squared(reference.labelled, of_population + of_labelled)
+        rest = rest + _squared(reference.population - reference.labelled, of_population)
     else:
-        found = found + _squared(reference.population, of_population) + _squared(reference.labelled, of_labelled)
-    return Parts(np.array([shift, recall, q0, q1]), found)
+        rest = _squared(reference.population, of_population) + _squared(reference.labelled, of_labelled)
+    columns = np.column_stack([w - shift, np.ones_like(w), f])
+    own = OwnRows(_squared(reference.p, columns), _squared(reference.q, columns), rows, rest)
+    return Parts(np.array([shift, recall, q0, q1]), of_rows + rest, own)
 
 
 def with_own_positives(
@@ -117,7 +151,11 @@ FORMULAS: Mapping[str, Callable[[Any, float], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class WindowRate:
-    """A number held inside [0, 1], its standard error before that, and its interval."""
+    """A number held inside [0, 1], its standard error before that, and its interval.
+
+    The error is about the population that the window was drawn from; the interval is wide enough for the window's very
+    rows too.
+    """
 
     value: float
     error: float
@@ -146,14 +184,36 @@ def rate_of(
     slopes = np.array([np.imag(formula(theta + step, noise)) / TINY for step in steps])
     variance = float(slopes[:4] @ parts.covariance @ slopes[:4]) + float(slopes[4]) ** 2 * prior_variance
     error = float(np.sqrt(max(variance, 0.0)))
+    wide = float(np.sqrt(max(variance, _own_variance(name, parts, theta, noise, slopes, prior_variance))))
     value = min(max(_held(name, theta, noise, free), 0.0), 1.0)
-    low, high = free - z * error, free + z * error
+    low, high = free - z * wide, free + z * wide
     if low >= 1:
-        low = 1 - z * error
+        low = 1 - z * wide
     if high <= 0:
-        high = z * error
+        high = z * wide
     low, high = min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
     return WindowRate(value, error, min(low, value), max(high, value))
+
+
+#: Slopes of metrics in the share of positives and in that of true positives; the others have no such doubt.
+BY_OWN_ROWS: Mapping[str, Callable[[float, float, float], tuple[float, float]]] = {
+    "precision": lambda prior, hit, q1: (0.0, 1 / q1),
+    "f1": lambda prior, hit, q1: (-2 * hit / (prior + q1) ** 2, 2 / (prior + q1)),
+    "accuracy": lambda prior, hit, q1: (-1.0, 2.0),
+}
+
+
+def _own_variance(
+    name: str, parts: Parts, theta: Floats, noise: float, slopes: Floats, prior_variance: float
+) -> float:
+    """The variance of an estimate less the number of the window's very rows; 0 where nothing is known of it."""
+    if parts.own is None or name not in BY_OWN_ROWS:
+        return 0.0
+    prior, q1, a0 = float(_prior(theta, noise)), float(theta[3]), float(theta[4])
+    hit = prior * float(_true_recall(theta, noise))
+    own = parts.own.variance(float(slopes[0]), (prior, hit), BY_OWN_ROWS[name](prior, hit, q1), a0)
+    rest = float(slopes[:4] @ parts.own.of_reference @ slopes[:4])
+    return own + rest + float(slopes[4]) ** 2 * prior_variance
 
 
 def _held(name: str, theta: Floats, noise: float, free: float) -> float:
