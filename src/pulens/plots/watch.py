@@ -33,7 +33,7 @@ def draw_watch(pulse: Pulse, axes: Any = None) -> Any:
         _metrics(axes[1], windows)
     _evidence(axes[-1], pulse)
     names = [window.name.replace("$", r"\$") for window in windows]
-    chosen = np.unique(np.linspace(0, max(len(names) - 1, 0), MOST_TICKS).astype(int)) if names else []
+    chosen = sorted({round(place) for place in np.linspace(0, len(names) - 1, MOST_TICKS)}) if names else []
     axes[-1].set_xticks(chosen, [names[place] for place in chosen], rotation=20, ha="right")
     return axes
 

@@ -121,20 +121,27 @@ def _fine_words(pulse: Pulse) -> str:
 
 def next_steps(pulse: Pulse) -> list[str]:
     """What to do, chosen by what stands."""
-    lines = {alarm.line for alarm in pulse.alarms}
-    if "fit" in lines:
+    stands = {alarm.line: alarm for alarm in pulse.alarms}
+    if "fit" in stands:
         return [
-            "Look for a changed input, unit, default or model version at the window named by 'since'.",
+            f"Look for a changed input, unit, default or model version at {stands['fit'].since} "
+            f"({stands['fit'].since_low} to {stands['fit'].since_high}).",
+            "Compare the scores since then with the reference's: where they differ says which rows moved.",
             "Label a sample of the windows since; quote no number until there is a new reference.",
         ]
-    if "share" in lines:
+    if "share" in stands:
+        more = "more" if stands["share"].level > 0 else "fewer"
         return [
-            "Check 50 flagged rows by hand: precision tells more positives from moved scores.",
+            f"Check 50 flagged rows by hand: precision tells {more} positives from moved scores.",
             "Check capacity and threshold at the new share of positives (pulens evaluate with a window's tally).",
-            "Then accept the alarm (--accept WINDOW --because WORDS): the windows since become the reference.",
+            f"Then accept the alarm (--accept {stands['share'].since} --because WORDS): the windows since become the "
+            "reference.",
         ]
-    if "recall" in lines:
-        return ["Look at the confirmed positives that the model missed, and retrain with them."]
+    if "recall" in stands:
+        return [
+            "Look at the confirmed positives that the model missed, and retrain with them.",
+            "Judge windows by their own positives meanwhile (positives='window', --positives window).",
+        ]
     moved = [one for one in pulse.windows.values() if _is_apart(one.labelled_ratio)]
     if len(moved) > len(pulse.windows) / 2:
         return ["Labels per row changed: ask who confirms; nothing about the model follows."]
