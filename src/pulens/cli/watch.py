@@ -29,6 +29,16 @@ STANDS = 3  # the exit code while an alarm stands
 @click.option("--time", metavar="COLUMN", help="REFERENCE is one table, and this column tells its windows.")
 @click.option("--by", type=click.Choice(["hour", "day", "week", "month"]), help="Cut --time into windows so long.")
 @click.option("--reference-until", metavar="WHEN", help="The last window of --time that belongs to the reference.")
+@click.option("--timezone", default="UTC", show_default=True, metavar="ZONE", help="Where --by cuts, as Europe/Paris.")
+@click.option("--group-by", multiple=True, metavar="COLUMN", help="Watch each value of this column apart too.")
+@click.option(
+    "--control",
+    type=click.Choice(["family", "fdr"]),
+    default="family",
+    show_default=True,
+    help="Of segments: any false alarm, or the share of false ones among those in alarm (for more than 20).",
+)
+@click.option("--confirmed-at", metavar="COLUMN", help="When a label was confirmed: labels of one age are compared.")
 @click.option("--class-prior", type=Prior(), help="Share of positives in the reference: 0.2, 0.1:0.3, or auto.")
 @click.option("--audit", metavar="K/R", help="K positives among R random unlabelled rows of the reference.")
 @click.option("--label-noise", type=Number(), default=0.0, show_default=True, help="Labelled rows not positive.")
@@ -64,6 +74,7 @@ STANDS = 3  # the exit code while an alarm stands
 @click.option("--state", metavar="PATH", help="Read if it is there, written whole: a new day costs one window.")
 @click.option("--rejudge", is_flag=True, help="Judge everything anew, whatever the state says.")
 @click.option("--accept", metavar="WINDOW", help="Accept the alarm: windows from this one on become the reference.")
+@click.option("--segment", metavar="NAME", help="With --accept: the alarm of this segment alone.")
 @click.option("--because", default="", metavar="WORDS", help="Why it is accepted; kept in the state.")
 @click.option("--html", "html_path", metavar="PATH", help="Write a self-contained page.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
@@ -74,6 +85,7 @@ def command(
     state: str | None,
     rejudge: bool,
     accept: str | None,
+    segment: str | None,
     because: str,
     html_path: str | None,
     json_path: str | None,
@@ -93,6 +105,7 @@ def command(
       pulens watch 'reference/*.tally' 'days/*.tally' --class-prior 0.02 --threshold 0.5
       pulens watch 'reference/*.tally' 'days/*.tally' --state pulse.state --json pulse.json --quiet
       pulens watch scores.parquet --time day --reference-until 2026-03-31
+      pulens watch scores.parquet --time scored_at --by week --reference-until 2026-03-31 --group-by country
       pulens watch --state pulse.state --accept 2026-05-04 --because "campaign started"
     """
     from pulens.cli._output import working
@@ -104,16 +117,16 @@ def command(
     with working("Judging the windows", quiet=quiet):
         pulse = _kept(state) if reference is None else _judged(reference, windows, state, rejudge, given)
         if accept is not None:
-            pulse = pulse.accept(accept, because)
+            pulse = pulse.accept(accept, because, segment=segment)
         texts = {} if state is None else {state: state_text(pulse)}
         if html_path is not None:
             texts[html_path] = pulse.to_html()
         if json_path is not None:
             texts[json_path] = to_json(pulse.to_dict())
     write_texts(texts)
-    if json_path != "-" and (pulse.alarms or not quiet):
+    if json_path != "-" and (pulse.status == "alarm" or not quiet):
         click.echo(str(pulse))
-    if pulse.alarms:
+    if pulse.status == "alarm":
         sys.stdout.flush()
         sys.exit(STANDS)
 
@@ -134,7 +147,22 @@ def _judged(reference: str, windows: tuple[str, ...], state: str | None, rejudge
     reading = reading_arguments(given) | engine_arguments(given)
     usual = {"score": "score", "label": "label"}
     reading = {name: value for name, value in reading.items() if value is not None and usual.get(name) != value}
-    names = ("time", "by", "reference_until", "class_prior", "audit", "label_noise", "scenario", "threshold", "alpha")
+    given["group_by"] = given["group_by"] or None
+    names = (
+        "time",
+        "by",
+        "reference_until",
+        "timezone",
+        "group_by",
+        "control",
+        "confirmed_at",
+        "class_prior",
+        "audit",
+        "label_noise",
+        "scenario",
+        "threshold",
+        "alpha",
+    )
     more = ("life", "confidence", "kernel", "noise", "labels_lag", "positives")
     chosen = {name: given[name] for name in (*names, *more)}
     many: Any = None if not windows else (windows[0] if len(windows) == 1 else list(windows))

@@ -30,6 +30,7 @@ from pulens.inputs.engines.drive import (
 )
 from pulens.inputs.files import buckets_from_file, joint_from_file, tally_from_file
 from pulens.inputs.frames import is_frame, open_frame
+from pulens.inputs.periods import Period, alias
 from pulens.inputs.read import check_kinds, check_weights_given, read_sample
 from pulens.inputs.reading import Reading
 from pulens.inputs.tables.formats import EXTENSIONS, FORMATS, format_of
@@ -132,6 +133,90 @@ def read_tallies(
             return count_tallies(engine, asked.coding, tolerance=asked.tolerance, bin_errors=bin_errors)
     _refuse_conditions(asked)
     return _split_frame(source, group_by, asked)
+
+
+@hands_on(ROWS)
+def read_windows(
+    source: Any,
+    *,
+    periods: Sequence[Period],
+    group_by: tuple[str, ...] = (),
+    table: Any = None,
+    where: str | None = None,
+    tolerance: float | None = None,
+    **reading: Any,
+) -> dict[tuple[str | None, ...], Tally]:
+    """One tally per window of a column of times, in one GROUP BY where the rows are; see :func:`read_tallies`.
+
+    Keys are the text of the segment (None without ``group_by``; several columns cross) and the window's name in every
+    one of ``periods``, None where a row has no such time.
+
+    >>> import polars
+    >>> from pulens.inputs.periods import Period
+    >>> rows = {"score": [3, 2, 1], "label": [1, 0, 0], "at": ["2026-05-04 09:30", "2026-05-04", "2026-05-11"]}
+    >>> found = read_windows(polars.DataFrame(rows), periods=[Period("at", "week")])
+    >>> {window: tally.totals.rows for (_, window), tally in found.items()}
+    {'2026-05-04': 2.0, '2026-05-11': 1.0}
+    """
+    asked = Reading(table=table, where=where, tolerance=tolerance, **reading)
+    check_tolerance(asked.tolerance)
+    if isinstance(source, Tally | JointTally | BucketTally) or is_tally_file(source):
+        _refuse_beside_counts("a tally", asked.rows)
+        raise InputError("counts do not say which rows are in which window: give the rows.")
+    check_weights_given(None, asked.weights, asked.weight)
+    cut = tuple(one for one in periods if one.by is not None)
+    keys = (*group_by, *(one.column if one.by is None else alias(cut.index(one)) for one in periods))
+    single: str | tuple[str, ...] = keys[0] if len(keys) == 1 else keys
+    opened = _engine(source, asked, single, periods=cut)
+    if opened is not None:
+        with opened as engine:
+            counted = count_tallies(engine, asked.coding, tolerance=asked.tolerance)
+    else:
+        _refuse_conditions(asked)
+        counted = _split_frame(_with_periods(source, cut), single, asked)
+    return _named_windows(counted, periods, grouped=bool(group_by))
+
+
+def _with_periods(source: Any, periods: Sequence[Period]) -> Any:
+    """A frame in memory with one more column for every period; each distinct time is looked at once."""
+    import narwhals as nw
+
+    if not is_frame(source):
+        raise InputError(
+            f"windows of time need a table, a file or a database, got an object of type {type(source).__name__}."
+        )
+    frame = open_frame(source, *(one.column for one in periods))
+    for place, period in enumerate(periods):
+        column = frame[find_column(period.column, frame.columns)]
+        if column.dtype.is_numeric() or column.dtype.is_nested():
+            raise period.refused_type(column.dtype)
+        values = [None if value != value else value for value in column.to_list()]
+        names = {value: None if value is None else period.name(value) for value in dict.fromkeys(values)}
+        new = nw.new_series(
+            alias(place), [names[value] for value in values], nw.String, backend=nw.get_native_namespace(frame)
+        )
+        frame = frame.with_columns(new)
+    return frame.to_native()
+
+
+def _named_windows(
+    counted: Mapping[Any, Tally], periods: Sequence[Period], *, grouped: bool
+) -> dict[tuple[str | None, ...], Tally]:
+    """Tallies by segment and names of windows; keys of several columns are texts that cross, windows last."""
+    found: dict[tuple[str | None, ...], Tally] = {}
+    for key, tally in counted.items():
+        if grouped or len(periods) > 1:
+            texts = str(key).rsplit(CROSSED, len(periods))
+            segment, cut = (texts[0], texts[1:]) if grouped else (None, texts)
+        else:
+            segment, cut = None, [key]
+        names = [
+            None if value is None or value == NULL else period.named(value)
+            for period, value in zip(periods, cut, strict=True)
+        ]
+        whole = (segment, *names)
+        found[whole] = found[whole] + tally if whole in found else tally
+    return found
 
 
 @hands_on(ROWS)
@@ -460,6 +545,7 @@ def _engine(
     group_by: str | tuple[str, ...] | None = None,
     beside: tuple[str, ...] = (),
     kept: tuple[str, ...] = (),
+    periods: tuple[Period, ...] = (),
 ) -> AbstractContextManager[Any] | None:
     """The engine that should count these rows, or None for those that are read into memory.
 
@@ -469,6 +555,8 @@ def _engine(
     options: dict[str, Any] = {"group_by": group_by, "where": reading.where, "beside": beside}
     if reading.cluster is not None:
         options["cluster"] = _cluster_column(reading.cluster)
+    if periods:
+        options["periods"] = periods
     if isinstance(source, str) and not source.strip():
         raise InputError(f"the name of the file is empty ({source!r}): give a file, a folder of files or a database.")
     if isinstance(source, str | Path):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from pulens.errors import listed
 from pulens.notice import Severity
 from pulens.watching.rates import parts_of, rate_of
 from pulens.watching.shift import shift_of
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     from pulens.estimate import Estimate
     from pulens.watching import Alarm, Pulse, WatchedWindow
 
-SHOWN = 10  # windows in the text; all of them are in JSON and on the page
+SHOWN = 10  # windows and segments in the text; all of them are in JSON and on the page
+NAMED = 5  # segments in the verdict
 DOUBTED = 0.05  # p-value of the fit since a change from which moved scores are named beside more positives
 
 
@@ -34,6 +36,57 @@ def verdict(pulse: Pulse) -> str:
         found = f"{found} {_recall_words(pulse, stands['recall'])}".strip()
     if any(alarm.has_fallen for alarm in pulse.alarms):
         found += " The evidence has fallen below its bar since; an alarm stands until it is accepted."
+    return f"{found} {_segment_words(pulse)}".strip()
+
+
+def _segment_words(pulse: Pulse) -> str:
+    """Which segments are in alarm, the clearest first."""
+    count = len(pulse.segments)
+    if not count:
+        return ""
+    standing = [name for name in pulse.by_evidence if pulse.segments[name].alarms]
+    if not standing:
+        return f"None of {count} segments is in alarm by itself."
+    told = [f"{name} ({_stands(pulse.segments[name])})" for name in standing[:NAMED]]
+    more = f" and {len(standing) - NAMED} more" if len(standing) > NAMED else ""
+    return f"{len(standing)} of {count} segments in alarm: {', '.join(told)}{more}."
+
+
+def _stands(segment: Pulse) -> str:
+    return ", ".join(f"{alarm.line} since {alarm.since}" for alarm in segment.alarms)
+
+
+def segment_table(pulse: Pulse) -> WindowTable:
+    """One row per segment, those in alarm first, then by evidence."""
+    columns = ["segment", "windows", "stands", "log10 evidence", "last d", "share", "trust"]
+    rows: list[tuple[str, list[str]]] = []
+    for name in pulse.by_evidence:
+        one = pulse.segments[name]
+        windows = list(one.windows.values())
+        sure = (f"{line} {each.evidence[-1]:.1f}" for line, each in one.lines.items() if np.isfinite(each.evidence[-1]))
+        last = windows[-1] if windows else None
+        numbers = [""] * 3 if last is None else [_cell(last.shift, "+"), _cell(last.prior), last.trust]
+        rows.append(
+            ("alarm" if one.alarms else "fine", [name, f"{len(windows)}", _stands(one), ", ".join(sure), *numbers])
+        )
+    return WindowTable(columns, rows)
+
+
+def _segments(pulse: Pulse) -> list[str]:
+    """The clearest segments as text, how many there are, and those that could not be watched."""
+    if not pulse.segments:
+        return []
+    table = segment_table(pulse)
+    rows = [table.columns, *(row for _, row in table.rows[:SHOWN])]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(table.columns))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    head = f"{len(pulse.segments)} segments of {pulse.life.judgement.monitor.settings.group_by}, the clearest first"
+    left = len(pulse.segments) - SHOWN
+    found = ["", head, *lines, *([f"and {left} more (see the JSON)."] if left > 0 else [])]
+    if pulse.unjudged:
+        names = list(pulse.unjudged)
+        first = f"{names[0]}: {pulse.unjudged[names[0]]}"
+        found.append(f"{len(names)} not watched ({listed(names)}). {first}")
     return found
 
 
@@ -91,13 +144,14 @@ def _share_words(pulse: Pulse, alarm: Alarm) -> str:
 
 
 def _recall_words(pulse: Pulse, alarm: Alarm) -> str:
-    known = pulse.life.judgement.monitor.recall
-    reach = alarm.interval
-    assert known is not None
+    judgement, reach = pulse.life.judgement, alarm.interval
+    assert judgement.monitor.flagged is not None
     assert reach is not None
+    labelled = judgement.reference_labelled
+    known = float(labelled @ judgement.monitor.flagged / labelled.sum())
     return (
         f"{_when(alarm)} confirmed positives look different: {alarm.level:.2f} ({reach.low:.2f} to {reach.high:.2f}) "
-        f"of them are found at the threshold instead of {known[0]:.2f}."
+        f"of them are found at the threshold instead of {known:.2f}."
     )
 
 
@@ -157,6 +211,7 @@ def watch_text(pulse: Pulse) -> str:
     doubt = vouching(pulse)
     lines = [verdict(pulse) if doubt is None else f"{verdict(pulse)} {doubt}", ""]
     lines += [_about(pulse), "", *_table(list(pulse.windows.values())[-SHOWN:], len(pulse.windows))]
+    lines += _segments(pulse)
     told = [notice for notice in pulse.notices if doubt is None or str(notice) not in doubt]
     if told:
         lines += ["", *(f"{Severity(one.severity).name.lower()}: {one}" for one in told[:SHOWN])]

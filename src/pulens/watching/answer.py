@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
 
-from pulens.errors import listed, nearest
+from pulens.errors import InputError, listed, nearest, shown
 from pulens.estimate import Interval
 from pulens.notice import Notice, worst_first
 from pulens.types import Floats
@@ -120,7 +120,7 @@ class WatchLife:
     def _recall_since(self, first: int, last: int) -> tuple[float, Interval]:
         monitor = self.judgement.monitor
         assert monitor.flagged is not None
-        counts = np.sum([window.counts.labelled for window in self.judgement.windows[first : last + 1]], axis=0)
+        counts = np.sum([self.judgement.own_labelled(place) for place in range(first, last + 1)], axis=0)
         tail = (1 - monitor.settings.confidence) / 2
         value, low, high = recall_among(float(counts @ monitor.flagged), float(counts.sum()), tail)
         return value, Interval(low, high, monitor.settings.confidence, "Jeffreys")
@@ -139,6 +139,8 @@ class Pulse:
     digest: str = ""  # of the reference
     asked: str = ""  # the class prior as it was given
     reference_windows: tuple[Floats, ...] = ()  # the first reference's rows of the population per cell
+    segments: Mapping[str, Pulse] = field(default_factory=dict)  # those watched apart, by name
+    unjudged: Mapping[str, str] = field(default_factory=dict)  # segments that cannot be watched, and why
 
     @property
     def life(self) -> WatchLife:
@@ -161,7 +163,18 @@ class Pulse:
 
     @property
     def status(self) -> Status:
-        return "alarm" if self.alarms else "fine"
+        return "alarm" if self.alarms or any(one.alarms for one in self.segments.values()) else "fine"
+
+    @property
+    def by_evidence(self) -> tuple[str, ...]:
+        """Names of segments: those in alarm first, then by how far their evidence is from its bar."""
+
+        def nearness(name: str) -> tuple[bool, float]:
+            one = self.segments[name]
+            far = [line.evidence[-1] - line.bar for line in one.lines.values() if line.evidence.size]
+            return not one.alarms, -max([value for value in far if math.isfinite(value)], default=-math.inf)
+
+        return tuple(sorted(self.segments, key=nearness))
 
     def __getitem__(self, window: object) -> WatchedWindow:
         for life in reversed(self.lives):
@@ -196,17 +209,29 @@ class Pulse:
         """One line for a log, of the last window."""
         names = list(self.windows)
         last = names[-1] if names else "no window"
-        return f"{last} {'; '.join(str(alarm) for alarm in self.alarms) or 'ok'}"
+        told = [str(alarm) for alarm in self.alarms]
+        for name, one in self.segments.items():
+            told += [f"{alarm} in segment {name}" for alarm in one.alarms]
+        return f"{last} {'; '.join(told) or 'ok'}"
 
-    def accept(self, window: str, because: str = "") -> Pulse:
+    def accept(self, window: str, because: str = "", *, segment: str | None = None) -> Pulse:
         """End this life: windows from this one on become the population of the next reference.
 
         The labelled positives stay, the class prior becomes that of these windows, and the chance of a false alarm
-        starts anew.
+        starts anew. ``segment`` accepts the alarm of one segment alone.
         """
         from pulens.watching.lives import accepted
+        from pulens.watching.segments import controlled
 
-        return accepted(self, window, because)
+        if segment is None:
+            return accepted(self, window, because)
+        if segment not in self.segments:
+            names = listed(list(self.segments))
+            raise InputError(
+                f"there is no segment {shown(segment)}; there are {names}.{nearest(segment, self.segments)}"
+            )
+        changed = {**self.segments, segment: accepted(self.segments[segment], window, because)}
+        return controlled(replace(self, segments=changed))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON; every float is finite or null."""
@@ -214,7 +239,11 @@ class Pulse:
         settings, prior, recall = monitor.settings, monitor.prior, monitor.recall
         noise = {"share": monitor.share_noise.factor, "fit": monitor.fit_noise.factor}
         flagged = None if monitor.flagged is None else float(monitor.reference.q @ monitor.flagged)
-        return {
+        apart: dict[str, Any] = {}
+        if self.segments or self.unjudged:
+            told = {name: _in_short(self.segments[name]) for name in self.by_evidence}
+            apart = {"control": settings.control, "segments": told, "unjudged": dict(self.unjudged)}
+        return apart | {
             "watch": 1,
             "status": self.status,
             "verdict": self.verdict,
@@ -282,6 +311,23 @@ class Pulse:
         if path is not None:
             write_whole(path, page)
         return page
+
+
+def _in_short(pulse: Pulse) -> dict[str, Any]:
+    """A segment among many: what stands, the evidence after each window, the last window's numbers."""
+    windows = list(pulse.windows.values())
+    monitor = pulse.life.judgement.monitor
+    return {
+        "status": pulse.status,
+        "life": len(pulse.lives),
+        "alarms": [alarm.to_dict() for alarm in pulse.alarms],
+        "reference": {"rows": monitor.reference.rows, "labelled": monitor.reference.n_labelled, "auc": monitor.area},
+        "class_prior": None if monitor.prior is None else monitor.prior.to_dict(),
+        "windows": [window.name for window in windows],
+        "shift": [_plain(shift.value) for shift in pulse.life.judgement.shifts],
+        "lines": {name: line.to_dict() for name, line in pulse.lines.items()},
+        "last": windows[-1].to_dict() if windows else None,
+    }
 
 
 def _plain(value: float) -> float | None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from functools import reduce
 from operator import add
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pulens.counts.tally import Tally
-from pulens.errors import InputError, PulensError
+from pulens.errors import InputError, PulensError, shown
 from pulens.evidence.settling import settle_class_prior
 from pulens.inputs import READING
 from pulens.keywords import hands_on
@@ -20,12 +22,25 @@ from pulens.types import Floats
 from pulens.watching.answer import Pulse, WatchLife
 from pulens.watching.cells import edges_of, reduce_to_cells
 from pulens.watching.judging import Judgement, ReducedWindow
-from pulens.watching.monitor import KnownPrior, Monitor, WatchSettings
-from pulens.watching.sources import Named, check_apart, combined, digests, named_tallies, natural, tallies_over_time
+from pulens.watching.monitor import AGES, KnownPrior, Monitor, WatchSettings
+from pulens.watching.segment_priors import segment_priors, whole_prior
+from pulens.watching.segments import controlled, settings_apart
+from pulens.watching.sources import (
+    Named,
+    TimeColumns,
+    Windows,
+    check_apart,
+    combined,
+    digests,
+    named_tallies,
+    natural,
+    tallies_over_time,
+)
 from pulens.watching.state import read_state, state_text
 from pulens.whole_files import write_whole
 
 SETTINGS = tuple(one.name for one in fields(WatchSettings))
+CROSSED = " / "  # between the names of columns that tell segments together
 COARSE = 10  # distinct scores below which two windows may well have the same counts by chance
 
 
@@ -37,6 +52,10 @@ def watch(
     time: str | None = None,
     by: str | None = None,
     reference_until: Any = None,
+    timezone: str = "UTC",
+    group_by: str | Sequence[str] | None = None,
+    control: str = "family",
+    confirmed_at: str | None = None,
     class_prior: Any = None,
     audit: object = None,
     label_noise: float = 0.0,
@@ -69,9 +88,20 @@ def watch(
     reference, windows
         Tallies, ``.tally`` files, globs (in natural order of their names), mappings of names to tallies, sequences.
         A reference of several windows tells the day-to-day noise: give 30 or more.
-    time, by, reference_until
+    time, by, reference_until, timezone
         Instead of ``windows``, one table with a column of time: its values are the windows, or ``by`` cuts it into
-        ``hour``, ``day``, ``week`` or ``month``. Rows up to ``reference_until`` are the reference.
+        ``hour``, ``day``, ``week`` (from Monday) or ``month``, in UTC or another ``timezone``, where the rows are: one
+        GROUP BY counts all windows. Rows up to ``reference_until`` are the reference.
+    group_by, control
+        Columns of that table whose values are watched apart too (``found.segments``). Half of ``alpha`` is for all
+        rows, half for the segments: ``"family"`` divides it among them, ``"fdr"`` bounds the expected share of false
+        ones among the segments in alarm, which is quicker where they are many. The class prior of a segment is given
+        in a mapping, estimated (``"auto"``) or implied by one label frequency.
+    confirmed_at
+        A column of that table with the time at which a label was confirmed: own labels of a window are then compared
+        with labels of the reference of the same age, in days after the window: the first of 7, 14, 30, 60, 90 and 180
+        that reaches ``labels_lag`` (30 days if nothing is said). The labelled rows of the reference that weigh scores
+        are those known when the watch begins.
     class_prior, audit, label_noise, scenario
         As in :func:`pulens.evaluate`, about the reference. Without a class prior the lines work all the same, and
         precision, F1 and accuracy are absent; ``class_prior="auto"`` estimates it.
@@ -116,6 +146,8 @@ def judged(
     time: str | None,
     by: str | None,
     reference_until: Any,
+    timezone: str,
+    group_by: Any,
     class_prior: Any,
     audit: object,
     state: str | Path | None,
@@ -123,61 +155,175 @@ def judged(
     **named: Any,
 ) -> Pulse:
     """The answer of :func:`watch`, its state read but not written."""
+    columns = _columns(group_by)
+    named["group_by"] = CROSSED.join(columns) or None
     settings = WatchSettings(**{name: named.pop(name) for name in SETTINGS if name in named})
-    before, after = _read(reference, windows, time, by, reference_until, named)
     kept = None if state is None or rejudge or not Path(state).exists() else read_state(state)
-    return judge_tallies(settings, before, after, class_prior=class_prior, audit=audit, kept=kept)
+    given = {"class_prior": class_prior, "audit": audit, "kept": kept}
+    if time is None:
+        said = {"by": by, "reference_until": reference_until, "group_by": group_by}
+        _refuse_without_time(windows, said, settings)
+        read = Windows(named_tallies(reference, "reference", **named), named_tallies(windows, "windows", **named))
+        return judge_tallies(settings, read, **given)
+    if windows is not None:
+        raise PulensError("give windows or time=, the column that tells them in one table, and not both.")
+    cut = TimeColumns(
+        time=time,
+        by=by,
+        reference_until=reference_until,
+        timezone=timezone,
+        group_by=columns,
+        confirmed_at=settings.confirmed_at,
+    )
+    whole, parts = tallies_over_time(reference, cut, **named)
+    return judge_segments(settings, whole, parts, **given) if columns else judge_tallies(settings, whole, **given)
 
 
-def _read(
-    reference: Any, windows: Any, time: str | None, by: str | None, reference_until: Any, reading: dict[str, Any]
-) -> tuple[Named, Named]:
-    if time is not None:
-        if windows is not None:
-            raise PulensError("give windows or time=, the column that tells them in one table, and not both.")
-        return tallies_over_time(reference, time, by, reference_until, **reading)
-    if by is not None or reference_until is not None:
-        raise PulensError("by= and reference_until= go with time=, the column of one table that tells its windows.")
+def _columns(group_by: Any) -> tuple[str, ...]:
+    """The columns that tell segments, one name or several."""
+    if group_by is None:
+        return ()
+    found = (group_by,) if isinstance(group_by, str) else tuple(group_by)
+    if not found or not all(isinstance(name, str) and name for name in found) or len(set(found)) < len(found):
+        raise PulensError(f"group_by names a column, or several different ones, got {shown(group_by)}.")
+    return found
+
+
+def _refuse_without_time(windows: Any, said: dict[str, Any], settings: WatchSettings) -> None:
+    """What speaks of one table with a column of time cannot be obeyed without it."""
+    said["confirmed_at"] = settings.confirmed_at
+    beside = [f"{name}=" for name, value in said.items() if value is not None]
+    if beside:
+        raise PulensError(f"{' and '.join(beside)} can only go with time=, the column of a table that tells windows.")
     if windows is None:
         raise PulensError("give the windows to judge, or time=, the column that tells them in one table.")
-    return named_tallies(reference, "reference", **reading), named_tallies(windows, "windows", **reading)
 
 
-def judge_tallies(
+def judge_segments(
     settings: WatchSettings,
-    reference: Named,
-    windows: Named,
+    whole: Windows,
+    parts: Mapping[str, Windows | str],
     *,
     class_prior: Any = None,
     audit: object = None,
     kept: Pulse | None = None,
 ) -> Pulse:
-    """Judge windows against a reference, from the start or from where a state stands."""
-    scenario = Scenario(settings.scenario)
-    ordered = sorted(windows, key=lambda pair: natural(pair[0]))
-    fingerprints = {name: digests(tally, scenario) for name, tally in ordered}
-    of_reference = [digests(tally, scenario) for _, tally in reference]
-    check_apart(_told_apart(reference, of_reference), _told_apart(ordered, [fingerprints[name] for name, _ in ordered]))
-    digest = combined(map("".join, of_reference))
+    """All rows together and every segment by itself, with one promise; segments that tell nothing have a reason."""
     asked = f"class_prior={class_prior!r}, audit={audit!r}"
+    unjudged = {name: part for name, part in parts.items() if isinstance(part, str)}
+    judgeable = {name: part for name, part in parts.items() if not isinstance(part, str)}
+    started: dict[str, Pulse] = {} if kept is None else dict(kept.segments)
     if kept is None:
-        pulse = _start(settings, [tally for _, tally in reference], class_prior, audit)
-        pulse = replace(pulse, digest=digest, asked=asked)
+        priors = segment_priors(settings, whole, judgeable, class_prior, audit)
+        for name, part in judgeable.items():
+            try:
+                started[name] = _begin(settings, part, priors.get(name), asked)
+            except InputError as error:
+                unjudged[name] = str(error)
     else:
-        _check_same(kept, settings, digest, asked)
-        pulse = kept
+        unjudged |= kept.unjudged
+        unjudged |= {name: "it was not watched when this state began" for name in judgeable if name not in started}
+    if not started:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in list(unjudged.items())[:3])
+        raise InputError(f"no segment of {settings.group_by} can be watched ({reasons}).")
+    for name in started:
+        if name not in judgeable:
+            raise InputError(f"the state watches the segment {shown(name)}, which is not in this table.")
+    of_whole, of_segment = settings_apart(settings, len(started))
+    prior = whole_prior(whole, judgeable, class_prior)
+    pulse = judge_tallies(of_whole, whole, class_prior=prior, audit=audit, kept=kept, asked=asked)
+    segments = {}
+    for name, begun in started.items():
+        of_life = begun if kept is not None else _with_settings(begun, of_segment)
+        segments[name] = _continued(of_segment, judgeable[name], of_life, asked)
+    ordered = {name: unjudged[name] for name in sorted(unjudged, key=natural) if name not in segments}
+    return controlled(replace(pulse, segments=segments, unjudged=ordered))
+
+
+def _with_settings(pulse: Pulse, settings: WatchSettings) -> Pulse:
+    """A watch that has judged nothing yet, with its own part of the chance of a false alarm."""
+    judgement = pulse.life.judgement
+    monitor = replace(judgement.monitor, settings=settings)
+    return replace(pulse, lives=(WatchLife(replace(judgement, monitor=monitor)),))
+
+
+def judge_tallies(
+    settings: WatchSettings,
+    read: Windows,
+    *,
+    class_prior: Any = None,
+    audit: object = None,
+    kept: Pulse | None = None,
+    asked: str | None = None,
+) -> Pulse:
+    """Judge windows against a reference, from the start or from where a state stands."""
+    asked = f"class_prior={class_prior!r}, audit={audit!r}" if asked is None else asked
+    if kept is not None:
+        return _continued(settings, read, kept, asked)
+    prior = None
+    if class_prior is not None or audit is not None:
+        whole = _labelled_whole(read)
+        scenario = Scenario(settings.scenario)
+        prior = KnownPrior.of(settle_class_prior(whole, scenario, class_prior, None, settings.label_noise, audit))
+    return _continued(settings, read, _begin(settings, read, prior, asked), asked)
+
+
+def _begin(settings: WatchSettings, read: Windows, prior: KnownPrior | None, asked: str) -> Pulse:
+    """A watch that has judged nothing yet."""
+    pulse = _start(settings, [tally for _, tally in read.reference], prior)
     edges = pulse.life.judgement.monitor.edges
+    judgement = replace(pulse.life.judgement, confirmed=_confirmed(read, [name for name, _ in read.reference], edges))
+    return replace(pulse, lives=(WatchLife(judgement),), digest=_digest(settings, read), asked=asked)
+
+
+def _digest(settings: WatchSettings, read: Windows) -> str:
+    """The fingerprint of the reference; its labels may grow where they come with the time of their confirmation."""
+    found = [digests(tally, Scenario(settings.scenario)) for _, tally in read.reference]
+    return combined(one[0] if settings.confirmed_at is not None else "".join(one) for one in found)
+
+
+def _confirmed(read: Windows, names: Sequence[str], edges: Floats) -> Floats | None:
+    """Labelled rows of these windows per cell that were confirmed within each of AGES."""
+    if read.confirmed is None:
+        return None
+    found = np.zeros((len(AGES), edges.size))
+    for name in names:
+        for days, tally in read.confirmed.get(name, {}).items():
+            first = int(np.searchsorted(AGES, days, side="left"))
+            found[first:] += reduce_to_cells(tally, edges, Scenario.SINGLE_SET).labelled
+    return found
+
+
+def _continued(settings: WatchSettings, read: Windows, kept: Pulse, asked: str) -> Pulse:
+    """Windows judged after those that were."""
+    scenario = Scenario(settings.scenario)
+    ordered = sorted(read.windows, key=lambda pair: natural(pair[0]))
+    fingerprints = {name: digests(tally, scenario) for name, tally in ordered}
+    of_reference = [digests(tally, scenario) for _, tally in read.reference]
+    apart = [fingerprints[name] for name, _ in ordered]
+    check_apart(_told_apart(read.reference, of_reference), _told_apart(ordered, apart))
+    _check_same(kept, settings, _digest(settings, read), asked)
+    edges = kept.life.judgement.monitor.edges
     counts = {name: reduce_to_cells(tally, edges, scenario) for name, tally in ordered}
-    reduced = [ReducedWindow(name, each, *fingerprints[name]) for name, each in counts.items() if each.rows]
-    empty = [name for name, each in counts.items() if not each.rows]
+    reduced = [
+        ReducedWindow(name, each, *fingerprints[name], _confirmed(read, [name], edges))
+        for name, each in counts.items()
+        if each.rows
+    ]
     notices = [
         Notice(Severity.NOTE, "empty-window", f"{name}: a window without rows of the population is skipped.")
-        for name in empty
+        for name, each in counts.items()
+        if not each.rows
     ]
-    if any(tally.is_weighted for _, tally in (*reference, *ordered)):
+    if any(tally.is_weighted for _, tally in (*read.reference, *ordered)):
         words = "Rows are weighted: weights count as rows, and intervals do not know that they are not."
         notices.append(Notice(Severity.NOTE, "weighted", words))
-    return replace(with_windows(pulse, reduced), notices_read=tuple(notices))
+    pulse = with_windows(kept, reduced)
+    if settings.confirmed_at is not None:  # the reference's labels grow old too
+        confirmed = _confirmed(read, [name for name, _ in read.reference], edges)
+        judgement = replace(pulse.life.judgement, confirmed=confirmed)
+        pulse = replace(pulse, lives=(*pulse.lives[:-1], replace(pulse.life, judgement=judgement)))
+    return replace(pulse, notices_read=tuple(notices))
 
 
 def _told_apart(named: Named, fingerprints: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -186,19 +332,21 @@ def _told_apart(named: Named, fingerprints: Sequence[tuple[str, str]]) -> list[t
     return [(name, digest if len(tally) >= COARSE else "") for (name, tally), (digest, _) in pairs]
 
 
-def _start(settings: WatchSettings, parts: Sequence[Tally], class_prior: Any, audit: object) -> Pulse:
-    scenario = Scenario(settings.scenario)
-    whole = reduce(add, parts)
+def _labelled_whole(read: Windows) -> Tally:
+    """The reference's windows as one tally."""
+    whole = reduce(add, [tally for _, tally in read.reference])
     if not whole.totals.labelled:
         raise InputError("the reference has no labelled row: without positives no change can be read from its scores.")
+    return whole
+
+
+def _start(settings: WatchSettings, parts: Sequence[Tally], prior: KnownPrior | None) -> Pulse:
+    scenario = Scenario(settings.scenario)
+    whole = _labelled_whole(Windows([("", part) for part in parts], []))
     edges = edges_of(whole, scenario, settings.threshold)
     counts = [reduce_to_cells(part, edges, scenario) for part in parts]
     labelled = _sum([one.labelled for one in counts])
     populations = [one.population for one in counts if one.rows]
-    prior = None
-    if class_prior is not None or audit is not None:
-        settled = settle_class_prior(whole, scenario, class_prior, None, settings.label_noise, audit)
-        prior = KnownPrior.of(settled)
     if not populations:
         raise InputError("the reference has no row of the population: in case-control these are the unlabelled rows.")
     together = scenario is Scenario.SINGLE_SET
@@ -253,5 +401,6 @@ def with_windows(pulse: Pulse, windows: Sequence[ReducedWindow]) -> Pulse:
             known_totals.pop("recall", None)  # labels that matured speak through recall alone
         if place == len(pulse.lives) - 1:
             own = (*own, *fresh)
-        lives.append(replace(life, judgement=Judgement(judgement.monitor, own, known_totals, judgement.measured)))
+        kept = judgement.measured, judgement.bars if own == judgement.windows else {}, judgement.confirmed
+        lives.append(replace(life, judgement=Judgement(judgement.monitor, own, known_totals, *kept)))
     return replace(pulse, lives=tuple(lives))

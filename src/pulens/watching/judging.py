@@ -10,11 +10,12 @@ from functools import cached_property
 import numpy as np
 
 from pulens.errors import InputError, shown
+from pulens.inputs import last_day
 from pulens.types import Floats
 from pulens.watching.cells import CellCounts
 from pulens.watching.evidence_lines import SPREAD, Alike, Starts, recall_starts, starts_after
 from pulens.watching.fit import Fit, fit_of, held
-from pulens.watching.monitor import Monitor
+from pulens.watching.monitor import AGES, Monitor
 from pulens.watching.noise import DayNoise
 from pulens.watching.shift import Shift, shift_of
 
@@ -31,6 +32,7 @@ class ReducedWindow:
     counts: CellCounts
     population_digest: str
     labelled_digest: str
+    confirmed: Floats | None = None  # labelled rows per cell that were confirmed within each of AGES
 
 
 def day_of(name: str) -> date | None:
@@ -54,14 +56,14 @@ class LineRun:
 
     name: str
     log_totals: Floats
-    log_bar: float
+    log_bars: Floats  # what the total must reach after each window: the same after all, unless segments share one
     starts: Starts | None  # after the last window, or after an earlier one that tells the beginning better
     places: tuple[int, ...]  # the windows that the starts speak of
 
     @property
     def certain(self) -> int | None:
         """The place of the window after which the alarm was certain."""
-        above = np.flatnonzero(self.log_totals >= self.log_bar)  # nan is not
+        above = np.flatnonzero(self.log_totals >= self.log_bars)  # nan is not
         return int(above[0]) if above.size else None
 
     @property
@@ -73,6 +75,11 @@ class LineRun:
         return self.places[self.starts.heaviest], self.places[likely[0]], self.places[likely[-1]]
 
     @property
+    def log_bar(self) -> float:
+        """The bar after the last window."""
+        return float(self.log_bars[-1])
+
+    @property
     def has_fallen(self) -> bool:
         return self.certain is not None and bool(self.log_totals[-1] < self.log_bar)
 
@@ -81,13 +88,17 @@ class LineRun:
 class Judgement:
     """All windows of one life, judged.
 
-    ``known`` holds log totals and ``measured`` shifts and fits that a state kept, which are not found again.
+    ``known`` holds log totals and ``measured`` shifts and fits that a state kept, which are not found again. ``bars``
+    are logs of what totals must reach after each window where segments share the chance of a false alarm;
+    ``confirmed`` counts the reference's labelled rows per cell that were confirmed within each of AGES.
     """
 
     monitor: Monitor
     windows: tuple[ReducedWindow, ...]
     known: Mapping[str, Sequence[float]]
     measured: Mapping[str, tuple[Shift, Fit | None]] = field(default_factory=dict)
+    bars: Mapping[str, Floats] = field(default_factory=dict)
+    confirmed: Floats | None = None
 
     @cached_property
     def rows(self) -> Floats:
@@ -117,22 +128,43 @@ class Judgement:
     @cached_property
     def mature(self) -> tuple[int, ...]:
         """For every window the number of windows whose own labels are mature by then; 0 where nobody said when."""
-        lag = self.monitor.settings.lag
+        settings = self.monitor.settings
+        lag, age = settings.lag, settings.age
         if lag is None:
             return (0,) * len(self.windows)
         if lag[1] == "windows":
             return tuple(max(place + 1 - int(lag[0]), 0) for place in range(len(self.windows)))
+        wait = lag[0] if age is None else AGES[age]
         days = []
         for window in self.windows:
-            day = day_of(window.name)
+            day = last_day(window.name)
             if day is None:
                 raise InputError(
-                    f"labels_lag={self.monitor.settings.labels_lag!r} counts days, and the window {shown(window.name)} "
+                    f"labels_lag={settings.labels_lag!r} counts days, and the window {shown(window.name)} "
                     "does not begin with one (2026-05-04): name windows by their day, or say after how many windows "
                     "labels are complete (labels_lag=30)."
                 )
             days.append(day.toordinal())
-        return tuple(int(np.sum(np.array(days) + lag[0] <= now)) for now in days)
+        return tuple(int(np.sum(np.array(days) + wait <= now)) for now in days)
+
+    def own_labelled(self, place: int) -> Floats:
+        """A window's labelled rows per cell that speak of its own positives: at the age at which they are judged."""
+        window, age = self.windows[place], self.monitor.settings.age
+        return window.counts.labelled if age is None or window.confirmed is None else window.confirmed[age]
+
+    @cached_property
+    def reference_labelled(self) -> Floats:
+        """The reference's labelled rows of that age."""
+        age = self.monitor.settings.age
+        return self.monitor.reference.labelled if age is None or self.confirmed is None else self.confirmed[age]
+
+    def reached(self, place: int) -> int | None:
+        """The place among AGES of the largest age that a window has reached by the last one; None before the first."""
+        days = last_day(self.windows[place].name), last_day(self.windows[-1].name)
+        if days[0] is None or days[1] is None:
+            return None
+        place = int(np.searchsorted(AGES, (days[1] - days[0]).days, side="right")) - 1
+        return None if place < 0 else place
 
     @cached_property
     def runs(self) -> Mapping[str, LineRun]:
@@ -204,10 +236,10 @@ class Judgement:
     def _recall(self) -> LineRun:
         flagged = self.monitor.flagged
         assert flagged is not None
-        hits = np.array([float(window.counts.labelled @ flagged) for window in self.windows])
-        sizes = np.array([window.counts.n_labelled for window in self.windows])
-        reference = self.monitor.reference
-        known = float(reference.labelled @ flagged), reference.n_labelled
+        own = [self.own_labelled(place) for place in range(len(self.windows))]
+        hits = np.array([float(counts @ flagged) for counts in own])
+        sizes = np.array([float(counts.sum()) for counts in own])
+        known = float(self.reference_labelled @ flagged), float(self.reference_labelled.sum())
 
         def after(count: int) -> Starts:
             return recall_starts(hits[:count], sizes[:count], known, life=self.monitor.settings.life)
@@ -222,15 +254,17 @@ class Judgement:
         for place in range(len(kept), len(self.windows)):
             if counts[place]:
                 totals[place] = after(counts[place]).log_total  # type: ignore[operator]
-        bar = self.monitor.settings.log_bar(name)
+        bars = self.bars.get(name)
+        if bars is None:
+            bars = np.full(totals.size, self.monitor.settings.log_bar(name))
         if not counts or not counts[-1]:
-            return LineRun(name, totals, bar, None, ())
+            return LineRun(name, totals, bars, None, ())
         last = len(self.windows) - 1
-        if np.nanmax(totals) >= bar and totals[last] < bar:
+        above = np.flatnonzero(totals >= bars)
+        if above.size and totals[last] < bars[last]:
             last = int(np.nanargmax(totals))
         starts: Starts = after(counts[last])  # type: ignore[operator]
-        above = np.flatnonzero(totals >= bar)
         if above.size:  # what was certain then cannot have begun later; where it seems so, more than one thing changed
             first = counts[int(above[0])]
             starts = starts.among_first(first) if starts.heaviest < first else after(first)  # type: ignore[operator]
-        return LineRun(name, totals, bar, starts, tuple(range(counts[last])))
+        return LineRun(name, totals, bars, starts, tuple(range(counts[last])))

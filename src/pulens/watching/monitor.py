@@ -25,6 +25,10 @@ from pulens.watching.weights import KERNELS, placements
 #: How the chance of a false alarm over the whole life is shared between the lines, whether or not they are in use.
 PARTS = {"share": 0.6, "fit": 0.2, "recall": 0.2}
 POSITIVES = ("reference", "window")
+CONTROLS = ("family", "fdr")
+#: Ages of labels, in days after a window, at which windows and reference are compared where confirmations have a time.
+AGES = (7, 14, 30, 60, 90, 180)
+USUAL_AGE = 30.0
 WEAK_AREA = 0.62  # below, other people look like more positives, and no window is better than doubtful
 CLEAR = 4.0  # standard errors by which labelled rows must outscore the population
 
@@ -49,12 +53,15 @@ class WatchSettings:
     label_noise: float = 0.0
     labels_lag: str | int | None = None
     positives: str = "reference"
+    group_by: str | None = None
+    control: str = "family"
+    confirmed_at: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scenario", str(check_scenario(self.scenario)))
         object.__setattr__(self, "confidence", check_confidence(self.confidence))
         object.__setattr__(self, "label_noise", check_label_noise(self.label_noise))
-        for name, allowed in (("kernel", KERNELS), ("noise", NOISES), ("positives", POSITIVES)):
+        for name, allowed in (("kernel", KERNELS), ("noise", NOISES), ("positives", POSITIVES), ("control", CONTROLS)):
             if getattr(self, name) not in allowed:
                 choices = " or ".join(repr(one) for one in allowed)
                 raise PulensError(f"{name} must be {choices}, got {shown(getattr(self, name))}.")
@@ -66,7 +73,7 @@ class WatchSettings:
             raise PulensError(f"life must be a number of windows above 0, got {self.life!r}.")
         if self.threshold is not None and not np.isfinite(self.threshold):
             raise PulensError(f"threshold must be a finite number, got {self.threshold!r}.")
-        if self.positives == "window" and self.labels_lag is None:
+        if self.positives == "window" and self.lag is None:
             raise PulensError(
                 "positives='window' judges a window by its own labels: say after how long they are complete "
                 "(labels_lag='90d', or a number of windows)."
@@ -74,6 +81,18 @@ class WatchSettings:
         if self.labels_lag is not None:  # typed or given as a number: the same monitor
             object.__setattr__(self, "labels_lag", str(self.labels_lag).strip().lower())
         _ = self.lag
+        if self.confirmed_at is not None and self.age is None:
+            raise PulensError(
+                f"with confirmed_at labels are compared at an age of {', '.join(map(str, AGES))} days: labels_lag must "
+                f"be days up to '{AGES[-1]}d', got {shown(self.labels_lag)}."
+            )
+
+    @property
+    def age(self) -> int | None:
+        """The place among AGES at which own labels are judged: the first that reaches the lag; None without times."""
+        if self.confirmed_at is None or self.lag is None or self.lag[1] != "days" or self.lag[0] > AGES[-1]:
+            return None
+        return int(np.searchsorted(AGES, self.lag[0], side="left"))
 
     @property
     def z(self) -> float:
@@ -84,7 +103,7 @@ class WatchSettings:
         """How long own labels take: days or windows; None where nobody said, and own labels are then not used."""
         given = self.labels_lag
         if given is None:
-            return None
+            return None if self.confirmed_at is None else (USUAL_AGE, "days")
         text = str(given).strip().lower()
         number, unit = (text[:-1], "days") if text.endswith("d") else (text, "windows")
         try:

@@ -77,7 +77,7 @@ def _window(judgement: Judgement, place: int) -> WatchedWindow:
     shift, fit = judgement.shifts[place], judgement.fits[place]
     settings = monitor.settings
     is_mature = place < judgement.mature[-1]
-    own = is_mature and window.counts.n_labelled > 0 and _judged_by_own(judgement, place)
+    own = is_mature and judgement.own_labelled(place).sum() > 0 and _judged_by_own(judgement, place)
     trust, reason = _trust(judgement, place)
     reach = settings.z * shift.error + _across(monitor, window)
     ends = Interval(shift.value - reach, shift.value + reach, settings.confidence, "delta method")
@@ -87,7 +87,7 @@ def _window(judgement: Judgement, place: int) -> WatchedWindow:
         tail = (1 - settings.confidence) / 2
         counted = float(window.counts.population @ monitor.flagged)
         flagged = _share("flagged", counted, window.counts.rows, settings.confidence, tail)
-        recall, parts = _recall(monitor, window, parts, own, tail)
+        recall, parts = _recall(judgement, place, parts, own, tail)
     rates = {name: _rate(name, monitor, parts, reason) for name in ("prior", "precision", "f1", "accuracy")}
     return WatchedWindow(
         window.name,
@@ -100,13 +100,13 @@ def _window(judgement: Judgement, place: int) -> WatchedWindow:
         rates["f1"],
         rates["accuracy"],
         flagged,
-        _labelled_ratio(monitor, window),
+        _labelled_ratio(judgement, place),
         "window" if own else "reference",
         None if fit is None else fit.p_value,
         trust,
         is_mature,
         {name: _log10(run.log_totals[place]) for name, run in judgement.runs.items()},
-        _notices(monitor, window, reason),
+        _notices(judgement, place, reason),
         parts,
     )
 
@@ -133,12 +133,11 @@ def _share(name: str, hits: float, size: float, confidence: float, tail: float) 
     return Estimate(name, value, Interval(low, high, confidence, "Jeffreys"))
 
 
-def _recall(
-    monitor: Monitor, window: ReducedWindow, parts: Parts, own: bool, tail: float
-) -> tuple[Estimate | None, Parts]:
+def _recall(judgement: Judgement, place: int, parts: Parts, own: bool, tail: float) -> tuple[Estimate | None, Parts]:
     """The reference's recall, or the window's own once it is mature and the recall line stands."""
+    monitor, window = judgement.monitor, judgement.windows[place]
     cells, reference, settings = _cells(monitor), monitor.reference, monitor.settings
-    labelled = window.counts.labelled if own else reference.labelled
+    labelled = judgement.own_labelled(place) if own else reference.labelled
     found = _share("recall", float(labelled @ cells), float(labelled.sum()), settings.confidence, tail)
     if own:
         values, covariance = parts.values.copy(), parts.covariance.copy()
@@ -148,8 +147,7 @@ def _recall(
         covariance[1, 1] = (found.value * (1 - found.value) + 0.25 / size) / size
         parts = Parts(values, covariance)
     if own and _on_request(monitor) and monitor.prior is not None:
-        counts = window.counts
-        parts = with_own_positives(reference, counts.population, counts.labelled, cells, monitor.prior.value)
+        parts = with_own_positives(reference, window.counts.population, labelled, cells, monitor.prior.value)
     if settings.label_noise:
         if monitor.prior is None:
             reason = "with label noise recall needs the class prior of the reference"
@@ -216,9 +214,16 @@ def _across(monitor: Monitor, window: ReducedWindow) -> float:
     return float(sum(moved)) / window.counts.rows
 
 
-def _labelled_ratio(monitor: Monitor, window: ReducedWindow) -> Estimate | None:
+def _labelled_ratio(judgement: Judgement, place: int) -> Estimate | None:
+    """Labelled per row against the reference's; of the same age, where it is known when labels were confirmed."""
+    monitor, window = judgement.monitor, judgement.windows[place]
     own, known = window.counts.n_labelled, monitor.reference.n_labelled
-    if not own:
+    if judgement.confirmed is not None and window.confirmed is not None:
+        age = judgement.reached(place)
+        if age is None:
+            return None
+        own, known = float(window.confirmed[age].sum()), float(judgement.confirmed[age].sum())
+    if not own or not known:
         return None
     ratio = own / window.counts.rows / (known / monitor.reference.rows)
     reach = math.exp(monitor.settings.z * math.sqrt(1 / own + 1 / known))
@@ -227,7 +232,8 @@ def _labelled_ratio(monitor: Monitor, window: ReducedWindow) -> Estimate | None:
     )
 
 
-def _notices(monitor: Monitor, window: ReducedWindow, reason: str | None) -> tuple[Notice, ...]:
+def _notices(judgement: Judgement, place: int, reason: str | None) -> tuple[Notice, ...]:
+    monitor, window = judgement.monitor, judgement.windows[place]
     found = []
     rows = window.counts.rows
     if reason is not None:
@@ -250,7 +256,7 @@ def _notices(monitor: Monitor, window: ReducedWindow, reason: str | None) -> tup
                 "another scale. Is this the same model?",
             )
         )
-    ratio = _labelled_ratio(monitor, window)
+    ratio = _labelled_ratio(judgement, place)
     if monitor.settings.scenario == "case-control" and ratio is not None:
         far = max(ratio.value, 1 / ratio.value)
         if far >= OTHER_LABELLING:

@@ -203,9 +203,7 @@ BY_OWN_ROWS: Mapping[str, Callable[[float, float, float], tuple[float, float]]] 
 }
 
 
-def _own_variance(
-    name: str, parts: Parts, theta: Floats, noise: float, slopes: Floats, prior_variance: float
-) -> float:
+def _own_variance(name: str, parts: Parts, theta: Floats, noise: float, slopes: Floats, prior_variance: float) -> float:
     """The variance of an estimate less the number of the window's very rows; 0 where nothing is known of it."""
     if parts.own is None or name not in BY_OWN_ROWS:
         return 0.0

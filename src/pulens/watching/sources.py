@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from dataclasses import dataclass
+from datetime import date, timedelta
 from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
@@ -14,11 +16,10 @@ import numpy as np
 
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError, listed, shown
-from pulens.inputs import read_tallies, read_tally
+from pulens.inputs import Period, last_day, read_tally, read_windows
 from pulens.scenario import Scenario
 from pulens.watching.cells import population_above
 
-PERIODS = ("hour", "day", "week", "month")
 Named = list[tuple[str, Tally]]
 
 
@@ -53,57 +54,105 @@ def named_tallies(source: Any, what: str, **reading: Any) -> Named:
     return [(name, read_tally(source, allow_one_kind=True, **reading))]
 
 
-def tallies_over_time(
-    source: Any, time: str, by: str | None, reference_until: Any, **reading: Any
-) -> tuple[Named, Named]:
-    """One pass over a table with a column of time: the reference's windows, and those after it."""
-    if by is not None and by not in PERIODS:
-        raise PulensError(f"by must be one of {', '.join(PERIODS)}, got {shown(by)}: it says how long a window is.")
-    if reference_until is None:
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """What was read: the reference's windows, those after it, and labelled rows by when they were confirmed.
+
+    ``confirmed`` holds, for the name of a window, tallies of labelled rows by the days from the window's last day to
+    their confirmation; it is None where nobody said when labels were confirmed.
+    """
+
+    reference: Named
+    windows: Named
+    confirmed: Mapping[str, Mapping[int, Tally]] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeColumns:
+    """How one table with a column of time is cut: into windows, and into segments that are watched apart."""
+
+    time: str
+    by: str | None = None
+    reference_until: Any = None
+    timezone: str = "UTC"
+    group_by: tuple[str, ...] = ()
+    confirmed_at: str | None = None
+
+    @property
+    def period(self) -> Period:
+        return Period(self.time, self.by, self.timezone)
+
+
+def tallies_over_time(source: Any, cut: TimeColumns, **reading: Any) -> tuple[Windows, dict[str, Windows | str]]:
+    """One GROUP BY over a table with a column of time: all rows, and every segment, or why it cannot be watched."""
+    period = cut.period
+    if cut.reference_until is None:
         raise PulensError("say where the reference ends: reference_until, the last day (or window) that belongs to it.")
-    counted = read_tallies(source, group_by=time, **reading)
-    if any(value is None for value in counted):
-        raise InputError(f"column {shown(time)} holds rows without a time: leave them out with where.")
-    windows: dict[str, Tally] = {}
-    for value, tally in counted.items():
-        name = _period(value, by, time)
-        windows[name] = windows[name] + tally if name in windows else tally
-    return _split(windows, _period(reference_until, by, "reference_until"), time)
+    asked = [period] if cut.confirmed_at is None else [period, Period(cut.confirmed_at, "day", cut.timezone)]
+    counted = read_windows(source, periods=asked, group_by=cut.group_by, **reading)
+    if any(key[1] is None for key in counted):
+        raise InputError(f"column {shown(cut.time)} holds rows without a time: leave them out with where.")
+    last = period.name(cut.reference_until)
+    parts: dict[str, dict[str, dict[str | None, list[Tally]]]] = {}
+    whole: dict[str, dict[str | None, list[Tally]]] = {}
+    for (segment, window, *confirmed), tally in counted.items():
+        when = confirmed[0] if confirmed else None
+        whole.setdefault(str(window), {}).setdefault(when, []).append(tally)
+        if segment is not None:
+            parts.setdefault(segment, {}).setdefault(str(window), {}).setdefault(when, []).append(tally)
+    found: dict[str, Windows | str] = {}
+    everything = _split(whole, last, cut)
+    for segment in sorted(parts, key=natural):
+        try:
+            found[segment] = _split(parts[segment], last, cut)
+        except InputError as error:
+            found[segment] = str(error)
+    return everything, found
 
 
-def _split(windows: Mapping[str, Tally], last: str, time: str) -> tuple[Named, Named]:
+def _split(windows: Mapping[str, Mapping[str | None, list[Tally]]], last: str, cut: TimeColumns) -> Windows:
     """The windows up to the last one of the reference, and those after it."""
     names = sorted(windows, key=natural)
     before = [name for name in names if natural(name) <= natural(last)]
     after = [name for name in names if natural(name) > natural(last)]
     if not before or not after:
         which = "no window is left after" if before else "no window of the reference lies up to"
-        raise InputError(f"{which} reference_until={last!r}: column {shown(time)} runs from {names[0]} to {names[-1]}.")
-    return [(name, windows[name]) for name in before], [(name, windows[name]) for name in after]
-
-
-def _name(value: Any) -> str:
-    if isinstance(value, datetime) or hasattr(value, "to_pydatetime"):
-        return str(value).removesuffix(" 00:00:00")
-    return value.isoformat() if isinstance(value, date) else str(value)
-
-
-def _period(value: Any, by: str | None, column: str) -> str:
-    """The name of the window that a time lies in; weeks begin on Monday."""
-    if by is None:
-        return _name(value)
-    try:
-        moment = datetime.fromisoformat(_name(value))
-    except ValueError:
         raise InputError(
-            f"{shown(column)} must hold dates or times such as 2026-05-04 or 2026-05-04 13:00, got {shown(value)}."
-        ) from None
-    if by == "hour":
-        return moment.strftime("%Y-%m-%d %H:00")
-    if by == "month":
-        return moment.strftime("%Y-%m")
-    day = moment.date()
-    return (day - timedelta(days=day.weekday()) if by == "week" else day).isoformat()
+            f"{which} reference_until={last!r}: column {shown(cut.time)} runs from {names[0]} to {names[-1]}."
+        )
+    summed = {name: {when: _summed(each) for when, each in windows[name].items()} for name in names}
+    tallies = {name: _summed(list(each.values())) for name, each in summed.items()}
+    confirmed = None
+    if cut.confirmed_at is not None:
+        confirmed = {name: _by_delay(name, each, cut) for name, each in summed.items()}
+    return Windows([(name, tallies[name]) for name in before], [(name, tallies[name]) for name in after], confirmed)
+
+
+def _by_delay(name: str, confirmed: Mapping[str | None, Tally], cut: TimeColumns) -> dict[int, Tally]:
+    """Labelled rows of a window by the days from its end to their confirmation; never confirmed ones are left out."""
+    end = last_day(name)
+    if end is None:
+        raise InputError(
+            f"confirmed_at={cut.confirmed_at!r} counts days from the end of a window, and the window {shown(name)} is "
+            "no day, week or month: say by='day' (or week, month)."
+        )
+    end = end + timedelta(days=6) if cut.by == "week" else end
+    return {
+        (date.fromisoformat(when) - end).days: tally
+        for when, tally in confirmed.items()
+        if when is not None and tally.totals.labelled
+    }
+
+
+def _summed(tallies: Sequence[Tally]) -> Tally:
+    """Several tallies as one, without building those between."""
+    if len(tallies) == 1:
+        return tallies[0]
+    steps = [tally.increments() for tally in tallies]
+    labelled, unlabelled, negative = (np.concatenate([step[place] for step in steps]) for place in range(3))
+    scores, reach = (np.concatenate([getattr(one, name) for one in tallies]) for name in ("thresholds", "highest"))
+    binned = any(one.binning is not None for one in tallies)
+    return Tally.from_increments(scores, labelled, unlabelled, negative, reach if binned else None)
 
 
 def digests(tally: Tally, scenario: Scenario) -> tuple[str, str]:
@@ -127,7 +176,7 @@ def combined(parts: Iterable[str]) -> str:
 def check_apart(reference: Sequence[tuple[str, str]], windows: Sequence[tuple[str, str]]) -> None:
     """Refuse names and populations that occur twice; pairs are names and digests ('' where too coarse to tell)."""
     names = [name for name, _ in windows]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = sorted(name for name, many in Counter(names).items() if many > 1)
     if twice:
         raise InputError(f"two windows have the name {shown(twice[0])}: names tell windows apart and order them.")
     seen = {digest: f"the reference {name}" for name, digest in reference if digest}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from pulens.watching.answer import Pulse, WatchLife
 from pulens.watching.cells import CellCounts
 from pulens.watching.fit import Fit
 from pulens.watching.judging import Judgement, ReducedWindow
-from pulens.watching.monitor import KnownPrior, Monitor, WatchSettings
+from pulens.watching.monitor import AGES, KnownPrior, Monitor, WatchSettings
+from pulens.watching.segments import controlled
 from pulens.watching.shift import Shift
 
 FORMAT = 1
@@ -24,6 +26,14 @@ FORMAT = 1
 
 def state_text(pulse: Pulse) -> str:
     """All that the next day needs, in the same bytes for the same windows."""
+    told = _told(pulse)
+    if pulse.segments or pulse.unjudged:
+        told["segments"] = {name: _told(one) for name, one in pulse.segments.items()}
+        told["unjudged"] = dict(pulse.unjudged)
+    return json.dumps(told, allow_nan=False)
+
+
+def _told(pulse: Pulse) -> dict[str, Any]:
     lives = []
     for life in pulse.lives:
         judgement = life.judgement
@@ -39,7 +49,7 @@ def state_text(pulse: Pulse) -> str:
             }
         )
     monitor = pulse.lives[0].judgement.monitor
-    told = {
+    return {
         "pulens_watch_state": FORMAT,
         "settings": monitor.settings.to_dict(),
         "reference": {
@@ -48,11 +58,11 @@ def state_text(pulse: Pulse) -> str:
             "labelled": _numbers(monitor.reference.labelled),
             "windows": [_numbers(window) for window in pulse.reference_windows],
             "together": monitor.reference.together,
+            "confirmed": _sparse(pulse.life.judgement.confirmed),
         },
         "edges": monitor.edges.tolist(),
         "lives": lives,
     }
-    return json.dumps(told, allow_nan=False)
 
 
 def read_state(path: str | Path) -> Pulse:
@@ -68,8 +78,10 @@ def read_state(path: str | Path) -> Pulse:
             "another state file."
         )
     try:
-        return _pulse(told)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+        apart = {str(name): _pulse(one) for name, one in told.get("segments", {}).items()}
+        unjudged = {str(name): str(reason) for name, reason in told.get("unjudged", {}).items()}
+        return controlled(replace(_pulse(told), segments=apart, unjudged=unjudged))
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path}: a damaged state of a watch: {error}. Judge everything anew (--rejudge).") from error
@@ -88,7 +100,8 @@ def _pulse(told: Mapping[str, Any]) -> Pulse:
         monitor = Monitor.of(settings, edges, labelled, windows, prior, together=together)
         judged = tuple(_reduced(window, edges.size) for window in one["windows"])
         measured = {str(window["name"]): _measured(window) for window in one["windows"]}
-        judgement = Judgement(monitor, judged, one["log_totals"], measured)
+        confirmed = _dense(reference.get("confirmed"), edges.size)
+        judgement = Judgement(monitor, judged, one["log_totals"], measured, confirmed=confirmed)
         lives.append(WatchLife(judgement, one["accepted_from"], one["because"]))
         if one["accepted_from"] is not None:
             names = [window.name for window in judged]
@@ -107,6 +120,23 @@ def _numbers(counts: Floats) -> list[float]:
     return found
 
 
+def _sparse(confirmed: Floats | None) -> list[list[float]] | None:
+    """Labelled rows by age and cell, of which most are none."""
+    if confirmed is None:
+        return None
+    ages, cells = np.nonzero(confirmed)
+    return [[int(age), int(cell), float(confirmed[age, cell])] for age, cell in zip(ages, cells, strict=True)]
+
+
+def _dense(told: Any, cells: int) -> Floats | None:
+    if told is None:
+        return None
+    found = np.zeros((len(AGES), cells))
+    for age, cell, count in told:
+        found[int(age), int(cell)] = float(count)
+    return found
+
+
 def _window(judgement: Judgement, place: int) -> dict[str, Any]:
     window, shift, fit = judgement.windows[place], judgement.shifts[place], judgement.fits[place]
     return {
@@ -119,7 +149,7 @@ def _window(judgement: Judgement, place: int) -> dict[str, Any]:
         "fit": None if fit is None else [fit.p_value, fit.whitened.tolist()],
         "outside": window.counts.outside,
         "across": [list(one) for one in window.counts.across],
-    }
+    } | ({} if window.confirmed is None else {"confirmed": _sparse(window.confirmed)})
 
 
 def _reduced(told: Mapping[str, Any], cells: int) -> ReducedWindow:
@@ -128,7 +158,8 @@ def _reduced(told: Mapping[str, Any], cells: int) -> ReducedWindow:
         raise InputError(f"the window {shown(told['name'])} needs {cells} counts")
     across = tuple((float(rows), int(first), int(last)) for rows, first, last in told["across"])
     counts = CellCounts(population, labelled, float(told["outside"]), across)
-    return ReducedWindow(str(told["name"]), counts, str(told["population_digest"]), str(told["labelled_digest"]))
+    digests = str(told["population_digest"]), str(told["labelled_digest"])
+    return ReducedWindow(str(told["name"]), counts, *digests, _dense(told.get("confirmed"), cells))
 
 
 def _measured(told: Mapping[str, Any]) -> tuple[Shift, Fit | None]:

@@ -16,6 +16,7 @@ from pulens.errors import InputError, MissingDependencyError, cut, listed, neare
 from pulens.inputs.columns import Columns, crossed, find_column
 from pulens.inputs.engines.lazy import LONGEST_REASON, LazyEngine, explained
 from pulens.inputs.engines.stopping import stopped_by_ctrl_c
+from pulens.inputs.periods import Period
 from pulens.inputs.tables.arrow import write_as_parquet
 from pulens.inputs.tables.chunks import column_names
 from pulens.inputs.tables.formats import EXTENSIONS
@@ -45,12 +46,18 @@ def open_files(
     beside: tuple[str, ...] = (),
     kept: tuple[str, ...] = (),
     cluster: str | None = None,
+    periods: tuple[Period, ...] = (),
 ) -> Iterator[LazyEngine]:
     """Many files of one format as one table; ``year=2024`` folders become columns."""
     named = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more files"
     with ExitStack() as stack:
         connection = stack.enter_context(_connection())
-        _check_names(paths[0], format, delimiter, (*columns.names, *beside, *kept, *crossed(group_by), cluster))
+        _check_names(
+            paths[0],
+            format,
+            delimiter,
+            (*columns.names, *beside, *kept, *crossed(group_by), cluster, *(one.column for one in periods)),
+        )
         read = paths
         if format == "arrow":
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pulens-"))
@@ -67,7 +74,7 @@ def open_files(
         try:
             if format in DELIMITED and len(relation.columns) == 1:  # another separator, more often than not
                 find_column(columns.score, relation.columns, delimiter=delimiter or DELIMITED[format])
-            yield FileEngine(relation, columns, texts, group_by, beside, cluster)
+            yield FileEngine(relation, columns, texts, group_by, beside, cluster, periods)
         except InputError as error:
             raise InputError(f"{named}: {error}") from error
 
@@ -145,8 +152,9 @@ class FileEngine(LazyEngine):
         group_by: str | tuple[str, ...] | None,
         beside: tuple[str, ...] = (),
         cluster: str | None = None,
+        periods: tuple[Period, ...] = (),
     ) -> None:
-        super().__init__(relation, columns, group_by=group_by, beside=beside, cluster=cluster)
+        super().__init__(relation, columns, group_by=group_by, beside=beside, cluster=cluster, periods=periods)
         self._native, self._texts = relation, texts
 
     def bad_value(self, column: str) -> Any:
@@ -170,6 +178,7 @@ def open_database(
     where: str | None = None,
     beside: tuple[str, ...] = (),
     cluster: str | None = None,
+    periods: tuple[Period, ...] = (),
 ) -> Iterator[LazyEngine]:
     """A table or view of a DuckDB database file, opened for reading only."""
     if not Path(path).is_file():
@@ -177,7 +186,8 @@ def open_database(
     with _connection(path) as connection:
         relation = connection.sql(f"SELECT * FROM {_find_table(connection, path, table)}")
         try:
-            yield LazyEngine(relation, columns, group_by=group_by, where=where, beside=beside, cluster=cluster)
+            options: dict[str, Any] = {"group_by": group_by, "where": where, "beside": beside, "cluster": cluster}
+            yield LazyEngine(relation, columns, **options, periods=periods)
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
 

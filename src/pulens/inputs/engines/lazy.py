@@ -18,6 +18,7 @@ from pulens.inputs.engines.counts import LARGEST, Codes, EngineCounts, Surveyed,
 from pulens.inputs.engines.keyed import Drawing, with_md5
 from pulens.inputs.engines.segmented_stream import SegmentedStream
 from pulens.inputs.engines.stream import SortedStream
+from pulens.inputs.periods import Period, cut_lazily
 
 LONGEST_REASON = 240  # characters of what an engine says; the first ones tell
 SCORE, LABEL, WEIGHT, SEGMENT = "pulens_score", "pulens_label", "pulens_weight", "pulens_segment"
@@ -50,12 +51,16 @@ class LazyEngine:
         where: str | None = None,
         beside: tuple[str, ...] = (),
         cluster: str | None = None,
+        periods: tuple[Period, ...] = (),
     ) -> None:
         import narwhals as nw
 
         frame = nw.from_native(table)
         if where is not None:
             frame = nw.from_native(_filtered(frame.to_native(), where))
+        if periods:
+            with explained("the table"):
+                frame = nw.from_native(cut_lazily(frame.to_native(), periods))
         self.columns, self.group_by, self.cluster = columns, group_by, cluster
         if _speaks_sql(frame.to_native()):  # a schema holds a column once, the table itself perhaps twice
             for name in (*columns.names, *beside, *crossed(group_by), *([] if cluster is None else [cluster])):

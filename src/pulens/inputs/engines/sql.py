@@ -22,6 +22,7 @@ from pulens.inputs.engines.coded import CodedSegments
 from pulens.inputs.engines.counts import LARGEST, Codes, EngineCounts, Surveyed, Within, keys_limit
 from pulens.inputs.engines.keyed import Drawing, md5_text
 from pulens.inputs.engines.lazy import LONGEST_REASON
+from pulens.inputs.periods import Period, alias, cut_in_sql
 
 FETCHED_ROWS = 50_000
 
@@ -41,6 +42,7 @@ def open_sql(
     where: str | None = None,
     beside: tuple[str, ...] = (),
     cluster: str | None = None,
+    periods: tuple[Period, ...] = (),
 ) -> Iterator[SqlEngine]:
     """Connect to a URL, an engine or an open connection, for reading only."""
     sa = _sqlalchemy()
@@ -56,7 +58,7 @@ def open_sql(
             if isinstance(source, sa.Engine):
                 connection = stack.enter_context(_connected(sa, source, address))
             found = _find_table(sa, connection, table)
-            yield SqlEngine(sa, connection, found, columns, group_by, where, beside, cluster)
+            yield SqlEngine(sa, connection, found, columns, group_by, where, beside, cluster, periods)
         except InputError as error:
             raise InputError(f"{named}: {error}") from error
         except sa.exc.DBAPIError as error:
@@ -161,14 +163,20 @@ class SqlEngine:
         where: str | None,
         beside: tuple[str, ...] = (),
         cluster: str | None = None,
+        periods: tuple[Period, ...] = (),
     ) -> None:
         self._sa, self._connection, self._table = sa, connection, table
         self.columns, self.group_by, self.cluster = columns, group_by, cluster
+        # windows of time, by the names under which rows are told apart by them
+        self._cut = {
+            alias(place): cut_in_sql(sa, connection, table, period, place) for place, period in enumerate(periods)
+        }
         # the condition is SQL by the user's own hand, put into brackets as it is
         self._conditions = [] if where is None else [sa.literal_column(f"({where})")]
         names = [str(column.name) for column in table.c]
         for name in (*columns.names, *beside, *crossed(group_by), *([] if cluster is None else [cluster])):
-            find_column(name, names)
+            if name not in self._cut:
+                find_column(name, names)
         self.score_type, *self.beside_types = [self._precision(name) for name in (columns.score, *beside)]
         self._score = self._number(columns.score, "scores")
         self._weight = None if columns.weight is None else self._number(columns.weight, "weights")
@@ -181,7 +189,8 @@ class SqlEngine:
 
     def _told_apart(self, names: tuple[str, ...]) -> Any:
         """A column's values as they are; of several that cross, their texts."""
-        sa, columns = self._sa, [self._table.c[name] for name in names]
+        sa = self._sa
+        columns = [self._cut[name] if name in self._cut else self._table.c[name] for name in names]
         if len(columns) == 1:
             return columns[0]
         first, *others = (sa.func.coalesce(sa.cast(column, sa.String(200)), NULL) for column in columns)
