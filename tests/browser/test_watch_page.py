@@ -171,3 +171,28 @@ def test_a_monitor_that_has_judged_nothing_yet_says_so(open_page, reference, win
     assert "No window has been judged yet" in page.inner_text("#verdict")
     assert "<b>new</b> start" in page.inner_text(".small-lines")
     assert page.locator(".small-lines svg.spark").count() == 1
+
+
+def test_segments_are_small_lines_those_in_alarm_first(open_page, tmp_path):
+    import polars
+
+    rng = np.random.default_rng(4)
+    day = np.repeat(np.arange(44), 400)
+    place = np.where(rng.random(day.size) < 0.5, "<b>north</b>", "south")
+    positive = rng.random(day.size) < np.where((day >= 38) & (place == "south"), 0.6, 0.2)
+    table = polars.DataFrame(
+        {
+            "score": np.round(rng.normal(positive * 1.5), 2),
+            "label": (positive & (rng.random(day.size) < 0.4)) * 1,
+            "day": [f"d{one:02d}" for one in day],
+            "place": place,
+        }
+    )
+    found = pulens.watch(table, time="day", reference_until="d29", class_prior=0.2, group_by="place")
+    found.to_html(tmp_path / "segments.html")
+    page = open_page(tmp_path / "segments.html", **PHONE).page
+    assert page.locator(".small-lines li b").all_text_contents() == ["south", "<b>north</b>"]
+    assert page.locator(".small-lines svg.spark").count() == 2
+    assert "share since" in page.locator(".small-lines li.alarm").inner_text()
+    assert page.locator(".small-lines b b").count() == 0, "names of segments are text"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pulens.inputs.periods import last_day
 from pulens.report.watch_histogram import histogram_data
 from pulens.report.watch_live import live_data
-from pulens.watching.judging import day_of
+from pulens.watching.monitor import AGES
 from pulens.watching.numbers import WatchedWindow
 from pulens.watching.rates import recall_among
 
@@ -92,12 +93,15 @@ def _labels(pulse: Pulse, windows: Iterable[WatchedWindow]) -> dict[str, Any]:
     tail = (1 - settings.confidence) / 2
     recall: list[Ends] = []
     if monitor.flagged is not None:
-        for one in judgement.windows:
-            labelled = one.counts.labelled
+        for place in range(len(judgement.windows)):
+            labelled = judgement.own_labelled(place)
             size = float(labelled.sum())
             own = recall_among(float(labelled @ monitor.flagged), size, tail) if size else None
             recall.append(None if own is None else [short(number) for number in own])
-    known = monitor.recall
+    known = None
+    if monitor.flagged is not None:  # at the age at which windows are judged
+        same_age = judgement.reference_labelled
+        known = recall_among(float(same_age @ monitor.flagged), float(same_age.sum()), tail)
     per_thousand: list[Ends] = []
     for window in windows:
         value = window.labelled / window.rows * 1000
@@ -113,7 +117,7 @@ def _labels(pulse: Pulse, windows: Iterable[WatchedWindow]) -> dict[str, Any]:
         "known": None if known is None else [short(number) for number in known],
         "mature": [window.mature for window in pulse.windows.values()],
         "matures": _maturity(pulse),
-        "lag": None if settings.labels_lag is None else str(settings.labels_lag),
+        "waits": settings.lag is not None,
         "any": bool(np.any([window.labelled for window in pulse.windows.values()])),
     }
 
@@ -121,15 +125,16 @@ def _labels(pulse: Pulse, windows: Iterable[WatchedWindow]) -> dict[str, Any]:
 def _maturity(pulse: Pulse) -> list[str | None]:
     """When the labels of each window that is not mature are complete, in words; None for the others."""
     judgement = pulse.life.judgement
-    lag = judgement.monitor.settings.lag
+    lag, age = judgement.monitor.settings.lag, judgement.monitor.settings.age
     found: list[str | None] = []
     for window in pulse.windows.values():
         if lag is None or window.mature:
             found.append(None)
             continue
-        day = day_of(window.name)
+        day = last_day(window.name)
         if lag[1] == "days" and day is not None:
-            found.append(f"labels complete on {day + timedelta(days=math.ceil(lag[0]))}")
+            wait = lag[0] if age is None else AGES[age]
+            found.append(f"labels complete on {day + timedelta(days=math.ceil(wait))}")
         else:
             found.append(f"labels complete {lag[0]:g} windows later")
     return found

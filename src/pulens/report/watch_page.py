@@ -10,7 +10,7 @@ import numpy as np
 
 from pulens.notice import Severity
 from pulens.report.html import render
-from pulens.report.watch import WindowTable, next_steps, table_of, verdict, vouching
+from pulens.report.watch import WindowTable, next_steps, segment_table, table_of, verdict, vouching
 from pulens.report.watch_data import watch_data
 from pulens.report.watch_sparks import spark_of
 from pulens.watching.rates import Parts, rate_of
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 SCRIPTS = ("words.js", "chart.js", "figures.js", "watch_rates.js", "watch_charts.js", "watch.js", "theme.js")
 LAST_WINDOWS = 14  # in the table; earlier ones stand behind a click
+MOST_SMALL = 60  # segments drawn as small lines; a table has the others
 LIVE = {"share": "prior", "precision": "precision", "recall": "recall", "f1": "f1"}  # columns that the slider moves
 TITLES = {
     "prior": ("Share of positives", "Of all rows of the window"),
@@ -54,6 +55,7 @@ def watch_page(pulse: Pulse, *, title: str | None = None) -> str:
         live=data["live"],
         tables=_tables(windows),
         steps=next_steps(pulse),
+        segments=_segments(pulse),
         lives=[
             {"from": life.accepted_from, "because": life.because, "alarms": _said(life.alarms), "spark": spark_of(life)}
             for life in pulse.lives[:-1]
@@ -63,6 +65,22 @@ def watch_page(pulse: Pulse, *, title: str | None = None) -> str:
         log_line=pulse.log_line,
         confidence=f"{pulse.life.judgement.monitor.settings.confidence:.0%}",
     )
+
+
+def _segments(pulse: Pulse) -> dict[str, Any]:
+    """Every segment as a small line, those in alarm first, then by evidence."""
+    table = segment_table(pulse)
+    drawn = []
+    for name, (status, row) in list(zip(pulse.by_evidence, table.rows, strict=True))[:MOST_SMALL]:
+        cells = dict(zip(table.columns, row, strict=True))
+        drawn.append({"name": name, "status": status, **cells, "spark": spark_of(pulse.segments[name].life)})
+    return {
+        "by": pulse.life.judgement.monitor.settings.group_by,
+        "drawn": drawn,
+        "count": len(table.rows),
+        "table": table if len(table.rows) > MOST_SMALL else None,
+        "unjudged": list(pulse.unjudged.items()),
+    }
 
 
 def _said(alarms: Sequence[Any]) -> str:
@@ -89,7 +107,7 @@ def _charts(pulse: Pulse, data: dict[str, Any]) -> dict[str, bool]:
         "metrics": any(found is not None for found in data["home"]["f1"]),
         "labels": labels["any"],
         "recall": labels["any"] and bool(labels["recall"]),
-        "lag": labels["lag"] is not None,
+        "waits": labels["waits"],
         "capped": any(value > 6 for line in pulse.lines.values() for value in line.evidence if math.isfinite(value)),
     }
 

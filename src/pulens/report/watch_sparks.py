@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -62,9 +61,3 @@ def spark_of(life: WatchLife) -> Spark | None:
     when = f"from {windows[0].name} to {windows[-1].name}"
     words = f"{what} {when}, between {low:.3g} and {high:.3g}, at the end {last:.3g}"
     return Spark(line, "M" + "L".join([*upper, *reversed(lower)]) + "Z", y(base), starts, words)
-
-
-def strongest(life: WatchLife) -> float:
-    """The largest log10 evidence of a life's lines, less the bar of each: above 0 means an alarm."""
-    over = [float(value) - line.bar for line in life.lines.values() for value in line.evidence if math.isfinite(value)]
-    return max(over, default=-math.inf)

@@ -262,7 +262,7 @@ const watchCharts = (() => {
       const isRecall = kind === "recall";
       const found = isRecall ? given.recall : given.per_thousand;
       const size = data.names.length;
-      const young = given.lag === null ? [] : runs(size, (k) => !given.mature[k]);
+      const young = !given.waits ? [] : runs(size, (k) => !given.mature[k]);
       const base = isRecall ? given.known[0] : given.base;
       const [min, max] = isRecall ? [0, 1] : reach(found, [given.base]);
       const known = isRecall
