@@ -10,8 +10,8 @@ threshold that finds three positives in four. Everybody gets the same rows:
 * NannyML's CBPE: scores and labels of the reference, scores of the windows; once with the PU labels taken for classes,
   once with the true classes, which nobody has here. Alarm: its own alert on F1. Prior: TP + FN of its confusion matrix.
 * NannyML's drift of the score (Jensen-Shannon distance), its own alert.
-* Evidently's drift of the score with its default method, and its F1 and precision with the PU labels of the window taken
-  for classes: it estimates nothing without labels of the windows.
+* Evidently's drift of the score with its default method and with a Kolmogorov-Smirnov test; F1 and precision as it
+  would find them, with the PU labels of the window taken for classes: without labels of the windows it finds none.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def delay(lives: int) -> None:
 
 
 def moved(lives: int) -> None:
-    """The same where only the negatives' scores move up: no number changes but precision, F1 and accuracy, for worse."""
+    """The same where only the negatives' scores move up: precision, F1 and accuracy change for worse."""
     _after_change(lives, "negatives up by 0.2", PRIOR, 0.2)
 
 
