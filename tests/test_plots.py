@@ -67,3 +67,24 @@ def test_segments_and_gaps_are_drawn_with_a_mark_for_each():
     assert len(left.get_yticklabels()) == 2
     assert len(right.get_yticklabels()) == 1
     matplotlib.pyplot.close("all")
+
+
+def test_a_watch_is_drawn_over_time_with_and_without_metrics():
+    rng = np.random.default_rng(0)
+
+    def window(share):
+        positive = rng.random(300) < share
+        return pulens.Tally.from_arrays((positive & (rng.random(300) < 0.4)).astype(int), rng.normal(positive * 2.0))
+
+    reference = {f"r{place:02d}": window(0.2) for place in range(10)}
+    windows = {f"$w{place}": window(0.2 if place < 3 else 0.6) for place in range(6)}
+    found = pulens.watch(reference, windows, class_prior=0.2, threshold=1.0)
+    positives, metrics, evidence = found.plot()
+    assert sum(line.get_marker() == "o" for line in positives.lines) == 6
+    assert [text.get_text() for text in metrics.get_legend().get_texts()] == ["precision", "recall", "f1"]
+    assert [text.get_text() for text in evidence.get_legend().get_texts()] == ["share", "fit"]
+    assert evidence.get_xticklabels()[0].get_text() == r"\$w0"
+    assert len(pulens.watch(reference, windows).plot()) == 2
+    with pytest.raises(ValueError, match="on 3 axes"):
+        found.plot(axes=[positives])
+    matplotlib.pyplot.close("all")

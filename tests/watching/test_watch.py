@@ -430,7 +430,7 @@ def test_a_quiet_watch_prints_nothing_while_nothing_stands(folder, capsys, tmp_p
     assert (told["watch"], told["status"], len(told["windows"])) == (1, "fine", 5)
     page = (tmp_path / "pulse.html").read_text()
     assert "Nothing changed in 5 windows" in page
-    assert "http" not in page.replace("http-equiv", "")
+    assert "http" not in page.replace("http-equiv", "").replace('xmlns="http://www.w3.org/2000/svg"', "")
     assert read_state(state).status == "fine"
 
 
@@ -521,3 +521,25 @@ def test_names_that_are_the_same_number_have_one_order(reference, doubled):
     named = dict(zip(["day-1", "day-01", "day-2"], doubled.values(), strict=False))
     turned = dict(reversed(named.items()))
     assert list(pulens.watch(reference, named).windows) == list(pulens.watch(reference, turned).windows)
+
+
+def test_windows_become_a_table_with_the_ends_of_every_number(found):
+    frame = found.to_frame()
+    assert frame["window"].to_list() == list(found.windows)
+    window = found["2026-05-09"]
+    row = {name: frame[name].to_list()[8] for name in frame.columns}
+    assert (row["f1"], row["f1_low"], row["f1_high"]) == (
+        window.f1.value,
+        window.f1.interval.low,
+        window.f1.interval.high,
+    )
+    assert row["evidence_share"] == pytest.approx(window.evidence["share"])
+    assert row["trust"] == "ok"
+
+
+def test_a_notebook_shows_the_verdict_and_names_as_text(reference):
+    rng = np.random.default_rng(9)
+    shown = pulens.watch(reference, {"<i>": rows(rng, 0.2)}, class_prior=0.2)._repr_html_()
+    assert "&lt;i&gt;" in shown
+    assert "<i>" not in shown
+    assert "Nothing changed" in shown or "No change is certain" in shown

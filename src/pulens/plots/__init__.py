@@ -8,6 +8,7 @@ from pulens.plots.pictures import draw_pictures
 from pulens.plots.prior import draw_prior
 from pulens.plots.reliability import draw_reliability
 from pulens.plots.segments import draw_segments
+from pulens.plots.watch import draw_watch
 
 __all__ = [
     "draw_comparison",
@@ -18,5 +19,6 @@ __all__ = [
     "draw_prior",
     "draw_reliability",
     "draw_segments",
+    "draw_watch",
     "pyplot",
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -174,20 +175,27 @@ def _fine_words(pulse: Pulse) -> str:
 
 def next_steps(pulse: Pulse) -> list[str]:
     """What to do, chosen by what stands."""
-    lines = {alarm.line for alarm in pulse.alarms}
-    if "fit" in lines:
+    stands = {alarm.line: alarm for alarm in pulse.alarms}
+    if "fit" in stands:
         return [
-            "Look for a changed input, unit, default or model version at the window named by 'since'.",
+            f"Look for a changed input, unit, default or model version at {stands['fit'].since} "
+            f"({stands['fit'].since_low} to {stands['fit'].since_high}).",
+            "Compare the scores since then with the reference's: where they differ says which rows moved.",
             "Label a sample of the windows since; quote no number until there is a new reference.",
         ]
-    if "share" in lines:
+    if "share" in stands:
+        more = "more" if stands["share"].level > 0 else "fewer"
         return [
-            "Check 50 flagged rows by hand: precision tells more positives from moved scores.",
+            f"Check 50 flagged rows by hand: precision tells {more} positives from moved scores.",
             "Check capacity and threshold at the new share of positives (pulens evaluate with a window's tally).",
-            "Then accept the alarm (--accept WINDOW --because WORDS): the windows since become the reference.",
+            f"Then accept the alarm (--accept {stands['share'].since} --because WORDS): the windows since become the "
+            "reference.",
         ]
-    if "recall" in lines:
-        return ["Look at the confirmed positives that the model missed, and retrain with them."]
+    if "recall" in stands:
+        return [
+            "Look at the confirmed positives that the model missed, and retrain with them.",
+            "Judge windows by their own positives meanwhile (positives='window', --positives window).",
+        ]
     moved = [one for one in pulse.windows.values() if _is_apart(one.labelled_ratio)]
     if len(moved) > len(pulse.windows) / 2:
         return ["Labels per row changed: ask who confirms; nothing about the model follows."]
@@ -267,3 +275,25 @@ def _cell(estimate: Estimate | None, sign: str = "") -> str:
     reach = estimate.interval
     doubt = "" if reach is None else f" ({reach.low:{sign}.2f} to {reach.high:{sign}.2f})"
     return f"{estimate.value:{sign}.2f}{doubt}"
+
+
+def frame_columns(pulse: Pulse) -> dict[str, list[Any]]:
+    """One row per window: its numbers with the ends of their intervals, its trust, the evidence of each line."""
+    windows = list(pulse.windows.values())
+    found: dict[str, list[Any]] = {
+        "window": [one.name for one in windows],
+        "rows": [one.rows for one in windows],
+        "labelled": [one.labelled for one in windows],
+        "trust": [one.trust for one in windows],
+        "mature": [one.mature for one in windows],
+        "fit_p": [math.nan if one.fit_p is None else one.fit_p for one in windows],
+    }
+    for name in ("shift", "prior", "precision", "recall", "f1", "accuracy", "flagged", "labelled_ratio"):
+        estimates = [getattr(one, name) for one in windows]
+        reaches = [None if one is None or one.undefined_because else one.interval for one in estimates]
+        found[name] = [math.nan if one is None else one.value for one in estimates]
+        found[f"{name}_low"] = [math.nan if reach is None else reach.low for reach in reaches]
+        found[f"{name}_high"] = [math.nan if reach is None else reach.high for reach in reaches]
+    for name, line in pulse.lines.items():
+        found[f"evidence_{name}"] = [float(value) for value in line.evidence]
+    return found

@@ -282,9 +282,25 @@ class Pulse:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from pulens.report.watch_notebook import watch_html
 
-        return f"<pre>{escape(str(self))}</pre>"
+        return watch_html(self)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """One row per window as a table of Polars, pandas or PyArrow, whichever is there or named.
+
+        Each number has three columns: its value (nan where absent or withheld), ``_low`` and ``_high``.
+        """
+        from pulens.inputs.frames import frame_of
+        from pulens.report.watch import frame_columns
+
+        return frame_of(frame_columns(self), backend)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Share of positives, metrics at the threshold and evidence over time; returns the axes."""
+        from pulens.plots.watch import draw_watch
+
+        return draw_watch(self, axes)
 
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page: verdict, lines over time, trust, what to do next; written to ``path`` if given."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -46,6 +46,7 @@ class WatchedWindow:
     mature: bool
     evidence: Mapping[str, float | None]
     notices: tuple[Notice, ...] = ()
+    parts: Parts | None = field(default=None, repr=False, compare=False)  # what numbers at another prior are made of
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
@@ -106,6 +107,7 @@ def _window(judgement: Judgement, place: int) -> WatchedWindow:
         is_mature,
         {name: _log10(run.log_totals[place]) for name, run in judgement.runs.items()},
         _notices(judgement, place, reason),
+        parts,
     )
 
 

@@ -137,14 +137,25 @@ const chart = (() => {
         const x = tidy(frame.px(layer.x[i]));
         lines += `M${x} ${tidy(frame.py(layer.low[i]))}V${tidy(frame.py(layer.high[i]))}`;
       }
-      return `<path d="${lines}" fill="none" stroke="${layer.colour}" stroke-width="1.5"/>`;
+      return `<path d="${lines}" fill="none" stroke="${layer.colour}" stroke-width="${layer.width || 1.5}" stroke-opacity="${layer.opacity || 1}"/>`;
     },
     dots(layer, frame) {
       let dots = "";
       for (let i = 0; i < layer.x.length; i++) {
-        dots += `<circle cx="${tidy(frame.px(layer.x[i]))}" cy="${tidy(frame.py(layer.y[i]))}" r="${layer.radius || 4}" fill="${layer.colour}"/>`;
+        dots += `<circle cx="${tidy(frame.px(layer.x[i]))}" cy="${tidy(frame.py(layer.y[i]))}" r="${layer.radius || 4}" fill="${layer.fill || layer.colour}"${layer.fill ? ` stroke="${layer.colour}" stroke-width="1.5"` : ""}/>`;
       }
       return dots;
+    },
+    // slanting lines from x to x over the whole height: not yet known
+    hatched(layer, frame) {
+      const [left, right] = [Math.max(frame.px(layer.from), frame.left), Math.min(frame.px(layer.to), frame.right)];
+      const tall = frame.bottom - frame.top;
+      let lines = "";
+      for (let at = Math.ceil((left - tall) / 9) * 9; at < right; at += 9) {
+        const [from, to] = [Math.max(at, left), Math.min(at + tall, right)];
+        if (to > from) lines += `M${tidy(from)} ${tidy(frame.bottom - (from - at))}L${tidy(to)} ${tidy(frame.bottom - (to - at))}`;
+      }
+      return `<path d="${lines}" fill="none" stroke="${layer.colour}" stroke-width="1" stroke-opacity="0.45"/>`;
     },
   };
 
@@ -214,8 +225,10 @@ const chart = (() => {
       `<line x1="0" x2="18" y1="${y - 4}" y2="${y - 4}" stroke="${layer.colour}" stroke-width="${layer.width || 2}"${layer.dash ? ` stroke-dasharray="${layer.dash}"` : ""}/>`,
     point: (layer, y) =>
       `<circle cx="9" cy="${y - 4}" r="4.5" fill="${layer.fill || layer.colour}" stroke="${layer.ring || layer.colour}" stroke-width="1.5"/>`,
+    hatched: (layer, y) =>
+      `<path d="M0 ${y + 1}l10 -10M6 ${y + 1}l10 -10M12 ${y + 1}l6 -6" stroke="${layer.colour}" stroke-opacity="0.7"/>`,
   };
-  const swatchOf = { bars: "area", between: "area", area: "area", point: "point", dots: "point" };
+  const swatchOf = { bars: "area", between: "area", area: "area", point: "point", dots: "point", hatched: "hatched" };
 
   // The whole picture as SVG text, and the frame that turns values into pixels.
   function svg(spec, palette, width, options = {}) {

@@ -1,0 +1,140 @@
+"""What the charts of a watch's page are drawn from: every window, every line, labels, scores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pulens.inputs.periods import last_day
+from pulens.report.watch_histogram import histogram_data
+from pulens.report.watch_live import live_data
+from pulens.watching.monitor import AGES
+from pulens.watching.numbers import WatchedWindow
+from pulens.watching.rates import recall_among
+
+if TYPE_CHECKING:
+    from pulens.estimate import Estimate
+    from pulens.watching import Alarm, Pulse
+
+SHOWN = ("prior", "precision", "recall", "f1", "accuracy")
+Ends = list[float] | None  # value, low, high
+
+
+def watch_data(pulse: Pulse) -> dict[str, Any]:
+    """Everything that the page's scripts read; only what the slider computes with is in full precision."""
+    monitor = pulse.life.judgement.monitor
+    windows = list(pulse.windows.values())
+    prior = monitor.prior
+    places = {window.name: place for place, window in enumerate(windows)}
+    return {
+        "names": list(places),
+        "rows": [window.rows for window in windows],
+        "trust": [window.trust for window in windows],
+        "why": [None if window.prior is None else window.prior.undefined_because for window in windows],
+        "fit": [None if window.fit_p is None else short(window.fit_p) for window in windows],
+        "shift": [_ends(window.shift) for window in windows],
+        "home": {name: [_ends(getattr(window, name)) for window in windows] for name in SHOWN},
+        "base": None if prior is None else prior.value,
+        "noise": monitor.settings.label_noise,
+        "usual": short(_usual(pulse)),
+        "live": live_data(pulse),
+        "lines": {
+            name: {"evidence": [_finite(value) for value in line.evidence], "bar": line.bar}
+            for name, line in pulse.lines.items()
+        },
+        "alarms": [_alarm(alarm, places) for alarm in pulse.alarms],
+        "labels": _labels(pulse, windows),
+        "scores": histogram_data(pulse) if windows else None,
+        "confidence": monitor.settings.confidence,
+    }
+
+
+def short(value: float) -> float:
+    """Six digits: enough to draw, and to read."""
+    return float(f"{value:.6g}")
+
+
+def _finite(value: float) -> float | None:
+    return short(float(value)) if math.isfinite(value) else None
+
+
+def _ends(found: Estimate | None) -> Ends:
+    if found is None or found.undefined_because:
+        return None
+    reach = found.interval
+    return [short(one) for one in ((found.value,) * 3 if reach is None else (found.value, reach.low, reach.high))]
+
+
+def _usual(pulse: Pulse) -> float:
+    """How far from 0 the shift of a window of usual size lies while nothing changes, at the intervals' confidence."""
+    judgement = pulse.life.judgement
+    monitor = judgement.monitor
+    rows = monitor.window_rows or (float(judgement.rows[0]) if judgement.windows else monitor.reference.rows)
+    variance = monitor.reference.null_variance / rows * monitor.share_noise.factor
+    return monitor.settings.z * math.sqrt(variance)
+
+
+def _alarm(alarm: Alarm, places: dict[str, int]) -> dict[str, Any]:
+    reach = alarm.interval
+    level = None if reach is None else [short(one) for one in (alarm.level, reach.low, reach.high)]
+    when = {name: places[getattr(alarm, name)] for name in ("since", "since_low", "since_high", "certain")}
+    return {"line": alarm.line, "level": level, **when}
+
+
+def _labels(pulse: Pulse, windows: Iterable[WatchedWindow]) -> dict[str, Any]:
+    """Labelled rows per 1,000, and how many of a window's own positives are found, with the day they are complete."""
+    judgement = pulse.life.judgement
+    monitor = judgement.monitor
+    settings, reference = monitor.settings, monitor.reference
+    tail = (1 - settings.confidence) / 2
+    recall: list[Ends] = []
+    if monitor.flagged is not None:
+        for place in range(len(judgement.windows)):
+            labelled = judgement.own_labelled(place)
+            size = float(labelled.sum())
+            own = recall_among(float(labelled @ monitor.flagged), size, tail) if size else None
+            recall.append(None if own is None else [short(number) for number in own])
+    known = None
+    if monitor.flagged is not None:  # at the age at which windows are judged
+        same_age = judgement.reference_labelled
+        known = recall_among(float(same_age @ monitor.flagged), float(same_age.sum()), tail)
+    per_thousand: list[Ends] = []
+    for window in windows:
+        value = window.labelled / window.rows * 1000
+        # of so many labelled rows as of a Poisson number, on the scale of its square root
+        spread = settings.z / 2
+        root = math.sqrt(window.labelled + 0.25)
+        low, high = max(root - spread, 0.0) ** 2, (root + spread) ** 2
+        per_thousand.append([short(value), *(short(max(end - 0.25, 0.0) / window.rows * 1000) for end in (low, high))])
+    return {
+        "per_thousand": per_thousand,
+        "base": short(reference.n_labelled / reference.rows * 1000),
+        "recall": recall,
+        "known": None if known is None else [short(number) for number in known],
+        "mature": [window.mature for window in pulse.windows.values()],
+        "matures": _maturity(pulse),
+        "waits": settings.lag is not None,
+        "any": bool(np.any([window.labelled for window in pulse.windows.values()])),
+    }
+
+
+def _maturity(pulse: Pulse) -> list[str | None]:
+    """When the labels of each window that is not mature are complete, in words; None for the others."""
+    judgement = pulse.life.judgement
+    lag, age = judgement.monitor.settings.lag, judgement.monitor.settings.age
+    found: list[str | None] = []
+    for window in pulse.windows.values():
+        if lag is None or window.mature:
+            found.append(None)
+            continue
+        day = last_day(window.name)
+        if lag[1] == "days" and day is not None:
+            wait = lag[0] if age is None else AGES[age]
+            found.append(f"labels complete on {day + timedelta(days=math.ceil(wait))}")
+        else:
+            found.append(f"labels complete {lag[0]:g} windows later")
+    return found
