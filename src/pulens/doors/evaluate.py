@@ -419,24 +419,33 @@ class Evaluation:
         return evaluation_html(self)
 
     def to_html(
-        self, path: str | PathLike[str] | None = None, *, title: str | None = None, scores_are: str | None = None
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        title: str | None = None,
+        scores_are: str | None = None,
+        top: Any = (),
     ) -> str:
         """One self-contained page with sliders for the class prior and the threshold; written to ``path`` if given.
 
-        Say ``scores_are="probability"`` (or ``"logit"``) to have a reliability diagram on it.
+        Say ``scores_are="probability"`` (or ``"logit"``) to have a reliability diagram on it, and ``top=200`` (or
+        several, ``top=[50, "1%"]``) to have it lead with the first rows of the list.
         """
         from pulens.report import evaluation_page
 
-        page = evaluation_page(self, title=title, scores_are=scores_are)
+        page = evaluation_page(self, title=title, scores_are=scores_are, tops=self._tops(top))
         if path is not None:
             write_whole(path, page)
         return page
 
-    def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
-        """Verdict, warnings, tables and assumptions as Markdown; written to ``path`` if given."""
+    def _tops(self, top: Any) -> list[Top]:
+        return [self.top(k) for k in (top if isinstance(top, list | tuple) else [top])]
+
+    def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None, top: Any = ()) -> str:
+        """Verdict, warnings, tables and assumptions as Markdown, ``top`` rows first; written to ``path`` if given."""
         from pulens.report import evaluation_markdown
 
-        text = evaluation_markdown(self, title=title)
+        text = evaluation_markdown(self, title=title, tops=self._tops(top))
         if path is not None:
             write_whole(path, text)
         return text

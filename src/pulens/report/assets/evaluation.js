@@ -203,6 +203,11 @@ const page = (() => {
       element.textContent = bounds ? `${three(bounds.roc.lower.area)} to ${three(bounds.roc.upper.area)}` : "";
     }
     fillVerdict();
+    topOfList.fill(raw.top, {
+      atHome: samePrior(),
+      map: contradicted() ? null : current.tables.map,
+      scenario: state.scenario,
+    });
     for (const element of $$("[data-population]"))
       element.textContent = raw.scenarios[state.scenario].population;
     // at a class prior that the reader chose, no number rests on the estimate
