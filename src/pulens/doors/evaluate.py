@@ -257,9 +257,20 @@ class Evaluation:
     def uncorrected_precision_recall(self) -> Curve:
         return curves.precision_recall_curve(recover(self.tally, UNCORRECTED))
 
-    def at(self, threshold: float) -> OperatingPoint:
-        """Every metric of "predicted positive when score >= threshold"."""
-        number = check_threshold(threshold)
+    def at(self, threshold: float | None = None, **demands: Any) -> OperatingPoint:
+        """Every metric of "predicted positive when score >= threshold".
+
+        Instead of a threshold, what makes one: costs, ``capacity=``, ``recall_at_least=``, ``precision_at_least=`` (as
+        in :func:`pulens.decide`) or ``top=k``, the score of the k-th row of the list. Intervals are those of a
+        threshold fixed beforehand; :meth:`decide` has those that allow for the choice.
+
+        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5)
+        >>> evaluation.at(top=2).threshold, evaluation.at(capacity=4).threshold
+        (8.0, 7.0)
+        """
+        if threshold is not None and demands:
+            raise PulensError(f"a threshold and {next(iter(demands))}= both say where to stand: give one of them.")
+        number = check_threshold(self.best_threshold(**demands) if demands else threshold)
         asked: dict[str, Any] = {"doubts": self._doubts, "contradiction": self._contradiction}
         found = {
             name: within_cells(
@@ -273,7 +284,21 @@ class Evaluation:
         return OperatingPoint(number, table, FrozenMapping(found))
 
     def best_threshold(self, metric: str = "f1", **parameters: Any) -> float:
-        """The threshold at which a metric is best; the highest one if several are."""
+        """The threshold at which a metric is best; the highest one if several are.
+
+        Costs, ``capacity=``, ``recall_at_least=``, ``precision_at_least=`` (as in :func:`pulens.decide`) and ``top=k``
+        say a threshold without a metric.
+
+        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5)
+        >>> evaluation.best_threshold("net_benefit", cost_ratio=0.1)
+        4.0
+        >>> evaluation.best_threshold(cost_miss=9, cost_alarm=1)
+        4.0
+        """
+        from pulens.doors.operating import DEMANDS, demanded_threshold
+
+        if metric == "f1" and any(name in DEMANDS for name in parameters):
+            return demanded_threshold(self, parameters)
         return best_threshold(self._values, metric, **parameters)
 
     def _refuse_within(self, what: str) -> None:

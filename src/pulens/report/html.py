@@ -14,6 +14,7 @@ from pulens.metrics import METRICS, leading
 from pulens.notice import Notice, Severity
 from pulens.report.cells import cell_header, cell_rows
 from pulens.report.cells_page import cells_data
+from pulens.report.decision_card import evaluation_card
 from pulens.report.page_data import page_data
 from pulens.report.summary import Row, Summary, summarise
 from pulens.report.text import AGAINST
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 SCRIPTS = (
     *("words.js", "recovery.js", "doubt.js", "prior.js", "chart.js", "figures.js", "reliability.js"),
-    *("top.js", "evaluation_charts.js", "evaluation.js", "theme.js"),
+    *("decision.js", "decision_card.js", "top.js", "evaluation_charts.js", "evaluation.js", "theme.js"),
 )
 WITH_AUDIT = (*SCRIPTS[:-3], "labelling_curve.js", *SCRIPTS[-3:])
 
@@ -56,6 +57,7 @@ def evaluation_page(
     if audit is not None:
         data["curve"] = audit["curve"]
     data["top"] = top_data(evaluation, tops) if tops else []
+    data["decision"] = evaluation_card(evaluation, tops)
     rows = (*summary.ranking, *summary.at_threshold)
     above = AGAINST if evaluation.audit is not None else ""  # said before the numbers that it speaks of
     return render(
@@ -75,6 +77,7 @@ def evaluation_page(
         has_sensitivity=data["sensitivity"] is not None,
         has_bounds=data["bounds"],
         has_reliability=scores_are is not None,
+        card=data["decision"],
         cells=None if summary.cells is None else (cell_header(summary.cells), cell_rows(summary.cells)),
         cell_sentences=() if summary.cells is None else summary.cells.sentences,
         next_steps=[(step.sentence, step.call if typed is None else step.shell(typed)) for step in summary.next_steps],
