@@ -47,7 +47,7 @@ def test_opens_with_the_numbers_of_the_evaluation(open_page, evaluation, report)
     for name in LIVE:
         assert opened.number(name) == evaluation.estimates[name].value
     assert opened.page.title() == "churn model, March · pulens"
-    assert opened.page.locator("figure svg").count() == 6
+    assert opened.page.locator("figure svg").count() == 8
     sentence = opened.page.locator("#verdict .sentence").first.inner_text()
     assert "ranks a random positive above a random negative" in sentence
     opened.keep("evaluation-light")

@@ -30,13 +30,15 @@ def rows(n, prior=0.3, separation=1.5, seed=1):
     return labels, scores
 
 
-def check_sensible(opened, charts=6):
+def check_sensible(opened, charts=8):
     """The page works: sliders move, nothing reads nan, all charts are drawn without stray numbers."""
     page = opened.page
     assert page.locator("figure svg").count() == charts
     page.locator("#prior").focus()
     page.keyboard.press("ArrowRight")
     page.locator("#threshold").focus()
+    page.keyboard.press("ArrowLeft")
+    page.locator("#cost").focus()
     page.keyboard.press("ArrowLeft")
     opened.settle()
     text = page.locator("body").inner_text()
@@ -183,5 +185,5 @@ def test_every_kind_of_data_has_a_sensible_page(open_page, tmp_path, kind):
     live = opened.page.evaluate("({ ...page.current.values })")
     for name in ("roc_auc", "recall", "f1", "average_precision"):
         assert live[name] == pytest.approx(found[name].value, abs=1e-9), name
-    charts = 6 + (meaning is not None) - ("label_noise" in kind)
+    charts = 8 + (meaning is not None) - ("label_noise" in kind)
     check_sensible(opened, charts)

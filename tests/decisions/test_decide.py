@@ -274,7 +274,8 @@ def test_evaluate_leads_with_the_top_that_was_asked_for(tmp_path, capsys):
     words = ["evaluate", str(file), "--class-prior=0.15", "--redraws=100", "--top=20", "--top", "1%"]
     main(words)
     shown = capsys.readouterr().out
-    assert shown.startswith("the first 20 of 1,500 rows (1.33%)\n  positives among them (a prediction): ")
+    assert shown.startswith("Check 20 rows: expect ")
+    assert "the first 20 of 1,500 rows (1.33%)\n  positives among them (a prediction): " in shown
     assert "the first 15 of 1,500 rows (1.00%)" in shown
     main([*words, "--json", "-"])
     first, second = json.loads(capsys.readouterr().out)["top"]

@@ -11,6 +11,7 @@ from pulens.cli._write import to_json, write_texts
 
 if TYPE_CHECKING:
     from pulens.doors.evaluate import Evaluation
+    from pulens.doors.top import Top
 
 
 @contextmanager
@@ -38,10 +39,12 @@ def write_answers(
     scores_are: str | None = None,
     more: Mapping[str, Any] | None = None,
     typed: Sequence[tuple[str, ...]] = (),
+    tops: Sequence[Top] = (),
 ) -> bool:
     """Write every form that was asked for; says whether the terminal is free for a table.
 
-    ``more`` is added to the JSON, ``typed`` is the command itself, for what to type next. All forms are made before
+    ``more`` is added to the JSON, ``typed`` is the command itself, for what to type next,
+    ``tops`` are places of the list that the page and Markdown lead with. All forms are made before
     the first is written, and all are written or none.
     """
     from pulens.report import evaluation_markdown, evaluation_page
@@ -49,8 +52,8 @@ def write_answers(
     shared = [(Path(words[0]).name,) if place == 2 else words for place, words in enumerate(typed)]  # no folders
     with working("Making the report", quiet=quiet):
         makers = {
-            "html": lambda: evaluation_page(evaluation, title=title, scores_are=scores_are, typed=shared),
-            "markdown": lambda: evaluation_markdown(evaluation, title=title, typed=shared),
+            "html": lambda: evaluation_page(evaluation, title=title, scores_are=scores_are, typed=shared, tops=tops),
+            "markdown": lambda: evaluation_markdown(evaluation, title=title, typed=shared, tops=tops),
             "json": lambda: to_json(evaluation.to_dict() | _next(evaluation, typed) | dict(more or {})),
         }
         texts = {form: makers[form]() for form, path in paths.items() if path is not None}

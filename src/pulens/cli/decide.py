@@ -45,9 +45,10 @@ from pulens.cli._options import (
 @audit_options
 @interval_options
 @click.option("--sql", is_flag=True, help="Print the WHERE line that gives the rows to flag, and nothing else.")
+@click.option("--html", "html_path", metavar="PATH", help="Write a self-contained page with sliders and charts.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
 @click.option("--quiet", "-q", is_flag=True, help="Show nothing but errors; for scripts that only want files.")
-def command(file: str, sql: bool, json_path: str | None, quiet: bool, **given: Any) -> None:
+def command(file: str, sql: bool, html_path: str | None, json_path: str | None, quiet: bool, **given: Any) -> None:
     """Choose a threshold by costs, capacity and promises.
 
     FILE is what pulens evaluate takes: a file of scores and labels, a folder or quoted glob, a .tally file, or a
@@ -57,21 +58,29 @@ def command(file: str, sql: bool, json_path: str | None, quiet: bool, **given: A
     \b
     Examples:
       pulens decide scores.csv --cost-miss 500 --cost-alarm 20 --class-prior 0.15
-      pulens decide scores.csv --cost-miss 500 --cost-alarm 20 --capacity 50 --volume 12000 --class-prior 0.1:0.2
+      pulens decide scores.csv --cost-miss 500 --cost-alarm 20 --capacity 50 --volume 12000 --class-prior 0.1:0.2 \\
+        --html monday.html
       pulens decide scores.csv --recall-at-least 0.8 --class-prior 0.15
       pulens decide scores.csv --cost-miss 500 --cost-alarm 20 --class-prior 0.15 --sql
     """
-    from pulens.cli._output import working
+    from pulens.cli._output import page_title, working
     from pulens.cli._write import check_targets, to_json, write_texts
     from pulens.doors.decide import decide
+    from pulens.report.decision_page import decision_page
 
-    check_targets({"--json": json_path}, file)
+    check_targets({"--html": html_path, "--json": json_path}, file)
     reading = {**reading_arguments(given), **engine_arguments(given)}
     asked = {name: value for name, value in given.items() if name not in reading}
     with working("Deciding", quiet=quiet):
         decision = decide(file, **asked, **reading)
+    texts = (
+        {}
+        if html_path is None
+        else {html_path: decision_page(decision, title=page_title(file, given), column=given["score"])}
+    )
     if json_path is not None:
-        write_texts({json_path: to_json(decision.to_dict())})
+        texts[json_path] = to_json(decision.to_dict())
+    write_texts(texts)
     if not quiet and json_path != "-":
         click.echo(decision.where(given["score"]) if sql else str(decision))
     if decision.threshold is None:

@@ -113,6 +113,7 @@ def command(
       pulens evaluate scores.csv
       pulens evaluate scores.csv --class-prior 0.1
       pulens evaluate scores.csv --class-prior 0.1 --html report.html
+      pulens evaluate scores.csv --class-prior 0.1 --top 200 --html report.html
       pulens evaluate scores.csv --reviews queue.csv
       pulens evaluate scores.parquet --score p --label fraud --positive confirmed --class-prior 0.02:0.05
       pulens evaluate duckdb:///scores.db --table t --where "day > '2024-01-01'" --group-by country --class-prior 0.1
@@ -184,6 +185,7 @@ def command(
         scores_are=scores_are,
         more=_asked_beside(ranges, refused, limits, tops),
         typed=typed,
+        tops=tops,
     )
     if shown:
         from rich.console import Console

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from os import PathLike
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -41,6 +42,7 @@ from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
 from pulens.scenario import DEFAULT_SCENARIO
+from pulens.whole_files import write_whole
 
 PER = 1000.0  # rows that money is shown for
 
@@ -54,6 +56,14 @@ class Regret(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         return {**self._asdict(), "threshold": _plain(self.threshold)}
+
+
+class Allowance(NamedTuple):
+    """What capacity and floors leave: whether no row may be flagged, and the highest and lowest threshold."""
+
+    none: bool
+    highest: float
+    lowest: float
 
 
 @dataclass(frozen=True)
@@ -87,6 +97,7 @@ class Decision:
     useful_ratios: tuple[float, float] | None = None
     collision: str | None = None
     notices: tuple[Notice, ...] = ()
+    allowed: Allowance | None = None
 
     @property
     def flag(self) -> str | None:
@@ -183,6 +194,15 @@ class Decision:
         from html import escape
 
         return f"<pre>{escape(str(self))}</pre>"
+
+    def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
+        """One self-contained page with sliders for class prior, cost ratio and threshold; written to ``path``."""
+        from pulens.report.decision_page import decision_page
+
+        page = decision_page(self, title=title)
+        if path is not None:
+            write_whole(path, page)
+        return page
 
 
 @hands_on(Reading)
@@ -378,6 +398,7 @@ class _Deciding:
             hits=self._hits(place, precision),
             useful_ratios=self._useful(place),
             notices=self._notices(place),
+            allowed=_allowance(self.points.thresholds, allowed),
             **with_costs,
         )
 
@@ -589,6 +610,12 @@ class _Money(NamedTuple):
     optimism: float | None
     saving: dict[str, Estimate]
     again: ChosenAgain | None
+
+
+def _allowance(thresholds: Any, allowed: Any) -> Allowance:
+    kept = thresholds[1:][allowed[1:]]
+    ends = (float(kept[0]), float(kept[-1])) if kept.size else (math.nan, math.nan)
+    return Allowance(bool(allowed[0]), *ends)
 
 
 def _recall(points: Actions) -> Any:

@@ -257,9 +257,20 @@ class Evaluation:
     def uncorrected_precision_recall(self) -> Curve:
         return curves.precision_recall_curve(recover(self.tally, UNCORRECTED))
 
-    def at(self, threshold: float) -> OperatingPoint:
-        """Every metric of "predicted positive when score >= threshold"."""
-        number = check_threshold(threshold)
+    def at(self, threshold: float | None = None, **demands: Any) -> OperatingPoint:
+        """Every metric of "predicted positive when score >= threshold".
+
+        Instead of a threshold, what makes one: costs, ``capacity=``, ``recall_at_least=``, ``precision_at_least=`` (as
+        in :func:`pulens.decide`) or ``top=k``, the score of the k-th row of the list. Intervals are those of a
+        threshold fixed beforehand; :meth:`decide` has those that allow for the choice.
+
+        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5)
+        >>> evaluation.at(top=2).threshold, evaluation.at(capacity=4).threshold
+        (8.0, 7.0)
+        """
+        if threshold is not None and demands:
+            raise PulensError(f"a threshold and {next(iter(demands))}= both say where to stand: give one of them.")
+        number = check_threshold(self.best_threshold(**demands) if demands else threshold)
         asked: dict[str, Any] = {"doubts": self._doubts, "contradiction": self._contradiction}
         found = {
             name: within_cells(
@@ -273,7 +284,21 @@ class Evaluation:
         return OperatingPoint(number, table, FrozenMapping(found))
 
     def best_threshold(self, metric: str = "f1", **parameters: Any) -> float:
-        """The threshold at which a metric is best; the highest one if several are."""
+        """The threshold at which a metric is best; the highest one if several are.
+
+        Costs, ``capacity=``, ``recall_at_least=``, ``precision_at_least=`` (as in :func:`pulens.decide`) and ``top=k``
+        say a threshold without a metric.
+
+        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5)
+        >>> evaluation.best_threshold("net_benefit", cost_ratio=0.1)
+        4.0
+        >>> evaluation.best_threshold(cost_miss=9, cost_alarm=1)
+        4.0
+        """
+        from pulens.doors.operating import DEMANDS, demanded_threshold
+
+        if metric == "f1" and any(name in DEMANDS for name in parameters):
+            return demanded_threshold(self, parameters)
         return best_threshold(self._values, metric, **parameters)
 
     def _refuse_within(self, what: str) -> None:
@@ -419,24 +444,33 @@ class Evaluation:
         return evaluation_html(self)
 
     def to_html(
-        self, path: str | PathLike[str] | None = None, *, title: str | None = None, scores_are: str | None = None
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        title: str | None = None,
+        scores_are: str | None = None,
+        top: Any = (),
     ) -> str:
         """One self-contained page with sliders for the class prior and the threshold; written to ``path`` if given.
 
-        Say ``scores_are="probability"`` (or ``"logit"``) to have a reliability diagram on it.
+        Say ``scores_are="probability"`` (or ``"logit"``) to have a reliability diagram on it, and ``top=200`` (or
+        several, ``top=[50, "1%"]``) to have it lead with the first rows of the list.
         """
         from pulens.report import evaluation_page
 
-        page = evaluation_page(self, title=title, scores_are=scores_are)
+        page = evaluation_page(self, title=title, scores_are=scores_are, tops=self._tops(top))
         if path is not None:
             write_whole(path, page)
         return page
 
-    def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
-        """Verdict, warnings, tables and assumptions as Markdown; written to ``path`` if given."""
+    def _tops(self, top: Any) -> list[Top]:
+        return [self.top(k) for k in (top if isinstance(top, list | tuple) else [top])]
+
+    def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None, top: Any = ()) -> str:
+        """Verdict, warnings, tables and assumptions as Markdown, ``top`` rows first; written to ``path`` if given."""
         from pulens.report import evaluation_markdown
 
-        text = evaluation_markdown(self, title=title)
+        text = evaluation_markdown(self, title=title, tops=self._tops(top))
         if path is not None:
             write_whole(path, text)
         return text

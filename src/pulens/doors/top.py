@@ -15,7 +15,7 @@ from pulens.intervals.doubts import Doubts
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.possible_worlds import Contradiction
-from pulens.metrics.parts.top_of_list import RankedList, rows_of
+from pulens.metrics.parts.top_of_list import RankedList, is_unlabelled_list, rows_of
 
 FEW = 5  # labelled rows among the first k below which that is said
 
@@ -32,6 +32,7 @@ class Top(Mapping[str, Estimate]):
     estimates: Mapping[str, Estimate]
     hits: Prediction | None
     labelled: float
+    known: float = 0.0  # labelled rows among them, where the list holds those
 
     @property
     def share(self) -> float:
@@ -46,13 +47,35 @@ class Top(Mapping[str, Estimate]):
     def __len__(self) -> int:
         return len(self.estimates)
 
+    @property
+    def sentence(self) -> str:
+        """What to expect of whoever checks these rows."""
+        check = f"Check {self.k:,.10g} rows:"
+        if self.hits is None:
+            return f"{check} how many of them are positive is not known."
+        recall = self.estimates["recall_at_k"]
+        known = f" ({self.known:,.0f} of them labelled already)" if self.known >= 0.5 else ""
+        share = "" if recall.undefined_because else f", {100 * recall.value:.3g}% of all positives"
+        estimate = f"{self.hits.expected:,.0f}{known}{share}"
+        if self.hits.low is None:
+            return f"{check} expect about {estimate}."
+        low, high = f"{self.hits.low:,.0f}", f"{self.hits.high:,.0f}"
+        return f"{check} expect {low if low == high else f'{low} to {high}'} positives; the estimate is {estimate}."
+
+    @property
+    def few_words(self) -> str:
+        """Said where all of it rests on a handful of labelled rows; otherwise empty."""
+        if self.labelled >= FEW:
+            return ""
+        return f"only {self.labelled:.3g} labelled rows stand there: all of this rests on them"
+
     def __str__(self) -> str:
-        lines = [f"the first {self.k:,.10g} of {self.of:,.10g} rows ({self.share:.2%})"]
+        lines = [self.sentence, f"the first {self.k:,.10g} of {self.of:,.10g} rows ({self.share:.2%})"]
         if self.hits is not None:
             lines.append(f"  positives among them (a prediction): {self.hits}")
         lines += [f"  {found}" for found in self.estimates.values()]
-        if self.labelled < FEW:
-            lines.append(f"  only {self.labelled:.3g} labelled rows stand there: all of this rests on them")
+        if self.few_words:
+            lines.append(f"  {self.few_words}")
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -63,8 +86,10 @@ class Top(Mapping[str, Estimate]):
             "share": self.share,
             "of": self.of,
             "per": None,
+            "sentence": self.sentence,
             "hits": None if self.hits is None else self.hits.to_dict(),
             "labelled": self.labelled,
+            "labelled_in_list": self.known,
             "estimates": {name: found.to_dict() for name, found in self.estimates.items()},
         }
 
@@ -90,4 +115,5 @@ def top(evidence: Evidence, k: Any, *, doubts: Doubts | None = None, contradicti
     labelled = float(ranked.kinds[0] @ ranked.membership(rows))
     precision = found["precision_at_k"]
     hits = None if precision.undefined_because else predicted_hits(round(rows), precision)
-    return Top(rows, ranked.rows, FrozenMapping(found), hits, labelled)
+    known = 0.0 if is_unlabelled_list(evidence.tally, evidence.assumptions) else labelled
+    return Top(rows, ranked.rows, FrozenMapping(found), hits, labelled, known)

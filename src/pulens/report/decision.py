@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pulens.decisions.demands import PRECISION, RECALL
 from pulens.estimate import Estimate
-from pulens.report.words import percent
+from pulens.report.words import amount, percent
 
 if TYPE_CHECKING:
     from pulens.doors.decide import Decision
@@ -18,15 +18,20 @@ WIDTH = 100
 
 def decision_text(decision: Decision) -> str:
     """Ten lines at most, then the warnings, worst first."""
-    if decision.threshold is None:
-        lines = [f"No threshold is left: {decision.collision}"]
-    else:
-        told = (_flag, _money, _alarms, _hits, _rates, _floors, _priors, _regret, _binding, _prior)
-        lines = [line for tell in told for line in tell(decision)]
-    lines = [part for line in lines for part in textwrap.wrap(line, WIDTH, subsequent_indent="  ")]
+    lines = [
+        part for line in decision_sentences(decision) for part in textwrap.wrap(line, WIDTH, subsequent_indent="  ")
+    ]
     for notice in decision.notices:
         lines += ["", *textwrap.wrap(f"{notice.severity.name.lower()}: {notice}", WIDTH, subsequent_indent="  ")]
     return "\n".join(lines)
+
+
+def decision_sentences(decision: Decision) -> list[str]:
+    """What to do first, then what it costs and brings, and what would change it."""
+    if decision.threshold is None:
+        return [f"No threshold is left: {decision.collision}"]
+    told = (_flag, _money, _alarms, _hits, _rates, _floors, _priors, _regret, _binding, _prior)
+    return [line for tell in told for line in tell(decision)]
 
 
 def score(threshold: float) -> str:
@@ -96,7 +101,7 @@ def _priors(decision: Decision) -> list[str]:
 
 def _regret(decision: Decision) -> list[str]:
     parts = [
-        f"{each.cost_above_best:,.4g} above the cheapest ({score(each.threshold)}) at {each.class_prior:.4g}"
+        f"{amount(each.cost_above_best)} above the cheapest ({score(each.threshold)}) at {each.class_prior:.4g}"
         for each in decision.regret
     ]
     return [f"Regret per 1,000 rows at the ends of the class prior: {'; '.join(parts)}."] if parts else []
@@ -105,7 +110,7 @@ def _regret(decision: Decision) -> list[str]:
 def _binding(decision: Decision) -> list[str]:
     lines = []
     for name, (threshold, saved) in decision.without.items():
-        lines.append(f"{name} binds: without it {score(threshold)} would be cheaper by {saved:,.4g} per 1,000 rows.")
+        lines.append(f"{name} binds: without it {score(threshold)} would be cheaper by {amount(saved)} per 1,000 rows.")
     return lines
 
 

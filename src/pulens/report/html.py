@@ -14,18 +14,21 @@ from pulens.metrics import METRICS, leading
 from pulens.notice import Notice, Severity
 from pulens.report.cells import cell_header, cell_rows
 from pulens.report.cells_page import as_rows, cells_data
+from pulens.report.decision_card import evaluation_card
 from pulens.report.page_data import page_data
 from pulens.report.summary import Row, Summary, summarise
 from pulens.report.text import AGAINST
+from pulens.report.top import top_data, top_places
 from pulens.report.words import percent, prior_words, title_of
 
 if TYPE_CHECKING:
     from pulens.doors.evaluate import Evaluation
+    from pulens.doors.top import Top
     from pulens.estimate import Interval
 
 SCRIPTS = (
     *("words.js", "recovery.js", "doubt.js", "prior.js", "chart.js", "figures.js", "reliability.js"),
-    *("evaluation_charts.js", "evaluation.js", "theme.js"),
+    *("decision.js", "decision_card.js", "top.js", "evaluation_charts.js", "evaluation.js", "theme.js"),
 )
 WITH_AUDIT = (*SCRIPTS[:-3], "labelling_curve.js", *SCRIPTS[-3:])
 
@@ -36,10 +39,12 @@ def evaluation_page(
     title: str | None = None,
     scores_are: str | None = None,
     typed: Sequence[tuple[str, ...]] | None = None,
+    tops: Sequence[Top] = (),
 ) -> str:
     """The whole page as text; with ``scores_are="probability"`` (or ``"logit"``) it has a reliability diagram.
 
-    ``typed`` is the command that the evaluation came from, if it came from one: next steps then show commands.
+    ``typed`` is the command that the evaluation came from, if it came from one: next steps then show commands. The
+    page leads with ``tops``, places of the list.
 
     >>> from pulens import evaluate
     >>> page = evaluation_page(evaluate([1, 0, 0], [0.9, 0.4, 0.1], class_prior=0.4), title="<script>")
@@ -51,6 +56,8 @@ def evaluation_page(
     audit = _audit(evaluation, summary)
     if audit is not None:
         data["curve"] = audit["curve"]
+    data["top"] = top_data(evaluation, tops) if tops else []
+    data["decision"] = evaluation_card(evaluation, tops)
     rows = (*summary.ranking, *summary.at_threshold)
     above = AGAINST if evaluation.audit is not None else ""  # said before the numbers that it speaks of
     return render(
@@ -59,6 +66,7 @@ def evaluation_page(
         data,
         title=title or "Evaluation",
         summary=summary,
+        tops=top_places(tops),
         tiles=_tiles(rows),
         groups=(("From the whole ranking", summary.ranking), ("At the threshold", summary.at_threshold)),
         chips=_chips(data["metrics"]),
@@ -69,6 +77,7 @@ def evaluation_page(
         has_sensitivity=data["sensitivity"] is not None,
         has_bounds=data["bounds"],
         has_reliability=scores_are is not None,
+        card=data["decision"],
         cells=None if summary.cells is None else (cell_header(summary.cells), cell_rows(summary.cells)),
         cell_sentences=() if summary.cells is None else summary.cells.sentences,
         next_steps=[(step.sentence, step.call if typed is None else step.shell(typed)) for step in summary.next_steps],

@@ -17,17 +17,24 @@ from pulens.report.audit_summary import (
 )
 from pulens.report.cells import cell_header, cell_rows
 from pulens.report.summary import Row, Summary, summarise
+from pulens.report.top import top_rows
 
 if TYPE_CHECKING:
     from pulens.doors.evaluate import Evaluation
+    from pulens.doors.top import Top
 
 
 def evaluation_markdown(
-    evaluation: Evaluation, *, title: str | None = None, typed: Sequence[tuple[str, ...]] | None = None
+    evaluation: Evaluation,
+    *,
+    title: str | None = None,
+    typed: Sequence[tuple[str, ...]] | None = None,
+    tops: Sequence[Top] = (),
 ) -> str:
     """Verdict, warnings, two tables, next steps and the assumptions.
 
-    ``typed`` is the command that the evaluation came from, if it came from one: next steps then show commands.
+    ``typed`` is the command that the evaluation came from, if it came from one: next steps then show commands. Places
+    of the list, ``tops``, come first.
 
     >>> from pulens import evaluate
     >>> text = evaluation_markdown(evaluate([1, 0, 0], [0.9, 0.4, 0.1], class_prior=0.4), title="a|b")
@@ -35,7 +42,10 @@ def evaluation_markdown(
     '# a\\\\|b'
     """
     summary = summarise(evaluation)
-    lines = [f"# {plain(title or 'Evaluation')}", "", *(f"{plain(sentence)}  " for sentence in summary.verdict), ""]
+    lines = [f"# {plain(title or 'Evaluation')}", ""]
+    for top in tops:
+        lines += _top(top)
+    lines += [*(f"{plain(sentence)}  " for sentence in summary.verdict), ""]
     lines += [
         f"- Rows: {plain(summary.counts)}",
         *([f"- Clusters: {plain(summary.clusters)}"] if summary.clusters else []),
@@ -100,6 +110,15 @@ def _audit(audit: AuditSummary) -> list[str]:
         lines += ["", f"{plain(audit.curve_words)}, highest scores first:", ""]
         lines += [f"- {plain(name)}: {plain(rate)}" for name, rate in audit.curve]
     return lines
+
+
+def _top(top: Top) -> list[str]:
+    """The first rows of the list: what to expect of them, and every measure."""
+    rows = top_rows(top)
+    lines = [f"**{plain(top.sentence)}**", ""]
+    lines += [f"| the first {top.k:,.10g} of {top.of:,.10g} rows | value | interval |", "| --- | ---: | ---: |"]
+    lines += [f"| {plain(row['title'])} | {row['value']} | {row['interval']} |" for row in rows]
+    return [*lines, "", *([f"> **Warning** {plain(top.few_words.capitalize())}", ""] if top.few_words else [])]
 
 
 def _cells(table: CellTable) -> list[str]:

@@ -41,6 +41,16 @@ def _own_title(name: str) -> str:
     return METRICS[name].title if name in METRICS else ""
 
 
+def amount(value: float) -> str:
+    """Money as people write it: four digits that count, never a power of ten.
+
+    >>> amount(20978.3), amount(237.34), amount(0.051234)
+    ('20,980', '237.3', '0.05123')
+    """
+    short = float(f"{value:.4g}")
+    return f"{short:,.0f}" if abs(short) >= 1000 else f"{short:.4g}"
+
+
 def percent(value: float) -> str:
     """A share in per cent, with a decimal where whole per cents would hide it.
 

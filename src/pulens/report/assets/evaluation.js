@@ -31,6 +31,7 @@ const page = (() => {
     index: raw.threshold === null ? 0 : recovery.indexAt(thresholds, raw.threshold),
     threshold: raw.threshold,
     scenario: raw.scenario,
+    ratio: raw.decision ? raw.decision.ratio : null,
   };
   const state = { ...home };
   const control = priorControl.mount(raw.prior, data, (prior) => moveTo({ prior }));
@@ -203,6 +204,11 @@ const page = (() => {
       element.textContent = bounds ? `${three(bounds.roc.lower.area)} to ${three(bounds.roc.upper.area)}` : "";
     }
     fillVerdict();
+    topOfList.fill(raw.top, {
+      atHome: samePrior(),
+      map: contradicted() ? null : current.tables.map,
+      scenario: state.scenario,
+    });
     for (const element of $$("[data-population]"))
       element.textContent = raw.scenarios[state.scenario].population;
     // at a class prior that the reader chose, no number rests on the estimate
@@ -240,7 +246,7 @@ const page = (() => {
     for (const choice of $$("input[name='scenario']")) choice.checked = choice.value === state.scenario;
     $("#scenario-note").textContent = scenarioNote();
     $("#moved").hidden = atHome();
-    $("#reset").disabled = atHome();
+    $("#reset").disabled = atHome() && state.ratio === home.ratio;
   }
 
   // What stays when rows got their labels in another way: an estimate or an audit found the share among the unlabelled
@@ -291,6 +297,7 @@ const page = (() => {
     fillNumbers();
     fillWarning();
     fillControls();
+    if (card) card.refresh();
     figures.drawAll();
     result.milliseconds = performance.now() - started;
   }
@@ -302,6 +309,7 @@ const page = (() => {
       wanted = populationOf(state.prior);
     }
     if ("index" in target) state.index = Math.min(Math.max(target.index, 0), size);
+    if (card && "ratio" in target) state.ratio = card.clampRatio(target.ratio);
     cancelAnimationFrame(waiting);
     waiting = requestAnimationFrame(() => {
       refresh();
@@ -317,6 +325,7 @@ const page = (() => {
       if (state.scenario !== home.scenario) parts.push(`scenario=${state.scenario}`);
       if (!samePrior()) parts.push(`prior=${populationOf(state.prior)}`);
       if (state.index !== home.index) parts.push(`threshold=${thresholdAt(state.index)}`);
+      if (state.ratio !== home.ratio) parts.push(`cost=${state.ratio}`);
       history.replaceState(null, "", parts.length ? `#${parts.join("&")}` : location.pathname + location.search);
     }, 120);
   }
@@ -337,6 +346,8 @@ const page = (() => {
       state.prior = Math.abs(share - home.prior) < 1e-12 ? home.prior : share;
     }
     if (Number.isFinite(threshold)) state.index = Math.max(1, recovery.indexAt(thresholds, threshold));
+    const ratio = Number.parseFloat(asked.get("cost"));
+    state.ratio = card && ratio > 0 && ratio < 1 ? card.clampRatio(ratio) : home.ratio;
   }
 
   function nearestIndex(threshold) {
@@ -352,6 +363,10 @@ const page = (() => {
     ...{ current: null, bounds: null, milliseconds: 0 },
   };
   const { builders, chosen } = evaluationCharts(result);
+  const indexHome = () => state.index === home.index;
+  const card = decisionCard(Object.assign(result, { contradicted, indexHome }));
+  if (card) Object.assign(builders, card.builders);
+  result.card = card;
 
   function start() {
     const thresholdSlider = $("#threshold");
@@ -364,6 +379,7 @@ const page = (() => {
       if (Number.isFinite(typed)) moveTo({ index: nearestIndex(typed) });
       else fillControls();
     });
+    if (card) card.start();
     for (const choice of $$("input[name='scenario']")) {
       choice.disabled = raw.prior.fixed;
       choice.addEventListener("change", () => moveTo({ scenario: choice.value }));

@@ -1,0 +1,88 @@
+"""The first rows of a list in a report: a sentence, a table, and what the page needs to follow its sliders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pulens.metrics.parts.top_of_list import RankedList, discounts
+from pulens.report.page_data import in_scenario
+from pulens.report.words import title_of
+from pulens.scenario import Scenario
+
+if TYPE_CHECKING:
+    from pulens.doors.evaluate import Evaluation
+    from pulens.doors.top import Top
+    from pulens.estimate import Estimate
+
+#: measures that the page's script recomputes
+LIVE = ("precision_at_k", "recall_at_k", "enrichment_factor", "dcg_at_k", "ndcg_at_k")
+
+
+def top_rows(top: Top) -> list[dict[str, str]]:
+    """A row for each measure: those that people ask for first in front."""
+    names = sorted(top, key=lambda name: LIVE.index(name) if name in LIVE else len(LIVE))
+    return [
+        {"name": name, "title": title_of(name), "value": _value(top[name]), "interval": _interval(top[name])}
+        for name in names
+    ]
+
+
+def _value(found: Estimate) -> str:
+    return "undefined" if found.undefined_because else f"{found.value:.3f}"
+
+
+def _interval(found: Estimate) -> str:
+    interval = found.interval
+    return "" if interval is None or interval.width == 0 else f"{interval.low:.3f} to {interval.high:.3f}"
+
+
+def top_places(tops: Sequence[Top]) -> list[dict[str, Any]]:
+    """What the page's template shows of each place of the list."""
+    return [
+        {
+            "title": f"The first {top.k:,.10g} of {top.of:,.10g} rows",
+            "sentence": top.sentence,
+            "rows": top_rows(top),
+            "few": top.few_words,
+        }
+        for top in tops
+    ]
+
+
+def top_data(evaluation: Evaluation, tops: Sequence[Top]) -> list[dict[str, Any]]:
+    """For each place and scenario the mean weight of each kind of rows: measures are linear in them, so exact."""
+    return [
+        {
+            "k": top.k,
+            "sentence": top.sentence,
+            "values": {name: _plain(found.value) for name, found in top.items()},
+            "scenarios": {str(scenario): _weights(evaluation, scenario, top.k) for scenario in Scenario},
+        }
+        for top in tops
+    ]
+
+
+def _weights(evaluation: Evaluation, scenario: Scenario, k: float) -> dict[str, Any] | None:
+    """Of membership among the first k and of the discount there; ``None`` where the list is shorter."""
+    evidence = in_scenario(evaluation.evidence, scenario)
+    ranked = RankedList.of(evidence.tally, evidence.assumptions)
+    if k > ranked.rows:
+        return None
+    given = {"member": ranked.membership(k)}
+    if not evidence.tally.is_weighted:
+        given["discount"] = ranked.weights(discounts(k))
+    means = {
+        name: [
+            float(kind @ weights) / total if total else 0.0
+            for kind, total in zip(ranked.kinds, ranked.totals, strict=True)
+        ]
+        for name, weights in given.items()
+    }
+    return {"of": ranked.rows, **means}
+
+
+def _plain(number: float) -> float | None:
+    return float(number) if np.isfinite(number) else None
