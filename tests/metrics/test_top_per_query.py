@@ -12,7 +12,7 @@ import pytest
 
 import pulens
 from pulens.cli import main
-from pulens.doors.top import top_per_query
+from pulens.doors.top_of_queries import top_of_queries
 from pulens.errors import InputError, PulensError
 from pulens.evidence import gather
 from pulens.inputs import Reading
@@ -27,7 +27,7 @@ IDS = ["a"] * 5 + ["b"] * 4 + ["c"] * 2
 
 def per_query(labels, scores, ids, k, **given):
     evidence = gather(labels, scores, **given)
-    return top_per_query(evidence, read_queries(labels, scores, ids, Reading(negative=given.get("negative"))), k)
+    return top_of_queries(evidence, read_queries(labels, scores, ids, Reading(negative=given.get("negative"))), k)
 
 
 def in_every_order(labels, scores, k):
@@ -58,7 +58,7 @@ def test_ties_within_queries_are_the_mean_over_all_orders(k):
     assert found["dcg_at_k"].value == pytest.approx(gains.mean(), abs=1e-14)
     best = [sum(1 / math.log2(place + 2) for place in range(min(k, many))) for many in (2, 1)]
     assert found["ndcg_at_k"].value == pytest.approx((gains[0] / best[0] + gains[1] / best[1]) / 2, abs=1e-14)
-    assert found.queries.short == sum(k > length for *_, length in parts)
+    assert found.short == sum(k > length for *_, length in parts)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_one_query_is_one_list(given, k):
 
 def test_a_share_of_each_query_is_counted_query_by_query():
     found = per_query(LABELS, SCORES, IDS, "50%", class_prior=0.5)
-    assert found.queries.looked_at == 3 + 2 + 1
+    assert found.looked_at == 3 + 2 + 1
     assert found.share == pytest.approx(6 / 11)
 
 
@@ -115,7 +115,7 @@ def test_arrays_frames_files_and_engines_agree(tmp_path):
     frame.write_csv(tmp_path / "run.csv")
     expected = pulens.evaluate(LABELS, SCORES, per=IDS, class_prior=0.5).top(2, per="query").to_dict()
     assert expected["per"] == "query"
-    assert expected["queries"]["queries"] == 3
+    assert expected["queries"] == 3
     for source in (frame, frame.lazy(), tmp_path / "run.csv"):
         assert pulens.evaluate(source, per="query", class_prior=0.5).top(2, per="query").to_dict() == expected
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pulens.doors.evaluate import Evaluation
     from pulens.doors.sensitivity import Sensitivity
     from pulens.doors.top import Top
+    from pulens.doors.top_of_queries import TopOfQueries
 
 
 @click.command(name="evaluate")
@@ -185,14 +186,15 @@ def command(
         dict(evaluation.estimates)  # found on first use, and that may take a while
         ranges, refused = ({}, "") if sensitivity is None else _ranges(evaluation, sensitivity)
         limits = evaluation.bounds(confidence=confidence) if with_bounds else None
-        tops = [evaluation.top(k, per=per) for k in top]
+        tops = [evaluation.top(k) for k in top if per is None]
+        of_queries = [evaluation.top(k, per=per) for k in top if per is not None]
     shown = write_answers(
         evaluation,
         {"html": html_path, "markdown": markdown_path, "json": json_path},
         page_title(file, given),
         quiet=quiet,
         scores_are=scores_are,
-        more=_asked_beside(ranges, refused, limits, tops),
+        more=_asked_beside(ranges, refused, limits, [*tops, *of_queries]),
         typed=typed,
     )
     if shown:
@@ -201,7 +203,7 @@ def command(
         from pulens.cli._terminal import show_evaluation
 
         console = Console()
-        for each in tops:
+        for each in [*tops, *of_queries]:
             console.print(f"{each}\n", highlight=False, markup=False)
         show_evaluation(evaluation, console, typed)
         if ranges:
@@ -218,7 +220,7 @@ def command(
 
 
 def _asked_beside(
-    ranges: dict[str, Sensitivity], refused: str, limits: Bounds | None, tops: list[Top]
+    ranges: dict[str, Sensitivity], refused: str, limits: Bounds | None, tops: list[Top | TopOfQueries]
 ) -> dict[str, Any]:
     """What a JSON file holds beside the evaluation."""
     more: dict[str, Any] = {}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from pulens.decisions.curve import DecisionCurve
     from pulens.doors.decide import Decision
     from pulens.doors.top import Top
+    from pulens.doors.top_of_queries import TopOfQueries
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +320,11 @@ class Evaluation:
         asked: dict[str, Any] = {"ratios": ratios, "scores_are": scores_are, "confidence": confidence}
         return decision_curve(self.evidence, threshold=threshold, **asked)
 
-    def top(self, k: Any, *, per: str | None = None) -> Top:
+    @overload
+    def top(self, k: Any, *, per: None = None) -> Top: ...
+    @overload
+    def top(self, k: Any, *, per: str) -> TopOfQueries: ...
+    def top(self, k: Any, *, per: str | None = None) -> Top | TopOfQueries:
         """Measures of the first k rows of the list; k counts rows, or is a share such as ``0.01`` or ``"1%"``.
 
         With ``per``, the column that :func:`pulens.evaluate` was told by the same name: the first k rows of each query,
@@ -329,12 +334,13 @@ class Evaluation:
         >>> round(evaluation.top(4)["recall_at_k"].value, 6)
         0.666667
         """
-        from pulens.doors.top import top, top_per_query
+        from pulens.doors.top import top
+        from pulens.doors.top_of_queries import top_of_queries
 
         self._refuse_within("the top of the list")
         if per is not None:
-            found = {"resampling": self.resampling, "contradiction": self._contradiction}
-            return top_per_query(self.evidence, self._queries(per), k, **found)  # type: ignore[arg-type]
+            asked: dict[str, Any] = {"resampling": self.resampling, "contradiction": self._contradiction}
+            return top_of_queries(self.evidence, self._queries(per), k, **asked)
         return top(
             self.evidence,
             k,

@@ -11,55 +11,13 @@ from pulens.errors import PulensError
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence
 from pulens.frozen import FrozenMapping
-from pulens.inputs.queries import Queries
 from pulens.intervals.doubts import Doubts
-from pulens.intervals.kernels.resampling import Resampling
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.possible_worlds import Contradiction
 from pulens.metrics.parts.top_of_list import RankedList, rows_of
-from pulens.metrics.parts.top_per_query import FirstRowsOfQueries
 
 FEW = 5  # labelled rows among the first k below which that is said
-
-
-@dataclass(frozen=True, slots=True)
-class TopQueries:
-    """How many queries there are, how many have labelled rows or fewer rows than k, and how many rows are looked at.
-
-    ``left_out`` had labelled rows and no rows of the list.
-    """
-
-    queries: int
-    with_labels: int
-    short: int
-    left_out: int
-    looked_at: float
-
-    def lines(self, top: Top) -> list[str]:
-        """The head of the text, and what to know of these queries."""
-        each = (
-            f"the first {top.k:,.10g} rows"
-            if float(top.k).is_integer()
-            else f"the first rows ({top.k:,.3g} on average)"
-        )
-        found = [
-            f"{each} of each of {self.queries:,} queries by {top.per} ({top.share:.2%} of {top.of:,.10g} rows); "
-            f"{self.with_labels:,} have labelled rows"
-        ]
-        if self.short:
-            found.append(f"  {self.short:,} have fewer rows than that: what is missing counts against precision")
-        if self.left_out:
-            found.append(f"  {self.left_out:,} more have labelled rows but no list, and were left out")
-        return found
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "queries": self.queries,
-            "with_labels": self.with_labels,
-            "shorter_than_k": self.short,
-            "left_out": self.left_out,
-        }
 
 
 @dataclass(frozen=True)
@@ -74,13 +32,10 @@ class Top(Mapping[str, Estimate]):
     estimates: Mapping[str, Estimate]
     hits: Prediction | None
     labelled: float
-    per: str | None = None
-    queries: TopQueries | None = None
 
     @property
     def share(self) -> float:
-        """How much of the list is looked at; of all lists, where ranks are taken within queries."""
-        return self.k / self.of if self.queries is None else self.queries.looked_at / self.of
+        return self.k / self.of
 
     def __getitem__(self, name: str) -> Estimate:
         return self.estimates[name]
@@ -93,8 +48,6 @@ class Top(Mapping[str, Estimate]):
 
     def __str__(self) -> str:
         lines = [f"the first {self.k:,.10g} of {self.of:,.10g} rows ({self.share:.2%})"]
-        if self.queries is not None:
-            lines = self.queries.lines(self)
         if self.hits is not None:
             lines.append(f"  positives among them (a prediction): {self.hits}")
         lines += [f"  {found}" for found in self.estimates.values()]
@@ -109,8 +62,7 @@ class Top(Mapping[str, Estimate]):
             "k": self.k,
             "share": self.share,
             "of": self.of,
-            "per": self.per,
-            **({} if self.queries is None else {"queries": self.queries.to_dict()}),
+            "per": None,
             "hits": None if self.hits is None else self.hits.to_dict(),
             "labelled": self.labelled,
             "estimates": {name: found.to_dict() for name, found in self.estimates.items()},
@@ -139,35 +91,3 @@ def top(evidence: Evidence, k: Any, *, doubts: Doubts | None = None, contradicti
     precision = found["precision_at_k"]
     hits = None if precision.undefined_because else predicted_hits(round(rows), precision)
     return Top(rows, ranked.rows, FrozenMapping(found), hits, labelled)
-
-
-RULED_OUT = "these rows rule out random labels at this class prior, which this number needs"
-
-
-def top_per_query(
-    evidence: Evidence,
-    queries: Queries,
-    k: Any,
-    *,
-    resampling: Resampling | None = None,
-    contradiction: Contradiction | None = None,
-) -> Top:
-    """Averages over positives and over queries of the first k rows of each query's list.
-
-    >>> from pulens.evidence import gather
-    >>> from pulens.inputs import Reading
-    >>> from pulens.inputs.queries import read_queries
-    >>> labels, scores, ids = [1, 0, 0, 1, 0, 0], [3, 2, 1, 1, 3, 2], list("aaabbb")
-    >>> evidence = gather(labels, scores, class_prior=0.5)
-    >>> found = top_per_query(evidence, read_queries(labels, scores, ids, Reading()), 1)
-    >>> found["recall_at_k"].value, found["precision_at_k"].value
-    (0.5, 0.75)
-    """
-    rows = FirstRowsOfQueries(evidence, queries.tallies, k, METRICS)
-    first = rows.first
-    short = int((first > rows.lengths).sum())
-    left_out = len(queries) - rows.queries
-    found = rows.estimates(resampling, "" if contradiction is None else RULED_OUT)
-    told = TopQueries(rows.queries, rows.with_labels, short, left_out, float(first.clip(max=rows.lengths).sum()))
-    everything = float(rows.lengths.sum())
-    return Top(float(first.mean()), everything, FrozenMapping(found), None, rows.labelled_hits, queries.column, told)
