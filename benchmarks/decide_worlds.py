@@ -1,7 +1,7 @@
 """Do decisions hold in worlds that were not used to build them? Those of coverage.py, and real tables with real models.
 
 For every world: how often intervals of recall and precision in the first 10 rows, 100 rows and 1% hold the truth, of
-the cost at the chosen threshold, and of a whole decision curve at 20 cost ratios; and how often a promised recall (.8) or
+the cost at the chosen threshold, and of a whole decision curve at 20 cost ratios; and how often a promised recall or
 precision is not kept. Worlds whose class prior is only known to an interval or a range are told so.
 
 Usage: python benchmarks/decide_worlds.py [--sets 100] [--real] [--tables FOLDER] [--only NAME] [--parts top,cost,...]
