@@ -75,6 +75,7 @@ class Estimate:
     landmarks: Mapping[str, float] = field(default_factory=dict)  # numbers to read the value beside
     basis: Literal["random labelling", "possible worlds", "design", "bounds"] = "random labelling"
     rests_on: tuple[str, ...] | None = field(default=None, kw_only=True)  # what it takes for granted; None: not said
+    notice: str | None = field(default=None, kw_only=True)  # what to know before using this number
 
     def __post_init__(self) -> None:
         if math.isnan(self.value) and not self.undefined_because:
@@ -92,7 +93,8 @@ class Estimate:
             return f"{self.metric} undefined: {self.undefined_because}"
         doubt = "" if self.interval is None else f" {self.interval}"
         beside = ", ".join(f"{name} {number:.3f}" for name, number in self.landmarks.items())
-        return f"{self.metric} {self.value:.3f}{doubt}" + (f" ({beside})" if beside else "")
+        told = f"; {self.notice}" if self.notice else ""
+        return f"{self.metric} {self.value:.3f}{doubt}" + (f" ({beside})" if beside else "") + told
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -114,6 +116,8 @@ class Estimate:
             answer["undefined_because"] = self.undefined_because
         if self.threshold is not None:
             answer["threshold"] = _plain(self.threshold)
+        if self.notice:
+            answer["notice"] = self.notice
         return answer
 
 

@@ -120,3 +120,20 @@ def test_what_is_no_decision_curve_is_refused(given, said):
     evaluation = pulens.evaluate(labels, chance, class_prior=0.2, threshold=0.3, confidence=None)
     with pytest.raises(pulens.PulensError, match=said):
         evaluation.decision_curve(**given)
+
+
+def test_in_one_sample_the_crossing_allows_for_rows_that_are_in_both_parts():
+    rng = np.random.default_rng(4)
+    held = 0
+    for _ in range(60):
+        positive = rng.random(1500) < 0.2
+        both = rng.normal(size=1500)
+        scores = {name: 1.5 * positive + 0.77 * both + 0.64 * rng.normal(size=1500) for name in "ab"}
+        labels = (positive & (rng.random(1500) < 0.4)).astype(int)
+        joint = JointTally.from_rows(scores, labels)
+        found = crossing_interval(joint, "a", "b", (1.6, 0.6), 0.2, scenario="single-set")
+        held += found is not None and found[0] <= 0.1387 <= found[1]  # w dq / ((1 + w) dgamma) of these normals
+    assert 52 <= held <= 60
+    apart = crossing_interval(joint, "a", "b", (1.6, 0.6), 0.2)
+    assert found != pytest.approx(apart, rel=1e-3)
+    assert fieller(0.625, 0.075, 0.0016, 0.00001, 1.96, 1e-5) != pytest.approx((0.103648, 0.140189), abs=1e-5)

@@ -198,3 +198,41 @@ def test_what_binning_can_change_at_k_is_bounded():
             coarse = metric(gather(exact.binned(bits), class_prior=0.15), k=50, confidence=0.95)
             bound = coarse.sources["binning"]
             assert bound.low - 1e-12 <= known <= bound.high + 1e-12
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("mrr", "cannot be recovered .* a hidden positive may stand before the known one"),
+        ("MAP", "cannot be recovered .* each query's own positives"),
+        ("hit_rate@10", "cannot be recovered"),
+        ("success_at_k", "cannot be recovered"),
+        ("ndcg", "Did you mean 'ndcg_at_k'"),
+        ("P@10", "Did you mean 'precision_at_k' with k=10"),
+        ("recall_at_100", "Did you mean 'recall_at_k' with k=100"),
+        ("ef@1%", "Did you mean 'enrichment_factor' with k='1%'"),
+        ("lift_at_k", "Did you mean 'enrichment_factor'"),
+        ("AUC", "Did you mean 'roc_auc'"),
+        ("recal", "Did you mean 'recall'"),
+    ],
+)
+def test_names_that_people_type_are_told_what_they_are_or_why_not(name, said):
+    with pytest.raises(pulens.PulensError, match=said):
+        pulens.metrics.find(name)
+
+
+def test_every_other_name_leads_to_a_metric_that_is_there():
+    from pulens.metrics.parts.other_names import ALSO_CALLED, NOT_RECOVERED
+
+    assert set(ALSO_CALLED.values()) <= set(pulens.metrics.METRICS)
+    assert not set(ALSO_CALLED) & set(NOT_RECOVERED)
+
+
+@pytest.mark.parametrize("name", ["rie", "bedroc"])
+def test_a_list_that_is_short_for_the_decay_is_noticed(name):
+    labels, scores = [1] * 10 + [0] * 90, np.arange(100.0)
+    metric = getattr(pulens.metrics, name)
+    found = metric(labels, scores, class_prior=0.2, decay=21)
+    assert "the list has 100 rows, few for decay 21: its first 8 rows carry 80%" in str(found)
+    assert found.to_dict()["notice"] in str(found)
+    assert metric(labels, scores, class_prior=0.2, decay=20).notice is None

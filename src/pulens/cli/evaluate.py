@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pulens.doors.evaluate import Evaluation
     from pulens.doors.sensitivity import Sensitivity
     from pulens.doors.top import Top
+    from pulens.doors.top_of_queries import TopOfQueries
 
 
 @click.command(name="evaluate")
@@ -68,6 +69,11 @@ if TYPE_CHECKING:
     metavar="ROWS or 1%",
     help="Lead with the first rows of the list: precision, recall, enrichment, DCG. Give it again for another place.",
 )
+@click.option(
+    "--per",
+    metavar="COLUMN",
+    help="With --top: the first rows of each query (user, target) in this column, averaged over positives and queries.",
+)
 @page_options
 @click.option(
     "--scores-are",
@@ -99,6 +105,7 @@ def command(
     worlds: float,
     with_bounds: bool,
     top: tuple[str, ...],
+    per: str | None,
     audit: str | None,
     combine: bool,
     **given: Any,
@@ -120,6 +127,7 @@ def command(
       pulens evaluate scores.csv --group-by sex --gaps recall --threshold 0.4 --html gaps.html
       pulens evaluate visits.csv --within clinic --class-prior 0.1
       pulens evaluate visits.csv --class-prior 0.1 --cluster patient
+      pulens evaluate run.parquet --top 10 --per query --class-prior 0.02
       cat scores.csv | pulens evaluate - --class-prior 0.1 --json -
     """
     from pulens.cli._output import page_title, working, write_answers
@@ -143,6 +151,7 @@ def command(
         "redraws": redraws,
         "seed": seed,
         "worlds": worlds,
+        **({} if per is None else {"per": per}),
         **cell_arguments(given, class_prior),
         **reading_arguments(given),
         **engine_arguments(given),
@@ -163,10 +172,12 @@ def command(
         paths = {"html": html_path, "markdown": markdown_path, "json": json_path}
         whole = {"--sensitivity": sensitivity is not None, "--bounds": with_bounds, "--scores-are": bool(scores_are)}
         whole |= {f"--{name.replace('_', '-')}": value is not None for name, value in checked.items()}
-        whole["--top"] = bool(top)
+        whole |= {"--top": bool(top), "--per": arguments.pop("per", None) is not None}
         show_segments(file, group_by, paths, page_title(file, given), arguments, by_segment, whole, quiet=quiet)
         return
     refuse_without_group_by(by_segment)
+    if per is not None and not top:
+        raise PulensError(f"--per {per} takes ranks within queries: say how many rows of each with --top 10.")
     with working("Reading and counting rows", quiet=quiet):
         try:
             evaluation = evaluate(file, **arguments, **checked)
@@ -176,14 +187,15 @@ def command(
         dict(evaluation.estimates)  # found on first use, and that may take a while
         ranges, refused = ({}, "") if sensitivity is None else _ranges(evaluation, sensitivity)
         limits = evaluation.bounds(confidence=confidence) if with_bounds else None
-        tops = [evaluation.top(k) for k in top]
+        tops = [evaluation.top(k) for k in top if per is None]
+        of_queries = [evaluation.top(k, per=per) for k in top if per is not None]
     shown = write_answers(
         evaluation,
         {"html": html_path, "markdown": markdown_path, "json": json_path},
         page_title(file, given),
         quiet=quiet,
         scores_are=scores_are,
-        more=_asked_beside(ranges, refused, limits, tops),
+        more=_asked_beside(ranges, refused, limits, [*tops, *of_queries]),
         typed=typed,
         tops=tops,
     )
@@ -193,7 +205,7 @@ def command(
         from pulens.cli._terminal import show_evaluation
 
         console = Console()
-        for each in tops:
+        for each in [*tops, *of_queries]:
             console.print(f"{each}\n", highlight=False, markup=False)
         show_evaluation(evaluation, console, typed)
         if ranges:
@@ -210,7 +222,7 @@ def command(
 
 
 def _asked_beside(
-    ranges: dict[str, Sensitivity], refused: str, limits: Bounds | None, tops: list[Top]
+    ranges: dict[str, Sensitivity], refused: str, limits: Bounds | None, tops: list[Top | TopOfQueries]
 ) -> dict[str, Any]:
     """What a JSON file holds beside the evaluation."""
     more: dict[str, Any] = {}

@@ -140,17 +140,20 @@ class Tallies(Mapping[Any, Tally]):
             binning = Binning(self.highest[rows])
         return Tally(thresholds, labelled, unlabelled, negative, binning=binning)
 
+    def increments(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]:
+        """Rows of each kind at each score of each segment; the last is ``None`` without known negatives."""
+        first = self.bounds[:-1][np.diff(self.bounds) > 0]
+
+        def of(running: NDArray[Any]) -> NDArray[Any]:
+            own = np.diff(running, prepend=running.dtype.type(0))
+            own[first] = running[first]
+            return np.asarray(own)
+
+        return of(self.labelled), of(self.unlabelled), None if self.negative is None else of(self.negative)
+
     def whole(self, keep: NDArray[np.bool_] | None = None) -> Tally:
         """The rows of all segments, or of those to keep, as one tally."""
-        kinds = [
-            np.diff(running, prepend=running.dtype.type(0))
-            for running in (self.labelled, self.unlabelled, self.negative)
-            if running is not None
-        ]
-        first = self.bounds[:-1][np.diff(self.bounds) > 0]
-        for running, own in zip((self.labelled, self.unlabelled, self.negative), kinds, strict=False):
-            if running is not None:
-                own[first] = running[first]
+        kinds = [own for own in self.increments() if own is not None]
         columns = [self.thresholds, *kinds, *(() if self.highest is None else (self.highest,))]
         if keep is not None and not keep.all():
             rows = np.repeat(keep, np.diff(self.bounds))

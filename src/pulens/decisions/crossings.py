@@ -9,6 +9,7 @@ from typing import NamedTuple
 from pulens.counts.joint import JointTally
 from pulens.counts.tally import Totals
 from pulens.errors import InputError
+from pulens.scenario import Scenario, check_scenario
 
 
 class OperatingRates(NamedTuple):
@@ -62,10 +63,15 @@ def crossing_ratio(first: OperatingRates, second: OperatingRates, class_prior: f
 
 
 def fieller(
-    slope: float, constant: float, slope_variance: float, constant_variance: float, z: float
+    slope: float,
+    constant: float,
+    slope_variance: float,
+    constant_variance: float,
+    z: float,
+    covariance: float = 0.0,
 ) -> tuple[float, float] | None:
-    r"""All :math:`\pi` with :math:`|A\pi - B| \le z\sqrt{\pi^2 V_A + V_B}` (Fieller 1954); ``None`` where that is no
-    interval, because the data do not place the crossing.
+    r"""All :math:`\pi` with :math:`|A\pi - B| \le z\sqrt{\pi^2 V_A - 2\pi C_{AB} + V_B}` (Fieller 1954); ``None`` where
+    that is no interval, because the data do not place the crossing.
 
     >>> [round(end, 6) for end in fieller(0.625, 0.075, 0.0016, 0.00001, 1.96)]
     [0.103648, 0.140189]
@@ -73,32 +79,52 @@ def fieller(
     square = slope**2 - z**2 * slope_variance
     if square <= 0:
         return None
-    inner = (slope * constant) ** 2 - square * (constant**2 - z**2 * constant_variance)
-    root = math.sqrt(max(inner, 0.0))
-    return (slope * constant - root) / square, (slope * constant + root) / square
+    middle = slope * constant - z**2 * covariance
+    root = math.sqrt(max(middle**2 - square * (constant**2 - z**2 * constant_variance), 0.0))
+    return (middle - root) / square, (middle + root) / square
 
 
 def crossing_interval(
-    joint: JointTally, first: str, second: str, thresholds: tuple[float, float], ratio: float, confidence: float = 0.95
+    joint: JointTally,
+    first: str,
+    second: str,
+    thresholds: tuple[float, float],
+    ratio: float,
+    confidence: float = 0.95,
+    *,
+    scenario: str = "case-control",
 ) -> tuple[float, float] | None:
-    """Fieller's interval of the crossing of two models on the same rows, in case-control with clean labels.
+    r"""Fieller's interval of the crossing of two models on the same rows, with clean labels.
 
-    Labelled rows and the list are separate samples there; variances are those of the difference of the two flags.
+    Variances are those of the difference :math:`d` of the two flags. In case-control labelled rows and the list are
+    separate samples. In the single set labelled rows are rows of the list: to first order both parts move together, by
+    :math:`C_{AB} = w(1+w)\,\mathrm{Var}_L(d)/n` with n rows in all.
     """
     from scipy.special import ndtri
 
     totals: Totals = joint.totals
-    if totals.negative or not totals.labelled or not totals.unlabelled:
-        raise InputError("the crossing's interval needs labelled and unlabelled rows, and no known negatives.")
+    single = check_scenario(scenario) is Scenario.SINGLE_SET
+    if (totals.negative and not single) or not totals.labelled or not totals.unlabelled:
+        raise InputError(
+            "the crossing's interval needs labelled and unlabelled rows, and in case-control no known negatives."
+        )
     columns = [joint.names.index(name) for name in (first, second)]
     flags = [(joint.scores[:, column] >= at).astype(float) for column, at in zip(columns, thresholds, strict=True)]
     difference = flags[1] - flags[0]
-    means, variances = [], []
-    for kind, total in ((joint.labelled, totals.labelled), (joint.unlabelled, totals.unlabelled)):
-        mean = float(kind @ difference) / total
+    listed = joint.labelled + joint.unlabelled + joint.negative if single else joint.unlabelled
+    means, spreads, sizes = [], [], []
+    for kind in (joint.labelled, listed):
+        size = float(kind.sum())
+        mean = float(kind @ difference) / size
         means.append(mean)
-        variances.append((float(kind @ difference**2) / total - mean**2) / total)
+        spreads.append(float(kind @ difference**2) / size - mean**2)
+        sizes.append(size)
     odds = ratio / (1 - ratio)
-    slope, constant = (1 + odds) * means[0], odds * means[1]
-    z = float(ndtri((1 + confidence) / 2))
-    return fieller(slope, constant, (1 + odds) ** 2 * variances[0], odds**2 * variances[1], z)
+    return fieller(
+        (1 + odds) * means[0],
+        odds * means[1],
+        (1 + odds) ** 2 * spreads[0] / sizes[0],
+        odds**2 * spreads[1] / sizes[1],
+        float(ndtri((1 + confidence) / 2)),
+        odds * (1 + odds) * spreads[0] / sizes[1] if single else 0.0,
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any, Literal, NamedTuple
@@ -21,6 +21,7 @@ from pulens.decisions.demands import CAPACITY, PRECISION, RECALL, Demands
 from pulens.decisions.floors import best_precision_floor, check_floor, lowest_recall, precision_floor, recall_floor
 from pulens.decisions.hits import Prediction, predicted_hits
 from pulens.decisions.linear import Form, LinearAtThresholds
+from pulens.decisions.regret import RegretOverRange, regret_over_range
 from pulens.decisions.stability import standing_priors
 from pulens.errors import InputError, PulensError, shown
 from pulens.estimate import Estimate, Interval
@@ -94,6 +95,7 @@ class Decision:
     hits: Prediction | None = None
     priors: tuple[float, float] | None = None
     regret: tuple[Regret, ...] = ()
+    regret_over_range: RegretOverRange | None = None  # per row
     useful_ratios: tuple[float, float] | None = None
     collision: str | None = None
     notices: tuple[Notice, ...] = ()
@@ -172,6 +174,7 @@ class Decision:
             "hits": _told(self.hits),
             "priors": None if self.priors is None else list(self.priors),
             "regret": [each.to_dict() for each in self.regret],
+            "regret_over_range": None if self.regret_over_range is None else self.regret_over_range.to_dict(PER),
             "useful_ratios": None if self.useful_ratios is None else list(self.useful_ratios),
             "curve": None if self.curve is None else self.curve.to_dict(),
             "confidence": self.confidence,
@@ -376,6 +379,10 @@ class _Deciding:
         if self.costs is not None:
             with_costs["priors"] = standing_priors(self.evidence, self.points, place, allowed, self.costs)
             with_costs["regret"] = self._regret(place, allowed)
+            if self.range:
+                ends = self.range[0], self.range[1]
+                over_range = regret_over_range(self.evidence, ends, place, allowed, self.costs)
+                with_costs["regret_over_range"] = over_range
             if self.by_regret:
                 with_costs["priors"] = None
         without = {name: self.demands.cheaper_without(name) for name in self.demands.masks}
@@ -474,6 +481,8 @@ class _Deciding:
             way: self._estimate(f"saving against {way}", form, place, again, PER) for way, form in savings.items()
         }
         found = self._estimate(name, cost, place, again, PER)
+        if costs.hit == 0 and found.interval is not None and found.interval.low < 0:  # nothing here brings money
+            found = replace(found, interval=replace(found.interval, low=min(0.0, found.value)))
         optimism = None
         if again is not None:
             errors = again.errors(cost.of, self.evidence.class_prior.unlabelled)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from pulens.estimate import Curve, Estimate, Interval
 from pulens.evidence import Evidence, Question
 from pulens.frozen import FrozenMapping
 from pulens.inputs import Reading
+from pulens.inputs.queries import Queries, read_queries
 from pulens.intervals.doubts import Choice, Doubts
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
 from pulens.keywords import check_keywords, hands_on
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from pulens.decisions.curve import DecisionCurve
     from pulens.doors.decide import Decision
     from pulens.doors.top import Top
+    from pulens.doors.top_of_queries import TopOfQueries
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,7 @@ class Evaluation:
     identified: Identified | None = None  # where rows were left out of the check: what is only bounded
     within: CellEvidence | None = None  # where labels are random only within cells
     pooled: Evaluation | None = None  # then: the numbers without cells
+    queries: Queries | None = None  # where ranks can be taken within queries
 
     @property
     def tally(self) -> Tally:
@@ -342,22 +345,43 @@ class Evaluation:
         asked: dict[str, Any] = {"ratios": ratios, "scores_are": scores_are, "confidence": confidence}
         return decision_curve(self.evidence, threshold=threshold, **asked)
 
-    def top(self, k: Any) -> Top:
+    @overload
+    def top(self, k: Any, *, per: None = None) -> Top: ...
+    @overload
+    def top(self, k: Any, *, per: str) -> TopOfQueries: ...
+    def top(self, k: Any, *, per: str | None = None) -> Top | TopOfQueries:
         """Measures of the first k rows of the list; k counts rows, or is a share such as ``0.01`` or ``"1%"``.
+
+        With ``per``, the column that :func:`pulens.evaluate` was told by the same name: the first k rows of each query,
+        averaged over positives and over queries (:mod:`pulens.metrics.parts.top_per_query`).
 
         >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5)
         >>> round(evaluation.top(4)["recall_at_k"].value, 6)
         0.666667
         """
         from pulens.doors.top import top
+        from pulens.doors.top_of_queries import top_of_queries
 
         self._refuse_within("the top of the list")
+        if per is not None:
+            asked: dict[str, Any] = {"resampling": self.resampling, "contradiction": self._contradiction}
+            return top_of_queries(self.evidence, self._queries(per), k, **asked)
         return top(
             self.evidence,
             k,
             doubts=self._doubts,  # type: ignore[arg-type]
             contradiction=self._contradiction,
         )
+
+    def _queries(self, per: str) -> Queries:
+        if self.queries is None:
+            raise PulensError(
+                f"per={per!r}: rows were counted without their queries. Say it where they are read: "
+                f"pulens.evaluate(..., per={per!r}), or pulens evaluate --top ... --per {per}."
+            )
+        if per != self.queries.column:
+            raise PulensError(f"per={per!r}: queries were told apart by {self.queries.column!r}.")
+        return self.queries
 
     def bounds(self, *, band: str = "dkw-two-sample", approach: str = "positives", confidence: float = 0.95) -> Bounds:
         """What the curves and any metric can be, given a band on the ranks of the labelled rows: paper 001."""
@@ -505,6 +529,7 @@ def evaluate(
     id: str | None = None,
     labelled_within: Any = None,
     split: str | None = None,
+    per: Any = None,
     **reading: Any,
 ) -> Evaluation:
     r"""Recover how a classifier performs on positives versus negatives from positive and unlabelled rows.
@@ -564,6 +589,9 @@ def evaluate(
     split
         How one class prior of all rows divides among the cells: ``"estimated"`` (the default) as estimates from the
         cells' scores say, ``"equal"`` the same share in every cell.
+    per
+        The column of queries (users, targets, searches) within which ``evaluation.top(10, per=...)`` takes ranks;
+        beside arrays one query per row, and the name is then ``"query"``.
 
     The recovery solves :math:`\eta_{pu} = \alpha\gamma + (1-\alpha)\eta` and
     :math:`\gamma_{pu} = \beta\gamma + (1-\beta)\eta` at every threshold: paper 003, equations 1 to 4.
@@ -582,6 +610,9 @@ def evaluate(
     )
     if said.cluster is not None:
         refuse_clusters_beside(reviews=None if asked.is_silent else asked)
+    if per is not None and (labelled_within is not None or not asked.is_silent):
+        beside = "reviews=" if labelled_within is None else "labelled_within="
+        raise PulensError(f"per= takes ranks within queries, and is not known beside {beside}: give one of them.")
     if labelled_within is not None:
         from pulens.doors.within import evaluate_within
 
@@ -592,9 +623,11 @@ def evaluate(
     refuse_without_cells(question, split)
     checked = None if asked.is_silent else _checked_rows(labels, scores, said, asked, question)
     if checked is None:
-        evidence = within_what_is_possible(question.evidence(labels, scores, said))
+        queries = None if per is None else read_queries(labels, scores, per, said)
+        rows = (labels, scores, said) if queries is None else (queries.tallies.whole(),)
+        evidence = within_what_is_possible(question.evidence(*rows))
         at, choice = _threshold_of(evidence, threshold, "given")
-        return Evaluation(evidence, at, choice, resampling, multiple)
+        return Evaluation(evidence, at, choice, resampling, multiple, queries=queries)
     if question.is_silent_on_prior and checked.prior_of_audit is not None:
         question = replace(question, class_prior=checked.prior_of_audit)
     evidence = within_what_is_possible(question.evidence(checked.tally))

@@ -21,6 +21,7 @@ from pulens.errors import PulensError, listed, nearest
 from pulens.metrics.parts.function import MetricFunction
 from pulens.metrics.parts.measure import raw_value
 from pulens.metrics.parts.metric import Metric, Shown, divide
+from pulens.metrics.parts.other_names import said_of
 
 __all__ = [
     "METRICS",
@@ -92,6 +93,9 @@ def find(name: str) -> Metric:
     """
     if name in METRICS:
         return METRICS[name]
+    told = said_of(name)
+    if told:
+        raise PulensError(f"there is no metric {name!r}. {told}")
     raise PulensError(
         f"there is no metric {name!r}; the metrics are {listed(METRICS, limit=99)}.{nearest(name, METRICS)}"
     )

@@ -7,7 +7,7 @@ import math
 from pulens.counts.tally import Tally
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.top_intervals import EarlyRecognition, bedroc_scale
-from pulens.metrics.parts.top_of_list import check_decay
+from pulens.metrics.parts.top_of_list import check_decay, short_list
 from pulens.metrics.rie import rie
 from pulens.recovery import Recovery
 from pulens.recovery.assumptions import Assumptions
@@ -40,6 +40,7 @@ METRIC = Metric(
     undefined_because="without both positives and negatives in the list no order is early or late",
     parameters={"decay": 20.0},
     construction=lambda **_: EarlyRecognition,
+    caution=short_list,
     order_is_fixed=True,
     title="BEDROC",
     derivation="RIE, scaled so that positives first give 1 and positives last give 0.",

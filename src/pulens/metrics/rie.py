@@ -9,7 +9,7 @@ import numpy as np
 from pulens.counts.tally import Tally
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.top_intervals import EarlyEnhancement
-from pulens.metrics.parts.top_of_list import RankedList, check_decay, decays, refuse_weights
+from pulens.metrics.parts.top_of_list import RankedList, check_decay, decays, refuse_weights, short_list
 from pulens.recovery.assumptions import Assumptions
 
 
@@ -44,6 +44,7 @@ METRIC = Metric(
     listed=False,
     parameters={"decay": 20.0},
     construction=_construction,
+    caution=short_list,
     order_is_fixed=True,
     title="RIE",
     derivation="Mean of exp(-a i/N) over the ranks of labelled rows, divided by its mean over all ranks.",

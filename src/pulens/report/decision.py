@@ -40,11 +40,32 @@ def score(threshold: float) -> str:
 
 
 def _flag(decision: Decision) -> list[str]:
+    """What to do, and under which condition: a class prior in doubt may make another threshold the cheapest."""
     by = {"cost": "lowest cost", "regret": "smallest regret", "capacity": "as many as the capacity allows"}
     by |= {RECALL: "fewest alarms that keep the recall", PRECISION: "most rows that keep the precision"}
-    if decision.flag == "none":
-        return [f"Flag no row ({by[decision.choice]})."]
-    return [f"Flag scores of {score(decision.threshold or 0.0)} and above ({by[decision.choice]})."]
+    what = "Flag no row"
+    if decision.flag != "none":
+        what = f"Flag scores of {score(decision.threshold or 0.0)} and above"
+    line = f"{what} ({by[decision.choice]}{_if_the_prior(decision)})."
+    if any(notice.code == "impossible-rates" for notice in decision.notices):
+        prior = decision.evidence.class_prior.value
+        line = f"Not to be acted on: these rows rule out class prior {prior:.4g} with random labels. {line}"
+    return [line]
+
+
+def _if_the_prior(decision: Decision) -> str:
+    """Where the class prior is a range: whether the choice stays over it, and where the cheapest goes."""
+    over, given = decision.regret_over_range, decision.evidence.class_prior.interval
+    if over is None or given is None:
+        return ""
+    ends = f"{given.low:.4g} to {given.high:.4g}"
+    if decision.choice != "cost":
+        return f" over class priors from {ends}" if decision.choice == "regret" else ""
+    if over.largest <= 1e-12:
+        return f" at every class prior from {ends}"
+    low, high = (score(each) if math.isfinite(each) else "flagging none" for each in over.cheapest)
+    moved = f"is {low}" if low == high else f"goes from {low} to {high}"
+    return f" if the class prior is {decision.evidence.class_prior.value:.4g}; from {ends} the cheapest {moved}"
 
 
 def _amount(found: Estimate) -> str:
@@ -104,7 +125,14 @@ def _regret(decision: Decision) -> list[str]:
         f"{amount(each.cost_above_best)} above the cheapest ({score(each.threshold)}) at {each.class_prior:.4g}"
         for each in decision.regret
     ]
-    return [f"Regret per 1,000 rows at the ends of the class prior: {'; '.join(parts)}."] if parts else []
+    if not parts:
+        return []
+    over = decision.regret_over_range
+    line = f"Regret per 1,000 rows at the ends of the class prior: {'; '.join(parts)}."
+    if decision.choice == "cost" and over is not None and over.safest_regret < over.largest * (1 - 1e-9):
+        safest = score(over.safest) if math.isfinite(over.safest) else "flagging none"
+        line += f" {safest} would cost at most {1000 * over.safest_regret:,.4g} too much (--choose regret)."
+    return [line]
 
 
 def _binding(decision: Decision) -> list[str]:

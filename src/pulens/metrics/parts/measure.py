@@ -92,7 +92,9 @@ def estimate(
         return Estimate(name, known, undefined_because=reason, threshold=at, rests_on=taken)
     beside = {} if metric.landmarks is None else metric.landmarks(evidence.tally, known, **parameters)
     interval, sources = _how_sure(metric, evidence, raw, known, threshold, doubts, parameters)
-    return Estimate(name, known, interval, threshold=at, sources=sources, landmarks=beside, rests_on=taken)
+    told = "" if metric.caution is None else metric.caution(evidence.tally, evidence.assumptions, **parameters)
+    found = {"threshold": at, "sources": sources, "landmarks": beside, "rests_on": taken, "notice": told or None}
+    return Estimate(name, known, interval, **found)  # type: ignore[arg-type]
 
 
 def _how_sure(

@@ -55,6 +55,7 @@ class Metric:
     ``counted``: rows of the population are counted as they are, whatever is labelled and however many are positive.
     ``of_labelled``: the share of the labelled rows at or above the threshold, where no label is wrong.
     ``landmarks``: numbers to read the value beside, from ``(tally, value, **parameters)``.
+    ``caution``: what to know before using the number, in words, from ``(tally, assumptions, **parameters)``; or empty.
     ``construction``: from its parameters, how its interval is made (:mod:`pulens.intervals`); without one, or where it
     is ``None``, the construction follows from what the metric reads.
     ``other_labelling``: of a ranking, where labels are not random. ``order_is_fixed``: no class prior changes the order
@@ -79,6 +80,7 @@ class Metric:
     undefined_because: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     landmarks: Callable[..., dict[str, float]] | None = None
+    caution: Callable[..., str] | None = None
     # of a ranking: (tally, assumptions, **parameters), nan if unknown
     binning_error: Callable[..., float] | None = None
     construction: Callable[..., type[MetricConstruction] | None] | None = None

@@ -23,6 +23,7 @@ from pulens.recovery.assumptions import Assumptions
 from pulens.scenario import Scenario
 from pulens.types import Floats
 
+SHORT = 5.0  # times the decay: lists of fewer rows rest on a handful of them
 Running = Callable[[Floats], Floats]  # the sum of the weights of the first x ranks
 
 
@@ -176,3 +177,16 @@ def check_decay(decay: Any, measure: str) -> float:
             "8% of the list."
         )
     return float(decay)
+
+
+def short_list(tally: Tally, assumptions: Assumptions, *, decay: float = 20.0) -> str:
+    """Said where the list is short for the decay: few rows then carry all of the weight.
+
+    The first :math:`x` rows carry a share :math:`(1 - e^{-ax/N})/(1 - e^{-a})` of it.
+    """
+    rows = RankedList.of(tally, assumptions).rows
+    if rows >= SHORT * decay:
+        return ""
+    many = min(max(math.ceil(rows * math.log(5) / decay), 1), rows)
+    rests = "1 row carries" if many == 1 else f"{many:,.0f} rows carry"
+    return f"the list has {rows:,.10g} rows, few for decay {decay:g}: its first {rests} 80% of the weight"

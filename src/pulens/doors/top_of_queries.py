@@ -1,0 +1,115 @@
+"""The first k rows of every query: what they hold on average, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pulens.estimate import Estimate
+from pulens.evidence import Evidence
+from pulens.frozen import FrozenMapping
+from pulens.inputs.queries import Queries
+from pulens.intervals.kernels.resampling import Resampling
+from pulens.metrics import METRICS
+from pulens.metrics.parts.possible_worlds import Contradiction
+from pulens.metrics.parts.top_per_query import FirstRowsOfQueries
+
+RULED_OUT = "these rows rule out random labels at this class prior, which this number needs"
+
+
+@dataclass(frozen=True)
+class TopOfQueries(Mapping[str, Estimate]):
+    """Measures of the first k rows of every query's list, by name.
+
+    ``k`` is their number (on average, where k was a share), ``of`` all rows of all lists, ``looked_at`` those among the
+    first k. ``left_out`` queries have labelled rows but no rows of the list; ``short`` ones fewer rows than k.
+    """
+
+    k: float
+    of: float
+    looked_at: float
+    per: str
+    queries: int
+    with_labels: int
+    short: int
+    left_out: int
+    labelled: float
+    estimates: Mapping[str, Estimate]
+
+    @property
+    def share(self) -> float:
+        """How much of all lists is looked at."""
+        return self.looked_at / self.of
+
+    def __getitem__(self, name: str) -> Estimate:
+        return self.estimates[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.estimates)
+
+    def __len__(self) -> int:
+        return len(self.estimates)
+
+    def __str__(self) -> str:
+        each = f"the first {self.k:,.10g} rows" if self.k % 1 == 0 else f"the first rows ({self.k:,.3g} on average)"
+        lines = [
+            f"{each} of each of {self.queries:,} queries by {self.per} ({self.share:.2%} of {self.of:,.10g} rows)",
+            f"  {self.with_labels:,} of these have labelled rows",
+        ]
+        if self.short:
+            lines.append(f"  {self.short:,} have fewer rows than that: places that are missing count against precision")
+        if self.left_out:
+            lines.append(f"  {self.left_out:,} more have labelled rows but no list, and were left out")
+        return "\n".join([*lines, *(f"  {found}" for found in self.estimates.values())])
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "k": self.k,
+            "share": self.share,
+            "of": self.of,
+            "per": self.per,
+            "queries": self.queries,
+            "queries_with_labels": self.with_labels,
+            "queries_shorter_than_k": self.short,
+            "queries_left_out": self.left_out,
+            "labelled": self.labelled,
+            "estimates": {name: found.to_dict() for name, found in self.estimates.items()},
+        }
+
+
+def top_of_queries(
+    evidence: Evidence,
+    queries: Queries,
+    k: Any,
+    *,
+    resampling: Resampling | None = None,
+    contradiction: Contradiction | None = None,
+) -> TopOfQueries:
+    """Averages over positives and over queries of the first k rows of each query's list.
+
+    >>> from pulens.evidence import gather
+    >>> from pulens.inputs import Reading
+    >>> from pulens.inputs.queries import read_queries
+    >>> labels, scores, ids = [1, 0, 0, 1, 0, 0], [3, 2, 1, 1, 3, 2], list("aaabbb")
+    >>> evidence = gather(labels, scores, class_prior=0.5)
+    >>> found = top_of_queries(evidence, read_queries(labels, scores, ids, Reading()), 1)
+    >>> found["recall_at_k"].value, found["precision_at_k"].value
+    (0.5, 0.75)
+    """
+    rows = FirstRowsOfQueries(evidence, queries.tallies, k, METRICS)
+    first = rows.first
+    return TopOfQueries(
+        k=float(first.mean()),
+        of=float(rows.lengths.sum()),
+        looked_at=float(first.clip(max=rows.lengths).sum()),
+        per=queries.column,
+        queries=rows.queries,
+        with_labels=rows.with_labels,
+        short=int((first > rows.lengths).sum()),
+        left_out=len(queries) - rows.queries,
+        labelled=rows.labelled_hits,
+        estimates=FrozenMapping(rows.estimates(resampling, "" if contradiction is None else RULED_OUT)),
+    )
