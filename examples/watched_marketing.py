@@ -1,14 +1,15 @@
 """Bank marketing over time: the model was made in the summer of 2008, and from the autumn on other people are called.
 
-45,211 calls in the order in which they were made, from May 2008 to November 2010. A model is trained on half of the calls
-of the first four months; the other half is the reference, week by week. Half of the customers who took the deposit are
-"confirmed", all other answers are forgotten. Then the model is watched: nobody ever says who did not take the deposit.
+45,211 calls in the order in which they were made, from May 2008 to November 2010. A model is trained on half of the
+calls of the first four months; the other half is the reference, week by week. Half of the customers who took the
+deposit are "confirmed", all other answers are forgotten. Then the model is watched: nobody ever says who did not take
+the deposit.
 
 This is a hard case, and the watch says so instead of giving numbers. The score is weak and cannot tell more positives
-from other people; weeks of the summer differ among themselves far more than their rows explain, so that the promise on
-false alarms cannot be vouched for. Still the confirmed positives tell that something happened: the recall line alarms.
-Shares and F1 are withheld with their reason ("more positives than rows"), never a confident wrong number. The truth,
-which only this script knows, is printed beside.
+from other people; weeks of the summer differ among themselves far more than their rows explain, so that the promise
+on false alarms cannot be vouched for. Still the confirmed positives tell that something happened: the recall line
+alarms. Shares and F1 are withheld with their reason ("more positives than rows"), never a confident wrong number. The
+truth, which only this script knows, is printed beside.
 """
 
 from __future__ import annotations

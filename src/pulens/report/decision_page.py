@@ -89,7 +89,9 @@ def _data(decision: Decision) -> dict[str, Any]:
         "label_noise": evidence.label_noise,
         **counted_data(evidence.tally, thinned),
         "prior": prior_data(evidence, limit, track_end(evidence, limit)),
-        "threshold": decision.threshold if math.isfinite(decision.threshold) else None,
+        "threshold": None
+        if decision.threshold is None or not math.isfinite(decision.threshold)
+        else decision.threshold,
         "volume": decision.volume,
         "rows": evidence.recovery.positive + evidence.recovery.negative,
         "thinning": {"kept": len(thinned.tally), "of": thinned.distinct_scores},
