@@ -259,6 +259,17 @@ def test_the_command_prints_writes_json_and_sql(tmp_path, capsys):
     assert ended.value.code == 2
 
 
+def test_nothing_is_written_where_no_threshold_is_left_for_sql(tmp_path):
+    labels, scores = rows()
+    file, out = tmp_path / "scores.csv", tmp_path / "out.json"
+    file.write_text("score,label\n" + "\n".join(f"{s!r},{y}" for s, y in zip(scores.tolist(), labels, strict=True)))
+    asked = ["--capacity", "5", "--recall-at-least", "0.8", "--class-prior", "0.15", "--redraws=100"]
+    with pytest.raises(SystemExit) as ended:
+        main(["decide", str(file), *asked, "--sql", "--json", str(out)])
+    assert ended.value.code == 2
+    assert not out.exists()
+
+
 def test_an_evaluation_decides_on_its_own_evidence():
     evaluation = pulens.evaluate(*W, unlabelled_prior=0.2, scenario="case-control")
     decision = evaluation.decide(**PRICES, redraws=100)

@@ -205,7 +205,8 @@ class Reviews:
         for side in (True, False):
             here = inside & (flagged == side)
             cells = np.unique(self.cell[here])
-            means = [float(self.scores[here & (self.cell == one)].mean()) for one in cells]
+            # each divided before the sum, which scores near the largest number would overflow
+            means = [float((own / own.size).sum()) for own in (self.scores[here & (self.cell == one)] for one in cells)]
             found += [(side, int(cells[place])) for place in np.argsort(np.negative(means), kind="stable")]
         return found
 

@@ -210,7 +210,8 @@ def _recall_interval(
     if doubts.jackknife is not None:
         return doubts.jackknife.recall_interval(place, threshold, tail, confidence)
     low, high = np.quantile(doubts.rates.drawn(threshold).rates[:, place, 0], [tail, 1 - tail])
-    return Interval(float(low), float(high), confidence, "Beta with a borrowed row")
+    value = float(np.clip(evidence.recalls(threshold)[place], 0.0, 1.0))  # which may be 1, where no draw is
+    return Interval(min(float(low), value), max(float(high), value), confidence, "Beta with a borrowed row")
 
 
 def cell_notices(evidence: CellEvidence) -> list[Notice]:

@@ -175,7 +175,8 @@ class CellJackknife:
         if not with_priors or setting.draws is None:
             return fixed
         values = ask.values(setting.draws[: ask.draws_read])
-        drawn = mixed_ends(values[~np.isnan(values)], error * reach[0] / reach[1], tail, rows, within)
+        wider = reach[0] / reach[1] if reach[1] > 0 else 1.0  # at a confidence of zero neither reaches anywhere
+        drawn = mixed_ends(values[~np.isnan(values)], error * wider, tail, rows, within)
         return min(fixed[0], drawn[0]), max(fixed[1], drawn[1])
 
     def error(self, ask: Asked, shares: Floats) -> float:

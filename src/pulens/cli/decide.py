@@ -73,6 +73,7 @@ def command(file: str, sql: bool, html_path: str | None, json_path: str | None, 
     asked = {name: value for name, value in given.items() if name not in reading}
     with working("Deciding", quiet=quiet):
         decision = decide(file, **asked, **reading)
+    shown = decision.where(given["score"]) if sql else str(decision)  # an error before anything is written
     texts = (
         {}
         if html_path is None
@@ -82,6 +83,6 @@ def command(file: str, sql: bool, html_path: str | None, json_path: str | None, 
         texts[json_path] = to_json(decision.to_dict())
     write_texts(texts)
     if not quiet and json_path != "-":
-        click.echo(decision.where(given["score"]) if sql else str(decision))
+        click.echo(shown)
     if decision.threshold is None:
         sys.exit(1)

@@ -191,7 +191,7 @@ class Gaps:
             "metric": self.metric,
             "group_by": self.group_by,
             "columns": list(self.columns),
-            "threshold": self.threshold,
+            "threshold": None if self.threshold is None or not math.isfinite(self.threshold) else self.threshold,
             "confidence": self.confidence,
             "simultaneous": True,
             "critical_value": self.critical_value,

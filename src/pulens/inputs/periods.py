@@ -51,7 +51,10 @@ class Period:
         if isinstance(value, str):
             if value.startswith(UNREAD):
                 return self.name(value.removeprefix(UNREAD))
-            value = datetime.fromisoformat(f"{value}-01" if len(value) == 7 else value)
+            try:
+                value = datetime.fromisoformat(f"{value}-01" if len(value) == 7 else value)
+            except ValueError:  # engines know years before 1 and after 9999, perhaps through a change of time zone
+                raise self._refused(value) from None
         return _cut(value if isinstance(value, datetime) else datetime(value.year, value.month, value.day), self.by)
 
     def _local(self, value: Any) -> datetime:
@@ -71,7 +74,10 @@ class Period:
         if not isinstance(value, datetime):
             raise self._refused(value)
         moment = value.replace(tzinfo=UTC) if value.tzinfo is None else value
-        return moment.astimezone(ZoneInfo(self.timezone)).replace(tzinfo=None)
+        try:
+            return moment.astimezone(ZoneInfo(self.timezone)).replace(tzinfo=None)
+        except OverflowError:  # it would be in the year 0 or 10000 there
+            raise self._refused(value) from None
 
     def _refused(self, value: Any) -> InputError:
         return InputError(

@@ -49,5 +49,5 @@ def ends_in_doubt(
 def _hull(construction: Construction, shares: list[float], tail: Any) -> Ends:
     """From the lowest to the highest end over these shares; where a number is undefined it has no say."""
     found = np.array([construction.ends(share, tail) for share in shares], float)
-    low, high = np.nanmin(found[:, 0], axis=0), np.nanmax(found[:, 1], axis=0)
+    low, high = np.fmin.reduce(found[:, 0]), np.fmax.reduce(found[:, 1])  # nan where every one is
     return (float(low), float(high)) if np.ndim(low) == 0 else (low, high)

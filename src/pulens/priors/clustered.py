@@ -56,8 +56,11 @@ def allowing_for_clusters(
     again = []
     groups = [np.arange(start, len(counted), GROUPS) for start in range(min(GROUPS, len(counted)))]
     for group in groups:
+        left = counted.without(group.tolist())
+        if not left.labelled.any() or not left.unlabelled.any():
+            continue
         try:
-            again.append(estimated(counted.without(group.tolist())).unlabelled)
+            again.append(estimated(left).unlabelled)
         except PulensError:  # too few rows without these
             continue
     if len(again) < 2:
@@ -188,7 +191,8 @@ def stretched(prior: ClassPrior, world: _World, below: float, above: float) -> C
     if distribution is not None:
         values = away(distribution.values)
         some = np.append(True, np.diff(values) > 0)
-        distribution = PriorDistribution.from_masses(values[some], distribution.masses[some])
+        if some.sum() > 1:
+            distribution = PriorDistribution.from_masses(values[some], distribution.masses[some])
     error = None if prior.standard_error is None else max(below, above) * prior.standard_error
     return replace(
         prior,

@@ -7,6 +7,7 @@ import json
 import random
 import shutil
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,9 @@ GOALS = ["all", "f1", "precision", "recall", "class_prior", "roc_auc", "nope", "
 RATES = ["0.02,0.05", "0:0.02,0:0.1", "0.5,0.5", "0,0", "1,1", "-1,2", "nan,nan", "0.1", "a,b", ":,:", "0.2:0.1,0", ""]
 WORDS = [*["1", "0", "yes", "no", "", "?", "unsure"] * 3, "true", "-", "+", "1.0", "TRUE", "Ja", *STRANGE]
 OUTS = [*[f"out.{kind}" for kind in QUEUES] * 6, "out.nope", "out", "", ".", "\x00.csv", "-", "queue.csv", "a/b.csv"]
-MADE = frozenset({f"out.{kind}" for kind in (*QUEUES, "audit.json", "json")} | {"a.html"})
+MADE = frozenset(
+    {f"out.{kind}" for kind in (*QUEUES, "audit.json", "json")} | {"a.html", "queue.csv", "queue.audit.json"}
+)
 
 
 def plan(chance: random.Random, folder: Path) -> Call:
@@ -167,6 +170,8 @@ def _write_sheet(chance: random.Random, queue: Path, lines: list[list[Any]]) -> 
         for column, value in enumerate(line, start=1):
             if value in (None, ""):
                 continue
+            if isinstance(value, str):  # Excel has no halves of characters
+                value = value.encode("utf-8", "replace").decode()
             cell = book.active.cell(row, column)
             try:
                 cell.value = value  # a formula, where it looks like one
@@ -194,7 +199,7 @@ def _spoil_parts(chance: random.Random, file: Path) -> None:
     try:
         with zipfile.ZipFile(file) as pack:
             parts = {name: pack.read(name) for name in pack.namelist()}
-    except (OSError, zipfile.BadZipFile):
+    except (OSError, zipfile.BadZipFile, zlib.error):  # spoilt before
         return
     name = chance.choice([*sorted(parts), "xl/worksheets/sheet1.xml", "xl/sharedStrings.xml"])
     if name in parts and chance.random() < 0.9:

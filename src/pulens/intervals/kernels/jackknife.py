@@ -22,6 +22,7 @@ Answer = TypeVar("Answer")
 FEWEST_BUCKETS = 5  # with labelled rows, for an interval to be made at all
 FEW_BUCKETS = 20  # below, Student's quantiles alone were too narrow
 UNIT = 0.0, 1.0
+MOST_TRIES = 50  # of a redraw that lacks a kind of rows
 
 
 class LeftOut(NamedTuple):
@@ -131,10 +132,27 @@ def redraw_buckets(above: Floats, resampling: Resampling, work: Callable[[Redraw
     for length, seed in zip(sizes, np.random.SeedSequence(resampling.seed).spawn(len(sizes)), strict=True):
         rng = np.random.Generator(np.random.PCG64(seed))
         normal = rng.standard_normal(length)
-        drawn = rng.multinomial(many, np.full(many, 1 / many), length).astype(float)
+        drawn = _drawn_buckets(rng, length, flat[:, -3:])
         counts = (drawn @ flat).reshape(length, thresholds, 3)
         totals = counts[:, -1]
         rates = counts / np.where(totals > 0, totals, 1.0)[:, None, :]
         kinds = totals[:, 0], totals[:, 1], totals[:, 2]
         found.append(work(Redrawn(rates[..., 0], rates[..., 1], rates[..., 2], kinds, normal)))
     return found
+
+
+def _drawn_buckets(rng: np.random.Generator, length: int, totals: Floats) -> Floats:
+    """How often each bucket is in each redraw; a redraw without the labelled or the unlabelled rows is made anew.
+
+    Few buckets may hold all labelled rows, and what a redraw without any would show is not defined.
+    """
+    many = len(totals)
+    needed = totals.sum(axis=0) > 0
+    drawn = rng.multinomial(many, np.full(many, 1 / many), length).astype(float)
+    for _ in range(MOST_TRIES):
+        lacking = ((drawn @ totals)[:, needed] <= 0).any(axis=1)
+        if not lacking.any():
+            return drawn
+        drawn[lacking] = rng.multinomial(many, np.full(many, 1 / many), int(lacking.sum()))
+    drawn[lacking] = 1.0  # as they were counted
+    return drawn

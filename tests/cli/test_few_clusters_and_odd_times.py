@@ -1,0 +1,93 @@
+"""Rows of few clusters, odd times and numbers at their edges: an answer or a sentence, never a warning."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import pulens
+from pulens.cli import main
+from pulens.inputs.periods import Period
+from pulens.intervals.kernels.jackknife import redraw_buckets
+from pulens.intervals.kernels.resampling import Resampling
+
+
+def write(path, **columns):
+    rows = zip(*columns.values(), strict=True)
+    path.write_text("\n".join([",".join(columns), *(",".join(map(str, row)) for row in rows)]) + "\n")
+    return path
+
+
+@pytest.fixture
+def table(tmp_path):
+    """All labelled rows belong to one of six clusters."""
+    rng = np.random.default_rng(2)
+    clusters = np.arange(240) % 6
+    labels = ((clusters == 2) & (np.arange(240) < 150)).astype(int)
+    scores = (rng.normal(size=240) + labels).round(4)
+    other = (scores + rng.normal(size=240)).round(4)
+    return write(tmp_path / "a.csv", score=scores, other=other, label=labels, patient=clusters)
+
+
+def test_no_redraw_of_buckets_lacks_a_kind_of_rows():
+    above = np.zeros((6, 2, 3))
+    above[2, :, 0] = 20.0, 40.0
+    above[:, :, 1] = 10.0, 30.0
+    assert redraw_buckets(above, Resampling(redraws=500), lambda chunk: chunk.totals[0].min()) == [40.0]
+
+
+@pytest.mark.parametrize("prior", ["0.3", "0.25:0.35", "auto"])
+def test_labelled_rows_of_one_cluster_make_no_warning(table, prior):
+    out = table.with_suffix(".json")
+    main(["evaluate", str(table), "--cluster", "patient", "--class-prior", prior, "-q", "--json", str(out)])
+    assert json.loads(out.read_bytes())["estimates"]["recall"]["value"] > 0
+
+
+def test_models_compared_over_a_range_of_priors_with_one_labelled_cluster(table):
+    found = pulens.compare(table, score=["score", "other"], cluster="patient", class_prior=(0.25, 0.35), redraws=100)
+    assert "fewer than 5 clusters" in " ".join(str(found).split())
+
+
+def test_a_confidence_of_one_half_in_cells_with_clusters(table):
+    rng = np.random.default_rng(5)
+    site = np.arange(240) % 2
+    rows = np.loadtxt(table, delimiter=",", skiprows=1)
+    labels = (rng.random(240) < 0.2).astype(int)
+    columns = {"score": rows[:, 0], "label": labels, "site": site, "patient": rows[:, 3].astype(int)}
+    path = write(table.with_name("b.csv"), **columns)
+    options = {"labelled_within": "site", "cluster": "patient", "class_prior": (0.3, 0.35), "confidence": 0.5}
+    found = pulens.evaluate(path, **options, redraws=100)
+    f1 = found.estimates["f1"]
+    assert f1.interval.low <= f1.value <= f1.interval.high
+
+
+def test_a_threshold_above_every_score_is_null_in_the_json_of_gaps(tmp_path):
+    rng = np.random.default_rng(3)
+    labels, site = (rng.random(400) < 0.2).astype(int), rng.integers(0, 2, 400)
+    path = write(tmp_path / "a.csv", score=rng.random(400).round(3), label=labels, site=site)
+    out = tmp_path / "out.json"
+    call = ["evaluate", str(path), "--group-by", "site", "--gaps", "recall", "--threshold", "inf", "-q"]
+    main([*call, "--class-prior", "0.3", "--json", str(out)])
+    assert json.loads(out.read_bytes())["gaps"]["threshold"] is None
+
+
+@pytest.mark.parametrize("time", ["10000-01-01", "0001-01-01 (BC)", "10000-01-01 11:00:00"])
+def test_years_that_python_lacks_are_refused_by_name(time):
+    with pytest.raises(pulens.PulensError, match=r"'day' must hold dates or times"):
+        Period("day", "day").named(time)
+
+
+def test_a_time_that_another_zone_moves_out_of_the_calendar_is_refused():
+    with pytest.raises(pulens.PulensError, match=r"'day' must hold dates or times"):
+        Period("day", "hour", "Asia/Tokyo").name("9999-12-31 23:30")
+
+
+def test_reviewed_rows_with_scores_near_the_largest_number(tmp_path):
+    rng = np.random.default_rng(4)
+    scores = np.where(rng.random(60) < 0.5, 1.7e308, 1.6e308)
+    write(tmp_path / "a.csv", case=np.arange(60), score=scores, label=(np.arange(60) < 12).astype(int))
+    answers = [str(place % 2) if place % 3 else "" for place in range(48)]
+    write(tmp_path / "log.csv", case=np.arange(12, 60), answer=answers, probability=[0.6] * 48)
+    main(["prior", str(tmp_path / "a.csv"), "--reviews", str(tmp_path / "log.csv"), "--id", "case", "--json", "-"])
