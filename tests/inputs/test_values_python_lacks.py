@@ -59,7 +59,7 @@ def test_lists_and_mappings_are_refused_as_names_of_segments(columns, value, eve
         row["site"] = value
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
-    with pytest.raises(InputError, match="as the segment of data row|must hold one value per row"):
+    with pytest.raises(InputError, match=r"as the segment of data row|must hold one value per row"):
         pulens.compare(path, score=["score", "other"], labelled_within="site", class_prior=0.4, redraws=100)
 
 
