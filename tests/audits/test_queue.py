@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import pulens
 from pulens import plan_audit, read_audit
 from pulens.audits.ladder import thinned
 from pulens.audits.queue import plan_path, read_plan, read_queue
@@ -264,3 +265,24 @@ def test_what_names_no_file_is_refused_as_a_queue_and_as_a_plan(name):
     for read in (plan_path, read_plan):
         with pytest.raises(InputError, match="names no file"):
             read(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("seed", -1),
+        ("seed", 0.5),
+        ("label_noise", float("nan")),
+        ("label_noise", 7),
+        ("positives", float("inf")),
+        ("positives", 10**400),
+        ("goal", "\ud800"),
+    ],
+)
+def test_a_plan_with_an_impossible_number_is_refused_by_name(tmp_path, name, value):
+    labels, scores = [1, 0] * 60, list(range(120))
+    pulens.plan_audit(labels, scores, threshold=60, class_prior=0.6, budget=20).write(tmp_path / "queue.csv")
+    place = tmp_path / "queue.audit.json"
+    place.write_text(json.dumps(json.loads(place.read_text()) | {name: value}))
+    with pytest.raises(InputError, match=f"the plan is damaged.*{name}"):
+        read_plan(place)

@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from pulens.audits.allocation import check_goal
 from pulens.audits.ladder import ladder_from_dict, ladder_to_dict, thinned
 from pulens.audits.plan import AuditPlan, PlannedRows, digest_of_strata
 from pulens.audits.strata import Strata
 from pulens.bounded_text import parse_json, read_bounded
+from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, PulensError, listed, shown
 from pulens.frozen import FrozenMapping
 from pulens.inputs.arrays import python_values
@@ -27,6 +29,7 @@ from pulens.inputs.tables.inert import inert, restored
 from pulens.inputs.tables.streams import explained_file
 from pulens.inputs.tables.whole import Table
 from pulens.inputs.tables.writing import only_text, table_bytes
+from pulens.intervals.kernels.resampling import check_seed
 from pulens.scenario import Scenario, check_scenario
 from pulens.whole_files import is_channel, write_together
 
@@ -272,11 +275,11 @@ def _plan(told: Mapping[str, Any]) -> AuditPlan:
         batches=batches,
         rows=planned,
         tally=ladder_from_dict(told["counts"]),
-        goal=str(told["goal"]),
+        goal=check_goal(told["goal"]),
         scenario=Scenario(check_scenario(told["scenario"])),
-        seed=int(told["seed"]),
-        label_noise=float(told["label_noise"]),
-        positives=None if told["positives"] is None else float(told["positives"]),
+        seed=check_seed(told["seed"]),
+        label_noise=_number(told["label_noise"], "label_noise", 1),
+        positives=None if told["positives"] is None else _number(told["positives"], "positives", LARGEST_WHOLE),
         threshold_choice=str(told["threshold_choice"]),
         source=str(told["source"]),
         id=None if told["id"] is None else str(told["id"]),
@@ -329,6 +332,12 @@ def _whole(values: Any, name: str) -> Any:
     if not isinstance(values, list) or not all(type(one) is int and one >= 0 for one in values):
         raise InputError(f"the plan is damaged: {name} must be whole numbers, got {shown(values)}.")
     return np.array(values, np.int64)
+
+
+def _number(value: Any, name: str, most: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+        raise InputError(f"the plan is damaged: {name} must be a number between 0 and {most:g}, got {shown(value)}.")
+    return float(value)
 
 
 def read_queue(path: AnyPath) -> Table:

@@ -144,4 +144,9 @@ def _check_not_read(option: str, path: str, place: str, sources: Sequence[str], 
 
 def to_json(answer: dict[str, Any]) -> str:
     """JSON that any reader accepts: no nan, no infinity."""
-    return json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(answer, indent=2, ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # halves of characters, as a file may spell them: only their escapes are JSON
+        text = json.dumps(answer, indent=2, allow_nan=False)
+    return text

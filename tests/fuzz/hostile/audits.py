@@ -26,6 +26,12 @@ GOALS = ["all", "f1", "precision", "recall", "class_prior", "roc_auc", "nope", "
 RATES = ["0.02,0.05", "0:0.02,0:0.1", "0.5,0.5", "0,0", "1,1", "-1,2", "nan,nan", "0.1", "a,b", ":,:", "0.2:0.1,0", ""]
 WORDS = [*["1", "0", "yes", "no", "", "?", "unsure"] * 3, "true", "-", "+", "1.0", "TRUE", "Ja", *STRANGE]
 OUTS = [*[f"out.{kind}" for kind in QUEUES] * 6, "out.nope", "out", "", ".", "\x00.csv", "-", "queue.csv", "a/b.csv"]
+SHEET = "xl/worksheets/sheet1.xml"
+PARTS = [
+    (b"<v>", b"<f>1+1</f><v>"), (b"<v>", b"<v>" + b"9" * 5000), (b"<v>", b"<v>1e999</v><v>"), (b"?>", b"?><!DOCTYPE a>"),
+    (b'<row r="3"', b'<row r="1048576"'), (b'<row r="3"', b'<row r="999999999"'), (b'r="A1"', b'r="XFD1"'),
+    (b'<dimension ref="', b'<dimension ref="A1:XFD1048576" a="'), (b't="s"', b't="d"'), (b't="s"><v>', b't="s"><v>-'),
+]  # fmt: skip
 MADE = frozenset(
     {f"out.{kind}" for kind in (*QUEUES, "audit.json", "json")} | {"a.html", "queue.csv", "queue.audit.json"}
 )
@@ -201,15 +207,12 @@ def _spoil_parts(chance: random.Random, file: Path) -> None:
             parts = {name: pack.read(name) for name in pack.namelist()}
     except (OSError, zipfile.BadZipFile, zlib.error):  # spoilt before
         return
-    name = chance.choice([*sorted(parts), "xl/worksheets/sheet1.xml", "xl/sharedStrings.xml"])
-    if name in parts and chance.random() < 0.9:
-        odd = [b"<f>1+1</f>", b"<!DOCTYPE a>", b"<v>1e999</v>", b"<v>" + b"9" * 5000 + b"</v>", b"&amp;#0;"]
-        content = parts[name]
-        place = content.find(b"<v>") if chance.random() < 0.3 else -1
-        spoilt = content[:place] + chance.choice(odd) + content[place:] if place >= 0 else content
-        parts[name] = spoilt if spoilt != content else spoilt_bytes(chance, content, share=1)
-    else:
-        parts.pop(name, None)
+    name = chance.choice([*sorted(parts), SHEET, SHEET, "xl/sharedStrings.xml"])
+    content = parts.pop(name, b"")
+    if chance.random() < 0.9:
+        old, new = chance.choice(PARTS) if chance.random() < 0.5 else (b"", b"")
+        changed = content.replace(old, new, 1) if old else content
+        parts[name] = changed if changed != content else spoilt_bytes(chance, content, share=1)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as pack:
         for name, inner in parts.items():

@@ -18,6 +18,9 @@ from pulens.inputs.tables.whole import Table
 
 LONGEST_CELL = 32_767  # characters, as Excel has it
 LARGEST_WHOLE = 10**15  # Excel shows and keeps fifteen digits
+MOST_ROWS = 1_048_576  # of a sheet, as Excel has it
+MOST_CELLS = 20_000_000
+MOST_BLANK = 10_000  # rows between two that hold something
 MOST_UNPACKED = 256 << 20  # bytes of a file when unpacked; a small one may hold endless blanks
 _FIXED = datetime(2000, 1, 1)  # of every file: when it was written is nobody's business
 _REFUSED = re.compile("[\ud800-\udfff\ufffe\uffff]")
@@ -91,7 +94,7 @@ def read_excel(path: str | Path) -> Table:
         with warnings.catch_warnings():  # about styles and the like, which nobody here looks at
             warnings.simplefilter("ignore")
             book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-            rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+            rows = _rows(path, book.worksheets[0])
             if formulas:
                 _refuse_without_result(path, openpyxl.load_workbook(io.BytesIO(content), read_only=True), rows)
     except InputError:
@@ -106,20 +109,53 @@ def read_excel(path: str | Path) -> Table:
     return _table(path, rows)
 
 
+def _rows(path: str | Path, sheet: Any) -> list[list[Any]]:
+    """The rows of a sheet, as long as each one is; blank ones at its end are left out.
+
+    What a file says of its size may be anything, and one cell in a far place makes a small file mean a million rows.
+    """
+    sheet.reset_dimensions()
+    rows: list[list[Any]] = []
+    cells = blank = 0
+    for place, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+        cells += len(row)
+        if place > MOST_ROWS or cells > MOST_CELLS:
+            raise _too_many(path)
+        if all(value is None for value in row):
+            blank += 1
+            continue
+        if blank > MOST_BLANK:
+            raise InputError(
+                f"{path}: row {place:,} comes after {blank:,} blank ones. Take out what stands so far off."
+            )
+        rows += [[] for _ in range(blank)]
+        rows.append(list(row))
+        blank = 0
+    return rows
+
+
+def _too_many(path: str | Path) -> InputError:
+    most = f"{MOST_ROWS:,} rows or {MOST_CELLS:,} cells"
+    return InputError(f"{path}: the sheet has more than {most}, and nobody fills in so many.")
+
+
 def _holds_formulas(path: str | Path, content: bytes) -> bool:
     """Whether any sheet computes something; what would swell or declares a document type is refused on the way."""
     with zipfile.ZipFile(io.BytesIO(content)) as parts:
         if sum(part.file_size for part in parts.infolist()) > MOST_UNPACKED:
             raise InputError(f"{path}: holds more than {MOST_UNPACKED:,} bytes when unpacked; no such file needs it.")
         for part in parts.namelist():
-            if part.endswith((".xml", ".rels")) and b"<!DOCTYPE" in parts.read(part):
+            # whatever the encoding: Excel writes UTF-8
+            if part.endswith((".xml", ".rels")) and b"<!DOCTYPE" in parts.read(part).replace(b"\0", b""):
                 raise InputError(f"{path}: not a readable Excel file: {part} declares a document type of its own.")
         return any(_FORMULA.search(parts.read(part)) for part in parts.namelist() if "worksheets/" in part)
 
 
 def _refuse_without_result(path: str | Path, book: Any, rows: list[list[Any]]) -> None:
     """A formula that no spreadsheet program has worked out yet would pass for an empty cell."""
-    for row, values in zip(book.worksheets[0].iter_rows(), rows, strict=False):
+    sheet = book.worksheets[0]
+    sheet.reset_dimensions()
+    for values, row in zip(rows, sheet.iter_rows(), strict=False):
         for cell, value in zip(row, values, strict=False):
             if cell.data_type == "f" and value is None:
                 raise InputError(
@@ -132,6 +168,8 @@ def _table(path: str | Path, rows: list[list[Any]]) -> Table:
     if not rows:
         raise InputError(f"{path}: the sheet is empty.")
     width = max((place + 1 for place, name in enumerate(rows[0]) if name is not None), default=0)
+    if width * len(rows) > MOST_CELLS:
+        raise _too_many(path)
     names = ["" if name is None else str(name) for name in rows[0][:width]]
     names = [_unescaped(name) for name in names]
     body = [(row + [None] * width)[:width] for row in rows[1:]]
