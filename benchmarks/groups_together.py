@@ -227,6 +227,66 @@ def true_differences(world: Place, noise: float, rng: np.random.Generator) -> di
     return {name: found["a"].estimates[name].value - found["b"].estimates[name].value for name in METRICS}
 
 
+def decide(sets: int, seed: int, which: str) -> None:
+    """The cheapest threshold, chosen on these rows, and floors; truths are those of the threshold that was chosen."""
+    for title, (cells, size, labelled, effect, each) in WORLDS.items():
+        if which not in title:
+            continue
+        held, widths, begun = defaultdict(list), defaultdict(list), time.process_time()
+        for number in range(sets):
+            rng = np.random.default_rng([seed, 17, number, cells, size])
+            world = Place.draw(rng, cells, effect, each)
+            drawn = world.rows(rng, size, labelled)
+            asked: dict[str, Any] = {"class_prior": known_priors(world, drawn), "labelled_within": drawn["cell"]}
+            if cells == 1:
+                asked = {"class_prior": float(world.priors[0])}
+            if each:
+                asked["cluster"] = drawn["cluster"]
+            rows = (drawn["labels"], drawn["logit"])
+            try:
+                found = pulens.decide(*rows, cost_miss=100, cost_alarm=20, redraws=400, **asked)
+                floor = pulens.decide(*rows, recall_at_least=0.7, redraws=400, **asked)
+                kept = pulens.decide(*rows, precision_at_least=0.35, redraws=400, **asked)
+            except pulens.PulensError as error:
+                held["refused"].append(str(error)[:60])
+                continue
+            prior, recall, flagged = at_threshold(world, found.threshold)
+            cost = 1000 * (100 * prior * (1 - recall) + 20 * (flagged - prior * recall))
+            curve = found.curve
+            odds = curve.ratios / (1 - curve.ratios)
+            benefit = (1 + odds) * prior * recall - odds * flagged
+            note(held, widths, "cost", cost, found.cost.interval)
+            note(held, widths, "saving, none", 1000 * 100 * prior - cost, found.saving["flag none"].interval)
+            note(held, widths, "saving, all", 1000 * 20 * (1 - prior) - cost, found.saving["flag all"].interval)
+            note(held, widths, "flagged", flagged, found.flagged.interval)
+            note(held, widths, "recall", recall, found.recall.interval)
+            note(held, widths, "precision", prior * recall / flagged, found.precision.interval)
+            if curve.low is not None:
+                held["whole curve"].append(bool(((benefit >= curve.low) & (benefit <= curve.high)).all()))
+                widths["whole curve"].append(float((curve.high - curve.low).mean()))
+            if floor.threshold is not None:
+                held["recall kept"].append(at_threshold(world, floor.threshold)[1] >= 0.7)
+                widths["recall kept"].append(at_threshold(world, floor.threshold)[1])
+            if kept.threshold is not None:
+                prior, recall, flagged = at_threshold(world, kept.threshold)
+                held["precision kept"].append(prior * recall / flagged >= 0.35)
+                widths["precision kept"].append(prior * recall / flagged)
+        show(title, sets, held, widths, time.process_time() - begun)
+
+
+def at_threshold(world: Place, threshold: float) -> tuple[float, float, float]:
+    """Class prior, recall and flagged share of the population."""
+    prior = float(world.shares @ world.priors)
+    hits = world.mean(lambda x: expit(x) * (x >= threshold))
+    return prior, hits / prior, world.mean(lambda x: (x >= threshold) * 1.0)
+
+
+def note(held: Any, widths: Any, name: str, truth: float, interval: Any) -> None:
+    if interval is not None:
+        held[name].append(truth in interval)
+        widths[name].append(interval.width)
+
+
 def show(title: str, sets: int, held: Any, widths: Any, seconds: float) -> None:
     """Coverage and mean width of everything that was tried."""
     refused = held.pop("refused", [])
@@ -244,7 +304,7 @@ def main() -> None:
     PARTS[given.what](given.sets, given.seed, given.world)
 
 
-PARTS = {"calibrate": calibrate, "compare": compare}
+PARTS = {"calibrate": calibrate, "compare": compare, "decide": decide}
 
 if __name__ == "__main__":
     main()

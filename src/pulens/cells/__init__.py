@@ -5,7 +5,7 @@ from pulens.cells.counts import LabellingCells, check_cells
 from pulens.cells.doubts import CellDoubts
 from pulens.cells.equal_rates import EqualRates, equal_rates
 from pulens.cells.evidence import CellEvidence
-from pulens.cells.gathering import gather_cells, gather_within
+from pulens.cells.gathering import as_one_cell, gather_cells, gather_within
 from pulens.cells.prior_answer import CellPriorRow, PriorsWithin, priors_within
 from pulens.cells.priors import CellPriors, settle_cells
 from pulens.cells.reading import read_cells
@@ -25,6 +25,7 @@ __all__ = [
     "PriorsWithin",
     "SplitRange",
     "WeightedEvidence",
+    "as_one_cell",
     "cell_notices",
     "cell_table",
     "check_cells",

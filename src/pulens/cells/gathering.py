@@ -7,7 +7,7 @@ from typing import Any
 
 from pulens.cells.counts import LabellingCells
 from pulens.cells.evidence import CellEvidence
-from pulens.cells.priors import settle_cells
+from pulens.cells.priors import one_cell, settle_cells
 from pulens.cells.reading import read_cells
 from pulens.cells.weighted import WeightedEvidence
 from pulens.counts.tally import Tally
@@ -57,3 +57,11 @@ def gather_within(
     question = Question(**{name: named.pop(name) for name in ASSUMED if name in named})
     found = gather_cells(source, scores, labelled_within, question, Reading(**named), split or "estimated")
     return WeightedEvidence.of(found)
+
+
+def as_one_cell(evidence: Evidence, question: Question) -> CellEvidence:
+    """All rows as one cell, with the class prior that they have."""
+    buckets = () if evidence.buckets is None else (evidence.buckets,)
+    cells = LabellingCells(("all rows",), ("all rows",), (evidence.tally,), buckets)
+    priors = one_cell(cells, replace(question, class_prior=None, unlabelled_prior=None, audit=None), evidence)
+    return CellEvidence(cells, priors, evidence.label_noise, evidence.scenario)

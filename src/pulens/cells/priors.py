@@ -522,6 +522,12 @@ def _given_to_one(cells: LabellingCells, question: Question, whole: ClassPrior, 
     )  # fmt: skip
 
 
+def one_cell(cells: LabellingCells, question: Question, evidence: Evidence) -> CellPriors:
+    """The class prior of evidence as that of a single cell."""
+    found = _given_to_one(cells, question, evidence.class_prior, np.ones(1), evidence.prior_held)
+    return replace(found, total_held=not evidence.class_prior.method.startswith("estimated"))
+
+
 def shifted(logits: Floats, rows: Floats, caps: Floats, shares: Floats) -> Floats:
     r"""Log odds moved by one number each until the cells hold a share of all rows together; back as shares.
 

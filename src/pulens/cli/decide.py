@@ -7,12 +7,14 @@ from typing import Any
 
 import click
 
+from pulens.cli._cells import cell_arguments, cell_options
 from pulens.cli._complete import complete_file
 from pulens.cli._options import (
     Number,
     Whole,
     assumption_options,
     audit_options,
+    cluster_option,
     engine_arguments,
     engine_options,
     interval_options,
@@ -25,6 +27,8 @@ from pulens.cli._options import (
 @click.argument("file", shell_complete=complete_file)
 @reading_options
 @engine_options
+@cluster_option
+@cell_options
 @click.option("--cost-miss", type=Number(), help="What a missed positive costs.")
 @click.option("--cost-alarm", type=Number(), help="What a false alarm costs; see --cost-flag for every alarm.")
 @click.option("--cost-flag", type=Number(), help="What each flagged row costs, right or wrong.")
@@ -61,6 +65,7 @@ def command(file: str, sql: bool, html_path: str | None, json_path: str | None, 
       pulens decide scores.csv --cost-miss 500 --cost-alarm 20 --capacity 50 --volume 12000 --class-prior 0.1:0.2 \\
         --html monday.html
       pulens decide scores.csv --recall-at-least 0.8 --class-prior 0.15
+      pulens decide visits.csv --cost-miss 500 --cost-alarm 20 --class-prior 0.15 --within clinic --cluster patient
       pulens decide scores.csv --cost-miss 500 --cost-alarm 20 --class-prior 0.15 --sql
     """
     from pulens.cli._output import page_title, working
@@ -70,7 +75,10 @@ def command(file: str, sql: bool, html_path: str | None, json_path: str | None, 
 
     check_targets({"--html": html_path, "--json": json_path}, file)
     reading = {**reading_arguments(given), **engine_arguments(given)}
-    asked = {name: value for name, value in given.items() if name not in reading}
+    cells = cell_arguments(given, given["class_prior"])
+    clusters = given.pop("cluster")
+    asked = {name: value for name, value in given.items() if name not in reading} | cells
+    asked |= {} if clusters is None else {"cluster": clusters}
     with working("Deciding", quiet=quiet):
         decision = decide(file, **asked, **reading)
     shown = decision.where(given["score"]) if sql else str(decision)  # an error before anything is written

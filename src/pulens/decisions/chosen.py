@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.cells import WeightedEvidence
+from pulens.cells.priors import PriorSetting
 from pulens.counts.tally import Tally
 from pulens.decisions.actions import Actions
 from pulens.decisions.costs import Costs
+from pulens.decisions.within import ChosenAgainWithin
 from pulens.evidence import Evidence
 from pulens.intervals.construction import Construction, Ends
 from pulens.intervals.kernels.quantiles import percentiles
@@ -37,6 +40,7 @@ class Rule:
     least_found: float = 0.0
     kept: NDArray[np.bool_] | None = None
     at: tuple[float, ...] = ()
+    settings: tuple[PriorSetting, ...] = ()  # within cells, in the place of ``at``
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +54,9 @@ class ChosenAgain:
     observed: tuple[Floats, Floats, Floats]
 
     @classmethod
-    def by(cls, rule: Rule, evidence: Evidence, resampling: Resampling) -> ChosenAgain:
+    def by(cls, rule: Rule, evidence: Evidence, resampling: Resampling) -> ChosenAgain | ChosenAgainWithin:
+        if isinstance(evidence, WeightedEvidence):
+            return ChosenAgainWithin.by(rule, evidence, resampling)
         draws, tally = PriorDraws(evidence), compress(evidence.tally)
         kept = _kept(rule, evidence.tally, tally)
         shares = rule.at or (evidence.class_prior.unlabelled,)
@@ -87,6 +93,10 @@ class ChosenAgain:
         known = value(_points(draws, own, np.full(self.normal.size, fixed), list(self.observed)))
         return np.asarray(drawn - known)
 
+    def tail(self, tail: float) -> float:
+        """The tail of percentiles for so many labelled rows."""
+        return PriorDraws(self.evidence).tail(tail)
+
 
 def _nothing_first(rates: Floats) -> Floats:
     """The rates with those of the infinite threshold before them."""
@@ -115,7 +125,7 @@ class AtChosenThreshold(Construction):
     """The hull of three: percentiles of the errors of choosing again, and the interval as if the threshold had been
     fixed, moved by the mean optimism and not moved."""
 
-    again: ChosenAgain
+    again: ChosenAgain | ChosenAgainWithin
     fixed: Construction
     own: Callable[[float], float]  # the value at a share of positives among the unlabelled rows
     of: Value
@@ -139,7 +149,7 @@ class AtChosenThreshold(Construction):
         if not errors.size:
             return given
         value = self.own(self.again.evidence.class_prior.unlabelled if prior is None else prior)
-        each = PriorDraws(self.again.evidence).tail(tail)
+        each = self.again.tail(tail)
         low, high = percentiles(errors, each, each)
         moved = float(errors.mean())
         return (

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from pulens.cells import WeightedEvidence
 from pulens.decisions.actions import Actions
 from pulens.decisions.linear import LinearAtThresholds, net_benefit_form
+from pulens.decisions.within import band_within
 from pulens.errors import InputError, shown
 from pulens.evidence import Evidence
 from pulens.intervals.kernels.quantiles import seeded_levels
@@ -104,7 +106,11 @@ def decision_curve(
     model = (1 + odds) * hits - odds * flagged
     low = high = None
     if confidence is not None:
-        low, high = _band(construction, own, confidence)
+        if isinstance(evidence, WeightedEvidence):
+            form = net_benefit_form(grid)
+            low, high = band_within(evidence, form, places, model, _largest_deviation, confidence)
+        else:
+            low, high = _band(construction, own, confidence)
         low, high = np.minimum(low, model), np.maximum(high, model)
     best = None
     if scores_are is None:

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.cells import WeightedEvidence
 from pulens.decisions.linear import Form, LinearAtThresholds
+from pulens.decisions.within import lowest_margins
 from pulens.errors import InputError, shown
 from pulens.evidence import Evidence
 from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt
@@ -82,10 +84,9 @@ def precision_floor(evidence: Evidence, floor: float, confidence: float) -> NDAr
     A fixed sequence, from the tenth highest labelled row down, that stops at the first threshold whose one-sided lower
     end is below 0; it needs no correction if precision does not rise again further down.
     """
-    tally = evidence.tally
-    labelled = np.asarray(tally.labelled, float)
+    labelled = labelled_rows(evidence)
     allowed = np.zeros(labelled.size + 1, bool)
-    steps = _steps(labelled)
+    steps = _steps(labelled, first_rows(evidence))
     if not steps.size:
         return allowed
     ends = _margins(evidence, steps, floor, confidence)
@@ -98,7 +99,7 @@ def precision_floor(evidence: Evidence, floor: float, confidence: float) -> NDAr
 
 def best_precision_floor(evidence: Evidence, confidence: float) -> float:
     """The highest precision that some threshold of the walk would have shown."""
-    steps = _steps(np.asarray(evidence.tally.labelled, float))
+    steps = _steps(labelled_rows(evidence), first_rows(evidence))
     if not steps.size:
         return 0.0
     low, high = 0.0, 1.0
@@ -108,9 +109,25 @@ def best_precision_floor(evidence: Evidence, confidence: float) -> float:
     return low
 
 
-def _steps(labelled: Floats) -> NDArray[np.intp]:
+def labelled_rows(evidence: Evidence) -> Floats:
+    """Labelled rows at or above each threshold; those of cells before they are weighted."""
+    own = evidence.cells.cells.whole if isinstance(evidence, WeightedEvidence) else evidence.tally
+    return np.asarray(own.labelled, float)
+
+
+def first_rows(evidence: Evidence) -> float:
+    """Labelled rows from which on precision is looked at: of cells, so many that their weights are worth ten."""
+    if not isinstance(evidence, WeightedEvidence):
+        return FIRST_ROWS
+    labelled, weights = evidence.cells.cells.totals[:, 0], evidence.cells.borrowed(evidence.cells.weights())
+    held = labelled > 0
+    worth = 1 / float((weights[held] ** 2 / labelled[held]).sum())
+    return FIRST_ROWS * float(labelled.sum()) / worth
+
+
+def _steps(labelled: Floats, first: float) -> NDArray[np.intp]:
     """Thresholds of the walk: scores of labelled rows from the tenth on."""
-    steps = np.flatnonzero((np.diff(labelled, prepend=0.0) > 0) & (labelled >= FIRST_ROWS))
+    steps = np.flatnonzero((np.diff(labelled, prepend=0.0) > 0) & (labelled >= first))
     if steps.size > MOST_STEPS:
         steps = steps[np.unique(np.linspace(0, steps.size - 1, MOST_STEPS).astype(int))]
     return steps
@@ -119,6 +136,8 @@ def _steps(labelled: Floats) -> NDArray[np.intp]:
 def _margins(evidence: Evidence, steps: NDArray[np.intp], floor: float, confidence: float) -> Floats:
     """Lower ends of hits less what the floor asks of the flagged rows."""
     tally = evidence.tally
+    if isinstance(evidence, WeightedEvidence):
+        return lowest_margins(evidence, np.asarray(tally.thresholds, float)[steps], floor, 1 - confidence)
     labelled, unlabelled, negative = (
         np.asarray(kind, float)[steps] for kind in (tally.labelled, tally.unlabelled, tally.negative)
     )

@@ -11,6 +11,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from pulens.cells import CellEvidence, WeightedEvidence, as_one_cell, cell_notices, gather_cells
+from pulens.cells.priors import PriorSetting
 from pulens.confidence import check_confidence
 from pulens.decisions.actions import Actions
 from pulens.decisions.capacity import Capacity, chance_above, check_volume, lowest_with_certainty
@@ -18,14 +20,23 @@ from pulens.decisions.chosen import AtChosenThreshold, ChosenAgain, Rule
 from pulens.decisions.costs import Costs
 from pulens.decisions.curve import DecisionCurve, decision_curve
 from pulens.decisions.demands import CAPACITY, PRECISION, RECALL, Demands
-from pulens.decisions.floors import best_precision_floor, check_floor, lowest_recall, precision_floor, recall_floor
+from pulens.decisions.floors import (
+    best_precision_floor,
+    check_floor,
+    labelled_rows,
+    lowest_recall,
+    precision_floor,
+    recall_floor,
+)
 from pulens.decisions.hits import Prediction, predicted_hits
 from pulens.decisions.linear import Form, LinearAtThresholds
 from pulens.decisions.regret import RegretOverRange, regret_over_range
 from pulens.decisions.stability import standing_priors
+from pulens.decisions.within import ChosenAgainWithin, LinearWithin, MetricWithin, rows_worth, ways
+from pulens.doors.clustering import Clustering
 from pulens.errors import InputError, PulensError, shown
 from pulens.estimate import Estimate, Interval
-from pulens.evidence import Evidence, Question
+from pulens.evidence import Evidence, Question, few_clusters
 from pulens.inputs import Reading
 from pulens.intervals.construction import Construction
 from pulens.intervals.doubts import Doubts
@@ -102,6 +113,21 @@ class Decision:
     allowed: Allowance | None = None
 
     @property
+    def within(self) -> CellEvidence | None:
+        """The cells within which labels are random, or the one cell of rows that belong together."""
+        return self.evidence.within if isinstance(self.evidence, WeightedEvidence) else None
+
+    @property
+    def counted(self) -> Evidence:
+        """The rows as they were counted, with their class prior: weights of cells are not rows."""
+        return self.evidence if self.within is None else self.within.evidence
+
+    @property
+    def clusters(self) -> Clustering | None:
+        """How many clusters rows belong to; ``None`` where nobody said."""
+        return Clustering.of(self.counted)
+
+    @property
     def flag(self) -> str | None:
         """``"none"``, ``"rows"`` (those at or above the threshold), or ``None`` where no threshold is left."""
         if self.threshold is None:
@@ -143,7 +169,8 @@ class Decision:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
-        labelled, unlabelled, negative = self.evidence.tally.totals
+        told = self.counted
+        labelled, unlabelled, negative = told.tally.totals
         return {
             "threshold": None if self.threshold is None else _plain(self.threshold),
             "flag": self.flag,
@@ -178,11 +205,13 @@ class Decision:
             "useful_ratios": None if self.useful_ratios is None else list(self.useful_ratios),
             "curve": None if self.curve is None else self.curve.to_dict(),
             "confidence": self.confidence,
-            "class_prior": self.evidence.class_prior.to_dict(),
-            "scenario": str(self.evidence.scenario),
-            "target_population": self.evidence.target_population,
-            "label_noise": self.evidence.label_noise,
+            "class_prior": told.class_prior.to_dict(),
+            "scenario": str(told.scenario),
+            "target_population": told.target_population,
+            "label_noise": told.label_noise,
             "counts": {"labelled": labelled, "unlabelled": unlabelled, "known_negative": negative},
+            **({} if self.clusters is None else {"clusters": self.clusters.to_dict()}),
+            **_cells_told(self.within),
             "warnings": list(self.warnings),
         }
 
@@ -223,8 +252,8 @@ def decide(
     recall_at_least: float | None = None,
     precision_at_least: float | None = None,
     choose: Literal["cost", "regret"] = "cost",
-    class_prior: GivenPrior | ClassPrior | str | None = None,
-    unlabelled_prior: GivenPrior | None = None,
+    class_prior: GivenPrior | ClassPrior | str | Mapping[Any, Any] | None = None,
+    unlabelled_prior: GivenPrior | Mapping[Any, Any] | None = None,
     label_noise: float = 0.0,
     scenario: str = DEFAULT_SCENARIO,
     weights: Any = None,
@@ -233,6 +262,8 @@ def decide(
     seed: int = 0,
     audit: object = None,
     combine: bool = False,
+    labelled_within: Any = None,
+    split: str | None = None,
     **reading: Any,
 ) -> Decision:
     r"""Choose a threshold by what misses and alarms cost, how many rows can be looked at, and what was promised.
@@ -252,6 +283,9 @@ def decide(
     choose
         ``"regret"``: where the class prior is a range, the threshold whose largest cost above the cheapest at either
         end is smallest.
+
+    labelled_within, split, cluster
+        As in :func:`pulens.evaluate`: labels that are random within cells only, and rows that belong together.
 
     Other arguments are those of :func:`pulens.evaluate`. With the price of a flag :math:`\kappa` and the worth of a hit
     V the cost per row is :math:`c_M\pi + \kappa q - V\pi\gamma`; docs/have/decision.md tells the rest.
@@ -281,9 +315,32 @@ def decide(
     if capacity_certainty is not None:
         capacity_certainty = check_confidence(capacity_certainty)
     of = None if volume is None else check_volume(volume)
-    evidence = within_what_is_possible(question.evidence(labels, scores, Reading(weights=weights, **reading)))
+    evidence = _evidence(labels, scores, question, Reading(weights=weights, **reading), labelled_within, split)
     asked = _Deciding(evidence, question.resampling, given, kept, capacity, of, capacity_certainty, choose == "regret")
     return asked.decision()
+
+
+def _evidence(
+    labels: Any, scores: Any, question: Question, reading: Reading, within: Any, split: str | None
+) -> Evidence:
+    """What the decision is read off: one tally, or cells that stand for one."""
+    from pulens.doors.evaluate import refuse_without_cells
+
+    if within is not None:
+        return WeightedEvidence.of(gather_cells(labels, scores, within, question, reading, split or "estimated"))
+    refuse_without_cells(question, split)
+    found = question.evidence(labels, scores, reading)
+    if isinstance(found, WeightedEvidence):
+        return found
+    found = within_what_is_possible(found)
+    return found if found.buckets is None else WeightedEvidence.of(as_one_cell(found, question))
+
+
+def _cells_told(within: CellEvidence | None) -> dict[str, Any]:
+    """The cells' class priors; rows that belong together have one cell, which is not told."""
+    from pulens.cells import priors_within
+
+    return {} if within is None or len(within.cells) == 1 else {"within": priors_within(within).to_dict()}
 
 
 @dataclass(frozen=True)
@@ -323,7 +380,18 @@ class _Deciding:
             return math.inf
         if self.certainty is None:
             return self.capacity.share
-        return lowest_with_certainty(self.points.flagged, self.capacity, self.rows, self.certainty)
+        place = int(np.flatnonzero(self.points.flagged <= self.capacity.share + 1e-12)[-1])
+        worth = self._worth(place) / self.rows
+        fewer = Capacity(self.capacity.share, self.capacity.rows * worth, max(round(self.capacity.volume * worth), 1))
+        return lowest_with_certainty(
+            self.points.flagged, self.capacity if worth == 1 else fewer, self.rows * worth, self.certainty
+        )
+
+    def _worth(self, place: int) -> float:
+        """Independent rows that the list is worth for the share flagged there."""
+        if not isinstance(self.evidence, WeightedEvidence):
+            return self.rows
+        return rows_worth(self.evidence, float(self.points.flagged[place]), float(self.points.thresholds[place]))
 
     @cached_property
     def range(self) -> tuple[float, ...]:
@@ -337,26 +405,45 @@ class _Deciding:
         if self.capacity is not None:
             masks[CAPACITY] = self.points.flagged <= self.most_flagged + 1e-12
         if RECALL in self.floors:
-            limit = self._noisy_limit if self.evidence.label_noise else None
+            limit = self._noisy_limit if self._is_weighted or self.evidence.label_noise else None
             masks[RECALL] = recall_floor(self.evidence, self.floors[RECALL], self._confidence, limit)
         if PRECISION in self.floors:
             allowed = precision_floor(self.evidence, self.floors[PRECISION], self._confidence)
             if self.costs is not None and allowed.any():
                 allowed[0] = True  # what flags nothing breaks no promise about what is flagged
             masks[PRECISION] = allowed
-        if self.by_regret and not self.range:
+        if self.by_regret and not (self.range or self._settings):
             raise InputError("choose='regret' needs a class prior that is a range: give class_prior=(low, high).")
         if self.by_regret and self.costs is None:
             raise InputError("choose='regret' compares costs: give cost_miss= and cost_alarm=.")
-        ends = tuple(Actions.of(self.evidence, share) for share in self.range) if self.by_regret else ()
-        return Demands(self.points, self.costs, masks, ends)
+        return Demands(self.points, self.costs, masks, self._at_ends if self.by_regret else ())
+
+    @cached_property
+    def _settings(self) -> tuple[PriorSetting, ...]:
+        """Of a range of the cells' class priors: its settings with the fewest and with the most positives."""
+        if not isinstance(self.evidence, WeightedEvidence) or self.evidence.cells.priors.treatment != "range":
+            return ()
+        middle = float(np.median(self.points.thresholds[1:]))
+        found = sorted(ways(self.evidence, middle), key=lambda one: one.class_prior.value)
+        return tuple(PriorSetting(one.cells.priors.shares) for one in (found[0], found[-1]))
+
+    @cached_property
+    def _at_ends(self) -> tuple[Actions, ...]:
+        """All that could be done, at the ends of the class prior's range."""
+        if isinstance(self.evidence, WeightedEvidence):
+            return tuple(Actions.of(self.evidence.at(setting)) for setting in self._settings)
+        return tuple(Actions.of(self.evidence, share) for share in self.range)
 
     @property
     def _confidence(self) -> float:
         return 0.95 if self.resampling is None else self.resampling.confidence
 
+    @property
+    def _is_weighted(self) -> bool:
+        return isinstance(self.evidence, WeightedEvidence)
+
     def _noisy_limit(self, threshold: float) -> float:
-        """The lower end of recall's own interval, one-sided, where labels are noisy."""
+        """The lower end of recall's own interval, one-sided, where labels are noisy or random within cells."""
         return float(self._fixed(RECALL, threshold).ends(self.evidence.class_prior.unlabelled, 1 - self._confidence)[0])
 
     def decision(self) -> Decision:
@@ -372,9 +459,10 @@ class _Deciding:
         recall, precision = (self._rate(name, place, money.again) for name in (RECALL, PRECISION))
         over = None
         if self.capacity is not None and self.volume is not None:
-            over = float(
-                chance_above(self.capacity.rows, self.volume, self.points.flagged[place] * self.rows, self.rows)
-            )
+            worth = self._worth(place) / self.rows  # rows that belong together come in fewer independent pieces
+            volume = self.volume if worth == 1 else max(round(self.volume * worth), 1)
+            seen = self.points.flagged[place] * self.rows * worth
+            over = float(chance_above(self.capacity.rows * worth, volume, seen, self.rows * worth))
         with_costs: dict[str, Any] = {}
         if self.costs is not None:
             with_costs["priors"] = standing_priors(self.evidence, self.points, place, allowed, self.costs)
@@ -472,7 +560,8 @@ class _Deciding:
                 first = int(np.flatnonzero(self.demands.masks[RECALL])[0])
                 least = float(self.evidence.tally.labelled[first - 1]) / labelled
             kept = self.demands.masks.get(PRECISION)
-            rule = Rule(costs, self.most_flagged, least, kept, self.range if self.by_regret else ())
+            ends = (self.range, self._settings) if self.by_regret else ((), ())
+            rule = Rule(costs, self.most_flagged, least, kept, *ends)
             again = ChosenAgain.by(rule, self.evidence, self.resampling)
         cost = Form(-worth, price, costs.miss)
         savings = {"flag none": Form(worth, -price), "flag all": Form(worth, -price, -worth, price)}
@@ -494,7 +583,9 @@ class _Deciding:
         kinds = (tally.labelled, tally.unlabelled, tally.negative)
         return tuple(np.array(float(kind[place - 1]) if place else 0.0) for kind in kinds)  # type: ignore[return-value]
 
-    def _estimate(self, name: str, form: Form, place: int, chosen: ChosenAgain | None, per: float = 1.0) -> Estimate:
+    def _estimate(
+        self, name: str, form: Form, place: int, chosen: ChosenAgain | ChosenAgainWithin | None, per: float = 1.0
+    ) -> Estimate:
         """A linear number at a place, with its interval."""
 
         def own(share: float) -> float:
@@ -503,11 +594,15 @@ class _Deciding:
         value = float(form.of(self.points)[place])
         interval = None
         if self.resampling is not None:
-            construction: Construction = LinearAtThresholds(self.evidence, form, self._above(place))
+            construction: Construction
+            if isinstance(self.evidence, WeightedEvidence):
+                construction = LinearWithin(self.evidence, form, float(self.points.thresholds[place]))
+            else:
+                construction = LinearAtThresholds(self.evidence, form, self._above(place))
             if chosen is not None:
                 construction = AtChosenThreshold(chosen, construction, own, form.of)
             interval = self._interval(construction, value, per)
-        taken = ("random labelling", *rests_on(METRICS[PRECISION], self.evidence)[1:])
+        taken = (self._labelling, *rests_on(METRICS[PRECISION], self.evidence)[1:])
         return Estimate(name, per * value, interval, threshold=float(self.points.thresholds[place]), rests_on=taken)
 
     def _interval(
@@ -532,13 +627,23 @@ class _Deciding:
         assert self.resampling is not None
         return Doubts(self.evidence, self.resampling)
 
-    def _fixed(self, name: str, threshold: float) -> FixedThreshold:
+    @property
+    def _labelling(self) -> str:
+        if isinstance(self.evidence, WeightedEvidence) and len(self.evidence.cells.cells) > 1:
+            return f"random labelling within {self.evidence.cells.cells.words}"
+        return "random labelling"
+
+    def _fixed(self, name: str, threshold: float) -> Construction:
+        if isinstance(self.evidence, WeightedEvidence):
+            assert self.resampling is not None
+            return MetricWithin(self.evidence, METRICS[name], threshold, self.resampling)
+
         def at(share: float) -> float:
             return metric_value(METRICS[name], self.evidence.tally, self.evidence.assumptions_at(share), threshold)
 
         return FixedThreshold(self._doubts, Target(METRICS[name], at, threshold, {}))
 
-    def _rate(self, name: str, place: int, chosen: ChosenAgain | None) -> Estimate | None:
+    def _rate(self, name: str, place: int, chosen: ChosenAgain | ChosenAgainWithin | None) -> Estimate | None:
         """Recall or precision at a place; ``None`` where nothing is flagged."""
         threshold = float(self.points.thresholds[place])
         if not math.isfinite(threshold):
@@ -553,14 +658,13 @@ class _Deciding:
                     chosen, construction, lambda share: float(of(Actions.at(self.evidence, threshold, share))[0]), of
                 )
             interval = self._interval(construction, value, 1.0, 0.0, 1.0)
-        taken = rests_on(METRICS[name], self.evidence)
+        taken = (self._labelling, *rests_on(METRICS[name], self.evidence)[1:])
         return Estimate(name, value, interval, threshold=threshold, rests_on=taken)
 
     def _regret(self, place: int, allowed: Any) -> tuple[Regret, ...]:
         assert self.costs is not None
         found = []
-        for share in self.range:
-            points = Actions.of(self.evidence, share)
+        for points in self._at_ends:
             costs = points.costs(self.costs)
             best = Demands(points, self.costs, {}).choose(allowed)
             there = float(points.thresholds[best])
@@ -580,7 +684,12 @@ class _Deciding:
         alarms = round(float(self.points.flagged[place]) * of)
         if precision is None or not alarms:
             return None
-        return predicted_hits(alarms, precision)
+        worth = self._worth(place) / self.rows
+        if worth == 1 or alarms * worth < 1:
+            return predicted_hits(alarms, precision)
+        few = predicted_hits(max(round(alarms * worth), 1), precision)  # rows that belong together hit together
+        low, high = (None if end is None else end * alarms / few.of for end in (few.low, few.high))
+        return Prediction(alarms * precision.value, low, high, float(alarms))
 
     def _useful(self, place: int) -> tuple[float, float] | None:
         """Cost ratios between which this threshold beats flagging all and flagging none."""
@@ -595,7 +704,10 @@ class _Deciding:
         if self.costs is not None and self.costs.price_of_flag >= self.costs.worth_of_hit:
             said = "An alarm costs as much as a hit is worth: flag none."
             found.append(Notice(Severity.NOTE, "flags-never-pay", said))
-        if find_contradiction(self.evidence) is not None:
+        if isinstance(self.evidence, WeightedEvidence):
+            found += [*few_clusters(self.evidence.cells.evidence)]
+            found += cell_notices(self.evidence.cells) if len(self.evidence.cells.cells) > 1 else []
+        elif find_contradiction(self.evidence) is not None:
             said = (
                 "These rows rule out random labels at this class prior: hits were cut to what is possible, and costs "
                 "rest on that. pulens evaluate says what would fit."
@@ -607,7 +719,7 @@ class _Deciding:
         if self.evidence.tally.binning is not None:
             said = "Scores were binned: only the lowest score of each bin was looked at as a threshold."
             found.append(Notice(Severity.NOTE, "binned-thresholds", said))
-        labelled = float(self._above(place)[0])
+        labelled = float(labelled_rows(self.evidence)[place - 1]) if place else 0.0
         if 0 < labelled < 5:
             said = f"Only {labelled:.0f} labelled rows are flagged: what is said of the flagged rows rests on them."
             found.append(Notice(Severity.WARNING, "few-labelled-flagged", said))
@@ -618,7 +730,7 @@ class _Money(NamedTuple):
     cost: Estimate | None
     optimism: float | None
     saving: dict[str, Estimate]
-    again: ChosenAgain | None
+    again: ChosenAgain | ChosenAgainWithin | None
 
 
 def _allowance(thresholds: Any, allowed: Any) -> Allowance:

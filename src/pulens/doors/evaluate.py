@@ -13,7 +13,16 @@ import numpy as np
 
 from pulens import curves
 from pulens.audits import AuditResult, Identified
-from pulens.cells import CellDoubts, CellEvidence, CellTable, cell_notices, cell_table, within_cells
+from pulens.cells import (
+    CellDoubts,
+    CellEvidence,
+    CellTable,
+    WeightedEvidence,
+    as_one_cell,
+    cell_notices,
+    cell_table,
+    within_cells,
+)
 from pulens.counts.tally import Tally
 from pulens.diagnostics import chosen_threshold, diagnose, hardly_known, impossible_areas, impossible_rate
 from pulens.doors.bounds import Bounds, bounds
@@ -321,12 +330,10 @@ class Evaluation:
         """
         from pulens.doors.decide import decide
 
-        self._refuse_within("a decision")
-        if self.evidence.buckets is not None:
-            refuse_clusters_beside(decide=demands)
         own = self.resampling
         asked = {} if own is None else {"redraws": own.redraws, "seed": own.seed}
-        return decide(self.evidence, **{"confidence": None if own is None else own.confidence, **asked, **demands})
+        evidence = self.evidence if self.within is None else WeightedEvidence.of(self.within)
+        return decide(evidence, **{"confidence": None if own is None else own.confidence, **asked, **demands})
 
     def decision_curve(self, *, ratios: Any = None, scores_are: str | None = None) -> DecisionCurve:
         """Net benefit against the cost ratio with a band: of this threshold, or of scores that are probabilities.
@@ -337,13 +344,15 @@ class Evaluation:
         """
         from pulens.decisions.curve import decision_curve
 
-        self._refuse_within("a decision curve")
-        if self.evidence.buckets is not None:
-            refuse_clusters_beside(decision_curve=ratios or scores_are or self.threshold)
         threshold = None if scores_are else self.threshold
         confidence = None if self.resampling is None else self.resampling.confidence
         asked: dict[str, Any] = {"ratios": ratios, "scores_are": scores_are, "confidence": confidence}
-        return decision_curve(self.evidence, threshold=threshold, **asked)
+        evidence = self.evidence
+        if self.within is not None:
+            evidence = WeightedEvidence.of(self.within)
+        elif evidence.buckets is not None:
+            evidence = WeightedEvidence.of(as_one_cell(evidence, Question()))
+        return decision_curve(evidence, threshold=threshold, **asked)
 
     @overload
     def top(self, k: Any, *, per: None = None) -> Top: ...

@@ -143,4 +143,8 @@ def _binding(decision: Decision) -> list[str]:
 
 
 def _prior(decision: Decision) -> list[str]:
-    return [f"Of {decision.evidence.target_population}; {decision.evidence.class_prior}. Today's scores."]
+    told = decision.counted
+    lines = [f"Of {told.target_population}; {told.class_prior}. Today's scores."]
+    if decision.within is not None and len(decision.within.cells) > 1:
+        lines.append(f"Labels random within {decision.within.cells.words} only.")
+    return lines + ([] if decision.clusters is None else [f"{decision.clusters}."])
