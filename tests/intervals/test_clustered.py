@@ -8,7 +8,7 @@ import pytest
 import pulens
 from pulens.counts.buckets import BucketTally
 from pulens.evidence import gather
-from pulens.intervals.clustered import inflation_at
+from pulens.intervals.clustered import ends_around, inflation_at
 from pulens.intervals.kernels.jackknife import (
     LeftOut,
     jackknife_error,
@@ -225,3 +225,24 @@ def test_metrics_of_every_kind_have_an_interval():
         found = metric(labels, scores, class_prior=0.3, threshold=threshold, confidence=0.95, cluster=cluster)
         assert found.value in found.interval, name
         assert found.interval.width > 0, name
+
+
+def test_degrees_of_freedom_are_those_of_clusters_with_labelled_rows():
+    """Clusters without labelled rows say nothing of how recall moves, however many there are."""
+    labels, scores, cluster = visits(12, 4, rows=30)
+    more = np.arange(200)
+    with_more = [np.r_[labels, 0 * more], np.r_[scores, np.full(200, -9.0)], np.r_[cluster, 1000 + more]]
+    few, many = (
+        pulens.evaluate(*given[:2], unlabelled_prior=0.1, threshold=1.0, cluster=given[2]).estimates["recall"]
+        for given in ((labels, scores, cluster), with_more)
+    )
+    assert few.interval.width <= many.interval.width <= 1.06 * few.interval.width
+
+
+def test_only_rates_of_labelled_rows_stand_for_at_most_so_many_rows():
+    reach = student_quantile(9, 0.025), 1.959964
+    bounded, free = (ends_around(0.8, 0.02, 0.025, reach, 10, 30, is_of_labelled=each) for each in (True, False))
+    assert bounded[0] < free[0] < 0.8 < free[1] < bounded[1]
+    assert free == pytest.approx(logit_ends(0.8, 0.02, reach[0]), abs=0.002)
+    still = ends_around(0.8, 0.0, 0.025, reach, 10, 30, is_of_labelled=False)  # no spread seen: not certain
+    assert still[1] - still[0] > 0.2

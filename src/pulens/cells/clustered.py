@@ -25,7 +25,7 @@ from pulens.intervals.clustered import METHOD, ends_around
 from pulens.intervals.kernels.jackknife import FEWEST_BUCKETS, jackknife_error, student_quantile
 from pulens.intervals.kernels.quantiles import mixture_ends, normal_quantile
 from pulens.intervals.kernels.redraws import Redrawn
-from pulens.intervals.measured import Measured
+from pulens.intervals.measured import Measured, depends_on_class_prior
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import ROUNDING, Contingency
 from pulens.recovery.many import recover_many
@@ -158,7 +158,7 @@ class CellJackknife:
 
     @property
     def freedom(self) -> float:
-        return len(self.buckets.totals) - 1.0
+        return self.buckets.fewest - 1.0
 
     @cached_property
     def _errors(self) -> dict[Any, float]:
@@ -171,7 +171,8 @@ class CellJackknife:
         reach = student_quantile(self.freedom, tail), normal_quantile(1 - 2 * tail)
         rows = float(self.evidence.cells.totals[:, 0].sum())
         within = ask.metric.lowest, ask.metric.highest
-        fixed = ends_around(value, error, tail, reach, self.buckets.fewest, rows, within)
+        is_rate = not depends_on_class_prior(ask.metric, self.evidence.label_noise)
+        fixed = ends_around(value, error, tail, reach, self.buckets.fewest, rows, within, is_of_labelled=is_rate)
         if not with_priors or setting.draws is None:
             return fixed
         values = ask.values(setting.draws[: ask.draws_read])

@@ -95,8 +95,8 @@ class Workshop:
 
     @property
     def freedom(self) -> float:
-        """Degrees of freedom of a standard error from the buckets that hold rows."""
-        return float(np.count_nonzero(self.buckets.totals.sum(axis=1)) - 1)
+        """Degrees of freedom of a standard error: of the buckets that hold the rarer kind of rows."""
+        return float(self.fewest_buckets - 1)
 
     @property
     def average_precisions(self) -> dict[float | None, Floats]:
