@@ -22,10 +22,15 @@ from pulens.cells.redraws import CellRedraws, CellsRedrawn
 from pulens.counts.tally import Tally
 from pulens.estimate import Interval
 from pulens.intervals.clustered import METHOD, ends_around
-from pulens.intervals.kernels.jackknife import FEWEST_BUCKETS, jackknife_error, student_quantile
+from pulens.intervals.kernels.jackknife import (
+    FEWEST_BUCKETS,
+    effective_buckets,
+    jackknife_error,
+    student_quantile,
+)
 from pulens.intervals.kernels.quantiles import mixture_ends, normal_quantile
 from pulens.intervals.kernels.redraws import Redrawn
-from pulens.intervals.measured import Measured, depends_on_class_prior
+from pulens.intervals.measured import Measured
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import ROUNDING, Contingency
 from pulens.recovery.many import recover_many
@@ -158,7 +163,8 @@ class CellJackknife:
 
     @property
     def freedom(self) -> float:
-        return self.buckets.fewest - 1.0
+        labelled, unlabelled, negative = self.buckets.totals.sum(axis=1).T
+        return float(min(effective_buckets(labelled), effective_buckets(unlabelled + negative)) - 1)
 
     @cached_property
     def _errors(self) -> dict[Any, float]:
@@ -171,8 +177,7 @@ class CellJackknife:
         reach = student_quantile(self.freedom, tail), normal_quantile(1 - 2 * tail)
         rows = float(self.evidence.cells.totals[:, 0].sum())
         within = ask.metric.lowest, ask.metric.highest
-        is_rate = not depends_on_class_prior(ask.metric, self.evidence.label_noise)
-        fixed = ends_around(value, error, tail, reach, self.buckets.fewest, rows, within, is_of_labelled=is_rate)
+        fixed = ends_around(value, error, tail, reach, self.buckets.fewest, rows, within)
         if not with_priors or setting.draws is None:
             return fixed
         values = ask.values(setting.draws[: ask.draws_read])
@@ -251,6 +256,6 @@ class CellJackknife:
             return None
         left = rows.sum() - rows
         error = float(jackknife_error((counts.sum() - counts) / np.where(left > 0, left, np.nan)))
-        reach = student_quantile(many - 1.0, tail), normal_quantile(1 - 2 * tail)
+        reach = student_quantile(float(effective_buckets(rows)) - 1.0, tail), normal_quantile(1 - 2 * tail)
         low, high = ends_around(float(counts.sum() / rows.sum()), error, tail, reach, many, float(rows.sum()))
         return Interval(low, high, confidence, METHOD)

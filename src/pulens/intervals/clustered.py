@@ -2,16 +2,14 @@ r"""Intervals where rows belong together: every metric without one bucket of clu
 
 One construction for all metrics, whatever they read: the number is found without each bucket, through the same
 recovery, and the spread of these numbers is its standard error (:mod:`pulens.intervals.kernels.jackknife`). Ends are
-Student's on the scale of log odds where the number has a lowest and a highest value. Degrees of freedom are one less
-than the buckets that hold labelled rows (or others, if those are fewer): what labelled rows add to the variance is seen
-in these alone, however many other buckets there are. Blocks of scores that are coarser than the rows move all
-replicates alike, so that nothing of it enters the spread; the value is that of all rows.
+Student's on the scale of log odds where the number has a lowest and a highest value. Degrees of freedom are those of
+the buckets that hold labelled rows (or others, if that is less), by Kish's effective number of them: what labelled rows
+add to the variance is seen in these alone, however many other buckets there are. Blocks of scores that are coarser than
+the rows move all replicates alike, so that nothing of it enters the spread; the value is that of all rows.
 
-A number at its edge shows no spread, and counts as a rate of which every bucket with labelled rows is one row. With
-fewer than twenty such buckets the interval also holds Jeffreys' with as many rows as the standard error stands for. A
-rate of labelled rows, such as recall, stands for no more rows than are labelled. Other numbers may: an area of so many
-rows is known better than a rate of them (with that bound the truth was held in 99 to 100 of 100 sets). A ratio, such as
-lift, holds what the scale of logarithms says too. With fewer than five such buckets there is no interval.
+A number at its edge shows no spread, and counts as a rate of which every bucket with labelled rows is one row; one that
+shows none elsewhere counts as a rate of the labelled rows. With fewer than twenty buckets that hold labelled rows a
+ratio, such as lift, also holds what the scale of logarithms says. With fewer than five there is no interval.
 """
 
 from __future__ import annotations
@@ -37,7 +35,6 @@ from pulens.intervals.kernels.jackknife import (
 )
 from pulens.intervals.kernels.mover import jeffreys_ends
 from pulens.intervals.kernels.quantiles import expanded_tail, mixture_ends, normal_quantile
-from pulens.intervals.measured import depends_on_class_prior
 from pulens.intervals.of_metric import MetricConstruction, Target
 from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.intervals.prior_draws import PriorDraws
@@ -61,7 +58,6 @@ class Jackknife(Construction):
     rows: float  # labelled ones
     freedom: float
     within: tuple[float, float] = (0.0, 1.0)
-    is_of_labelled: bool = False  # a rate of labelled rows alone
     _errors: dict[float, float] = field(default_factory=dict)
 
     method = METHOD
@@ -87,8 +83,7 @@ class Jackknife(Construction):
 
     def _around(self, value: float, error: float, tail: float) -> Ends:
         reach = student_quantile(self.freedom, tail), normal_quantile(1 - 2 * tail)
-        told: Any = {"within": self.within, "is_of_labelled": self.is_of_labelled}
-        return ends_around(value, error, tail, reach, self.buckets, self.rows, **told)
+        return ends_around(value, error, tail, reach, self.buckets, self.rows, self.within)
 
     def _drawn(self, tail: float) -> Ends:
         """Over the distribution of the share: a mixture on the scale of log odds, Student's width as a normal one."""
@@ -122,13 +117,11 @@ def ends_around(
     buckets: int,
     rows: float,
     within: tuple[float, float] = UNIT,
-    *,
-    is_of_labelled: bool = True,
 ) -> Ends:
     """Ends of a number with a standard error from buckets, of which so many hold so many labelled rows.
 
-    A number that is a rate of labelled rows stands for no more than these. ``reach`` is how many standard errors away
-    an end lies that is missed with the chance ``tail``: Student's and the normal one.
+    ``reach`` is how many standard errors away an end lies that is missed with the chance ``tail``: Student's and the
+    normal one.
 
     >>> np.round(ends_around(0.6, 0.1623866, 0.025, (3.1824463, 1.959964), 20, 10), 6).tolist()
     [0.148323, 0.928159]
@@ -144,10 +137,8 @@ def ends_around(
     seen = math.inf
     if share in (0.0, 1.0):
         seen = float(buckets)
-    elif buckets < FEW_BUCKETS:
-        spread = error / (highest - lowest)
-        shown = share * (1 - share) / spread**2 if spread > 0 else rows
-        seen = (min(shown, rows) if is_of_labelled else shown) * (normal / student) ** 2
+    elif error == 0:
+        seen = rows * (normal / student) ** 2
     if math.isfinite(seen):
         least, most = (float(end) for end in jeffreys_ends(share * seen, seen, tail))
         low = min(low, lowest + (highest - lowest) * least)
@@ -182,7 +173,6 @@ class DeleteABucket(MetricConstruction):
             shop.evidence.tally.totals.labelled,
             shop.freedom,
             (metric.lowest, metric.highest),
-            not depends_on_class_prior(metric, shop.evidence.label_noise),
         )
 
     def error(self, prior: float) -> float:
