@@ -3,6 +3,7 @@
     python benchmarks/groups_clusters.py coverage [SETS [WORLD [SEED]]]    worlds by numbers of clusters, ten metrics
     python benchmarks/groups_clusters.py chosen [SETS]       thresholds chosen on the same rows; two models' difference
     python benchmarks/groups_clusters.py prior [SETS [CLUSTERS [WORLD]]]   estimated class priors with clusters
+    python benchmarks/groups_clusters.py writers [DRAWS [FOLDER]]   20 Newsgroups, clusters are those who wrote
     python benchmarks/groups_clusters.py obuchowski          jackknife of the AUC against Obuchowski's (1997) variance
     python benchmarks/groups_clusters.py duckdb [ROWS]       time and memory of a tally by cluster over the plain one
 
@@ -223,6 +224,79 @@ def estimated_prior(sets: int = 40, clusters: int = 100, only: str = "", seed: i
             )
 
 
+def writers(draws: int = 300, folder: str = "", seed: int = 80_611) -> None:
+    """Real rows: posts of 20 Newsgroups, a cluster for each address in a From line; writers are drawn, then labels.
+
+    A logistic regression on embeddings of the training posts tells science, society and talk from the rest; the posts
+    of the test part, whose classes are known, are the population. Each draw takes so many of its writers with all that
+    they wrote, and labels half of the positive posts.
+    """
+    import re
+
+    import polars
+    from sklearn.linear_model import LogisticRegression
+
+    place = Path(folder) if folder else Path(__file__).resolve().parents[2] / "shared/data"
+    posts = polars.read_parquet(place / "newsgroups20_text.parquet")
+    vectors = np.load(place / "newsgroups20_minilm.npz")
+    names = posts["label_name"].cast(polars.String)
+    positive = names.str.contains("^(sci|soc|talk)").to_numpy()
+    is_test = posts["split"].cast(polars.String).to_numpy() == "test"
+    model = LogisticRegression(max_iter=300).fit(vectors["X_train"].astype(float), positive[~is_test])
+    scores, classes = model.decision_function(vectors["X_test"].astype(float)), positive[is_test]
+
+    def writer(number: int, text: str) -> str:
+        line = re.search(r"^From:(.*)$", text, re.MULTILINE)
+        address = re.search(r"[^\s<>()]+@[^\s<>()]+", line.group(1)) if line else None
+        return address.group(0).lower() if address else f"nobody {number}"
+
+    test = posts.filter(is_test)["text"].to_list()
+    ids, cluster = np.unique([writer(*one) for one in enumerate(test)], return_inverse=True)
+    sizes = np.bincount(cluster)
+    prior, threshold = float(classes.mean()), 0.0
+    shown = ("recall", "precision", "roc_auc", "average_precision", "f1", "accuracy")
+    print(
+        f"{classes.size:,} posts of {ids.size:,} writers (most {sizes.max()}, {np.mean(sizes[cluster] > 1):.0%} of "
+        f"posts by writers of several), {prior:.3f} positive; {draws} draws"
+    )
+    mine = [np.flatnonzero(cluster == one) for one in range(ids.size)]
+    many = sizes >= 3  # those of one post belong together with nothing
+    for told, among in (("all writers", np.arange(ids.size)), ("writers of three posts or more", np.flatnonzero(many))):
+        own = np.concatenate([mine[one] for one in among])
+        share = float(classes[own].mean())
+        part = gather(np.where(classes[own], 1, -1), scores[own], negative=-1)
+        truth = {name: estimate(name, METRICS[name], part, threshold=threshold).value for name in shown}
+        print(f"{told}: {among.size:,}, {own.size:,} posts, {share:.3f} positive")
+        for size in (50, 200, 500):
+            rng = np.random.default_rng([seed, size, among.size])
+            held: dict[str, list[list[bool]]] = {"clusters": [], "independent": []}
+            for _ in range(draws):
+                drawn = rng.choice(among, size)  # with replacement: the population is as good as endless
+                rows = np.concatenate([mine[one] for one in drawn])
+                who = np.repeat(np.arange(size), [mine[one].size for one in drawn])
+                labels = (classes[rows] & (rng.random(rows.size) < 0.5)).astype(np.int8)
+                if labels.sum() < 2 or share * labels.size <= labels.sum():
+                    continue
+                buckets = BucketTally.from_rows(labels, scores[rows], who)
+                plain = gather(buckets.tally, class_prior=share)
+                common = (plain.tally, plain.class_prior, 0.0, Scenario.SINGLE_SET, "population")
+                for kind, evidence in (
+                    ("clusters", Evidence(*common, buckets=buckets)),
+                    ("independent", Evidence(*common)),
+                ):
+                    doubts = Doubts(evidence, Resampling(redraws=300))
+                    found = [
+                        estimate(name, METRICS[name], evidence, threshold=threshold, doubts=doubts).interval
+                        for name in shown
+                    ]
+                    if all(one is not None and one.confidence is not None for one in found):
+                        held[kind].append([truth[name] in one for name, one in zip(shown, found, strict=True)])
+            for kind, rows_held in held.items():
+                shares = np.mean(rows_held, axis=0)
+                words = "  ".join(f"{name} {one:.3f}" for name, one in zip(shown, shares, strict=True))
+                print(f"  {size:>4} writers {kind:<12}({len(rows_held)})  {words}", flush=True)
+
+
 def obuchowski_variance(labels: np.ndarray, scores: np.ndarray, clusters: np.ndarray) -> float:
     r"""Variance of the area between labelled and unlabelled rows of clustered data (Obuchowski 1997, equation 4).
 
@@ -329,6 +403,8 @@ if __name__ == "__main__":
         chosen(*(int(one) for one in given))
     elif command == "prior":
         estimated_prior(*(int(one) if one.isdigit() else one for one in given))
+    elif command == "writers":
+        writers(*(int(one) if one.isdigit() else one for one in given))
     elif command == "obuchowski":
         obuchowski()
     elif command == "duckdb":

@@ -74,6 +74,7 @@ def scorer(name: str, *, threshold: float | None = None, **options: Any) -> PUSc
 
     ``y`` holds 1 for labelled positives and 0 for unlabelled rows; ``options`` are those of
     :func:`pulens.evaluate` (``class_prior`` above all, ``unlabelled=-1`` for labels of 1 and -1) and of the metric.
+    Rows that belong together are kept so by the splitter, ``cv=GroupKFold()`` with ``groups=``.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [2.5], [0.5]], [0, 0, 1, 1, 0, 0]
@@ -81,6 +82,11 @@ def scorer(name: str, *, threshold: float | None = None, **options: Any) -> PUSc
     0.916667
     """
     MetricFunction(name, find(name)).check_keywords("scorer", options)
+    if options.get("cluster") is not None:
+        raise PulensError(
+            "a scorer gives a number, and cluster= changes intervals alone. Keep rows that belong together in one fold "
+            "(cv=GroupKFold() with groups=), and give cluster= where an interval is wanted: pulens.evaluate, a display."
+        )
     return PUScorer(name, threshold, options)
 
 

@@ -116,6 +116,18 @@ def test_train_leaves_the_cluster_out_of_the_features_and_of_the_folds(visits, r
     assert "'patients'" in said
 
 
+def test_train_tells_a_network_which_rows_belong_together(visits, run, monkeypatch):
+    from pulens.learners import NNPU
+
+    told = {}
+    monkeypatch.setattr(NNPU, "fit", lambda self, X, y, *, groups=None: told.update(groups=groups, rows=len(X)))
+    monkeypatch.setattr(NNPU, "save", lambda self, path: path)
+    visits.select("label", "score", "other", "patient").write_csv("train.csv")
+    run("train", "train.csv", "--class-prior", "0.4", "--cluster", "patient", "--out", "model")
+    assert len(told["groups"]) == told["rows"] == len(visits)
+    assert np.unique(told["groups"]).size == visits["patient"].n_unique()
+
+
 def test_prior_prints_clusters_and_widens_with_them(visits, run, monkeypatch):
     from pulens.priors import clustered
 

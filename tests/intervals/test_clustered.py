@@ -8,9 +8,10 @@ import pytest
 import pulens
 from pulens.counts.buckets import BucketTally
 from pulens.evidence import gather
-from pulens.intervals.clustered import inflation_at
+from pulens.intervals.clustered import ends_around, inflation_at
 from pulens.intervals.kernels.jackknife import (
     LeftOut,
+    effective_buckets,
     jackknife_error,
     logit_ends,
     redraw_buckets,
@@ -146,19 +147,16 @@ def test_every_row_found_counts_as_many_rows_as_clusters():
     assert recall.interval.low == pytest.approx(jeffreys_ends(30, 30, 0.025)[0])
 
 
-def test_few_clusters_are_warned_of_and_wider_than_students():
+def test_few_clusters_are_warned_of_and_have_few_degrees_of_freedom():
     labels, scores, cluster = visits(12, 4, rows=30)
     found = pulens.evaluate(labels, scores, class_prior=0.3, threshold=1.0, cluster=cluster)
     assert "few-clusters" in [notice.code for notice in found.notices]
     recall = found.estimates["recall"]
     counted = BucketTally.from_rows(labels, scores, cluster)
     error = float(jackknife_error(LeftOut.of(counted, [1.0]).rates()[0][:, 0]))
-    low, high = logit_ends(recall.value, error, student_quantile(11, 0.025))
-    reach = student_quantile(11, 0.025)
-    rows = min(recall.value * (1 - recall.value) / error**2, labels.sum()) * (1.959964 / reach) ** 2
-    ends = jeffreys_ends(recall.value * rows, rows, 0.025)
-    assert recall.interval.low == pytest.approx(min(low, ends[0]), abs=1e-6)
-    assert recall.interval.high == pytest.approx(max(high, ends[1]), abs=1e-6)
+    own = np.bincount(cluster[labels == 1])
+    low, high = logit_ends(recall.value, error, student_quantile(own.sum() ** 2 / (own**2).sum() - 1, 0.025))
+    assert (recall.interval.low, recall.interval.high) == pytest.approx((low, high), abs=1e-9)
 
 
 def test_a_threshold_chosen_on_the_same_rows_holds_the_jackknife_less_the_optimism_of_choosing():
@@ -225,3 +223,29 @@ def test_metrics_of_every_kind_have_an_interval():
         found = metric(labels, scores, class_prior=0.3, threshold=threshold, confidence=0.95, cluster=cluster)
         assert found.value in found.interval, name
         assert found.interval.width > 0, name
+
+
+def test_degrees_of_freedom_are_those_of_clusters_with_labelled_rows():
+    """Clusters without labelled rows say nothing of how recall moves, however many there are."""
+    labels, scores, cluster = visits(12, 4, rows=30)
+    more = np.arange(200)
+    with_more = [np.r_[labels, 0 * more], np.r_[scores, np.full(200, -9.0)], np.r_[cluster, 1000 + more]]
+    few, many = (
+        pulens.evaluate(*given[:2], unlabelled_prior=0.1, threshold=1.0, cluster=given[2]).estimates["recall"]
+        for given in ((labels, scores, cluster), with_more)
+    )
+    assert few.interval.width <= many.interval.width <= 1.06 * few.interval.width  # (B - 1)/B, and no more
+
+
+def test_large_clusters_leave_few_degrees_of_freedom():
+    equal, tailed = np.full(20, 10), np.r_[110, np.full(18, 5), 0]
+    assert effective_buckets(equal) == pytest.approx(20)
+    assert effective_buckets(tailed) == pytest.approx(200**2 / (110**2 + 18 * 25))
+    assert effective_buckets(np.zeros(3)) == 0
+
+
+def test_a_number_that_no_cluster_moves_is_not_certain():
+    """Every cluster finds half of its positives: no spread, and yet a rate of so many rows."""
+    reach = student_quantile(29, 0.025), 1.959964
+    low, high = ends_around(0.5, 0.0, 0.025, reach, 30, 60)
+    assert 0.2 < high - low < 0.3

@@ -22,7 +22,12 @@ from pulens.cells.redraws import CellRedraws, CellsRedrawn
 from pulens.counts.tally import Tally
 from pulens.estimate import Interval
 from pulens.intervals.clustered import METHOD, ends_around
-from pulens.intervals.kernels.jackknife import FEWEST_BUCKETS, jackknife_error, student_quantile
+from pulens.intervals.kernels.jackknife import (
+    FEWEST_BUCKETS,
+    effective_buckets,
+    jackknife_error,
+    student_quantile,
+)
 from pulens.intervals.kernels.quantiles import mixture_ends, normal_quantile
 from pulens.intervals.kernels.redraws import Redrawn
 from pulens.intervals.measured import Measured
@@ -158,7 +163,8 @@ class CellJackknife:
 
     @property
     def freedom(self) -> float:
-        return len(self.buckets.totals) - 1.0
+        labelled, unlabelled, negative = self.buckets.totals.sum(axis=1).T
+        return float(min(effective_buckets(labelled), effective_buckets(unlabelled + negative)) - 1)
 
     @cached_property
     def _errors(self) -> dict[Any, float]:
@@ -236,7 +242,7 @@ class CellJackknife:
             return None
         left = rows.sum() - rows
         error = float(jackknife_error((counts.sum() - counts) / np.where(left > 0, left, np.nan)))
-        reach = student_quantile(many - 1.0, tail), normal_quantile(1 - 2 * tail)
+        reach = student_quantile(float(effective_buckets(rows)) - 1.0, tail), normal_quantile(1 - 2 * tail)
         low, high = ends_around(float(counts.sum() / rows.sum()), error, tail, reach, many, float(rows.sum()))
         return Interval(low, high, confidence, METHOD)
 

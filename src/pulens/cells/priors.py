@@ -401,7 +401,24 @@ def _expit(logits: Any) -> Floats:
     return np.asarray(1.0 / (1.0 + np.exp(-np.asarray(logits, float))))
 
 
-def _pooled(cells: LabellingCells, question: Question, own: _Own, what: str) -> Floats:
+def high_scores(cells: LabellingCells) -> Floats | None:
+    """Log odds of an unlabelled row of each cell to score at least as high as half of all labelled rows, centred.
+
+    How many rows of a cell score high is seen with hardly any error and goes with its share of positives, whatever the
+    cell's labelling rate: cells are drawn to those with scores like theirs. ``None`` where nothing is labelled.
+    """
+    whole = cells.whole
+    labelled = whole.totals.labelled
+    if not labelled:
+        return None
+    middle = float(whole.thresholds[int(np.searchsorted(whole.labelled, labelled / 2))])
+    above = np.array([tally.at(middle)[1] for tally in cells.tallies], float)
+    rows = cells.totals[:, 1]
+    found = np.log((above + 0.5) / (np.maximum(rows - above, 0.0) + 0.5))
+    return np.asarray(found - np.average(found, weights=rows if rows.sum() else None))
+
+
+def _pooled(cells: LabellingCells, question: Question, own: _Own, what: str, beside: Floats | None = None) -> Floats:
     """Draws of the cells' log odds, borrowed from one another."""
     if not own.many:
         raise AssumptionError(
@@ -410,13 +427,13 @@ def _pooled(cells: LabellingCells, question: Question, own: _Own, what: str) -> 
             "mapping, --cell-prior CELL=SHARE), or one number with split='equal' (--split equal)."
         )
     size = max(question.redraws, DRAWS)
-    return pooled_logits(own.logits, own.variances, size, question.seed)
+    return pooled_logits(own.logits, own.variances, size, question.seed, beside)
 
 
 def _estimated(cells: LabellingCells, question: Question, caps: Floats) -> CellPriors:
     own = _own_estimates(cells, question)
     method = question.class_prior if isinstance(question.class_prior, str) else "auto"
-    drawn = _pooled(cells, question, own, "an estimate of its class prior")
+    drawn = _pooled(cells, question, own, "an estimate of its class prior", high_scores(cells))
     if len(cells) == 1 and own.priors[0] is not None:  # nothing to borrow from
         prior = own.priors[0]
         draws = _drawn_of(cells, question, [prior], [False])
@@ -469,7 +486,8 @@ def _split(cells: LabellingCells, question: Question, whole: ClassPrior, caps: F
     if len(cells) == 1:
         return _given_to_one(cells, question, whole, caps, held)
     own = _own_estimates(cells, replace(question, class_prior=None, unlabelled_prior=None, audit=None))
-    drawn = _pooled(cells, question, own, "an estimate of how the positives divide")[: question.redraws]
+    borrowed = _pooled(cells, question, own, "an estimate of how the positives divide", high_scores(cells))
+    drawn = borrowed[: question.redraws]
     logits = np.median(drawn, axis=0)
 
     def setting(share: float, shares: Any) -> PriorSetting:

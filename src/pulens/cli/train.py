@@ -57,8 +57,8 @@ from pulens.scenario import DEFAULT_SCENARIO, Scenario
 @click.option(
     "--cluster",
     metavar="COLUMN",
-    help="Column that says which rows belong together (a patient, a customer): no feature, and never split where an "
-    "estimated class prior needs scores out of fold.",
+    help="Column that says which rows belong together (a patient, a customer): no feature, and never split where a "
+    "network holds rows out or an estimated class prior needs scores out of fold.",
 )
 @click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
 @click.option("--format", type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow"]), help="File format.")
@@ -107,10 +107,9 @@ def command(file: str, method: str, out: str, **given: Any) -> None:
     assert table.labels is not None
     labelled = int((table.labels == 1).sum())
     _check_labelled(labelled, len(table.labels), file, given)
-    if cluster is not None and isinstance(getattr(learner, "class_prior", None), str):
-        _estimate_with_clusters(learner, table, file, given)
+    told = {} if cluster is None else _told_of_clusters(learner, table, file, given)
     with _plainly_warned():
-        learner.fit(table.values, table.labels)
+        learner.fit(table.values, table.labels, **told)
     if hasattr(learner, "network_"):
         learner.columns_ = list(table.names)
     else:  # learners without networks keep scikit-learn's names
@@ -122,15 +121,26 @@ def command(file: str, method: str, out: str, **given: Any) -> None:
     )
 
 
-def _estimate_with_clusters(learner: Any, table: Any, file: str, given: dict[str, Any]) -> None:
-    """Settle a class prior that is to be estimated, from scores of models that saw no row of the same cluster."""
+def _told_of_clusters(learner: Any, table: Any, file: str, given: dict[str, Any]) -> dict[str, Any]:
+    """What a learner is told of rows that belong together.
+
+    For one that cannot be told, a class prior that is to be estimated is settled here, from scores of models that saw
+    no row of the same cluster.
+    """
+    from inspect import signature
+
     from pulens.inputs.features import read_clusters
     from pulens.learners.base.prior import check_estimator_name, estimated_class_prior
 
     groups = read_clusters(file, given["cluster"], format=given["format"], delimiter=given["delimiter"])
+    if "groups" in signature(learner.fit).parameters:
+        return {"groups": groups}
+    if not isinstance(getattr(learner, "class_prior", None), str):
+        return {}
     method = check_estimator_name(learner.class_prior)
     told: dict[str, Any] = {"method": method, "groups": groups}
     learner.class_prior = estimated_class_prior(table.values, table.labels, given["scenario"], given["seed"], **told)
+    return {}
 
 
 @contextmanager

@@ -3,9 +3,11 @@ r"""Shares of rows that belong together, group by group: groups may share cluste
 A patient with visits in two groups moves both. Every group's share is found without one bucket of clusters at a time,
 in all groups at once; the spread of these numbers is the covariance of the groups' shares
 (:func:`pulens.intervals.kernels.jackknife.jackknife_covariance`). Ends of one share are those of
-:mod:`pulens.intervals.clustered`: Student's on the scale of log odds, with as many degrees of freedom as buckets hold
-its rows, less one. In a difference the correlation of both enters (Zou 2008), and the reach of intervals that hold at
-once is that of normal numbers with all these correlations, as a chance of a miss at Student's tails.
+:mod:`pulens.intervals.clustered`: Student's on the scale of log odds. Degrees of freedom are Kish's (1965) effective
+number of buckets less one, :math:`(\sum_b m_b)^2 / \sum_b m_b^2 - 1` with :math:`m_b` rows of the group in bucket b: a
+few large clusters carry most of the variance, and many small ones show little of it. In a difference the correlation of
+both enters (Zou 2008), and the reach of intervals that hold at once is that of normal numbers with all these
+correlations, as a chance of a miss at Student's tails.
 """
 
 from __future__ import annotations
@@ -17,7 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.intervals.clustered import METHOD, ends_around
-from pulens.intervals.kernels.jackknife import FEWEST_BUCKETS, jackknife_covariance, student_quantile
+from pulens.intervals.kernels.jackknife import (
+    FEWEST_BUCKETS,
+    effective_buckets,
+    jackknife_covariance,
+    student_quantile,
+)
 from pulens.intervals.kernels.simultaneous import tail_of
 from pulens.types import Floats
 
@@ -36,6 +43,7 @@ class ClusteredRates:
     rows: Floats
     buckets: NDArray[np.int64]
     covariance: Floats
+    effective: Floats  # buckets, were they of one size
     method: str = METHOD
 
     @classmethod
@@ -46,12 +54,13 @@ class ClusteredRates:
         replicates = np.divide(found, left, out=np.full(left.shape, np.nan), where=left > 0)
         values = np.divide(hits, rows, out=np.full(len(rows), np.nan), where=rows > 0)
         many = np.count_nonzero(rows_in, axis=0)
-        return cls(values, np.asarray(rows, float), many, jackknife_covariance(replicates))
+        covariance = jackknife_covariance(replicates)
+        return cls(values, np.asarray(rows, float), many, covariance, effective_buckets(rows_in))
 
     def of(self, kept: NDArray[np.bool_]) -> ClusteredRates:
         """Some of the groups."""
         among = self.covariance[np.ix_(kept, kept)]
-        return ClusteredRates(self.values[kept], self.rows[kept], self.buckets[kept], among)
+        return ClusteredRates(self.values[kept], self.rows[kept], self.buckets[kept], among, self.effective[kept])
 
     def too_few(self, place: int, of: str) -> str:
         """Why a group is not tested, if clusters are the reason."""
@@ -104,7 +113,7 @@ class ClusteredRates:
         tail, ends = tail_of(quantile), np.full((self.values.size, 2), np.nan)
         for place in np.flatnonzero(self.buckets >= FEWEST_BUCKETS).tolist():
             many = int(self.buckets[place])
-            reach = student_quantile(many - 1.0, tail), quantile
+            reach = student_quantile(float(self.effective[place]) - 1.0, tail), quantile
             error = float(np.sqrt(self.covariance[place, place]))
             ends[place] = ends_around(float(self.values[place]), error, tail, reach, many, float(self.rows[place]))
         lows, highs = ends.T

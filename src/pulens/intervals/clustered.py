@@ -2,14 +2,14 @@ r"""Intervals where rows belong together: every metric without one bucket of clu
 
 One construction for all metrics, whatever they read: the number is found without each bucket, through the same
 recovery, and the spread of these numbers is its standard error (:mod:`pulens.intervals.kernels.jackknife`). Ends are
-Student's with as many degrees of freedom as there are buckets less one, on the scale of log odds where the number has a
-lowest and a highest value. Blocks of scores that are coarser than the rows move all replicates alike, so that nothing
-of it enters the spread; the value is that of all rows.
+Student's on the scale of log odds where the number has a lowest and a highest value. Degrees of freedom are those of
+the buckets that hold labelled rows (or others, if that is less), by Kish's effective number of them: what labelled rows
+add to the variance is seen in these alone, however many other buckets there are. Blocks of scores that are coarser than
+the rows move all replicates alike, so that nothing of it enters the spread; the value is that of all rows.
 
-A number at its edge shows no spread, and counts as a rate of which every bucket with labelled rows is one row. With
-fewer than twenty such buckets Student's ends alone were too narrow: the interval also holds Jeffreys' with as many rows
-as the standard error stands for; a ratio, such as lift, holds what the scale of logarithms says too. With fewer than
-five there is none.
+A number at its edge shows no spread, and counts as a rate of which every bucket with labelled rows is one row; one that
+shows none elsewhere counts as a rate of the labelled rows. With fewer than twenty buckets that hold labelled rows a
+ratio, such as lift, also holds what the scale of logarithms says. With fewer than five there is no interval.
 """
 
 from __future__ import annotations
@@ -137,10 +137,8 @@ def ends_around(
     seen = math.inf
     if share in (0.0, 1.0):
         seen = float(buckets)
-    elif buckets < FEW_BUCKETS:
-        spread = error / (highest - lowest)
-        shown = share * (1 - share) / spread**2 if spread > 0 else math.inf
-        seen = min(shown, rows) * (normal / student) ** 2
+    elif error == 0:
+        seen = rows * (normal / student) ** 2
     if math.isfinite(seen):
         least, most = (float(end) for end in jeffreys_ends(share * seen, seen, tail))
         low = min(low, lowest + (highest - lowest) * least)

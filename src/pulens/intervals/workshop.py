@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
 from pulens.evidence import Evidence
-from pulens.intervals.kernels.jackknife import LeftOut, redraw_buckets
+from pulens.intervals.kernels.jackknife import LeftOut, effective_buckets, redraw_buckets
 from pulens.intervals.kernels.placements import PlacementMoments, placement_moments
 from pulens.intervals.kernels.redraws import Redrawn, compress, redraw_tally
 from pulens.intervals.kernels.resampling import Resampling
@@ -95,8 +95,9 @@ class Workshop:
 
     @property
     def freedom(self) -> float:
-        """Degrees of freedom of a standard error from the buckets that hold rows."""
-        return float(np.count_nonzero(self.buckets.totals.sum(axis=1)) - 1)
+        """Degrees of freedom of a standard error: of the buckets that hold labelled rows, or others if that is less."""
+        labelled, unlabelled, negative = self.buckets.totals.T
+        return float(min(effective_buckets(labelled), effective_buckets(unlabelled + negative)) - 1)
 
     @property
     def average_precisions(self) -> dict[float | None, Floats]:

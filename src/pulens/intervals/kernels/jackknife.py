@@ -87,6 +87,21 @@ def jackknife_covariance(replicates: Floats) -> Floats:
     return np.asarray((many - 1) / many * (away.T @ away))
 
 
+def effective_buckets(rows: Any) -> Any:
+    r"""How many buckets of one size say as much as these, which hold so many rows: Kish (1965).
+
+    :math:`(\sum_b m_b)^2 / \sum_b m_b^2`, along the first axis. A few large clusters carry most of the variance, and
+    what many small ones show of it is little: one less are the degrees of freedom of its estimate, Satterthwaite's for
+    variances that rise with the rows.
+
+    >>> effective_buckets(np.array([[4, 9], [4, 1], [4, 0]])).round(2).tolist()
+    [3.0, 1.22]
+    """
+    own = np.asarray(rows, float)
+    squares = (own**2).sum(axis=0)
+    return np.divide(own.sum(axis=0) ** 2, squares, out=np.zeros(np.shape(squares)), where=squares > 0)
+
+
 def student_quantile(freedom: float, tail: float) -> float:
     """How many standard errors an end lies away, missed with the chance ``tail``.
 

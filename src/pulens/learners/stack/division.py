@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pulens.counts.sample import LABELLED, NEGATIVE
 from pulens.errors import InputError
 from pulens.learners.stack.rows import Part, StackedRows
+from pulens.priors.from_features.classifier import folds_for
 from pulens.scenario import Scenario
 
 Pair = tuple[NDArray[Any], NDArray[Any]]  # rows of the table, and their labels
@@ -50,8 +51,12 @@ def divide(
     rows: Sequence[Any] | None,
     validation: Sequence[tuple[Any, Any]] | None,
     seeds: Sequence[int],
+    groups: Sequence[Any] | None = None,
 ) -> Division:
-    """Hold rows out as the learner's settings ask for, or take the validation rows that are given."""
+    """Hold rows out as the learner's settings ask for, or take the validation rows that are given.
+
+    Rows of one of ``groups`` stay together: all are held out or none.
+    """
     is_true = learner.selection.startswith("oracle")
     if is_true and validation is None:
         raise InputError(
@@ -64,13 +69,16 @@ def divide(
         if validation is not None:
             held_out.append((np.asarray(validation[run][0]), np.asarray(validation[run][1])))
         elif wanted:
-            kept, other = _split(*kept, learner.validation_fraction, seed)
+            own = None if groups is None else np.asarray(groups[run])
+            kept, other = _split(*kept, learner.validation_fraction, seed, own)
             held_out.append(other)
         training.append(part_of(*kept))
     return Division(training, held_out if wanted else None, is_true)
 
 
-def _split(rows: NDArray[Any], codes: NDArray[Any], share: float, seed: int) -> tuple[Pair, Pair]:
+def _split(
+    rows: NDArray[Any], codes: NDArray[Any], share: float, seed: int, groups: NDArray[Any] | None = None
+) -> tuple[Pair, Pair]:
     """Hold out a share of labelled and of unlabelled rows, at least one of each."""
     if not 0 < share < 1:
         raise InputError(
@@ -89,7 +97,20 @@ def _split(rows: NDArray[Any], codes: NDArray[Any], share: float, seed: int) -> 
                 "Give validation=, or selection='last' to train without."
             )
         held[rng.permutation(places)[: max(1, round(share * len(places)))]] = True
+    if groups is not None:
+        held = _whole_groups(codes, groups, share, seed)
     return (rows[~held], codes[~held]), (rows[held], codes[held])
+
+
+def _whole_groups(codes: NDArray[Any], groups: NDArray[Any], share: float, seed: int) -> NDArray[np.bool_]:
+    """Which rows are held out, about a share of either kind, when groups stay together."""
+    folds = folds_for(codes, groups, folds=max(2, round(1 / share)), seed=seed % (1 << 32))
+    held = np.zeros(len(codes), bool)
+    for _, places in folds.split(codes, codes, groups):
+        held[places] = True
+        if (codes[held] == LABELLED).any() and (codes[held] == 0).any():
+            break
+    return held
 
 
 def part_of(rows: NDArray[Any], codes: NDArray[Any]) -> Part:

@@ -40,6 +40,7 @@ def fit_many(
     support: Sequence[tuple[Any, Any]] | None = None,
     on_epoch: EpochHook | None = None,
     convolution: str | None = None,
+    groups: Sequence[Any] | None = None,
 ) -> list[Any]:
     """Fit learners of one class as a stack: parameters side by side, the table on the device once.
 
@@ -47,7 +48,8 @@ def fit_many(
     what it gives alone. ``rows[r]`` are the rows of X that run r uses (repeats allowed) and ``labels[r]`` their labels;
     ``validation[r]`` is a pair (rows, labels), and so is ``support[r]``, with true labels 1 and -1, for methods that
     ask for a few rows of known class. ``on_epoch(program, epoch, stage)`` is called after every epoch; where it gives
-    back a boolean tensor [runs], runs that are false there stop with the parameters they have.
+    back a boolean tensor [runs], runs that are false there stop with the parameters they have. ``groups[r]`` says which
+    of run r's rows belong together: they stay so where rows are held out, and in the folds of an estimated class prior.
 
     >>> import numpy as np
     >>> from pulens.learners import NNPU, fit_many
@@ -65,10 +67,11 @@ def fit_many(
     values = X if isinstance(X, torch.Tensor) else torch.as_tensor(np.ascontiguousarray(X, np.float32))
     for learner in learners:
         learner.row_shape_ = tuple(int(size) for size in values.shape[1:])
-    division = divide(first, len(values), labels, rows, validation, seeds)
+    division = divide(first, len(values), labels, rows, validation, seeds, groups)
+    together = _groups_of_rows(len(values), rows, groups, len(learners))
     priors = [
-        _class_prior(learner, values, part, np.asarray(codes), scenario, seed)
-        for learner, part, codes, seed in zip(learners, division.training, labels, seeds, strict=True)
+        _class_prior(learner, values, part, np.asarray(codes), scenario, seed, ids)
+        for learner, part, codes, seed, ids in zip(learners, division.training, labels, seeds, together, strict=True)
     ]
     table = values.to(device, torch.float32)
     judged = division.judged(table, scenario)
@@ -243,8 +246,26 @@ def _seed(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(1 << 31))
 
 
+def _groups_of_rows(count: int, rows: Sequence[Any] | None, groups: Sequence[Any] | None, runs: int) -> list[Any]:
+    """For each run the group of every row of the table; ``None`` where rows are not in groups."""
+    if groups is None:
+        return [None] * runs
+    found = []
+    for run, ids in enumerate(groups):
+        own = np.full(count, -1)
+        own[np.arange(count) if rows is None else np.asarray(rows[run])] = np.asarray(ids)
+        found.append(own)
+    return found
+
+
 def _class_prior(
-    learner: Any, table: torch.Tensor, part: Part, codes: NDArray[Any], scenario: Scenario, seed: int
+    learner: Any,
+    table: torch.Tensor,
+    part: Part,
+    codes: NDArray[Any],
+    scenario: Scenario,
+    seed: int,
+    groups: NDArray[Any] | None = None,
 ) -> float | None:
     """The share of positives in the population, as given or estimated; None where a method does without."""
     given, needed = learner.class_prior, learner._program.needs_class_prior
@@ -253,7 +274,8 @@ def _class_prior(
         rows = np.concatenate([part.labelled, part.unlabelled])
         kinds = np.repeat([1, 0], [len(part.labelled), len(part.unlabelled)])
         features = table[torch.as_tensor(rows)].cpu().numpy()
-        return estimated_class_prior(features, kinds, str(scenario), seed, method=method)
+        ids = None if groups is None else groups[rows]
+        return estimated_class_prior(features, kinds, str(scenario), seed, method=method, groups=ids)
 
     if isinstance(given, str) and given == "auto" and not needed:
         return None

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pulens.counts.sample import LABELLED
 from pulens.errors import InputError
+from pulens.inputs.clusters import cluster_codes
 from pulens.inputs.dense import dense
 from pulens.learners.base.classifier import PUClassifier
 from pulens.learners.base.collapse import warn_if_collapsed
@@ -53,21 +54,24 @@ class PULearner(PUClassifier):
 
     _program: ClassVar[type[Program]]
 
-    def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None) -> Any:
+    def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None, groups: Any = None) -> Any:
         """Train on rows with PU labels.
 
         ``validation`` is a pair (X, labels) to select the epoch on, instead of a held-out share. With
         ``selection="oracle"`` its labels are true ones, 1 and -1; training never sees any. A classifier that calls
-        every unlabelled row the same comes with a ``pulens.errors.CollapseWarning``.
+        every unlabelled row the same comes with a ``pulens.errors.CollapseWarning``. ``groups`` holds one id per row
+        where rows belong together (visits of a patient): they are held out together, and never split where an
+        estimated class prior needs scores out of fold.
         """
-        return self._fit(X, y, validation=validation)
+        return self._fit(X, y, groups=groups, validation=validation)
 
-    def _fit(self, X: Any, y: Any, **pairs: tuple[Any, Any] | None) -> Any:
+    def _fit(self, X: Any, y: Any, *, groups: Any = None, **pairs: tuple[Any, Any] | None) -> Any:
         """Train on rows, beside pairs (X, labels) that are given to ``fit_many`` by their name."""
         table = self._learn_scale(self._read(X, reset=True))
         labels = label_codes(y, len(table), positive=self.positive, who=type(self).__name__)
         tables, start = [table], len(table)
         told: dict[str, Any] = {}
+        kept = {} if groups is None else {"groups": [_checked_groups(groups, len(table))]}
         for name, pair in pairs.items():
             if pair is None:
                 continue
@@ -77,7 +81,7 @@ class PULearner(PUClassifier):
             tables.append(other)
             start += len(other)
         whole = np.concatenate(tables) if told else table
-        fit_many([self], whole, [labels], rows=[np.arange(len(table))], **told)
+        fit_many([self], whole, [labels], rows=[np.arange(len(table))], **told, **kept)
         warn_if_collapsed(self, table[labels != LABELLED])
         return self
 
@@ -148,3 +152,11 @@ class PULearner(PUClassifier):
             scaled = (table - np.array(self.mean_)) / np.array(self.deviation_)
         found: NDArray[np.float32] = np.clip(scaled, -most, most).astype(np.float32)
         return found
+
+
+def _checked_groups(groups: Any, count: int) -> NDArray[np.int64]:
+    """The group of every row as a number."""
+    codes = cluster_codes(groups, "groups")[1]
+    if codes.size != count:
+        raise InputError(f"groups must hold one id per row, got {codes.size:,} ids for {count:,} rows.")
+    return codes
