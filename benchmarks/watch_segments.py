@@ -50,8 +50,8 @@ def study(segments: int, changed: int, lives: int, windows: int) -> None:
         standing = (places <= windows).sum(axis=1)
         rate = np.mean(false.sum(axis=1) / np.maximum(standing, 1))
         print(
-            f"{segments} segments, {changed} changed, {rule}: {words}a false one in {np.mean(false.any(axis=1)):.3f} of "
-            f"{lives} lives of {windows} windows, {rate:.4f} of those in alarm",
+            f"{segments} segments, {changed} changed, {rule}: {words}a false one in {np.mean(false.any(axis=1)):.3f} "
+            f"of {lives} lives of {windows} windows, {rate:.4f} of those in alarm",
             flush=True,
         )
 
