@@ -19,6 +19,7 @@ from pulens.watching.judging import Judgement
 from pulens.watching.numbers import WatchedWindow, watched_windows
 from pulens.watching.rates import recall_among
 
+LOGGED = 5  # segments in the line for a log
 Status = Literal["fine", "alarm"]
 
 
@@ -210,8 +211,11 @@ class Pulse:
         names = list(self.windows)
         last = names[-1] if names else "no window"
         told = [str(alarm) for alarm in self.alarms]
-        for name, one in self.segments.items():
-            told += [f"{alarm} in segment {name}" for alarm in one.alarms]
+        standing = [name for name in self.by_evidence if self.segments[name].alarms]
+        for name in standing[:LOGGED]:
+            told += [f"{alarm} in segment {name}" for alarm in self.segments[name].alarms]
+        if len(standing) > LOGGED:
+            told.append(f"ALARM in {len(standing) - LOGGED} more segments")
         return f"{last} {'; '.join(told) or 'ok'}"
 
     def accept(self, window: str, because: str = "", *, segment: str | None = None) -> Pulse:
