@@ -16,9 +16,10 @@ const page = (() => {
 
   function valuesAt(prior) {
     const least = watchRates.lowest(live.world, prior);
+    for (const [k, own] of Object.entries(live.own)) watchRates.fillOwn(parts, Number(k) * watchRates.WIDTH, own, prior);
     const trust = data.trust.map((now, k) => {
       const at = k * watchRates.WIDTH;
-      if (live.fixed[k] || parts[at] < least(parts[at + 4])) return "withheld";
+      if (live.fixed[k] || live.shifts[k] < least(parts[at + 4])) return "withheld";
       return now === "withheld" ? "doubtful" : now; // the fit was judged at the report's class prior
     });
     const has = (name) => name === "prior" || data.home[name].some((found) => found !== null);
