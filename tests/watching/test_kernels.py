@@ -259,3 +259,16 @@ def test_intervals_of_metrics_are_wide_enough_for_the_very_rows_of_a_window():
     assert all(0.92 <= np.mean(held[name]) <= 0.99 for name in names)
     # where the window's own chance is the larger part the width is that of the errors seen
     assert np.mean(widths["f1"]) == pytest.approx(np.std(errors["f1"]), rel=0.12)
+
+
+def test_noise_that_shows_to_last_is_taken_to_last_as_long_as_it_does():
+    rng = np.random.default_rng(31)
+    days = np.empty(400)
+    days[0] = rng.normal()
+    for place in range(1, 400):
+        days[place] = 0.8 * days[place - 1] + 0.6 * rng.normal()
+    found = scatter_factor((days + rng.normal(size=400))[:, None], np.ones(400))
+    assert found.correlation == pytest.approx(0.4, abs=0.12), "rows' own scatter hides half of it"
+    assert found.assumed == pytest.approx(0.8, abs=0.12)
+    calm = scatter_factor(rng.normal(size=(400, 1)), np.ones(400))
+    assert calm.assumed == 0.5

@@ -125,7 +125,7 @@ def test_a_segment_that_tells_nothing_has_a_reason(rows):
     assert "2 not watched ('new', 'nowhere'). new: no window" in str(found)
     json.dumps(found.to_dict(), allow_nan=False)
     only = more.filter(polars.col("country") == "nowhere")
-    with pytest.raises(InputError, match="no segment of country can be watched|no labelled row"):
+    with pytest.raises(InputError, match=r"no segment of country can be watched|no labelled row"):
         pulens.watch(only, group_by="country", **{**GIVEN, "class_prior": None})
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -324,6 +326,32 @@ def test_a_state_that_cannot_be_written_leaves_the_old_one(reference, doubled, t
     assert [entry.name for entry in tmp_path.iterdir()] == ["pulse.state"]
 
 
+def test_a_watch_that_is_killed_while_it_writes_leaves_the_old_state_whole(reference, doubled, tmp_path):
+    state, place = tmp_path / "pulse.state", tmp_path / "tallies"
+    place.mkdir()
+    names = list(doubled)[:2]
+    for name, tally in {**reference, **{name: doubled[name] for name in names}}.items():
+        write_tally_file(place / f"{name}.tally", TallyFile.of(tally, source=name))
+    given = ("watch", f"{place}/2026-03-*.tally", f"{place}/{names[0]}.tally")
+    dying = (
+        "import os, sys, pulens.whole_files as files\n"
+        "from pulens.cli import main\n"
+        "files.os.fsync = lambda *_: os.kill(os.getpid(), 9)\n"
+        "main(sys.argv[1:])"
+    )
+
+    def killed(*words):
+        return subprocess.run([sys.executable, "-c", dying, *words, "--state", str(state)], check=False, timeout=120)
+
+    assert killed(*given).returncode == -9
+    assert not state.exists()
+    main([*given, "--state", str(state)])
+    before = state.read_bytes()
+    assert killed(*given, f"{place}/{names[1]}.tally").returncode == -9
+    assert state.read_bytes() == before
+    assert list(read_state(state).windows) == names[:1]
+
+
 # --- bad input ------------------------------------------------------------------------------------------------------
 
 
@@ -365,6 +393,42 @@ def test_strange_windows_are_told(reference):
     assert any(notice.code == "other-labelling" for notice in unlike.notices)
     gap = pulens.watch(reference, {f"2026-05-{day:02d}": rows(rng, 0.2) for day in (1, 2, 3, 7)})
     assert any(notice.code == "gaps" for notice in gap.notices)
+
+
+def test_rows_that_cannot_be_counted_are_refused_as_elsewhere(tmp_path):
+    import polars
+
+    good = {"score": [0.1, 0.9, 0.4, 0.7], "label": [0, 1, 0, 1], "day": ["2026-05-01", "2026-05-02"] * 2}
+    for column, values, words in (
+        ("score", [0.1, float("nan"), 0.4, 0.7], "scores"),
+        ("label", [0, 1, 7, 1], "undeclared label value"),
+        ("weight", [1.0, -1.0, 1.0, 1.0], "weight"),
+    ):
+        rows = polars.DataFrame({**good, column: values})
+        given = {"time": "day", "reference_until": "2026-05-01", **({"weight": "weight"} if column == "weight" else {})}
+        for source in (rows, rows.lazy()):
+            with pytest.raises(InputError, match=words):
+                pulens.watch(source, **given)
+
+
+def test_windows_are_ordered_by_time_and_may_not_lie_within_the_reference(reference, doubled):
+    backwards = dict(reversed(doubled.items()))
+    assert list(pulens.watch(reference, backwards).windows) == list(doubled)
+    tally = next(iter(doubled.values()))
+    with pytest.raises(InputError, match=r"'2026-03-15' lies within the time of the reference, 2026-03-01 to 2026-03"):
+        pulens.watch(reference, {"2026-03-15": tally})
+    assert list(pulens.watch(reference, {"2026-03-30 evening": tally}).windows) == ["2026-03-30 evening"]
+
+
+def test_weights_count_as_rows_and_are_told(reference):
+    rng = np.random.default_rng(24)
+    positive = rng.random(500) < 0.2
+    weighted = Tally.from_arrays(
+        (positive & (rng.random(500) < 0.3)).astype(int), np.round(rng.normal(positive * 1.466), 3), np.full(500, 2.0)
+    )
+    found = pulens.watch(reference, {"2026-05-01": weighted})
+    assert found["2026-05-01"].rows == 1000
+    assert any(notice.code == "weighted" for notice in found.notices)
 
 
 def test_bins_that_an_edge_cuts_widen_the_interval(reference, doubled):

@@ -273,13 +273,13 @@ def _begin(settings: WatchSettings, read: Windows, prior: KnownPrior | None, ask
     pulse = _start(settings, [tally for _, tally in read.reference], prior)
     edges = pulse.life.judgement.monitor.edges
     judgement = replace(pulse.life.judgement, confirmed=_confirmed(read, [name for name, _ in read.reference], edges))
-    return replace(pulse, lives=(WatchLife(judgement),), digest=_digest(settings, read), asked=asked)
+    fingerprints = [digests(tally, Scenario(settings.scenario)) for _, tally in read.reference]
+    return replace(pulse, lives=(WatchLife(judgement),), digest=_digest(settings, fingerprints), asked=asked)
 
 
-def _digest(settings: WatchSettings, read: Windows) -> str:
+def _digest(settings: WatchSettings, fingerprints: Sequence[tuple[str, str]]) -> str:
     """The fingerprint of the reference; its labels may grow where they come with the time of their confirmation."""
-    found = [digests(tally, Scenario(settings.scenario)) for _, tally in read.reference]
-    return combined(one[0] if settings.confirmed_at is not None else "".join(one) for one in found)
+    return combined(one[0] if settings.confirmed_at is not None else "".join(one) for one in fingerprints)
 
 
 def _confirmed(read: Windows, names: Sequence[str], edges: Floats) -> Floats | None:
@@ -302,7 +302,7 @@ def _continued(settings: WatchSettings, read: Windows, kept: Pulse, asked: str) 
     of_reference = [digests(tally, scenario) for _, tally in read.reference]
     apart = [fingerprints[name] for name, _ in ordered]
     check_apart(_told_apart(read.reference, of_reference), _told_apart(ordered, apart))
-    _check_same(kept, settings, _digest(settings, read), asked)
+    _check_same(kept, settings, _digest(settings, of_reference), asked)
     edges = kept.life.judgement.monitor.edges
     counts = {name: reduce_to_cells(tally, edges, scenario) for name, tally in ordered}
     reduced = [

@@ -1,9 +1,9 @@
 """Day-to-day noise: how much more reference windows scatter than their rows explain, and how long a bad day lasts.
 
 Three ways. ``default`` takes what the scatter exceeds the rows' own for noise whose neighbouring days are alike
-(autocorrelation one half, or more where more is seen): it costs a single window nothing, and averages of many windows
-what such noise does to them. ``independent`` takes days for independent unless their autocorrelation shows, which in
-thirty windows it rarely does. ``slow`` inflates every window.
+(autocorrelation one half, or more where the reference shows more): it costs a single window nothing, and averages of
+many windows what such noise does to them. ``independent`` takes days for independent unless their autocorrelation
+shows, which in thirty windows it rarely does. ``slow`` inflates every window.
 """
 
 from __future__ import annotations
@@ -66,7 +66,11 @@ def scatter_factor(values: Floats, variances: Floats, noise: str = "default") ->
     elif noise == "independent" and r > 2 / np.sqrt(m * k):
         alike = min(r, LARGEST_CORRELATION)
         factor *= (1 + alike) / (1 - alike)
-    assumed = min(max(r, ASSUMED_CORRELATION), LARGEST_CORRELATION) if noise == "default" else 0.0
+    assumed = 0.0
+    if noise == "default":
+        # rows' own scatter, which no neighbours share, hides how alike the days' noise is
+        seen = r / (1 - 1 / factor) if factor > 1 and r > 1 / np.sqrt(m * k) else r
+        assumed = min(max(seen, ASSUMED_CORRELATION), LARGEST_CORRELATION)
     return DayNoise(max(factor, 1.0), r, m, assumed)
 
 

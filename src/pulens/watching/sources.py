@@ -179,6 +179,7 @@ def check_apart(reference: Sequence[tuple[str, str]], windows: Sequence[tuple[st
     twice = sorted(name for name, many in Counter(names).items() if many > 1)
     if twice:
         raise InputError(f"two windows have the name {shown(twice[0])}: names tell windows apart and order them.")
+    _check_later([name for name, _ in reference], names)
     seen = {digest: f"the reference {name}" for name, digest in reference if digest}
     for name, digest in windows:
         if digest and digest in seen:
@@ -187,3 +188,16 @@ def check_apart(reference: Sequence[tuple[str, str]], windows: Sequence[tuple[st
                 f"one of them out; there are {listed(names)}."
             )
         seen[digest] = f"the window {name}"
+
+
+def _check_later(reference: Sequence[str], windows: Sequence[str]) -> None:
+    """Refuse windows that lie within the time of the reference, where names tell times."""
+    if not reference or any(last_day(name) is None for name in reference):
+        return
+    first, last = min(reference, key=natural), max(reference, key=natural)
+    for name in windows:
+        if last_day(name) is not None and natural(first) <= natural(name) <= natural(last):
+            raise InputError(
+                f"the window {shown(name)} lies within the time of the reference, {first} to {last}: rows must be "
+                "counted once. Leave it out of one of them."
+            )
