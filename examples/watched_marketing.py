@@ -2,8 +2,7 @@
 
 45,211 calls in the order in which they were made, from May 2008 to November 2010. A model is trained on half of the
 calls of the first four months; the other half is the reference, week by week. Half of the customers who took the
-deposit are "confirmed", all other answers are forgotten. Then the model is watched: nobody ever says who did not take
-the deposit.
+deposit are "confirmed", all other answers are forgotten. Then the model is watched: nobody says who did not take it.
 
 This is a hard case, and the watch says so instead of giving numbers. The score is weak and cannot tell more positives
 from other people; weeks of the summer differ among themselves far more than their rows explain, so that the promise
@@ -77,9 +76,7 @@ for name, window in found.windows.items():
     flagged = rows & (scores >= threshold)
     truth = 2 * (flagged & subscribes).sum() / (flagged.sum() + (rows & subscribes).sum())
     shown = "withheld" if window.f1.undefined_because else f"{window.f1.value:.2f}"
-    print(
-        f"{name}: F1 {shown:>8}, {window.trust:8}; truth {truth:.2f}, positives in truth {subscribes[rows].mean():.2f}"
-    )
+    print(f"{name}: F1 {shown:>8}, {window.trust:8}; truth {truth:.2f}, positives {subscribes[rows].mean():.2f}")
 found.to_html("pulse.html", title="Calls since October 2008")
 
 assert [alarm.line for alarm in found.alarms] == ["recall"]

@@ -11,8 +11,8 @@ from pulens.benchmark.datasets import DataUnavailableError
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-NEEDS_FILES = {"fraud_claims", "audited_marketing", "watched_marketing"}
 # the others use data that come with scikit-learn and scipy
+NEEDS_FILES = {"fraud_claims", "audited_marketing", "watched_marketing"}
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)

@@ -196,3 +196,40 @@ def test_segments_are_small_lines_those_in_alarm_first(open_page, tmp_path):
     assert "share since" in page.locator(".small-lines li.alarm").inner_text()
     assert page.locator(".small-lines b b").count() == 0, "names of segments are text"
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def hard(kind):
+    rng = np.random.default_rng(5)
+    coarse = [Tally.from_arrays(rng.random(300) < 0.05, np.round(rng.random(300))) for _ in range(12)]
+    usual = [rows(rng, 0.2, 300) for _ in range(12)]
+    if kind == "two scores":
+        known = Tally.from_increments([1.0, 0.0], [27, 3], [10, 90])
+        return known, {f"w{place}": one for place, one in enumerate(coarse[:4])}, {"threshold": 1.0}
+    if kind == "all withheld":
+        small = {f"{'long name ' * 20}{place}": rows(rng, 0.2, 12) for place in range(3)}
+        return {f"r{place}": one for place, one in enumerate(usual)}, small, {"threshold": 0.8}
+    if kind == "nothing flagged":
+        windows = {"‮reversed نموذج": usual[10], "</script>": usual[11]}
+        return {f"r{place}": one for place, one in enumerate(usual[:10])}, windows, {"threshold": 50.0}
+    windows = {f"w{place}": one for place, one in enumerate(usual[10:])}
+    return {f"r{place}": one for place, one in enumerate(usual[:10])}, windows, {"threshold": 0.8, "label_noise": 0.1}
+
+
+@pytest.mark.parametrize("kind", ["two scores", "all withheld", "nothing flagged", "a range"])
+def test_hard_cases_are_drawn_without_stray_numbers(open_page, tmp_path, kind):
+    reference, windows, options = hard(kind)
+    prior = (0.15, 0.3) if kind == "a range" else 0.2
+    given = options if kind == "two scores" else {**options, "class_prior": prior}
+    scenario = "case-control" if kind == "two scores" else "single-set"
+    pulens.watch(reference, windows, scenario=scenario, **given).to_html(tmp_path / "hard.html")
+    page = open_page(tmp_path / "hard.html", **PHONE).page
+    if kind != "two scores":
+        page.focus("#prior")
+        page.keyboard.press("ArrowRight")
+        assert page.locator("#moved").is_visible()
+    text = page.locator("body").inner_text()
+    drawn = page.evaluate("[...document.querySelectorAll('figure svg')].map((svg) => svg.outerHTML).join('')")
+    for word in ("NaN", "Infinity", "undefined", "[object", "null"):
+        assert word not in text
+        assert word not in drawn
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -14,8 +14,9 @@ METRICS = ("prior", "precision", "recall", "f1", "accuracy")
 DRIVER = """
 const rates = require(process.argv[1] + "/watch_rates.js");
 const cases = JSON.parse(require("fs").readFileSync(0, "utf8"));
-const answers = cases.map(({ world, table, prior, metrics }) => {
+const answers = cases.map(({ world, table, prior, metrics, own }) => {
   const parts = Float64Array.from(table.flat().map((x) => (x === null ? NaN : x)));
+  for (const [k, one] of Object.entries(own || {})) rates.fillOwn(parts, Number(k) * rates.WIDTH, one, prior);
   const least = rates.lowest(world, prior);
   return table.map((row, k) => ({
     found: Object.fromEntries(metrics.map((name) => [name, rates.rate(name, world, parts, k * rates.WIDTH, prior)])),
@@ -98,6 +99,33 @@ def test_windows_that_their_own_positives_judge_have_the_same_numbers_too(refere
         if not window.f1.undefined_because:
             ends = (window.f1.value, window.f1.interval.low, window.f1.interval.high)
             assert said["found"]["f1"] == pytest.approx(ends, abs=1e-9)
+
+
+@pytest.mark.parametrize("scenario", ["single-set", "case-control"])
+def test_windows_judged_by_their_own_positives_on_request_move_with_the_class_prior(reference, scenario):
+    rng = np.random.default_rng(3)
+    moved = {f"w{place:02d}": rows(rng, 0.2, 900, positives_at=0.9) for place in range(5)}
+    given = {"threshold": 0.8, "labels_lag": 1, "positives": "window", "scenario": scenario}
+    home = pulens.watch(reference, moved, class_prior=0.2, **given)
+    live = live_data(home)
+    assert len(live["own"]) == 4
+    table = [[None if np.isnan(x) else x for x in row] for row in parts_table(list(home.windows.values()))]
+    priors = (0.12, 0.2, 0.35)
+    cases = [
+        {"world": live["world"], "table": table, "prior": prior, "metrics": METRICS, "own": live["own"]}
+        for prior in priors
+    ]
+    checked = 0
+    for prior, answer in zip(priors, answers_of(DRIVER, cases), strict=True):
+        truth = pulens.watch(reference, moved, class_prior=prior, **given)
+        for said, window in zip(answer, truth.windows.values(), strict=True):
+            for name in ("prior", "precision", "f1", "accuracy"):
+                found = getattr(window, name)
+                if not found.undefined_because:
+                    ends = (found.value, found.interval.low, found.interval.high)
+                    assert said["found"][name] == pytest.approx(ends, abs=1e-9)
+                    checked += 1
+    assert checked > 40
 
 
 def test_a_watch_without_a_class_prior_has_nothing_to_move(reference, windows):

@@ -112,7 +112,8 @@ def _labels(pulse: Pulse, windows: Iterable[WatchedWindow]) -> dict[str, Any]:
         per_thousand.append([short(value), *(short(max(end - 0.25, 0.0) / window.rows * 1000) for end in (low, high))])
     return {
         "per_thousand": per_thousand,
-        "base": short(reference.n_labelled / reference.rows * 1000),
+        # after an accepted alarm the labelled rows are not of the reference's windows
+        "base": None if len(pulse.lives) > 1 else short(reference.n_labelled / reference.rows * 1000),
         "recall": recall,
         "known": None if known is None else [short(number) for number in known],
         "mature": [window.mature for window in pulse.windows.values()],

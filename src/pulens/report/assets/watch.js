@@ -16,9 +16,10 @@ const page = (() => {
 
   function valuesAt(prior) {
     const least = watchRates.lowest(live.world, prior);
+    for (const [k, own] of Object.entries(live.own)) watchRates.fillOwn(parts, Number(k) * watchRates.WIDTH, own, prior);
     const trust = data.trust.map((now, k) => {
       const at = k * watchRates.WIDTH;
-      if (live.fixed[k] || parts[at] < least(parts[at + 4])) return "withheld";
+      if (live.fixed[k] || live.shifts[k] < least(parts[at + 4])) return "withheld";
       return now === "withheld" ? "doubtful" : now; // the fit was judged at the report's class prior
     });
     const has = (name) => name === "prior" || data.home[name].some((found) => found !== null);
@@ -40,20 +41,30 @@ const page = (() => {
   const two = (found, sign = "") => `${sign}${found.toFixed(2)}`;
   const cellWords = (found) => (found ? `${two(found[0])} (${two(found[1])} to ${two(found[2])})` : "withheld");
 
-  function paintTable() {
-    for (const cell of $$("td[data-live]")) {
-      const [name, k] = [cell.dataset.live, Number(cell.closest("tr").dataset.place)];
-      const found = state.values[name][k];
-      cell.textContent = cellWords(found);
-      cell.dataset.value = found ? found.join(" ") : "";
-    }
-    for (const row of $$("tr[data-place]")) {
-      const trust = state.trust[Number(row.dataset.place)];
-      row.className = trust;
-      const cell = row.querySelector("[data-trust]");
-      if (cell) cell.textContent = trust;
+  const inSight = [...document.querySelectorAll("section > div > table.windows tr[data-place]")];
+  const earlier = $("#earlier-windows");
+  const behind = earlier ? [...earlier.querySelectorAll("tr[data-place]")] : [];
+
+  function paintRows(rows) {
+    for (const row of rows) {
+      const k = Number(row.dataset.place);
+      row.className = state.trust[k];
+      for (const cell of row.cells) {
+        if ("trust" in cell.dataset) cell.textContent = state.trust[k];
+        if (!cell.dataset.live) continue;
+        const found = state.values[cell.dataset.live][k];
+        cell.textContent = cellWords(found);
+        cell.dataset.value = found ? found.join(" ") : "";
+      }
     }
   }
+
+  // hundreds of rows that nobody sees wait until they are opened
+  function paintTable() {
+    paintRows(inSight);
+    if (earlier && earlier.open) paintRows(behind);
+  }
+  if (earlier) earlier.addEventListener("toggle", () => live && earlier.open && paintRows(behind));
 
   function paintTiles() {
     for (const tile of $$("[data-tile]")) {

@@ -55,20 +55,20 @@ const watchCharts = (() => {
       };
     });
   }
-  const line = (values, colour, name, width = 2) => ({
-    kind: "line",
-    x: places(values),
-    y: values.map((found) => (found ? found[0] : NaN)),
-    colour,
-    width,
-    name,
-  });
+  // A line; a window without neighbours is a dot.
+  const line = (values, colour, name, width = 2) => {
+    const alone = places(values).filter((k) => values[k] && !values[k - 1] && !values[k + 1]);
+    return [
+      { kind: "line", x: places(values), y: values.map((found) => (found ? found[0] : NaN)), colour, width, name },
+      { kind: "dots", x: alone, y: alone.map((k) => values[k][0]), colour, radius: 3.5 },
+    ];
+  };
 
   // Marks with their intervals: full, hollow where doubtful; a line with a band where there are hundreds.
   function marks(values, hollow, palette) {
     const known = places(values).filter((k) => values[k] !== null);
     if (known.length > MOST_MARKS)
-      return [...bands(values, palette.main), line(values, palette.main, "window, with its interval", 1.3)];
+      return [...bands(values, palette.main), ...line(values, palette.main, "window, with its interval", 1.3)];
     const radius = values.length > 150 ? 1.8 : values.length > 70 ? 2.6 : 3.6;
     const group = (chosen, more) => [
       {
@@ -197,7 +197,7 @@ const watchCharts = (() => {
       layers: [
         ...grey.map(([from, to], k) => ({ kind: "between", from, to, colour: palette.plain, opacity: 0.22, name: k ? undefined : "do not quote" })),
         ...shown.flatMap((name, k) => bands(values[name], palette.series[k])),
-        ...shown.map((name, k) => line(values[name], palette.series[k], NAMES[name])),
+        ...shown.flatMap((name, k) => line(values[name], palette.series[k], NAMES[name])),
       ],
       table: () => ({
         header: ["window", ...shown.flatMap((name) => [name, `${name} low`, `${name} high`]), "trust"],
@@ -232,7 +232,7 @@ const watchCharts = (() => {
       y: { label: "log10 of evidence", min: 0, max: top },
       layers: [
         ...shown.map((name) => ({ kind: "line", x: [-0.5, data.names.length - 0.5], y: [data.lines[name].bar, data.lines[name].bar], colour: colour(name), width: 1.2, dash: "4 4" })),
-        ...shown.map((name) => ({ kind: "line", x: places(data.names), y: data.lines[name].evidence.map(drawn), colour: colour(name), name: LINES[name] })),
+        ...shown.flatMap((name) => line(data.lines[name].evidence.map((value) => (value === null ? null : [drawn(value)])), colour(name), LINES[name])),
         ...data.alarms.map((alarm) => ({ kind: "upright", at: alarm.certain, colour: colour(alarm.line), width: 1.2, dash: "1 3" })),
       ],
       table: () => ({
@@ -264,7 +264,7 @@ const watchCharts = (() => {
       const size = data.names.length;
       const young = !given.waits ? [] : runs(size, (k) => !given.mature[k]);
       const base = isRecall ? given.known[0] : given.base;
-      const [min, max] = isRecall ? [0, 1] : reach(found, [given.base]);
+      const [min, max] = isRecall ? [0, 1] : reach(found, given.base === null ? [] : [given.base]);
       const known = isRecall
         ? [{ kind: "area", x: [-0.5, size - 0.5, size - 0.5, -0.5], y: [given.known[1], given.known[1], given.known[2], given.known[2]], colour: palette.plain, opacity: 0.16 }]
         : [];
@@ -280,7 +280,7 @@ const watchCharts = (() => {
           ...young.map(([from, to], k) => ({ kind: "hatched", from, to, colour: palette.plain, name: k ? undefined : "labels not complete" })),
           ...known,
           ...(moved ? [starts(moved)] : []),
-          { ...level(base, palette, "reference"), x: [-0.5, size - 0.5] },
+          ...(base === null ? [] : [{ ...level(base, palette, "reference"), x: [-0.5, size - 0.5] }]),
           ...marks(found, hollow, palette).map((layer) => ({ ...layer, name: layer.name === "doubtful" ? "not used" : layer.name && "window" })),
           ...(moved ? [certain(moved, palette)] : []),
         ],

@@ -81,6 +81,30 @@ const watchRates = (() => {
     return [value, Math.min(clip(low), value), Math.max(clip(high), value)];
   }
 
+  // the row of a window that its own positives judge, found anew at a class prior: see with_own_positives
+  function fillOwn(parts, at, own, prior) {
+    const [window, mine, population, labelled, R, q0, q1] = own;
+    const negatives = (population - prior * labelled) / (1 - prior);
+    const apart = mine - negatives;
+    const share = (window - negatives) / apart;
+    const by = 1 / (apart * (1 - prior)); // d = (share - prior)/(1 - prior)
+    const towards = [by, -by * share, (-by * (1 - share)) / (1 - prior), (by * (1 - share) * prior) / (1 - prior), 0, 0, 0];
+    const pick = (k) => [0, 0, 0, 0, 0, 0, 0].map((_, place) => (place === k ? 1 : 0));
+    const slopes = [towards, pick(4), pick(5), pick(6)];
+    const covariance = [];
+    let k = 7;
+    for (let i = 0; i < 7; i++) for (let j = i; j < 7; j++) covariance[7 * i + j] = covariance[7 * j + i] = own[k++];
+    parts.set([(share - prior) / (1 - prior), R, q0, q1], at);
+    let place = at + COVARIANCE;
+    for (let a = 0; a < 4; a++)
+      for (let b = a; b < 4; b++) {
+        let found = 0;
+        for (let i = 0; i < 7; i++) for (let j = 0; j < 7; j++) found += slopes[a][i] * slopes[b][j] * covariance[7 * i + j];
+        parts[place++] = found;
+      }
+    parts[at + REFERENCE] = NaN;
+  }
+
   // the least shift that fewer positives can give, and how far below it a window's may lie by chance
   function lowest(world, prior) {
     const end = -prior / (1 - prior);
@@ -95,6 +119,6 @@ const watchRates = (() => {
     return (rows) => end - world.farthest * Math.sqrt((own + half / rows) / rows + shared);
   }
 
-  return { rate, lowest, WIDTH, metrics: Object.keys(metrics) };
+  return { rate, lowest, fillOwn, WIDTH, metrics: Object.keys(metrics) };
 })();
 if (typeof module !== "undefined") module.exports = watchRates;
