@@ -132,6 +132,8 @@ def test_without_a_threshold_each_model_stands_where_it_is_worth_most():
     assert "worth most on these rows" in str(comparison)
     named = compare(labels, scores, class_prior=0.2, metrics=["roc_auc"], cost_ratio=0.1, redraws=100)
     assert list(named.estimates) == ["roc_auc", "net_benefit"]
+    alone = compare(labels, scores, class_prior=0.2, metrics=["net_benefit"], cost_ratio=0.1, redraws=100)
+    assert alone.worth.thresholds == named.worth.thresholds
 
 
 def test_without_the_new_arguments_nothing_is_said_of_worth():

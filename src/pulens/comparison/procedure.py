@@ -213,10 +213,11 @@ def compare(
     refuse_without_cells(question, split)
     rows: JointCounts | ClusteredModels
     rows = (read_models if "cluster" not in reading else read_clustered_models)(labels, scores, **reading)
+    needing = metrics if cost_ratio is None else None  # a cost ratio finds thresholds by itself
     reviewed = reviewed_comparison(
         labels,
         scores,
-        _thresholds(threshold, rows.names, metrics),
+        _thresholds(threshold, rows.names, needing),
         checked,
         reading,
         scenario=scenario,
@@ -225,7 +226,7 @@ def compare(
     )
     question = _with_prior(question, chosen, None if reviewed is None else reviewed.class_prior)
     tallies = rows.tallies()
-    asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, metrics), _evidence(rows, question))
+    asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, needing), _evidence(rows, question))
     if threshold is None and cost_ratio is not None:
         asked = replace(asked, thresholds=_worth_most(asked, tallies, cost_ratio))
     found = (_by_redraws if isinstance(rows, JointCounts) else _by_clusters)(asked, tallies, resampling)
