@@ -4,8 +4,8 @@
 
 Scores are normal given the class, correlated between the models (.5); 120 labelled rows on average. Four settings: both
 scenarios; thresholds fixed beforehand, or each model's best on the rows that judge it (`compare(cost_ratio=...)`
-without a threshold). The truth of net benefit is that at the thresholds in use; that of the first rows is the population's, at
-the share of the list that k rows are.
+without a threshold). The truth of net benefit is that at the thresholds in use; that of the first rows is the
+population's, at the share of the list that k rows are.
 """
 
 from __future__ import annotations
