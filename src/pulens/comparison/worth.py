@@ -202,7 +202,8 @@ def _spread(
         means.append(mean)
         spreads.append(float(kind @ difference**2) / float(kind.sum()) - mean**2)
     rows = float(listed.sum())
-    return _Spread(*means, spreads[0] / totals.labelled, spreads[1] / rows, spreads[0] / rows if single else 0.0)
+    together = spreads[0] / rows if single else 0.0
+    return _Spread(means[0], means[1], spreads[0] / totals.labelled, spreads[1] / rows, together)
 
 
 def _ratio_of(slope: float, constant: float, variances: tuple[float, float, float], z: float) -> Any:

@@ -237,7 +237,7 @@ const decisionCard = (shared) => {
       const least = Math.min(x.length ? x[0] : -1, -1);
       const limited = kept.filter(allowed);
       const isLimited = limited.length < kept.length && limited.length;
-      const dear = isLimited ? Math.max(none, all) : Math.min(Math.max(none, all), 2.2 * Math.min(none, all));
+      const dear = isLimited ? Math.max(none, all) : Math.min(Math.max(none, all), 6 * Math.min(none, all));
       const high = 1.08 * Math.max(dear, found.use.value, found.choice.value, 1e-9);
       const low = Math.min(0, ...y, found.choice.value);
       const spot = (i, value, colour, name) => ({
