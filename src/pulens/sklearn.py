@@ -11,6 +11,7 @@ from pulens.keywords import check_keywords, keywords_of
 from pulens.metrics import find
 from pulens.metrics.parts.function import MetricFunction
 from pulens.plots.curves import UNCORRECTED, draw_curve
+from pulens.recovery import recover_at
 
 RESPONSES = ("predict_proba", "decision_function")
 
@@ -23,7 +24,7 @@ class PUScorer:
         self.metric = find(name)
         self.threshold = threshold
         self.options = options
-        if self.metric.needs_threshold and threshold is None:
+        if self.metric.needs_threshold and threshold is None and "cost_ratio" not in self.metric.parameters:
             raise PulensError(
                 f"{name!r} needs a threshold: rows with score >= threshold are predicted positive. "
                 f"For probabilities: scorer({name!r}, threshold=0.5, ...)."
@@ -31,10 +32,23 @@ class PUScorer:
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         options = self.options if sample_weight is None else {**self.options, "weights": sample_weight}
-        found = MetricFunction(self.name, self.metric)(
-            y, positive_scores(estimator, X), threshold=self.threshold, **options
-        )
+        scores = positive_scores(estimator, X)
+        if self.metric.needs_threshold and self.threshold is None:
+            return self._at_best(y, scores, options)
+        found = MetricFunction(self.name, self.metric)(y, scores, threshold=self.threshold, **options)
         return found.value if self.metric.higher_is_better else -found.value
+
+    def _at_best(self, y: Any, scores: Any, options: dict[str, Any]) -> float:
+        """Worth at the threshold where these rows show most of it, and at least that of flagging no row, which is 0.
+
+        Chosen on the rows that judge it: too high, and for all models that are compared alike.
+        """
+        own = {name: value for name, value in options.items() if name in self.metric.parameters}
+        rest = {name: value for name, value in options.items() if name not in own}
+        evaluation = evaluate(y, scores, confidence=None, **rest)
+        best = evaluation.best_threshold(self.name, **own)
+        table = recover_at(evaluation.tally, evaluation.evidence.assumptions, best)
+        return max(float(self.metric.compute(table, **own)[0]), 0.0)
 
     # what TunedThresholdClassifierCV reads off a scorer: it hands over hard calls, one set for each threshold it tries
     @property
@@ -75,6 +89,8 @@ def scorer(name: str, *, threshold: float | None = None, **options: Any) -> PUSc
     ``y`` holds 1 for labelled positives and 0 for unlabelled rows; ``options`` are those of
     :func:`pulens.evaluate` (``class_prior`` above all, ``unlabelled=-1`` for labels of 1 and -1) and of the metric.
     Rows that belong together are kept so by the splitter, ``cv=GroupKFold()`` with ``groups=``.
+    Net benefit without a threshold is that at the best one of each set of rows. As ``scoring`` of scikit-learn's
+    ``TunedThresholdClassifierCV``, which tries thresholds itself, a scorer's own threshold is not read.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [2.5], [0.5]], [0, 0, 1, 1, 0, 0]

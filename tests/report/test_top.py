@@ -79,3 +79,9 @@ def test_a_place_beyond_a_shorter_list_has_no_numbers_in_the_other_scenario():
     (place,) = top_data(evaluation, [evaluation.top(unlabelled + 1)])
     assert place["scenarios"]["case-control"] is None
     assert place["scenarios"]["single-set"]["of"] == 300
+
+
+def test_the_first_rows_of_clusters_have_what_needs_no_ranks():
+    labels, scores = rows(0)
+    found = evaluate(labels, scores, class_prior=0.3, cluster=np.arange(300) // 3, redraws=100).top(40)
+    assert sorted(found) == ["enrichment_factor", "precision_at_k", "recall_at_k"]

@@ -9,6 +9,7 @@ import click
 from pulens.cli._cells import cell_arguments, cell_options
 from pulens.cli._complete import complete_file
 from pulens.cli._options import (
+    Number,
     assumption_options,
     audit_options,
     cluster_option,
@@ -44,6 +45,12 @@ if TYPE_CHECKING:
     metavar="NUMBER or MODEL=NUMBER",
     help="Predicted positive is score >= threshold; adds f1, accuracy, precision and recall.",
 )
+@click.option(
+    "--cost-ratio",
+    type=Number(),
+    help="Price of a flag over worth of a hit: compares by net benefit, and says where two models are worth the same.",
+)
+@click.option("--top", metavar="ROWS or 1%", help="Rows of the list that are looked at: compares by what they hold.")
 @interval_options
 @click.option("--html", "html_path", metavar="PATH", help="Write a self-contained page with the order of the models.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
@@ -53,6 +60,8 @@ def command(
     score: tuple[str, ...],
     metric: tuple[str, ...],
     threshold: tuple[str, ...],
+    cost_ratio: float | None,
+    top: str | None,
     html_path: str | None,
     json_path: str | None,
     quiet: bool,
@@ -68,6 +77,7 @@ def command(
     Examples:
       pulens compare scores.csv --score model_a --score model_b --class-prior 0.15
       pulens compare scores.csv --score model_a --score model_b --class-prior 0.1:0.2 --threshold 0.5
+      pulens compare scores.csv --score model_a --score model_b --class-prior 0.15 --cost-ratio 0.04 --top 200
       pulens compare scores.csv --score model_a --score model_b --class-prior 0.15 --html models.html
       pulens compare scores.csv --score model_a --score model_b --class-prior 0.15 --json -
       pulens compare scores.csv --score model_a --score model_b --threshold 0.5 --reviews queue.csv
@@ -94,6 +104,8 @@ def command(
             file,
             metrics=metric or None,
             threshold=_thresholds(threshold),
+            cost_ratio=cost_ratio,
+            k=top,
             **{**{name: given[name] for name in names}, **within},
             **checked,
             **reading,

@@ -10,6 +10,7 @@ from typing import Any
 from pulens.comparison.order import Order
 from pulens.comparison.paired import Difference
 from pulens.comparison.reviewed import ReviewedComparison
+from pulens.comparison.worth import Worth
 from pulens.counts.tally import Totals
 from pulens.doors.clustering import Clustering
 from pulens.errors import listed, spoken
@@ -38,6 +39,8 @@ class Comparison:
     order: Mapping[str, Order]
     higher_is_better: Mapping[str, bool]
     reviewed: ReviewedComparison | None = None  # by rows that people checked, nothing assumed about labels
+    worth: Worth | None = None  # at a cost ratio: where two models are worth the same
+    k: float | None = None  # rows of the list that were looked at
     within: tuple[str, ...] = ()  # columns within whose values labels are random, where that is not among all rows
 
     @property
@@ -70,6 +73,8 @@ class Comparison:
     def notices(self) -> tuple[Notice, ...]:
         """What to know before using the numbers, worst first."""
         found = (*self.class_prior.notices, *few_clusters(self.evidence))
+        if self.worth is not None:
+            found = (*found, *self.worth.notices)
         if self.contradicted:
             found = (Notice(Severity.SERIOUS, "labels-not-random", contradiction(self)), *found)
         return worst_first(found)
@@ -155,6 +160,8 @@ class Comparison:
                 }
                 for name, estimates in self.estimates.items()
             },
+            **({} if self.worth is None else {"worth": self.worth.to_dict()}),
+            **({} if self.k is None else {"k": self.k}),
             **({} if self.reviewed is None else {"reviewed": self.reviewed.to_dict()}),
         }
 

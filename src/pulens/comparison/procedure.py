@@ -16,9 +16,11 @@ from pulens.comparison.clustered import ClusteredModels, differences_of_clusters
 from pulens.comparison.joint import JointCounts, read_models
 from pulens.comparison.order import Order, largest_credible_prior, order_by_prior
 from pulens.comparison.paired import Difference, DifferenceOfRedraws, holm, two_sided_p
+from pulens.comparison.parameters import given_parameters, refuse_parameters_within, with_parameters
 from pulens.comparison.reviewed import reviewed_comparison
+from pulens.comparison.worth import Worth, crossovers
 from pulens.counts.tally import Tally
-from pulens.doors.evaluate import refuse_clusters_beside, refuse_without_cells
+from pulens.doors.evaluate import best_threshold, refuse_clusters_beside, refuse_without_cells
 from pulens.doors.reviews import ReviewsAsked
 from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
@@ -35,6 +37,7 @@ from pulens.metrics import find, leading
 from pulens.metrics.parts.measure import check_threshold, estimate, raw_value
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import find_contradiction
+from pulens.metrics.parts.top_of_list import RankedList, rows_of
 from pulens.priors import ClassPrior, population_prior
 from pulens.priors.given import GivenPrior
 from pulens.recovery.many import priors_in_redraws
@@ -124,6 +127,8 @@ def compare(
     scenario: str = DEFAULT_SCENARIO,
     metrics: Sequence[str] | None = None,
     threshold: float | Mapping[str, float] | None = None,
+    cost_ratio: float | None = None,
+    k: float | str | None = None,
     confidence: float = 0.95,
     redraws: int = DEFAULT_REDRAWS,
     seed: int = 0,
@@ -154,6 +159,13 @@ def compare(
         ``average_precision``, and with a threshold also ``f1``, ``accuracy``, ``precision`` and ``recall``.
     threshold
         One for all models, or one for each by name.
+    cost_ratio
+        The price of a flag over the worth of a hit: compares by ``net_benefit`` first, and says at which class prior
+        and at which cost ratio two models are worth the same. Without a threshold each model has the one at which it
+        is worth most on these rows.
+    k
+        How many rows of the list are looked at, or a share such as ``"1%"``: compares by ``recall_at_k``,
+        ``precision_at_k`` and ``ndcg_at_k``, or by those of the metrics named that take it.
     reviews, reviewed_above, reviewed_below_share, id
         Rows that people checked, as in :func:`pulens.evaluate`, with a threshold: ``reviewed`` then holds differences
         of F1, precision and recall that assume nothing about labels.
@@ -183,10 +195,17 @@ def compare(
         reading.pop("cluster", None)
     else:
         refuse_clusters_beside(reviews=None if checked.is_silent else checked)
-    chosen = _metrics(metrics, has_threshold=threshold is not None)
+    chosen = with_parameters(
+        _metrics(metrics, has_threshold=threshold is not None),
+        named=metrics is not None,
+        ranks="cluster" not in reading,
+        cost_ratio=cost_ratio,
+        k=k,
+    )
     if labelled_within is not None:
         from pulens.comparison.within import compare_within
 
+        refuse_parameters_within(cost_ratio=cost_ratio, k=k)
         checked.refuse_within_cells()
         split = "estimated" if split is None else split
         at = partial(_thresholds, threshold, metrics=metrics)
@@ -194,10 +213,11 @@ def compare(
     refuse_without_cells(question, split)
     rows: JointCounts | ClusteredModels
     rows = (read_models if "cluster" not in reading else read_clustered_models)(labels, scores, **reading)
+    needing = metrics if cost_ratio is None else None  # a cost ratio finds thresholds by itself
     reviewed = reviewed_comparison(
         labels,
         scores,
-        _thresholds(threshold, rows.names, metrics),
+        _thresholds(threshold, rows.names, needing),
         checked,
         reading,
         scenario=scenario,
@@ -206,7 +226,9 @@ def compare(
     )
     question = _with_prior(question, chosen, None if reviewed is None else reviewed.class_prior)
     tallies = rows.tallies()
-    asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, metrics), _evidence(rows, question))
+    asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, needing), _evidence(rows, question))
+    if threshold is None and cost_ratio is not None:
+        asked = replace(asked, thresholds=_worth_most(asked, tallies, cost_ratio))
     found = (_by_redraws if isinstance(rows, JointCounts) else _by_clusters)(asked, tallies, resampling)
     return Comparison(
         rows.names,
@@ -217,7 +239,25 @@ def compare(
         FrozenMapping({n: _order(asked, n, tallies) for n in chosen}),
         FrozenMapping({n: metric.higher_is_better for n, metric in chosen.items()}),
         reviewed,
+        worth=_worth(asked, tallies, cost_ratio, resampling, is_chosen=threshold is None),
+        k=None if k is None else rows_of(k, RankedList.of(tallies[0], asked.evidence.assumptions).rows, "a comparison"),
     )
+
+
+def _worth_most(asked: _Asked, tallies: Sequence[Tally], cost_ratio: float) -> dict[str, float]:
+    """Each model's threshold with the highest net benefit on these rows."""
+    found = asked.evidences(tallies).items()
+    return {model: best_threshold(evidence, "net_benefit", cost_ratio=cost_ratio) for model, evidence in found}
+
+
+def _worth(
+    asked: _Asked, tallies: Sequence[Tally], cost_ratio: float | None, resampling: Resampling, *, is_chosen: bool
+) -> Worth | None:
+    if cost_ratio is None:
+        return None
+    joint = asked.rows.joint if isinstance(asked.rows, JointCounts) else None
+    pairs = crossovers(joint, asked.evidences(tallies), asked.thresholds, cost_ratio, resampling.confidence)
+    return Worth(cost_ratio, FrozenMapping(asked.thresholds), is_chosen, pairs)
 
 
 def _by_redraws(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) -> dict[str, tuple[Difference, ...]]:
@@ -315,7 +355,13 @@ def _estimates(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) 
     def found(name: str, metric: Metric, model: str) -> Estimate:
         at = asked.thresholds[model] if metric.needs_threshold else None
         return estimate(
-            name, metric, evidences[model], threshold=at, doubts=doubts[model], contradiction=contradictions[model]
+            name,
+            find(name),
+            evidences[model],
+            threshold=at,
+            doubts=doubts[model],
+            contradiction=contradictions[model],
+            **given_parameters(name, metric),
         )
 
     return FrozenMapping(

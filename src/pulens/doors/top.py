@@ -109,8 +109,10 @@ def top(evidence: Evidence, k: Any, *, doubts: Doubts | None = None, contradicti
         raise PulensError(str(error).replace("k of the top", "the top of the list (--top)")) from None
     given: dict[str, Any] = {"doubts": doubts, "contradiction": contradiction, "k": k}
     found = {}
+    # the jackknife of clusters leaves out parts of rows that share a score: ranks need whole ones
+    is_whole = not evidence.tally.is_weighted and evidence.buckets is None
     for name in sorted(METRICS, key=lambda name: (METRICS[name].highest, name)):  # shares first, then amounts
-        if "k" in METRICS[name].parameters and not (evidence.tally.is_weighted and METRICS[name].reads_ranks):
+        if "k" in METRICS[name].parameters and (is_whole or not METRICS[name].reads_ranks):
             found[name] = estimate(name, METRICS[name], evidence, **given)
     labelled = float(ranked.kinds[0] @ ranked.membership(rows))
     precision = found["precision_at_k"]

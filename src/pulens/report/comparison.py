@@ -27,6 +27,7 @@ def comparison_head(comparison: Comparison) -> list[tuple[str, str]]:
         *([("within", f"labels random within {' and '.join(comparison.within)} only")] if comparison.within else []),
         *([] if comparison.clusters is None else [("clusters", str(comparison.clusters))]),
         ("models", f"{', '.join(comparison.models)}; {found_by(comparison)}"),
+        *([] if comparison.k is None else [("top", f"the first {comparison.k:,.10g} rows of the list")]),
     ]
 
 
@@ -126,6 +127,10 @@ def comparison_text(comparison: Comparison) -> str:
             lines.append(f"  {who:<{width - 2}}{value:>10}{interval:>22}{probability:>11}{p_value:>8}".rstrip())
     lines += ["", *textwrap.wrap(p_words(comparison), WIDTH)]
     lines += ["", "order over the class prior", *(f"  {line}" for line in order_lines(comparison))]
+    if comparison.worth is not None:
+        lines += ["", "worth the same"]
+        for sentence in comparison.worth.sentences:
+            lines += textwrap.wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="    ")
     for notice in comparison.notices:
         text = f"{notice.severity.name.lower()}: {notice}"
         lines += ["", *textwrap.wrap(text, WIDTH, subsequent_indent="  ")]

@@ -36,6 +36,7 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
             "confidence": None if interval is None else interval.confidence,
         },
         "metrics": {name: _metric(comparison, name) for name in comparison.estimates},
+        "worth": _worth(comparison),
     }
     return render(
         "comparison.html.j2",
@@ -54,7 +55,35 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         notes=[notice for notice in comparison.notices if notice.severity == Severity.NOTE],
         metrics=[_tables(comparison, name) for name in comparison.estimates],
         reviewed=_reviewed(comparison),
+        worth=None
+        if comparison.worth is None
+        else [_kept_apart(sentence, comparison.models) for sentence in comparison.worth.sentences],
     )
+
+
+def _worth(comparison: Comparison) -> dict[str, Any] | None:
+    """What the chart of net benefit over the cost ratio is drawn from: recall and flagged share of each model."""
+    found = comparison.worth
+    if found is None:
+        return None
+    rates = {model: one._asdict() for pair in found.pairs for model, one in pair.rates.items()}
+    prior = found.pairs[0].class_prior
+    ratios = [pair.ratio for pair in found.pairs if not math.isnan(pair.ratio)]
+    every = [found.cost_ratio, *ratios]
+    return {
+        "cost_ratio": found.cost_ratio,
+        "class_prior": prior,
+        "track": [max(min(*every, prior) / 4, 1e-6), min(max(*every, prior) * 4, 0.95)],
+        "rates": [rates[model] for model in comparison.models],
+        "pairs": [
+            {
+                "ratio": _plain(pair.ratio),
+                "low": None if pair.ratio_interval is None else pair.ratio_interval.low,
+                "high": None if pair.ratio_interval is None else pair.ratio_interval.high,
+            }
+            for pair in found.pairs
+        ],
+    }
 
 
 def _reviewed(comparison: Comparison) -> dict[str, Any] | None:

@@ -78,10 +78,8 @@ def _card(decision: Decision) -> dict[str, Any] | None:
 def _data(decision: Decision) -> dict[str, Any]:
     """Counts and class prior, as pages of evaluations carry them."""
     evidence = decision.evidence
-    keep = [
-        each for each in (decision.threshold, *(regret.threshold for regret in decision.regret)) if each is not None
-    ]
-    thinned = thin(evidence.tally, keep=keep)
+    assert decision.threshold is not None
+    thinned = thin(evidence.tally, keep=(decision.threshold, *(regret.threshold for regret in decision.regret)))
     limit = largest_possible_prior(evidence, thinned.tally)
     return {
         "totals": evidence.tally.totals._asdict(),

@@ -230,6 +230,16 @@ const chart = (() => {
   };
   const swatchOf = { bars: "area", between: "area", area: "area", point: "point", dots: "point", hatched: "hatched" };
 
+  // An axis whose values are powers of ten, with round numbers along it.
+  function logAxis(label, low, high) {
+    const every = [];
+    for (let power = Math.floor(low); power <= Math.ceil(high); power++)
+      for (const digit of [1, 2, 5]) every.push(Math.log10(digit) + power);
+    const inside = every.filter((at) => at >= low - 1e-9 && at <= high + 1e-9);
+    const ticks = inside.length > 9 ? inside.filter((at) => Math.abs(at - Math.round(at)) < 1e-9) : inside;
+    return { label, min: low, max: high, ticks, tell: (at) => Number((10 ** at).toPrecision(2)).toString() };
+  }
+
   // The whole picture as SVG text, and the frame that turns values into pixels.
   function svg(spec, palette, width, options = {}) {
     if (spec.paint) return spec.paint(spec, palette, width, options); // pictures without two plain axes
@@ -306,6 +316,6 @@ const chart = (() => {
   };
   const csv = (table) => [table.header, ...table.rows].map((row) => row.map(cell).join(",")).join("\n") + "\n";
 
-  return { svg, ticks, label, csv, cut, escapeText };
+  return { svg, ticks, label, logAxis, csv, cut, escapeText };
 })();
 if (typeof module !== "undefined") module.exports = chart;

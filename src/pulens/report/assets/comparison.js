@@ -140,6 +140,56 @@ const page = (() => {
     },
   };
 
+  builders.worth = (palette) => {
+    const { rates, pairs, track, class_prior: own, cost_ratio: asked } = raw.worth;
+    const [from, to] = track.map(Math.log10);
+    const ratios = Array.from({ length: 81 }, (_, k) => 10 ** (from + ((to - from) * k) / 80));
+    const x = ratios.map(Math.log10);
+    const worth = ({ recall, flagged }, ratio) => {
+      const odds = ratio / (1 - ratio);
+      return (1 + odds) * Math.min(own * recall, flagged) - odds * flagged;
+    };
+    const columns = rates.map((model) => ratios.map((ratio) => worth(model, ratio)));
+    const all = ratios.map((ratio) => own - (ratio / (1 - ratio)) * (1 - own));
+    const top = Math.max(...columns.flat(), 1e-9);
+    return {
+      id: "worth",
+      title: "Net benefit of each model",
+      x: chart.logAxis("cost ratio: price of a flag over worth of a hit", from, to),
+      y: { label: "net benefit, hits per row", min: -0.35 * top, max: 1.1 * top },
+      layers: [
+        ...pairs
+          .filter((pair) => pair.low !== null && pair.low < pair.high)
+          .map((pair, k) => ({
+            ...{ kind: "between", colour: palette.accent, opacity: 0.1, name: k ? undefined : "interval of a crossing" },
+            ...{ from: Math.log10(Math.max(pair.low, 1e-12)), to: Math.log10(pair.high) },
+          })),
+        { kind: "line", x: [from, to], y: [0, 0], colour: palette.plain, width: 1.5, name: "flag none" },
+        { kind: "line", x, y: all, colour: palette.plain, width: 1.75, dash: "6 4", name: "flag all" },
+        ...columns.map((y, k) => ({ kind: "line", x, y, ...style(k, palette), name: raw.short_names[k] })),
+        { kind: "upright", at: Math.log10(asked), colour: palette.prior, dash: "3 3", name: "cost ratio asked for" },
+        ...pairs
+          .filter((pair) => pair.ratio !== null)
+          .map((pair, k) => ({
+            ...{ kind: "upright", colour: palette.accent, width: 1.5, name: k ? undefined : "worth the same" },
+            at: Math.log10(pair.ratio),
+          })),
+      ],
+      table: () => ({
+        header: ["cost ratio", ...raw.models, "flag all", "flag none"],
+        rows: ratios.map((ratio, k) => [ratio, ...columns.map((column) => column[k]), all[k], 0]),
+      }),
+      trail: {
+        x,
+        tell: (k) => [
+          `cost ratio ${short(ratios[k])}`,
+          ...raw.short_names.map((name, m) => `${name} ${short(columns[m][k])}`),
+          `flag all ${short(all[k])}`,
+        ],
+      },
+    };
+  };
+
   function refresh() {
     for (const chip of $$("[data-metric-choice]"))
       chip.setAttribute("aria-pressed", String(chip.dataset.metricChoice === state.metric));

@@ -158,18 +158,6 @@ const decisionCard = (shared) => {
 
   const TRIED = 61;
   const log = (values) => values.map((value) => Math.log10(value));
-  function roundPowers(low, high) {
-    const every = [];
-    for (let power = Math.floor(low); power <= Math.ceil(high); power++)
-      for (const digit of [1, 2, 5]) every.push(Math.log10(digit) + power);
-    const inside = every.filter((at) => at >= low - 1e-9 && at <= high + 1e-9);
-    return inside.length > 9 ? inside.filter((at) => Math.abs(at - Math.round(at)) < 1e-9) : inside;
-  }
-  const logAxis = (label, low, high) => ({
-    ...{ label, min: low, max: high, ticks: roundPowers(low, high) },
-    tell: (at) => short(Number((10 ** at).toPrecision(2))),
-  });
-
   function bandLayer(palette) {
     const { curve } = card;
     if (!curve || !curve.low) return [];
@@ -206,7 +194,7 @@ const decisionCard = (shared) => {
       return {
         id: "decision-curve",
         title: "Decision curve",
-        x: logAxis("cost ratio: price of a flag over worth of a hit", from, to),
+        x: chart.logAxis("cost ratio: price of a flag over worth of a hit", from, to),
         y: { label: "net benefit, hits per row", min: -0.3 * top, max: 1.12 * top },
         layers: [
           ...(useful && useful[0] < useful[1]
@@ -249,7 +237,7 @@ const decisionCard = (shared) => {
       const least = Math.min(x.length ? x[0] : -1, -1);
       const limited = kept.filter(allowed);
       const isLimited = limited.length < kept.length && limited.length;
-      const dear = isLimited ? Math.max(none, all) : Math.min(Math.max(none, all), 2.2 * Math.min(none, all));
+      const dear = isLimited ? Math.max(none, all) : Math.min(Math.max(none, all), 6 * Math.min(none, all));
       const high = 1.08 * Math.max(dear, found.use.value, found.choice.value, 1e-9);
       const low = Math.min(0, ...y, found.choice.value);
       const spot = (i, value, colour, name) => ({
@@ -259,7 +247,7 @@ const decisionCard = (shared) => {
       return {
         id: "cost",
         title: "What each threshold costs",
-        x: logAxis("share of rows flagged", least, 0),
+        x: chart.logAxis("share of rows flagged", least, 0),
         y: { label: `cost per 1,000 rows${card.unit}`, min: low, max: high },
         layers: [
           ...(isLimited
