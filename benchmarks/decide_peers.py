@@ -11,11 +11,15 @@ Usage: pip install dcurves rdkit pytrec_eval-terrier ranx; python benchmarks/dec
 from __future__ import annotations
 
 import argparse
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+
+# numba, which ranx imports, looks for the package "coverage" and would find the script of that name beside this one
+sys.path[:] = [place for place in sys.path if Path(place or ".").resolve() != Path(__file__).resolve().parent]
 
 import numpy as np
 
