@@ -18,9 +18,6 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-# numba, which ranx imports, looks for the package "coverage" and would find the script of that name beside this one
-sys.path[:] = [place for place in sys.path if Path(place or ".").resolve() != Path(__file__).resolve().parent]
-
 import numpy as np
 
 import pulens
@@ -191,6 +188,8 @@ def main() -> None:
     parser.add_argument("--sets", type=int, default=300)
     parser.add_argument("--only", default=",".join(PEERS))
     given = parser.parse_args()
+    # numba, which ranx imports, looks for the package "coverage" and would find the script of that name beside this one
+    sys.path[:] = [place for place in sys.path if Path(place or ".").resolve() != Path(__file__).resolve().parent]
     for package in given.only.split(","):
         distribution, compare = PEERS[package]
         if find_spec(package) is None:

@@ -12,8 +12,8 @@ from pulens.errors import InputError, shown
 #: ratio kappa_i / V_i, an order of p_i V_i - kappa_i and not of scores
 ROW_BY_ROW = (
     "Amounts that differ from row to row are not taken: the cheapest rule is then no threshold on the score, and "
-    "counts per score hold no amounts. Give the mean amount of the labelled rows if amounts and scores are unrelated; or "
-    "calibrate the scores, and flag a row if its chance of being positive exceeds its own price over its own worth."
+    "counts per score hold no amounts. Give the mean amount of the labelled rows if amounts and scores are unrelated; "
+    "or calibrate the scores, and flag a row if its chance of being positive exceeds its own price over its own worth."
 )
 NAMES = ("cost_miss", "cost_alarm", "cost_flag", "benefit_hit")
 
