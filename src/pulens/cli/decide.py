@@ -21,7 +21,7 @@ from pulens.cli._options import (
 )
 
 
-class Cost(Number):
+class CostPerRow(Number):
     """A cost per row; a column of amounts is refused with the reason."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -37,10 +37,10 @@ class Cost(Number):
 @click.argument("file", shell_complete=complete_file)
 @reading_options
 @engine_options
-@click.option("--cost-miss", type=Cost(), help="What a missed positive costs.")
-@click.option("--cost-alarm", type=Cost(), help="What a false alarm costs; see --cost-flag for every alarm.")
-@click.option("--cost-flag", type=Cost(), help="What each flagged row costs, right or wrong.")
-@click.option("--benefit-hit", type=Cost(), help="What a hit brings.")
+@click.option("--cost-miss", type=CostPerRow(), help="What a missed positive costs.")
+@click.option("--cost-alarm", type=CostPerRow(), help="What a false alarm costs; see --cost-flag for every alarm.")
+@click.option("--cost-flag", type=CostPerRow(), help="What each flagged row costs, right or wrong.")
+@click.option("--benefit-hit", type=CostPerRow(), help="What a hit brings.")
 @click.option("--capacity", metavar="ROWS, SHARE or 5%", help="How many rows can be looked at.")
 @click.option("--volume", type=Whole(), help="Rows that come in together, of which the capacity is a part.")
 @click.option("--capacity-certainty", type=Number(), help="How sure a volume must be to have no more alarms than that.")
