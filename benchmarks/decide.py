@@ -2,9 +2,11 @@
 
 Every row labelled, net benefit is that of dcurves, gains are those of scikit-learn and early recognition that of RDKit
 (each where it is installed). In simulated worlds: how often intervals of the first rows of a list, of the cost at the
-chosen threshold and of a whole decision curve hold the truth, and how often a promised recall or precision is not kept.
+chosen threshold and of a whole decision curve hold the truth, and how often a promised recall or precision is not kept;
+the first rows of every query, with 15 to 100 queries. decide_worlds.py has more worlds, real ones too, decide_peers.py
+other tools as packages.
 
-Usage: python benchmarks/decide.py [--sets 100] [--only agreement,top,early,cost,floors,curve,time]
+Usage: python benchmarks/decide.py [--sets 100] [--only agreement,top,early,cost,floors,curve,queries,time]
 """
 
 from __future__ import annotations
@@ -211,6 +213,45 @@ def curve(sets: int) -> None:
         )
 
 
+def draw_queries(
+    rng: np.random.Generator, queries: int, *, varying: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Labels, scores, queries and classes: 60 rows a query, 0 to 10 of them positive, 30% of these labelled."""
+    rows = np.arange(60)
+    positive = rows < rng.integers(0, 11, queries)[:, None]
+    own = 0.5 * rng.normal(size=(queries, 1))  # some queries are harder than others
+    scores = rng.normal((1.5 + own) * positive).round(1)
+    rate = rng.beta(2, 2 / 0.3 - 2, (queries, 1)) if varying else np.full((queries, 1), 0.3)
+    labelled = positive & (rng.random(positive.shape) < rate)
+    return labelled.ravel().astype(int), scores.ravel(), np.repeat(np.arange(queries), 60), positive.ravel()
+
+
+def queries(sets: int) -> None:
+    """Recall of a positive and of a query, precision and DCG of the first ten rows of every query."""
+    k, names = 10, ("recall_at_k", "recall_at_k_macro", "precision_at_k", "dcg_at_k")
+    for many in (15, 30, 100):
+        for varying in (False, True):
+            rng = np.random.default_rng([SEED, 6, many, varying])
+            labels, scores, ids, positive = draw_queries(rng, 20_000, varying=varying)
+            known = np.where(positive, 1, -1)
+            whole = pulens.evaluate(known, scores, per=ids, confidence=None, **ALL_KNOWN).top(k, per="query")
+            truths = {name: whole[name].value for name in names}
+            kept = np.isin(ids, ids[labels == 1])  # the mean over queries is one of those with labelled rows
+            told = pulens.evaluate(known[kept], scores[kept], per=ids[kept], confidence=None, **ALL_KNOWN)
+            truths["recall_at_k_macro"] = told.top(k, per="query")["recall_at_k_macro"].value
+            held, made = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
+            for _ in range(sets):
+                labels, scores, ids, _ = draw_queries(rng, many, varying=varying)
+                found = pulens.evaluate(labels, scores, per=ids, class_prior=5 / 60, threshold=1.0).top(k, per="query")
+                for name, truth in truths.items():
+                    interval = found[name].interval
+                    made[name] += interval is not None
+                    held[name] += interval is not None and truth in interval
+            said = ", ".join(f"{name} {100 * held[name] / made[name]:.1f}%" for name in names)
+            rates = "labelling rates that vary" if varying else "one labelling rate"
+            print(f"  {many:>3} queries, {rates:<25} held: {said}", flush=True)
+
+
 def speed(sets: int) -> None:
     rng = np.random.default_rng(SEED)
     for distinct in (256, 1_000_000):
@@ -223,9 +264,12 @@ def speed(sets: int) -> None:
         evidence = pulens.evaluate(labels, scores, class_prior=0.1, confidence=None).evidence
         given = {"cost_miss": MISS, "cost_alarm": ALARM, "capacity": "30%", "recall_at_least": 0.5}
         pulens.decide(evidence, **given)
-        began = time.perf_counter()
-        pulens.decide(evidence, **given)
-        print(f"  {len(evidence.tally):>9,} distinct scores: {time.perf_counter() - began:.2f} s")
+        for what, prior in (("class prior known", {}), ("class prior in doubt", {"class_prior": (0.08, 0.12)})):
+            asked = evidence if not prior else pulens.evaluate(labels, scores, confidence=None, **prior).evidence
+            began, used = time.perf_counter(), time.process_time()
+            pulens.decide(asked, **given)
+            wall, cpu = time.perf_counter() - began, time.process_time() - used
+            print(f"  {len(evidence.tally):>9,} distinct scores, {what}: {wall:.2f} s, {cpu:.2f} s of processor")
 
 
 PARTS = {
@@ -235,6 +279,7 @@ PARTS = {
     "cost": cost,
     "floors": floors,
     "curve": curve,
+    "queries": queries,
     "time": speed,
 }
 

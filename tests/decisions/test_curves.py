@@ -137,3 +137,15 @@ def test_in_one_sample_the_crossing_allows_for_rows_that_are_in_both_parts():
     apart = crossing_interval(joint, "a", "b", (1.6, 0.6), 0.2)
     assert found != pytest.approx(apart, rel=1e-3)
     assert fieller(0.625, 0.075, 0.0016, 0.00001, 1.96, 1e-5) != pytest.approx((0.103648, 0.140189), abs=1e-5)
+
+
+def test_the_uncorrected_curve_counts_unlabelled_rows_as_negatives():
+    labels, chance, positive = probabilities(frequency=0.5)
+    evidence = gather(labels, chance, class_prior=float(positive.mean()))
+    found = decision_curve(evidence, ratios=[0.2, 0.4], scores_are="probability")
+    odds, flagged = found.ratios / (1 - found.ratios), chance[:, None] >= found.ratios
+    theirs = (flagged & (labels[:, None] == 1)).mean(axis=0) - odds * (flagged & (labels[:, None] == 0)).mean(axis=0)
+    assert found.uncorrected == pytest.approx(theirs, abs=1e-14)
+    hidden = (flagged & (positive & (labels == 0))[:, None]).mean(axis=0)
+    assert found.model == pytest.approx(found.uncorrected + (1 + odds) * hidden, abs=0.02)
+    assert found.to_dict()["uncorrected"] == found.uncorrected.tolist()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import pickle
 
 import numpy as np
 import polars
@@ -17,7 +18,6 @@ from pulens.errors import InputError, PulensError
 from pulens.evidence import gather
 from pulens.inputs import Reading
 from pulens.inputs.queries import read_queries
-from pulens.metrics import METRICS
 from pulens.metrics.parts.top_per_query import MACRO, FirstRowsOfQueries
 
 LABELS = [1, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0]
@@ -74,9 +74,7 @@ def test_one_query_is_one_list(given, k):
     labels, scores = [1, 1, 1, 0, 0, 0, 0, 0], [0.85, 0.65, 0.45, 0.9, 0.7, 0.5, 0.3, 0.2]
     evidence = gather(labels, scores, **given)
     queries = read_queries([*labels, 0], [*scores, 0.1], ["a"] * 8 + ["b"], Reading())
-    alone = FirstRowsOfQueries(
-        evidence, type(queries.tallies).of({"a": queries.tallies["a"]}), k, METRICS
-    )  # fmt: skip
+    alone = FirstRowsOfQueries(evidence, type(queries.tallies).of({"a": queries.tallies["a"]}), k)
     found = alone.estimates(None)
     for name in ("recall_at_k", "precision_at_k", "dcg_at_k"):
         whole = getattr(pulens.metrics, name)(labels, scores, k=k, **given).value
@@ -96,18 +94,41 @@ def test_intervals_leave_out_one_query_at_a_time():
     labels = (rng.random(240) < 0.15).astype(int)
     scores = rng.normal(labels).round(1)
     evidence = gather(labels, scores, class_prior=0.3)
-    rows = FirstRowsOfQueries(evidence, read_queries(labels, scores, ids, Reading()).tallies, 5, METRICS)
-    each = rows._measured()
+    rows = FirstRowsOfQueries(evidence, read_queries(labels, scores, ids, Reading()).tallies, 5)
+    names = ("recall_at_k", "precision_at_k", "dcg_at_k")
     without = []
     for query in range(12):
         kept = ids != query
         found = per_query(labels[kept], scores[kept], ids[kept], 5, class_prior=0.3)
-        without.append([found[name].value for name in each])
-    for place, measured in enumerate(each.values()):
-        left = np.maximum(rows.totals.sum(axis=0) - rows.totals, 0)
-        sums = measured.sums.sum(axis=0) - measured.sums
-        found = rows._at(measured, evidence.class_prior.unlabelled, sums, tuple(left.T), 11.0)
+        without.append([found[name].value for name in names])
+    for place, name in enumerate(names):
+        found = rows.numbers[name].replicates(evidence.class_prior.unlabelled)
         assert np.sort(found) == pytest.approx(np.sort([row[place] for row in without]), abs=1e-12)
+
+
+def test_a_difference_of_two_scores_is_surer_than_both():
+    rng = np.random.default_rng(5)
+    ids = np.repeat(np.arange(40), 20)
+    positive = rng.random(800) < 0.25
+    labels = (positive & (rng.random(800) < 0.5)).astype(int)
+    common = rng.normal(1.2 * positive)
+    one, two = (
+        pulens.evaluate(labels, common + rng.normal(size=800) * noise, per=ids, class_prior=0.25).top(5, per="query")
+        for noise in (0.2, 0.3)
+    )
+    found = one.less(two)
+    for name in ("recall_at_k", MACRO, "precision_at_k", "dcg_at_k"):
+        assert found[name].value == pytest.approx(one[name].value - two[name].value, abs=1e-12)
+        assert found[name].interval.width < 0.8 * one[name].interval.width
+        assert found[name].value in found[name].interval
+    assert pickle.loads(pickle.dumps(one)).less(two)["dcg_at_k"] == found["dcg_at_k"]
+    backwards = two.less(one)["recall_at_k"].interval
+    assert (-backwards.high, -backwards.low) == pytest.approx(
+        (found["recall_at_k"].interval.low, found["recall_at_k"].interval.high)
+    )
+    other = pulens.evaluate(labels[:-20], common[:-20], per=ids[:-20], class_prior=0.25).top(5, per="query")
+    with pytest.raises(PulensError, match="not counted on the same rows"):
+        one.less(other)
 
 
 def test_arrays_frames_files_and_engines_agree(tmp_path):

@@ -23,16 +23,28 @@ from pulens.cli._options import (
 )
 
 
+class CostPerRow(Number):
+    """A cost per row; a column of amounts is refused with the reason."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return float(value)
+        except ValueError:
+            from pulens.decisions.costs import ROW_BY_ROW
+
+            self.fail(f"must be a number, got {value!r}. {ROW_BY_ROW}", param, ctx)
+
+
 @click.command(name="decide")
 @click.argument("file", shell_complete=complete_file)
 @reading_options
 @engine_options
 @cluster_option
 @cell_options
-@click.option("--cost-miss", type=Number(), help="What a missed positive costs.")
-@click.option("--cost-alarm", type=Number(), help="What a false alarm costs; see --cost-flag for every alarm.")
-@click.option("--cost-flag", type=Number(), help="What each flagged row costs, right or wrong.")
-@click.option("--benefit-hit", type=Number(), help="What a hit brings.")
+@click.option("--cost-miss", type=CostPerRow(), help="What a missed positive costs.")
+@click.option("--cost-alarm", type=CostPerRow(), help="What a false alarm costs; see --cost-flag for every alarm.")
+@click.option("--cost-flag", type=CostPerRow(), help="What each flagged row costs, right or wrong.")
+@click.option("--benefit-hit", type=CostPerRow(), help="What a hit brings.")
 @click.option("--capacity", metavar="ROWS, SHARE or 5%", help="How many rows can be looked at.")
 @click.option("--volume", type=Whole(), help="Rows that come in together, of which the capacity is a part.")
 @click.option("--capacity-certainty", type=Number(), help="How sure a volume must be to have no more alarms than that.")

@@ -8,6 +8,13 @@ from typing import Any
 from pulens.errors import InputError, shown
 
 LARGEST_COST = 1e100  # sums of squares must stay numbers
+#: why a column of amounts is no cost: with chance p_i of being positive a row is worth flagging if p_i exceeds its own
+#: ratio kappa_i / V_i, an order of p_i V_i - kappa_i and not of scores
+ROW_BY_ROW = (
+    "Amounts that differ from row to row are not taken: the cheapest rule is then no threshold on the score, and "
+    "counts per score hold no amounts. Give the mean amount of the labelled rows if amounts and scores are unrelated; "
+    "or calibrate the scores, and flag a row if its chance of being positive exceeds its own price over its own worth."
+)
 NAMES = ("cost_miss", "cost_alarm", "cost_flag", "benefit_hit")
 
 
@@ -71,13 +78,7 @@ def _check(name: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST_COST:
         more = ""
         if isinstance(value, str) or hasattr(value, "__len__"):
-            more = (
-                " Amounts that differ from row to row are not taken: the cheapest rule is then no threshold on the "
-                "score (a row should be flagged when its chance of being positive exceeds its own price over its own "
-                "worth), and counts per score do not hold amounts. Give the mean amount of the labelled rows if "
-                "amounts and scores are unrelated, or calibrate the scores and compare each row's chance with its own "
-                "ratio."
-            )
+            more = f" {ROW_BY_ROW}"
         raise InputError(
             f"{name} must be a number of at least 0 and at most {LARGEST_COST:g}, got {shown(value)}.{more}"
         )

@@ -31,6 +31,7 @@ class DecisionCurve:
 
     ``low`` and ``high`` hold the true curve at all ratios together where ``simultaneous`` is true. ``best`` is the
     highest net benefit that any threshold shows: it is chosen on these rows at every ratio, and flatters.
+    ``uncorrected`` is what tools draw that count every unlabelled row as a negative: too low by the hidden hits.
     """
 
     ratios: Floats
@@ -43,6 +44,7 @@ class DecisionCurve:
     best: Floats | None = None
     confidence: float | None = None
     notices: tuple[Notice, ...] = ()
+    uncorrected: Floats | None = None
 
     def __str__(self) -> str:
         lines = ["ratio     model   flag all" + ("" if self.low is None else "   band")]
@@ -56,7 +58,9 @@ class DecisionCurve:
     __repr__ = __str__
 
     def to_dict(self) -> dict[str, Any]:
-        arrays = {name: getattr(self, name) for name in ("ratios", "model", "flag_all", "low", "high", "best")}
+        arrays = {
+            name: getattr(self, name) for name in ("ratios", "model", "flag_all", "low", "high", "best", "uncorrected")
+        }
         plain = {name: None if values is None else values.tolist() for name, values in arrays.items()}
         return {**plain, "simultaneous": self.simultaneous, "warnings": [str(each) for each in self.notices]}
 
@@ -118,8 +122,10 @@ def decision_curve(
     notices = _of_probabilities(evidence, prior) if scores_are else ()
     drawn = PriorDoubt(evidence).treatment == "drawn"
     everybody = prior - odds * (1 - prior)
+    as_negatives = (above[0] - odds * (above[1] + above[2])) / tally.totals.rows
+    holds_at_once = confidence is not None and not drawn
     return DecisionCurve(
-        grid, model, everybody, low, high, confidence is not None and not drawn, places, best, confidence, notices
+        grid, model, everybody, low, high, holds_at_once, places, best, confidence, notices, as_negatives
     )
 
 

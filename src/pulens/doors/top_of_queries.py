@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pulens.errors import PulensError
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence
 from pulens.frozen import FrozenMapping
 from pulens.inputs.queries import Queries
 from pulens.intervals.kernels.resampling import Resampling
-from pulens.metrics import METRICS
 from pulens.metrics.parts.possible_worlds import Contradiction
 from pulens.metrics.parts.top_per_query import FirstRowsOfQueries
 
@@ -36,6 +36,9 @@ class TopOfQueries(Mapping[str, Estimate]):
     left_out: int
     labelled: float
     estimates: Mapping[str, Estimate]
+    rows: FirstRowsOfQueries
+    resampling: Resampling | None = None
+    is_ruled_out: bool = False
 
     @property
     def share(self) -> float:
@@ -64,6 +67,26 @@ class TopOfQueries(Mapping[str, Estimate]):
         return "\n".join([*lines, *(f"  {found}" for found in self.estimates.values())])
 
     __repr__ = __str__
+
+    def less(self, other: TopOfQueries) -> Mapping[str, Estimate]:
+        """What these numbers are more than those of another score on the same rows, at the same k.
+
+        A query is left out of both at once: what two scores find hard alike does not blur their difference.
+
+        >>> import pulens
+        >>> rows = {"label": [1, 0, 0, 1, 0, 0], "a": [3, 2, 1, 3, 1, 2], "b": [1, 2, 3, 3, 2, 1], "q": list("uuuvvv")}
+        >>> import polars
+        >>> one, two = (
+        ...     pulens.evaluate(polars.DataFrame(rows), score=name, per="q", class_prior=0.5).top(1, per="q")
+        ...     for name in "ab"
+        ... )
+        >>> one.less(two)["recall_at_k"].value
+        0.5
+        """
+        if self.k != other.k:
+            raise PulensError(f"the first {self.k:g} and the first {other.k:g} rows cannot be compared: ask for one k.")
+        said = RULED_OUT if self.is_ruled_out else ""
+        return FrozenMapping(self.rows.less(other.rows, self.resampling, said))
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -99,7 +122,7 @@ def top_of_queries(
     >>> found["recall_at_k"].value, found["precision_at_k"].value
     (0.5, 0.75)
     """
-    rows = FirstRowsOfQueries(evidence, queries.tallies, k, METRICS)
+    rows = FirstRowsOfQueries(evidence, queries.tallies, k)
     first = rows.first
     return TopOfQueries(
         k=float(first.mean()),
@@ -112,4 +135,7 @@ def top_of_queries(
         left_out=len(queries) - rows.queries,
         labelled=rows.labelled_hits,
         estimates=FrozenMapping(rows.estimates(resampling, "" if contradiction is None else RULED_OUT)),
+        rows=rows,
+        resampling=resampling,
+        is_ruled_out=contradiction is not None,
     )

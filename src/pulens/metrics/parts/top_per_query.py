@@ -29,7 +29,6 @@ from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.policy import ends_in_doubt
 from pulens.intervals.prior_doubt import PriorDoubt, holding
 from pulens.intervals.prior_draws import PriorDraws
-from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.rests_on import RANDOM_LABELLING, rests_on
 from pulens.metrics.parts.top_of_list import discounts, is_unlabelled_list, rows_of
 from pulens.types import Booleans, Floats
@@ -38,13 +37,25 @@ MACRO = "recall_at_k_macro"
 METHOD = "delete-a-query jackknife, Student"
 
 
-class _Measured(NamedTuple):
-    """A number from the weights of each kind in each query: how it scales with positives, and its highest value."""
+def _unknown(_: float) -> Any:
+    return math.nan
 
-    sums: Floats  # of shape (queries, 3)
-    per_query: bool  # positives over queries times the mean weight, or the mean weight itself
-    highest: float
-    most: float = 1.0  # what a rank can weigh
+
+class _Number(NamedTuple):
+    """A number at a share of positives among the unlabelled rows, without each query, and what it can be.
+
+    ``ceiling`` is what it would be if all positives stood first, ``highest`` what it is cut at. ``is_share`` of
+    labelled rows: it is no surer than so many rows are.
+    """
+
+    at: Callable[[float], float] = _unknown
+    replicates: Callable[[float], Floats] = _unknown
+    ceiling: Callable[[float], float] = _unknown
+    highest: float = 1.0
+    is_share: bool = True
+    rests_on: tuple[str, ...] = ()
+    needs_class_prior: bool = False
+    undefined_because: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +65,10 @@ class FirstRowsOfQueries:
     evidence: Evidence
     tallies: Tallies
     k: Any
-    metrics: Any  # the catalogue, by name
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels in a copy or a pickle: what was given, not what was derived from it."""
+        return {name: self.__dict__[name] for name in ("evidence", "tallies", "k")}
 
     @cached_property
     def _kinds(self) -> Floats:
@@ -145,121 +159,160 @@ class FirstRowsOfQueries:
     def _gains(self) -> Floats:
         return self._sums(discounts(float(self.first.max(initial=1.0))))
 
-    def _measured(self) -> dict[str, _Measured]:
+    @cached_property
+    def numbers(self) -> dict[str, _Number]:
+        """All that is told of the first rows of queries, by name."""
         looked_at = np.minimum(self.first, self.lengths)
-        best = float(discounts(float(self.first.max(initial=1.0)))(looked_at).mean())
-        return {
-            "recall_at_k": _Measured(self._hits, False, 1.0),
-            "precision_at_k": _Measured(
-                self._hits / self.first[:, None],
-                True,
-                float((looked_at / self.first).mean()),
-                1.0 / float(self.first.min(initial=np.inf)),
+        running = discounts(float(self.first.max(initial=1.0)))
+        shares, longest = self._hits / self.first[:, None], 1.0 / float(self.first.min(initial=np.inf))
+        best = float(running(looked_at).mean())
+        found = {
+            "recall_at_k": self._of_positives("recall_at_k", self._hits, 1.0),
+            MACRO: self._of_queries(
+                self._hits[:, 0], self.totals[:, 0], "label noise parts single queries from theirs"
             ),
-            "dcg_at_k": _Measured(self._gains, True, best),
+            "precision_at_k": self._of_lists(
+                "precision_at_k", shares, float((looked_at / self.first).mean()), longest, is_share=True
+            ),
+            "dcg_at_k": self._of_lists("dcg_at_k", self._gains, best, 1.0, is_share=False),
         }
-
-    def estimates(self, resampling: Resampling | None, ruled_out: str = "") -> dict[str, Estimate]:
-        """By name; ``ruled_out`` says why numbers that need the class prior mean nothing, where they do not."""
-        found = {name: self._estimate(name, each, resampling, ruled_out) for name, each in self._measured().items()}
-        macro = self._mean_of_queries(
-            MACRO, self.metrics["recall_at_k"], self._hits[:, 0], self.totals[:, 0], resampling, "label noise moves "
-            "single queries apart: only means over all positives are recovered"
-        )  # fmt: skip
-        if not self.totals[:, 1].any():  # every row is known, and so is the best order of each query
-            ideal = discounts(float(self.first.max(initial=1.0)))(np.minimum(self.first, self.totals[:, 0]))
-            with_noise = "label noise hides how many positives a query has"
-            ndcg = self._mean_of_queries(
-                "ndcg_at_k", self.metrics["ndcg_at_k"], self._gains[:, 0], ideal, resampling, with_noise
-            )
-        else:
+        if self.totals[:, 1].any():
             reason = "the best order of a query needs the number of its own positives, which labels of all do not tell"
-            ndcg = Estimate("ndcg_at_k", math.nan, undefined_because=reason)
-        order = ("recall_at_k", MACRO, "precision_at_k", "dcg_at_k", "ndcg_at_k")
-        found |= {MACRO: macro, "ndcg_at_k": ndcg}
-        return {name: found[name] for name in order}
+            return {**found, "ndcg_at_k": _Number(undefined_because=reason)}
+        ideal = running(np.minimum(self.first, self.totals[:, 0]))  # every row is known, so is each query's best order
+        hidden = "label noise hides how many positives a query has"
+        return {**found, "ndcg_at_k": self._of_queries(self._gains[:, 0], ideal, hidden)}
 
-    def _value(self, each: _Measured, share: float) -> float:
-        totals = tuple(self.totals.sum(axis=0))
-        return float(self._at(each, share, each.sums.sum(axis=0)[None], totals, float(self.queries))[0])
+    def _of_positives(self, name: str, sums: Floats, most: float) -> _Number:
+        """The mean weight of a positive."""
+        return self._scaled(name, sums, False, 1.0, lambda _: most, is_share=True)
 
-    def _at(self, each: _Measured, share: Any, sums: Floats, totals: Any, queries: float) -> Floats:
-        """The number for rows of sums and totals: mean weights through the recovery, and what they are scaled by."""
+    def _of_lists(self, name: str, sums: Floats, highest: float, most: float, *, is_share: bool) -> _Number:
+        """The mean over all queries of what their first rows weigh; ``most`` is what a rank can weigh."""
+        whole = tuple(self.totals.sum(axis=0))
+
+        def ceiling(share: float) -> float:
+            maps = PriorDraws(self.evidence).recoveries(whole, np.array([share]))
+            return most * float(maps.positive[0]) / self.queries
+
+        return self._scaled(name, sums, True, highest, ceiling, is_share=is_share)
+
+    def _scaled(
+        self, name: str, sums: Floats, per_query: bool, highest: float, ceiling: Any, *, is_share: bool
+    ) -> _Number:
+        everything, whole = sums.sum(axis=0), self.totals.sum(axis=0)
+
+        def at(share: float) -> float:
+            raw = self.weighed(share, everything[None], tuple(whole), float(self.queries), per_query=per_query)
+            return min(max(float(raw[0]), 0.0), highest)
+
+        def replicates(share: float) -> Floats:
+            left = np.maximum(whole - self.totals, 0.0)
+            return self.weighed(share, everything - sums, tuple(left.T), self.queries - 1.0, per_query=per_query)
+
+        from pulens.metrics import METRICS  # not earlier: the catalogue imports its parts
+
+        metric = METRICS[name]
+        taken = rests_on(metric, self.evidence)
+        return _Number(at, replicates, ceiling, highest, is_share, taken, metric.needs_class_prior)
+
+    def _of_queries(self, above: Floats, below: Floats, with_noise: str) -> _Number:
+        """The mean of a ratio over the queries where there is one."""
+        some = below > 0
+        ratios = above[some] / below[some]
+        taken = (f"{RANDOM_LABELLING} within each query",) if self.evidence.tally.totals.unlabelled else ()
+        if self.evidence.label_noise:
+            return _Number(rests_on=taken, undefined_because=with_noise)
+
+        def at(_: float) -> float:
+            return min(float(ratios.mean()), 1.0)
+
+        def replicates(_: float) -> Floats:
+            return np.asarray((ratios.sum() - ratios) / max(ratios.size - 1, 1))
+
+        return _Number(at, replicates, lambda _: 1.0, 1.0, True, taken)
+
+    def weighed(self, share: Any, sums: Floats, totals: Any, queries: float, *, per_query: bool) -> Floats:
+        """For rows of sums and totals: mean weights through the recovery, times positives over queries if asked."""
         draws = PriorDraws(self.evidence)
         rows = len(sums)
         priors = np.broadcast_to(draws.priors(share, np.zeros(rows), totals), rows)
         maps = draws.recoveries(totals, priors)
         size = np.stack([np.broadcast_to(np.asarray(total, float), rows) for total in totals], axis=1)
         means = np.divide(sums, size, out=np.zeros(sums.shape), where=size > 0)
-        weight = (maps.true_positive_rate * means).sum(axis=1)
-        weight = np.where(size[:, 0] > 0, weight, np.nan)
-        return np.asarray(weight * maps.positive / queries if each.per_query else weight)
+        weight = np.where(size[:, 0] > 0, (maps.true_positive_rate * means).sum(axis=1), np.nan)
+        return np.asarray(weight * maps.positive / queries if per_query else weight)
 
-    def _estimate(self, name: str, each: _Measured, resampling: Resampling | None, ruled_out: str) -> Estimate:
-        metric: Metric = self.metrics[name]
-        taken = rests_on(metric, self.evidence)
-        if ruled_out and metric.needs_class_prior:
-            return Estimate(name, math.nan, undefined_because=ruled_out, rests_on=taken)
-        raw = self._value(each, self.evidence.class_prior.unlabelled)
-        value = min(max(raw, 0.0), each.highest)
-        everything = each.sums.sum(axis=0)
-        whole = self.totals.sum(axis=0)
+    def estimates(self, resampling: Resampling | None, ruled_out: str = "") -> dict[str, Estimate]:
+        """By name; ``ruled_out`` says why numbers that need the class prior mean nothing, where they do not."""
+        return {name: self._estimate(name, number, resampling, ruled_out) for name, number in self.numbers.items()}
 
-        def replicates(share: float) -> Floats:
-            left = np.maximum(whole - self.totals, 0.0)
-            return self._at(each, share, everything - each.sums, tuple(left.T), self.queries - 1.0)
+    def _estimate(self, name: str, number: _Number, resampling: Resampling | None, ruled_out: str) -> Estimate:
+        reason = number.undefined_because or (ruled_out if number.needs_class_prior else "")
+        if reason:
+            return Estimate(name, math.nan, undefined_because=reason, rests_on=number.rests_on)
+        value = number.at(self.evidence.class_prior.unlabelled)
+        rows = self.evidence.tally.totals.labelled if number.is_share else math.inf
+        interval = self._interval(number, value, rows, (0.0, number.highest), resampling)
+        return Estimate(name, value, interval, rests_on=number.rests_on)
 
-        def at(share: float) -> float:
-            return min(max(self._value(each, share), 0.0), each.highest)
-
-        def ceiling(share: float) -> float:
-            maps = PriorDraws(self.evidence).recoveries(tuple(whole), np.array([share]))
-            return each.most * float(maps.positive[0]) / self.queries if each.per_query else each.most
-
-        interval = self._interval(at, replicates, value, each.highest, resampling, ceiling, is_share=name != "dcg_at_k")
-        return Estimate(name, value, interval, rests_on=taken)
-
-    def _mean_of_queries(
-        self, name: str, metric: Metric, above: Floats, below: Floats, resampling: Resampling | None, with_noise: str
-    ) -> Estimate:
-        """The mean of a ratio over the queries where there is one."""
-        taken = (f"{RANDOM_LABELLING} within each query",) if self.evidence.tally.totals.unlabelled else ()
-        some = below > 0
-        if self.evidence.label_noise:
-            return Estimate(name, math.nan, undefined_because=with_noise, rests_on=taken)
-        ratios = above[some] / below[some]
-        value = float(min(ratios.mean(), 1.0))
-        many = ratios.size
-
-        def replicates(_: float) -> Floats:
-            return np.asarray((ratios.sum() - ratios) / max(many - 1, 1))
-
-        interval = self._interval(lambda _: value, replicates, value, 1.0, resampling, lambda _: 1.0)
-        return Estimate(name, value, interval, rests_on=taken)
+    def less(
+        self, other: FirstRowsOfQueries, resampling: Resampling | None, ruled_out: str = ""
+    ) -> dict[str, Estimate]:
+        """What these numbers are more than those of another score on the same rows; queries are left out of both."""
+        if self.tallies.segments != other.tallies.segments or not np.array_equal(self.totals, other.totals):
+            raise PulensError(
+                "the two were not counted on the same rows: their queries, or the rows in them, differ. Read both "
+                "scores from the same table."
+            )
+        found = {}
+        for name, mine in self.numbers.items():
+            number = _difference(mine, other.numbers[name])
+            reason = number.undefined_because or (ruled_out if number.needs_class_prior else "")
+            if reason:
+                found[name] = Estimate(name, math.nan, undefined_because=reason, rests_on=number.rests_on)
+                continue
+            value = number.at(self.evidence.class_prior.unlabelled)
+            interval = self._interval(number, value, math.inf, (-number.highest, number.highest), resampling)
+            found[name] = Estimate(name, value, interval, rests_on=number.rests_on)
+        return found
 
     def _interval(
         self,
-        at: Callable[[float], float],
-        replicates: Callable[[float], Floats],
+        number: _Number,
         value: float,
-        highest: float,
+        rows: float,
+        within: tuple[float, float],
         resampling: Resampling | None,
-        ceiling: Callable[[float], float],
-        *,
-        is_share: bool = True,  # of labelled rows: no surer than so many rows are
     ) -> Interval | None:
         if resampling is None:
             return None
-        many = self.with_labels
-        rows = self.evidence.tally.totals.labelled if is_share else math.inf
-        doubt = PriorDoubt(self.evidence)
-        widest = 1.0 if highest == ceiling(self.evidence.class_prior.unlabelled) == 1.0 else math.inf
-        construction = _DeleteAQuery(at, replicates, doubt, many, rows, many - 1.0, (0.0, widest), ceiling=ceiling)
+        many, doubt = self.with_labels, PriorDoubt(self.evidence)
+        bounds = (0.0, 1.0) if number.highest == 1.0 and not number.needs_class_prior else (0.0, math.inf)
+        if within[0] < 0:
+            bounds = -math.inf, math.inf
+        construction = _DeleteAQuery(
+            number.at, number.replicates, doubt, many, rows, many - 1.0, bounds, ceiling=number.ceiling
+        )
         low, high, method = ends_in_doubt(construction, doubt, resampling.confidence, resampling.tail)
         low, high = holding(value, float(low), float(high))
         if math.isnan(low) or math.isnan(high):
             return None
-        return Interval(max(low, 0.0), min(high, highest), resampling.confidence, method)
+        return Interval(max(low, within[0]), min(high, within[1]), resampling.confidence, method)
+
+
+def _difference(one: _Number, two: _Number) -> _Number:
+    if one.undefined_because:
+        return one
+
+    def at(share: float) -> float:
+        return one.at(share) - two.at(share)
+
+    def replicates(share: float) -> Floats:
+        return one.replicates(share) - two.replicates(share)
+
+    highest = max(one.highest, two.highest)
+    return _Number(at, replicates, lambda _: math.inf, highest, False, one.rests_on, one.needs_class_prior)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,5 +327,6 @@ class _DeleteAQuery(Jackknife):
         if prior is None or self.buckets < FEWEST_BUCKETS:
             return super().ends(prior, tail)
         reach = student_quantile(self.freedom, tail), normal_quantile(1 - 2 * tail)
-        within = 0.0, self.ceiling(prior)
+        most = self.ceiling(prior)
+        within = (0.0, most) if math.isfinite(most) else self.within
         return ends_around(self.value(prior), self.error(prior), tail, reach, self.buckets, self.rows, within)
