@@ -19,7 +19,7 @@ from pulens.comparison.paired import Difference, DifferenceOfRedraws, holm, two_
 from pulens.comparison.reviewed import reviewed_comparison
 from pulens.counts.tally import Tally
 from pulens.doors.evaluate import refuse_clusters_beside, refuse_without_cells
-from pulens.doors.reviews import ReviewsAsked
+from pulens.doors.reviews_asked import ReviewsAsked
 from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import NOT_USED, Evidence, Question

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pulens.cells import CellTable
 from pulens.report.audit_summary import (
     IF_RANDOM,
     NOTHING_ASSUMED,
@@ -19,6 +18,7 @@ from pulens.report.cells import cell_header, cell_rows
 from pulens.report.summary import Row, Summary, summarise
 
 if TYPE_CHECKING:
+    from pulens.cells import CellTable
     from pulens.doors.evaluate import Evaluation
 
 

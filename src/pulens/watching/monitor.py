@@ -25,6 +25,7 @@ from pulens.watching.weights import KERNELS, placements
 #: How the chance of a false alarm over the whole life is shared between the lines, whether or not they are in use.
 PARTS = {"share": 0.6, "fit": 0.2, "recall": 0.2}
 POSITIVES = ("reference", "window")
+LONGEST_LIFE = 1e9  # windows
 WEAK_AREA = 0.62  # below, other people look like more positives, and no window is better than doubtful
 CLEAR = 4.0  # standard errors by which labelled rows must outscore the population
 
@@ -62,8 +63,10 @@ class WatchSettings:
             raise PulensError(
                 f"alpha, the chance of a false alarm over a whole life, must lie between 0 and 1, got {self.alpha!r}."
             )
-        if not (np.isfinite(self.life) and self.life > 0):
-            raise PulensError(f"life must be a number of windows above 0, got {self.life!r}.")
+        if not 0 < self.life <= LONGEST_LIFE:
+            raise PulensError(
+                f"life must be a number of windows above 0 and at most {LONGEST_LIFE:g}, got {shown(self.life)}."
+            )
         if self.threshold is not None and not np.isfinite(self.threshold):
             raise PulensError(f"threshold must be a finite number, got {self.threshold!r}.")
         if self.positives == "window" and self.labels_lag is None:

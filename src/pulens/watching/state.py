@@ -19,6 +19,7 @@ from pulens.watching.cells import CellCounts
 from pulens.watching.judging import Judgement, ReducedWindow
 from pulens.watching.monitor import Monitor, WatchSettings
 from pulens.watching.state_parts import (
+    LARGEST_OF_ALL,
     across_of,
     counts_of,
     list_of,
@@ -103,7 +104,7 @@ def sum_of(told: Mapping[str, Any]) -> str:
 
 def _pulse(told: Mapping[str, Any]) -> Pulse:
     settings = WatchSettings(**told["settings"])
-    edges = numbers_of(told["edges"], "edges")
+    edges = numbers_of(told["edges"], "edges", at_least=-LARGEST_OF_ALL, at_most=LARGEST_OF_ALL)
     if not edges.size or (np.diff(edges) <= 0).any():
         raise InputError("edges must rise")
     reference = told["reference"]
