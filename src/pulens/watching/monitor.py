@@ -25,7 +25,7 @@ from pulens.watching.weights import KERNELS, placements
 #: How the chance of a false alarm over the whole life is shared between the lines, whether or not they are in use.
 PARTS = {"share": 0.6, "fit": 0.2, "recall": 0.2}
 POSITIVES = ("reference", "window")
-LONGEST_LIFE = 1e9  # windows
+SHORTEST_LIFE, LONGEST_LIFE = 1e-3, 1e9  # windows
 WEAK_AREA = 0.62  # below, other people look like more positives, and no window is better than doubtful
 CLEAR = 4.0  # standard errors by which labelled rows must outscore the population
 
@@ -63,9 +63,9 @@ class WatchSettings:
             raise PulensError(
                 f"alpha, the chance of a false alarm over a whole life, must lie between 0 and 1, got {self.alpha!r}."
             )
-        if not 0 < self.life <= LONGEST_LIFE:
+        if not SHORTEST_LIFE <= self.life <= LONGEST_LIFE:
             raise PulensError(
-                f"life must be a number of windows above 0 and at most {LONGEST_LIFE:g}, got {shown(self.life)}."
+                f"life must be a number of windows, {SHORTEST_LIFE:g} to {LONGEST_LIFE:g}, got {shown(self.life)}."
             )
         if self.threshold is not None and not np.isfinite(self.threshold):
             raise PulensError(f"threshold must be a finite number, got {self.threshold!r}.")
