@@ -197,8 +197,8 @@ def test_import_is_light():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
 
 
-def test_evaluating_arrays_loads_no_frame_or_drawing_library():
-    heavy = ["torch", "sklearn", "matplotlib", "pandas", "polars", "duckdb"]
+def test_evaluating_arrays_loads_no_library_or_room_that_nobody_asked_for():
+    heavy = ["torch", "sklearn", "matplotlib", "pandas", "polars", "duckdb", "pulens.audits", "pulens.cells"]
     code = (
         "import sys, numpy, pulens; pulens.evaluate(numpy.array([1, 0, 0]), numpy.array([3., 2., 1.]), class_prior=.4);"
         f"print([name for name in {heavy} if name in sys.modules])"

@@ -11,7 +11,8 @@ pytest.importorskip("pyarrow")
 from answers import differences, parse, unbounded_metrics, wrong_numbers
 from campaign import Worker, _result, one_call
 from hostile.call import Call
-from in_process import TooLong, time_limit
+from hostile.numbers import make_call
+from in_process import Outcome, TooLong, time_limit
 from promises import check
 
 from pulens.metrics import METRICS
@@ -66,7 +67,7 @@ def test_an_assertion_without_words_is_told_by_its_place(tmp_path, monkeypatch):
     def within_the_package(*given, **options):
         raise AssertionError  # pytest would give words to an assert
 
-    monkeypatch.setattr("hostile.numbers.make_call", lambda number, folder: Call("bench report", ["bench", "report"]))
+    monkeypatch.setattr("hostile.numbers.make_call", lambda *given: Call("bench report", ["bench", "report"]))
     monkeypatch.setattr("promises.check", within_the_package)
     result = one_call(7, tmp_path / "7")
     assert (result.end, result.kind) == ("wrong", "bench report")
@@ -87,3 +88,28 @@ def test_a_process_that_ends_is_counted_with_its_number(tmp_path):
     result, alive = _result(worker, ready=True)
     assert (result.number, result.end, alive) == (7, "killed", False)
     assert result.failed
+
+
+def test_calls_of_some_kinds_are_of_these_kinds_and_the_same_each_time(tmp_path):
+    for number in range(12):
+        made = [make_call(number, folder(tmp_path, number, times), ["decide", "merge"]) for times in range(2)]
+        assert made[0] == made[1]
+        assert made[0].kind in ("decide", "merge")
+
+
+def folder(place, *names):
+    found = place.joinpath(*map(str, names))
+    found.mkdir(parents=True)
+    return found
+
+
+def test_a_file_that_an_error_left_changed_is_noticed(tmp_path, monkeypatch):
+    (tmp_path / "a.state").write_text("before")
+
+    def refusing(words, place, **given):
+        (place / "a.state").write_text("after")
+        return Outcome(2, b"", "pulens: no.", (), 0.1, 0)
+
+    monkeypatch.setattr("promises.run", refusing)
+    with pytest.raises(AssertionError, match=r"written in spite of an error: \['a.state'\]"):
+        check(Call("watch", ["watch"], changes=frozenset({"a.state"})), tmp_path, thorough=False)

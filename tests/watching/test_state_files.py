@@ -75,6 +75,10 @@ DAY = ("lives", 0, "windows", 0)
         ((*DAY, "name"), "day-1", "same name"),
         (("settings", "alpha"), 7, "alpha"),
         (("settings", "nope"), 7, "nope"),
+        (("settings", "life"), 5e-324, "life must be a number of windows"),
+        (("settings", "life"), 2**63, "life must be a number of windows"),
+        ((*DAY, "labelled", 0), 2**63, "must lie between 0 and 9.0072e+15"),
+        ((*DAY, "fit", 1, 0), 1e299, "must lie between"),
         (("settings", "life"), "x" * 9000, "damaged"),
     ],
 )

@@ -77,8 +77,8 @@ def write_texts(texts: Mapping[str, str]) -> None:
 
 
 def as_files(texts: Mapping[str, str]) -> dict[str, bytes]:
-    """Texts by path as the bytes of files, which end with the end of a line."""
-    return {path: f"{text}\n".encode() for path, text in texts.items()}
+    """Texts by path as the bytes of files, which end with the end of a line; a question mark for what is no letter."""
+    return {path: f"{text}\n".encode("utf-8", "replace") for path, text in texts.items()}
 
 
 def write_figure(path: str, figure: Any) -> None:

@@ -173,7 +173,8 @@ def _reviewed(
     from pulens.calibration.probabilities import probabilities_of
     from pulens.calibration.reviewed import reviewed_reliability
     from pulens.counts.tally import Tally
-    from pulens.doors.reviews import Reviewed, ReviewsAsked, row_reviews
+    from pulens.doors.reviews import Reviewed, row_reviews
+    from pulens.doors.reviews_asked import ReviewsAsked
     from pulens.inputs import Reading
 
     asked = ReviewsAsked(**review_arguments(given))

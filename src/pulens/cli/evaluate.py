@@ -134,7 +134,7 @@ def command(
     from pulens.cli._typed import typed_command
     from pulens.cli._write import check_targets
     from pulens.doors.evaluate import evaluate
-    from pulens.doors.reviews import NothingLabelledError
+    from pulens.doors.reviews_asked import NothingLabelledError
 
     typed = typed_command(click.get_current_context())
     checked = review_arguments(given)

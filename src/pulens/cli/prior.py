@@ -216,7 +216,8 @@ def _estimated(
 
 def _reviewed(file: str, given: dict[str, Any], scenario: str, confidence: float) -> Reviewed | None:
     """The rows that people checked beside the table, if any were named."""
-    from pulens.doors.reviews import ReviewsAsked, reviewed
+    from pulens.doors.reviews import reviewed
+    from pulens.doors.reviews_asked import ReviewsAsked
     from pulens.inputs import Reading
 
     asked = ReviewsAsked(**review_arguments(given))

@@ -21,7 +21,7 @@ from pulens.comparison.reviewed import reviewed_comparison
 from pulens.comparison.worth import Worth, crossovers
 from pulens.counts.tally import Tally
 from pulens.doors.evaluate import best_threshold, refuse_clusters_beside, refuse_without_cells
-from pulens.doors.reviews import ReviewsAsked
+from pulens.doors.reviews_asked import ReviewsAsked
 from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import NOT_USED, Evidence, Question

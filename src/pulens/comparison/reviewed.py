@@ -14,7 +14,8 @@ from pulens.audits import Reviews, design_estimates
 from pulens.audits.comparing import COMPARED, ReviewedDifference, compare_reviewed
 from pulens.audits.formulas import in_words
 from pulens.audits.prior import prior_of_counts
-from pulens.doors.reviews import ReviewsAsked, plan_score, row_reviews
+from pulens.doors.reviews import plan_score, row_reviews
+from pulens.doors.reviews_asked import ReviewsAsked
 from pulens.errors import AssumptionError, InputError, PulensError
 from pulens.estimate import Estimate
 from pulens.frozen import FrozenMapping

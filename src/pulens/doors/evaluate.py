@@ -12,23 +12,12 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from pulens import curves
-from pulens.audits import AuditResult, Identified
-from pulens.cells import (
-    CellDoubts,
-    CellEvidence,
-    CellTable,
-    WeightedEvidence,
-    as_one_cell,
-    cell_notices,
-    cell_table,
-    within_cells,
-)
 from pulens.counts.tally import Tally
 from pulens.diagnostics import chosen_threshold, diagnose, hardly_known, impossible_areas, impossible_rate
 from pulens.doors.bounds import Bounds, bounds
 from pulens.doors.clustering import Clustering
 from pulens.doors.other_scenario import OtherScenario, other_scenario
-from pulens.doors.reviews import Reviewed, ReviewsAsked, contradiction, fixed_threshold, reviewed
+from pulens.doors.reviews_asked import ReviewsAsked
 from pulens.doors.sensitivity import Direction, Robustness, Sensitivity, robustness, sensitivity, sensitivity_curve
 from pulens.errors import AssumptionError, PulensError
 from pulens.estimate import Curve, Estimate, Interval
@@ -62,9 +51,12 @@ from pulens.whole_files import write_whole
 FIXED = ("given", "fixed before the check")  # thresholds that the rows did not choose
 #: notices that say labels are not random among all rows: no news where they are random within cells only
 OF_ALL_ROWS = ("prior-not-feasible", "not-a-mixture")
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # audits and cells are loaded for those who ask for them
+    from pulens.audits import AuditResult, Identified
+    from pulens.cells import CellDoubts, CellEvidence, CellTable
     from pulens.decisions.curve import DecisionCurve
     from pulens.doors.decide import Decision
+    from pulens.doors.reviews import Reviewed
     from pulens.doors.top import Top
     from pulens.doors.top_of_queries import TopOfQueries
 
@@ -141,6 +133,8 @@ class Evaluation:
         """A row per cell within which labels are random: rows, class prior, recall, label rate, share of positives."""
         if self.within is None or self.pooled is None:
             return None
+        from pulens.cells import CellDoubts, cell_table
+
         doubts = self._doubts if isinstance(self._doubts, CellDoubts) else None
         without = replace(self.pooled, resampling=None)  # values are all that is asked of it here
         return cell_table(self.within, self.threshold, doubts, self.estimates, without.estimates)
@@ -183,6 +177,8 @@ class Evaluation:
             return None
         choice = None if self.threshold_choice in FIXED else Choice(METRICS["f1"], self.threshold)
         if self.within is not None:
+            from pulens.cells import CellDoubts
+
             return CellDoubts(self.within, self.resampling, choice)
         return Doubts(self.evidence, self.resampling, choice)
 
@@ -203,6 +199,8 @@ class Evaluation:
         if self.other_scenario is not None:
             found += self.other_scenario.notices
         if self.within is not None:
+            from pulens.cells import cell_notices
+
             found += cell_notices(self.within)
         if self.threshold_choice not in FIXED:
             found.append(chosen_threshold(self.threshold, self.threshold_choice, self.threshold_interval))
@@ -220,6 +218,8 @@ class Evaluation:
         """What the checked rows say against the recovered numbers, and about themselves."""
         if self.audit is None:
             return []
+        from pulens.doors.reviews import contradiction
+
         against = contradiction(self.audit)
         return [*([] if against is None else [against]), *self.audit.notices]
 
@@ -285,9 +285,7 @@ class Evaluation:
         number = check_threshold(self.best_threshold(**demands) if demands else threshold)
         asked: dict[str, Any] = {"doubts": self._doubts, "contradiction": self._contradiction}
         found = {
-            name: within_cells(
-                estimate(name, metric, self._values, threshold=number, **asked), self.within, self._doubts
-            )
+            name: _within(estimate(name, metric, self._values, threshold=number, **asked), self.within, self._doubts)
             for name, metric in METRICS.items()
             if metric.reads == "threshold"
         }
@@ -332,7 +330,7 @@ class Evaluation:
 
         own = self.resampling
         asked = {} if own is None else {"redraws": own.redraws, "seed": own.seed}
-        evidence = self.evidence if self.within is None else WeightedEvidence.of(self.within)
+        evidence = self._weighted()
         return decide(evidence, **{"confidence": None if own is None else own.confidence, **asked, **demands})
 
     def decision_curve(self, *, ratios: Any = None, scores_are: str | None = None) -> DecisionCurve:
@@ -347,12 +345,16 @@ class Evaluation:
         threshold = None if scores_are else self.threshold
         confidence = None if self.resampling is None else self.resampling.confidence
         asked: dict[str, Any] = {"ratios": ratios, "scores_are": scores_are, "confidence": confidence}
-        evidence = self.evidence
-        if self.within is not None:
-            evidence = WeightedEvidence.of(self.within)
-        elif evidence.buckets is not None:
-            evidence = WeightedEvidence.of(as_one_cell(evidence, Question()))
-        return decision_curve(evidence, threshold=threshold, **asked)
+        return decision_curve(self._weighted(clusters_as_cell=True), threshold=threshold, **asked)
+
+    def _weighted(self, *, clusters_as_cell: bool = False) -> Evidence:
+        """The evidence with the weights of its cells, if labels are random within cells only."""
+        of_clusters = clusters_as_cell and self.evidence.buckets is not None
+        if self.within is None and not of_clusters:
+            return self.evidence
+        from pulens.cells import WeightedEvidence, as_one_cell
+
+        return WeightedEvidence.of(as_one_cell(self.evidence, Question()) if self.within is None else self.within)
 
     @overload
     def top(self, k: Any, *, per: None = None) -> Top: ...
@@ -637,6 +639,8 @@ def evaluate(
         evidence = within_what_is_possible(question.evidence(*rows))
         at, choice = _threshold_of(evidence, threshold, "given")
         return Evaluation(evidence, at, choice, resampling, multiple, queries=queries)
+    from pulens.doors.reviews import fixed_threshold
+
     if question.is_silent_on_prior and checked.prior_of_audit is not None:
         question = replace(question, class_prior=checked.prior_of_audit)
     evidence = within_what_is_possible(question.evidence(checked.tally))
@@ -661,6 +665,8 @@ def _checked_rows(
             f"label_noise={question.label_noise:g}: in the single set labelled rows count as positives beside the "
             "checked ones, and nobody knows which are not. Put doubtful labelled rows among the unlabelled ones."
         )
+    from pulens.doors.reviews import reviewed
+
     confidence = 0.95 if question.confidence is None else question.confidence
     return reviewed(
         labels, scores, reading, asked, scenario=question.scenario, confidence=confidence, seed=question.seed
@@ -723,7 +729,7 @@ class _Estimates(Mapping[str, Estimate]):
         if name not in self._found:
             if name not in METRICS or not METRICS[name].listed:
                 raise KeyError(name)
-            self._found[name] = within_cells(
+            self._found[name] = _within(
                 estimate(name, METRICS[name], self._evidence, **self._asked), self._within, self._asked["doubts"]
             )
         return self._found[name]
@@ -737,6 +743,15 @@ class _Estimates(Mapping[str, Estimate]):
 
     def __reduce__(self) -> tuple[Any, ...]:  # what was drawn on the way stays behind
         return FrozenMapping, (dict(self),)
+
+
+def _within(found: Estimate, within: CellEvidence | None, doubts: Doubts | CellDoubts | None) -> Estimate:
+    """The estimate, and where there are cells what they say of it."""
+    if within is None:
+        return found
+    from pulens.cells import within_cells
+
+    return within_cells(found, within, doubts)
 
 
 def _uncorrected(evidence: Evidence) -> Evidence:

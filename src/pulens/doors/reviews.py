@@ -17,6 +17,7 @@ from pulens.audits.queue import plan_path
 from pulens.audits.review_log import UNCHECKED
 from pulens.counts.sample import PUSample
 from pulens.counts.tally import Tally
+from pulens.doors.reviews_asked import NothingLabelledError, ReviewsAsked
 from pulens.errors import AssumptionError, InputError, PulensError
 from pulens.estimate import Estimate
 from pulens.evidence import Question
@@ -32,39 +33,6 @@ from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior
 from pulens.recovery import recover_at
 from pulens.scenario import DEFAULT_SCENARIO
-
-
-class NothingLabelledError(InputError):
-    """Every label is an answer of a review, so nothing can be recovered from labels."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ReviewsAsked:
-    """What may be said about reviews beside rows; see :func:`read_reviews`."""
-
-    reviews: Any = None
-    reviewed_above: float | None = None
-    reviewed_below_share: float | None = None
-    id: str | None = None
-
-    @property
-    def is_silent(self) -> bool:
-        return self.reviews is None and self.reviewed_above is None and self.reviewed_below_share is None
-
-    def refuse_within_cells(self) -> None:
-        """Checked rows say nothing yet about labels that are random within cells only."""
-        if not self.is_silent:
-            raise AssumptionError(
-                "checked rows need no assumption about labels, and labelled_within= (--within) makes one: give reviews "
-                "or cells, not both."
-            )
-
-    def __post_init__(self) -> None:
-        if self.reviewed_below_share is not None and self.reviewed_above is None:
-            raise AssumptionError(
-                f"reviewed_below_share={self.reviewed_below_share!r} needs reviewed_above= (--reviewed-above): the "
-                "score from which on every row was checked."
-            )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from pulens.cells import CellTable
 from pulens.estimate import Interval
+
+if TYPE_CHECKING:
+    from pulens.cells import CellTable
 
 MOST_SHOWN = 40  # cells in a text; JSON has all of them
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pulens.cells import CellEvidence
 from pulens.counts.tally import Tally
 from pulens.evidence import Evidence
 from pulens.report.page_data import (
@@ -23,6 +22,7 @@ from pulens.report.summary import Summary
 from pulens.report.thinning import thin
 
 if TYPE_CHECKING:
+    from pulens.cells import CellEvidence
     from pulens.doors.evaluate import Evaluation
 
 

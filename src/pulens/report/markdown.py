@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pulens.cells import CellTable
 from pulens.report.audit_summary import (
     IF_RANDOM,
     NOTHING_ASSUMED,
@@ -20,6 +19,7 @@ from pulens.report.summary import Row, Summary, summarise
 from pulens.report.top import top_rows
 
 if TYPE_CHECKING:
+    from pulens.cells import CellTable
     from pulens.doors.evaluate import Evaluation
     from pulens.doors.top import Top
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from pulens.cells import CellTable
 from pulens.estimate import Estimate
 from pulens.metrics import METRICS
 from pulens.notice import Notice
@@ -16,6 +15,7 @@ from pulens.report.next_steps import NextStep, next_steps
 from pulens.report.words import Assumption, assumptions, counts_of, scenario_sentence, title_of, verdict
 
 if TYPE_CHECKING:
+    from pulens.cells import CellTable
     from pulens.doors.evaluate import Evaluation
 
 MARK = "~"  # beside a number that rests on an estimated class prior

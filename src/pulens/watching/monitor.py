@@ -29,6 +29,7 @@ CONTROLS = ("family", "fdr")
 #: Ages of labels, in days after a window, at which windows and reference are compared where confirmations have a time.
 AGES = (7, 14, 30, 60, 90, 180)
 USUAL_AGE = 30.0
+SHORTEST_LIFE, LONGEST_LIFE = 1e-3, 1e9  # windows
 WEAK_AREA = 0.62  # below, other people look like more positives, and no window is better than doubtful
 CLEAR = 4.0  # standard errors by which labelled rows must outscore the population
 
@@ -69,8 +70,10 @@ class WatchSettings:
             raise PulensError(
                 f"alpha, the chance of a false alarm over a whole life, must lie between 0 and 1, got {self.alpha!r}."
             )
-        if not (np.isfinite(self.life) and self.life > 0):
-            raise PulensError(f"life must be a number of windows above 0, got {self.life!r}.")
+        if not SHORTEST_LIFE <= self.life <= LONGEST_LIFE:
+            raise PulensError(
+                f"life must be a number of windows, {SHORTEST_LIFE:g} to {LONGEST_LIFE:g}, got {shown(self.life)}."
+            )
         if self.threshold is not None and not np.isfinite(self.threshold):
             raise PulensError(f"threshold must be a finite number, got {self.threshold!r}.")
         if self.positives == "window" and self.lag is None:

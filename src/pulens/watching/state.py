@@ -21,6 +21,7 @@ from pulens.watching.judging import Judgement, ReducedWindow
 from pulens.watching.monitor import AGES, Monitor, WatchSettings
 from pulens.watching.segments import controlled
 from pulens.watching.state_parts import (
+    LARGEST_OF_ALL,
     across_of,
     counts_of,
     list_of,
@@ -116,7 +117,7 @@ def sum_of(told: Mapping[str, Any]) -> str:
 
 def _pulse(told: Mapping[str, Any]) -> Pulse:
     settings = WatchSettings(**told["settings"])
-    edges = numbers_of(told["edges"], "edges")
+    edges = numbers_of(told["edges"], "edges", at_least=-LARGEST_OF_ALL, at_most=LARGEST_OF_ALL)
     if not edges.size or (np.diff(edges) <= 0).any():
         raise InputError("edges must rise")
     reference = told["reference"]

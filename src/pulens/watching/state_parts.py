@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
+from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, shown
 from pulens.types import Floats
 from pulens.watching.fit import Fit
@@ -16,6 +17,8 @@ from pulens.watching.judging import ReducedWindow
 from pulens.watching.monitor import PARTS, KnownPrior, Monitor
 from pulens.watching.shift import Shift, shift_of
 
+LARGEST = 1e100  # of numbers that are multiplied with one another
+LARGEST_OF_ALL = sys.float_info.max
 SAME = 1e-6  # what another machine's arithmetic may change in a number that is found again
 
 
@@ -43,7 +46,7 @@ def mapping_of(value: Any, what: str) -> dict[Any, Any]:
     return value
 
 
-def number_of(value: Any, what: str, *, at_least: float = -math.inf, at_most: float = math.inf) -> float:
+def number_of(value: Any, what: str, *, at_least: float = -LARGEST, at_most: float = LARGEST) -> float:
     """A finite number of a range.
 
     >>> number_of(0.5, "share", at_least=0, at_most=1)
@@ -54,21 +57,21 @@ def number_of(value: Any, what: str, *, at_least: float = -math.inf, at_most: fl
     pulens.errors.InputError: share must be a finite number, got 1000000000000...00000000000
     """
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not abs(value) <= 1e300:
+    if not is_number or not abs(value) <= LARGEST_OF_ALL:
         raise InputError(f"{what} must be a finite number, got {shown(value)}")
     if not at_least <= value <= at_most:
         raise InputError(f"{what} must lie between {at_least:g} and {at_most:g}, got {shown(value)}")
     return float(value)
 
 
-def numbers_of(values: Any, what: str, *, at_least: float = -math.inf) -> Floats:
-    """A list of finite numbers."""
-    return np.array([number_of(one, what, at_least=at_least) for one in list_of(values, what)], float)
+def numbers_of(values: Any, what: str, **ends: float) -> Floats:
+    """A list of finite numbers of a range."""
+    return np.array([number_of(one, what, **ends) for one in list_of(values, what)], float)
 
 
 def counts_of(values: Any, cells: int, what: str) -> Floats:
     """Rows in each cell: that many numbers of at least 0."""
-    found = numbers_of(values, f"counts of {what}", at_least=0)
+    found = numbers_of(values, f"counts of {what}", at_least=0, at_most=LARGEST_WHOLE)
     if found.size != cells:
         raise InputError(f"{what} needs {cells} counts")
     return found
@@ -76,7 +79,7 @@ def counts_of(values: Any, cells: int, what: str) -> Floats:
 
 def across_of(value: Any, cells: int) -> tuple[float, int, int]:
     """Rows of a bin of scores that an edge cuts, its first and its last cell."""
-    rows, first, last = numbers_of(value, "across", at_least=0)
+    rows, first, last = numbers_of(value, "across", at_least=0, at_most=LARGEST_WHOLE)
     if not first < last < cells or first % 1 or last % 1:
         raise InputError(f"across must be rows, a first and a last cell of {cells}, got {shown(value)}")
     return float(rows), int(first), int(last)
