@@ -15,7 +15,7 @@ from pulens.cells import equal_rates, extreme_recalls
 from pulens.cells.rates import borrowed_row
 from pulens.cli import main
 from pulens.errors import AssumptionError, InputError, PulensError
-from pulens.priors.pooling import SPREADS, pooled_logits
+from pulens.priors.pooling import SPREADS, pooled_logits, pooling
 
 CLINICS = {"north": (0.10, 2.2, 0.6), "south": (0.30, 1.2, 0.1), "east": (0.2, 1.6, 0.3)}  # prior, shift, label rate
 
@@ -339,3 +339,40 @@ def test_segments_and_populations_without_positives_refuse_cells():
             scenario="case-control",
             threshold=1.0,
         )
+
+
+def test_cells_are_drawn_to_the_line_of_their_scores():
+    """The slow way: the line by weighted least squares with the slope's prior, at every spread, one by one."""
+    rng = np.random.default_rng(8)
+    beside = rng.normal(size=7)
+    logits, variances = -2 + 0.8 * beside + rng.normal(0, 0.3, 7), rng.uniform(0.05, 0.4, 7)
+    chances, lines = [], []
+    for spread in SPREADS:
+        weights = 1 / (variances + spread**2)
+        design = np.column_stack([np.ones(7), beside])
+        # the prior of the slope is one more row: 0 = slope, with variance 1
+        rows = np.vstack([design * np.sqrt(weights)[:, None], [0.0, 1.0]])
+        line, *_ = np.linalg.lstsq(rows, np.append(logits * np.sqrt(weights), 0.0), rcond=None)
+        left = np.linalg.inv(rows.T @ rows)
+        squares = (weights * (logits - design @ line) ** 2).sum() + line[1] ** 2
+        chances.append(np.sqrt(weights.prod() * np.linalg.det(left)) * np.exp(-squares / 2))
+        lines.append(line)
+    chances = np.array(chances) / np.sum(chances)
+    found = pooling(logits, variances, beside)
+    np.testing.assert_allclose(found.chance, chances, rtol=1e-9)
+    np.testing.assert_allclose(found.coefficients, lines, rtol=1e-9)
+    unseen = pooled_logits(np.append(logits, np.nan), np.append(variances, np.nan), 20_000, 1, np.append(beside, 2.0))
+    assert unseen[:, -1].mean() == pytest.approx(chances @ (np.array(lines) @ [1.0, 2.0]), abs=0.03)
+
+
+def test_a_small_cell_with_high_scores_is_not_taken_for_an_ordinary_one():
+    """Many cells with few positives, one small cell with many: its scores say so where its own estimate is vague."""
+    rng = np.random.default_rng(12)
+    cell = np.repeat(np.arange(8), [1500, 1500, 1500, 1500, 1500, 1500, 400, 400])
+    prior = np.where(cell < 6, 0.06, 0.5)
+    positive = rng.random(cell.size) < prior
+    scores = rng.normal(1.5 * positive)
+    labels = positive & (rng.random(cell.size) < np.where(cell < 6, 0.5, 0.15))
+    found = pulens.estimate_prior_within(labels * 1, scores, labelled_within=cell)
+    shares = np.array([one.value for one in found.cells])
+    assert shares[6:].min() > 2 * shares[:6].max()

@@ -167,3 +167,17 @@ def test_an_estimate_without_an_interval_has_a_feasible_range_that_allows_for_cl
 def test_few_clusters_are_said_where_the_class_prior_is_estimated(visits):
     few = visits.with_columns(patient=pl.col("patient").str.slice(1).cast(pl.Int64) // 15)
     assert "4 clusters hold labelled rows" in str(pulens.estimate_prior(few, cluster="patient").notices[0])
+
+
+def test_segments_tell_of_clusters_in_every_face(visits, run):
+    words = ("evaluate", "visits.csv", "--group-by", "sex", "--class-prior", "0.4", "--same-prior", "--threshold", "1")
+    told = json.loads(run(*words, "--cluster", "patient", "--json", "-"))
+    assert told["clusters"]["clusters"] == 60
+    effects = {one["segment"]: one["design_effect"] for one in told["clusters"]["design_effects"]}
+    found = pulens.evaluate_by(visits, "sex", class_prior=0.4, same_prior=True, threshold=1.0, cluster="patient")
+    assert effects == {sex: evaluation.clusters.design_effect for sex, evaluation in found.items()}
+    sentence = "60 clusters in all segments together; variance of "
+    said = " ".join(run(*words, "--cluster", "patient").split())
+    for face in (said, " ".join(str(found).split()), found.to_markdown(), found.to_html()):
+        assert sentence in " ".join(face.split())
+    assert "clusters" not in json.loads(run(*words, "--json", "-"))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pulens.counts.buckets import BucketTally, clusters_in_words
+from pulens.doors.grouped_rows import plain_of
 from pulens.evidence import Evidence
+
+MOST_EFFECTS = 20  # segments whose design effect is found: it takes a second interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,3 +71,43 @@ class Clustering:
             "design_effect": self.design_effect,
             "design_effect_of": self.metric or None,
         }
+
+
+@dataclass(frozen=True)
+class SegmentClusters:
+    """How many clusters (or buckets of them) all segments have together, and the design effect in single segments.
+
+    ``effects`` are how many times the variance of ``metric`` is that of independent rows, segment by segment, for those
+    with the most labelled rows.
+    """
+
+    many: int
+    are_buckets: bool
+    metric: str
+    effects: Mapping[Any, float]
+
+    @classmethod
+    def of(cls, found: Mapping[Any, Any], buckets: Mapping[Any, BucketTally]) -> SegmentClusters:
+        """Of evaluations by segment, and the rows of each by bucket."""
+        names = {name for counted in buckets.values() for name in counted.names}
+        hashed = any(counted.is_hashed for counted in buckets.values())
+        largest = sorted(found, key=lambda segment: -buckets[segment].tally.totals.labelled)[:MOST_EFFECTS]
+        told = {segment: found[segment].clusters for segment in largest}
+        effects = {segment: one.design_effect for segment, one in told.items() if one is not None}
+        metric = next((one.metric for one in told.values() if one is not None), "")
+        return cls(len(names), hashed, metric, {one: effect for one, effect in effects.items() if effect is not None})
+
+    def __str__(self) -> str:
+        what = f"{self.many:,} {'buckets of ' if self.are_buckets else ''}clusters in all segments together"
+        if not self.effects:
+            return what
+        low, high = min(self.effects.values()), max(self.effects.values())
+        span = f"{low:.2f}" if f"{low:.2f}" == f"{high:.2f}" else f"{low:.2f} to {high:.2f}"
+        among = f" (the {MOST_EFFECTS} largest segments)" if len(self.effects) >= MOST_EFFECTS else ""
+        return f"{what}; variance of {self.metric} {span} times that of independent rows{among}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        effects = [{"segment": plain_of(segment), "design_effect": effect} for segment, effect in self.effects.items()]
+        many = {"buckets" if self.are_buckets else "clusters": self.many}
+        return {**many, "design_effect_of": self.metric or None, "design_effects": effects}

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tallies import Tallies
 from pulens.counts.tally import Tally
+from pulens.doors.clustering import SegmentClusters
 from pulens.doors.evaluate import Evaluation, best_threshold, evaluate
 from pulens.doors.grouped_rows import GroupedRows, plain_of
 from pulens.doors.grouped_rows import title_of as title_of
@@ -207,9 +208,16 @@ class Evaluations(Mapping[Any, Evaluation]):
         segments = [segment.to_dict() for segment in self.segments.values()]
         return {**self.heading(), "segments": segments, "skipped": self.reasons()}
 
-    def heading(self) -> dict[str, str]:
+    def heading(self) -> dict[str, Any]:
         """What JSON says of all segments."""
-        return {"group_by": self.group_by, "class_priors": self.prior_words, "threshold": self.threshold_words}
+        said: dict[str, Any] = {"group_by": self.group_by, "class_priors": self.prior_words}
+        said["threshold"] = self.threshold_words
+        return said if self.clusters is None else {**said, "clusters": self.clusters.to_dict()}
+
+    @cached_property
+    def clusters(self) -> SegmentClusters | None:
+        """Of rows that belong together: how many clusters, and what they cost; otherwise ``None``."""
+        return None if self.rows is None or not self.rows.buckets else SegmentClusters.of(self, self.rows.buckets)
 
     def reasons(self) -> list[dict[str, Any]]:
         """Why some segments were left out, as JSON has it."""

@@ -29,8 +29,8 @@ def few_clusters(evidence: Evidence) -> list[Notice]:
             Notice(
                 Severity.WARNING,
                 "few-clusters",
-                f"{kind} rows lie in {held} clusters only: intervals are wide on purpose, since those of the usual "
-                f"kind are too narrow below {FEW_BUCKETS}.",
+                f"{kind} rows lie in {held} clusters only: how clusters differ is seen in few of them, so that "
+                f"intervals are wide. {FEW_BUCKETS} clusters or more make them narrower.",
             )
         )
     if counted.clusters[0] == counted.clusters[1] == counted.rows:

@@ -302,7 +302,7 @@ class LaGAM(PULearner):
     _program = GroupProgram
     needs_support: ClassVar[bool] = True
 
-    def fit(
+    def fit(  # type: ignore[override]  # its own groups are another thing
         self,
         X: Any,
         y: Any,

@@ -92,9 +92,10 @@ def _names(about: About) -> str:
     return f"{about.many:,} segments ({', '.join(names)}{more}), such as {names[0]}"
 
 
-def head_of(found: Evaluations) -> tuple[str, str, str]:
-    """Where class priors and labels came from, and which threshold is used: what to read before the table."""
-    return f"{found.prior_words}.", f"labels: {labels_of(found)}.", f"threshold: {found.threshold_words}."
+def head_of(found: Evaluations) -> tuple[str, ...]:
+    """Where class priors and labels came from, which threshold is used, clusters: what to read before the table."""
+    said = f"{found.prior_words}.", f"labels: {labels_of(found)}.", f"threshold: {found.threshold_words}."
+    return said if found.clusters is None else (*said, f"clusters: {found.clusters}.")
 
 
 def labels_of(found: Evaluations) -> str:

@@ -55,7 +55,8 @@ def segments_page(found: Evaluations, *, title: str | None = None) -> str:
         group_by=found.group_by,
         counts=_counts(found),
         sentences=_verdict(found, metrics),
-        source=f"{_sentence(found.prior_words)} Labels: {labels_of(found)}. Threshold: {found.threshold_words}.",
+        source=f"{_sentence(found.prior_words)} Labels: {labels_of(found)}. Threshold: {found.threshold_words}."
+        + ("" if found.clusters is None else f" Rows belong together: {found.clusters}."),
         interval_name=interval_name_of(found),
         columns=[
             {"title": metric_title(name), "low": _tick(axes[name][0]), "high": _tick(axes[name][1])} for name in metrics

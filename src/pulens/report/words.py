@@ -325,10 +325,16 @@ def data_assumptions(evidence: Evidence) -> tuple[Assumption, ...]:
                 "The false positive rate comes out too low.",
             )
         )
+    apart, example = "rows are independent of each other", "several rows of one person or machine"
+    if evidence.buckets is not None:
+        apart, example = (
+            "rows of different clusters are independent",
+            "a family whose members are clusters of their own",
+        )
     found.append(
         Assumption(
-            "The model was not trained on these rows, and rows are independent of each other.",
-            "Scores of training rows; several rows of one person or machine.",
+            f"The model was not trained on these rows, and {apart}.",
+            f"Scores of training rows; {example}.",
             "All numbers flatter; intervals are too narrow.",
         )
     )

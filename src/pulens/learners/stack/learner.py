@@ -71,7 +71,7 @@ class PULearner(PUClassifier):
         labels = label_codes(y, len(table), positive=self.positive, who=type(self).__name__)
         tables, start = [table], len(table)
         told: dict[str, Any] = {}
-        kept = {} if groups is None else {"groups": [_checked_groups(groups, len(table))]}
+        kept: dict[str, Any] = {} if groups is None else {"groups": [_checked_groups(groups, len(table))]}
         for name, pair in pairs.items():
             if pair is None:
                 continue
