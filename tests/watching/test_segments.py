@@ -122,7 +122,8 @@ def test_a_segment_that_tells_nothing_has_a_reason(rows):
     assert list(found.segments) == ["de", "es", "fr", "it / sm"]
     assert "no labelled row" in found.unjudged["nowhere"]
     assert "no window of the reference" in found.unjudged["new"]
-    assert "2 not watched ('new', 'nowhere'). new: no window" in str(found)
+    assert "2 not watched ('new', 'nowhere')." in str(found)
+    assert any("the first of them 'new': no window of the reference" in str(notice) for notice in found.notices)
     json.dumps(found.to_dict(), allow_nan=False)
     only = more.filter(polars.col("country") == "nowhere")
     with pytest.raises(InputError, match=r"no segment of country can be watched|no labelled row"):

@@ -84,9 +84,7 @@ def _segments(pulse: Pulse) -> list[str]:
     left = len(pulse.segments) - SHOWN
     found = ["", head, *lines, *([f"and {left} more (see the JSON)."] if left > 0 else [])]
     if pulse.unjudged:
-        names = list(pulse.unjudged)
-        first = f"{names[0]}: {pulse.unjudged[names[0]]}"
-        found.append(f"{len(names)} not watched ({listed(names)}). {first}")
+        found.append(f"{len(pulse.unjudged)} not watched ({listed(list(pulse.unjudged))}).")
     return found
 
 

@@ -187,9 +187,11 @@ class Pulse:
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
         """What to know before using the numbers, worst first."""
-        from pulens.watching.notices import notices_of
+        from pulens.watching.notices import about_segments, notices_of
 
-        return worst_first([*notices_of(self.life.judgement, self.windows.values()), *self.notices_read])
+        control = self.life.judgement.monitor.settings.control
+        apart = about_segments(control, len(self.segments), self.unjudged)
+        return worst_first([*notices_of(self.life.judgement, self.windows.values()), *apart, *self.notices_read])
 
     @property
     def vouched(self) -> bool:
