@@ -1,7 +1,7 @@
 """A watch beside other monitors, on the same windows: errors, delays, false alarms.
 
     pip install nannyml evidently statsmodels "pandas<3"
-    python benchmarks/watch_peers.py [--lives 20] [--quiet-lives 10] [--parts errors delay quiet moved]
+    python benchmarks/watch_peers.py [--lives 20] [--quiet-lives 10] [--parts errors delay moved quiet] [--ways NAME]
 
 Binormal scores as calibrated probabilities (area 0.85), positives at 0.2 in the reference, 30% of them labelled, a
 threshold that finds three positives in four. Everybody gets the same rows:
@@ -212,7 +212,10 @@ def main() -> None:
     parser.add_argument("--quiet-lives", type=int, default=10)
     parts = {"errors": errors, "delay": delay, "moved": moved, "quiet": quiet}
     parser.add_argument("--parts", nargs="+", choices=parts, default=list(parts))
+    parser.add_argument("--ways", default="", help="only those whose name has this in it")
     given = parser.parse_args()
+    for way in [one for one in WAYS if given.ways.lower() not in one.lower()]:
+        del WAYS[way]
     print(f"pulens {pulens.__version__}, NannyML {nannyml.__version__}, Evidently {evidently.__version__}")
     for name in given.parts:
         parts[name](given.quiet_lives if name == "quiet" else given.lives)
