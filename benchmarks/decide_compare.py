@@ -1,6 +1,6 @@
 """Do intervals of differences in net benefit and in the first k rows hold? Two models on the same simulated rows.
 
-    python benchmarks/decide_compare.py [--sets 120] [--redraws 200]
+    python benchmarks/decide_compare.py [--sets 120] [--redraws 200] [--scenario single-set] [--thresholds fixed]
 
 Scores are normal given the class, correlated between the models (.5); 120 labelled rows on average. Four settings: both
 scenarios; thresholds fixed beforehand, or each model's best on the rows that judge it (`compare(cost_ratio=...)`
@@ -61,10 +61,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", type=int, default=120)
     parser.add_argument("--redraws", type=int, default=200)
+    parser.add_argument("--scenario", choices=("case-control", "single-set"))
+    parser.add_argument("--thresholds", choices=("fixed", "chosen"))
     asked = parser.parse_args()
     recall = recall_of_share("a") - recall_of_share("b")
     for scenario in ("case-control", "single-set"):
         for fixed in (True, False):
+            if asked.scenario not in (None, scenario) or asked.thresholds not in (None, "fixed" if fixed else "chosen"):
+                continue
             started, held = time.process_time(), np.zeros(3)
             for seed in range(asked.sets):
                 labels, scores = rows(np.random.default_rng([seed, 77]), scenario)

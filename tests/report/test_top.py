@@ -7,9 +7,9 @@ import pytest
 
 from page_scripts import answers_of
 from pulens.doors.evaluate import evaluate
-from pulens.metrics import METRICS
+from pulens.metrics import METRICS, leading
 from pulens.metrics.parts.measure import value
-from pulens.report.top import LIVE, top_data
+from pulens.report.top import top_data
 
 DRIVER = """
 const recovery = require(process.argv[1] + "/recovery.js");
@@ -43,9 +43,9 @@ def test_the_page_finds_what_python_finds_at_any_class_prior():
         cases.append({"place": place, "totals": evaluation.tally.totals._asdict(), "given": given})
         assumptions = evaluation.evidence.assumptions_at(share)
         k = int(place["k"])
-        expected.append({name: value(METRICS[name], evaluation.tally, assumptions, k=k) for name in LIVE})
+        expected.append({name: value(METRICS[name], evaluation.tally, assumptions, k=k) for name in leading("top")})
     for found, there in zip(answers_of(DRIVER, cases), expected, strict=True):
-        assert {name: found[name] for name in LIVE} == pytest.approx(there, abs=1e-9)
+        assert {name: found[name] for name in leading("top")} == pytest.approx(there, abs=1e-9)
 
 
 def test_markdown_and_page_lead_with_the_top_of_the_list():

@@ -8,11 +8,10 @@ from functools import partial
 from typing import Any
 
 from pulens.errors import PulensError
-from pulens.metrics import METRICS, find
+from pulens.metrics import METRICS, find, leading
 from pulens.metrics.parts.metric import Metric
 
-#: what a comparison adds where the parameter is given and no metric that takes it is named
-ADDED = {"cost_ratio": ("net_benefit",), "k": ("recall_at_k", "precision_at_k", "ndcg_at_k")}
+OF_THE_TOP = 3  # measures of the first rows that a comparison adds
 
 
 def with_parameters(chosen: Mapping[str, Metric], *, named: bool, ranks: bool, **given: Any) -> dict[str, Metric]:
@@ -28,9 +27,20 @@ def with_parameters(chosen: Mapping[str, Metric], *, named: bool, ranks: bool, *
     added: dict[str, Metric] = {}
     for parameter in said:
         if not any(parameter in metric.parameters for metric in chosen.values()):
-            added |= {name: find(name) for name in ADDED[parameter] if ranks or not find(name).reads_ranks}
+            added |= {name: find(name) for name in _added(parameter) if ranks or not find(name).reads_ranks}
     together = {**chosen, **added} if named else {**added, **chosen}
     return {name: _bound(metric, said) for name, metric in together.items()}
+
+
+def _added(parameter: str) -> list[str]:
+    """Metrics that take a parameter and are shown first; those that need no class prior lead, for they are surer.
+
+    >>> _added("cost_ratio"), _added("k")
+    (['net_benefit'], ['recall_at_k', 'precision_at_k', 'ndcg_at_k'])
+    """
+    if parameter != "k":
+        return [name for name, metric in METRICS.items() if parameter in metric.parameters]
+    return sorted(leading("top")[:OF_THE_TOP], key=lambda name: METRICS[name].needs_class_prior)
 
 
 def _bound(metric: Metric, said: Mapping[str, Any]) -> Metric:

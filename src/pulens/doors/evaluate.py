@@ -293,8 +293,8 @@ class Evaluation:
         table = recover_at(self._values.tally, self._values.assumptions, number) if nearest is None else nearest
         return OperatingPoint(number, table, FrozenMapping(found))
 
-    def best_threshold(self, metric: str = "f1", **parameters: Any) -> float:
-        """The threshold at which a metric is best; the highest one if several are.
+    def best_threshold(self, metric: str | None = None, **parameters: Any) -> float:
+        """The threshold at which a metric (by default F1) is best; the highest one if several are.
 
         Costs, ``capacity=``, ``recall_at_least=``, ``precision_at_least=`` (as in :func:`pulens.decide`) and ``top=k``
         say a threshold without a metric.
@@ -307,9 +307,10 @@ class Evaluation:
         """
         from pulens.doors.operating import DEMANDS, demanded_threshold
 
-        if metric == "f1" and any(name in DEMANDS for name in parameters):
+        if metric is None and any(name in DEMANDS for name in parameters):
             return demanded_threshold(self, parameters)
-        return best_threshold(self._values, metric, **parameters)
+        named = {} if metric is None else {"metric": metric}
+        return best_threshold(self._values, **named, **parameters)
 
     def _refuse_within(self, what: str) -> None:
         if self.within is not None:

@@ -70,7 +70,7 @@ def in_reading_order(which: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(which, key=place))
 
 
-def leading(view: Literal["table", "tiles", "segments", "comparison", "gaps"]) -> tuple[str, ...]:
+def leading(view: Literal["table", "tiles", "segments", "comparison", "gaps", "top"]) -> tuple[str, ...]:
     """The metrics that a view leads with, the first one first.
 
     >>> leading("tiles")

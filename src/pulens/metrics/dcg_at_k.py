@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pulens.counts.tally import Tally
-from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.metric import Metric, Shown
 from pulens.metrics.parts.top_intervals import DiscountedGain
 from pulens.metrics.parts.top_of_list import RankedList, discounts, refuse_weights, rows_of
 from pulens.recovery.assumptions import Assumptions
@@ -42,4 +42,5 @@ METRIC = Metric(
     order_is_fixed=True,
     title="DCG at k",
     derivation="The positives of the list times the mean of 1/log2(rank + 1) over labelled rows, 0 beyond k.",
+    shown=Shown(top=5),
 )

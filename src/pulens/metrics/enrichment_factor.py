@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pulens.counts.tally import Tally
-from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.metric import Metric, Shown
 from pulens.metrics.parts.top_intervals import EnrichmentAtPlace
 from pulens.metrics.parts.top_of_list import RankedList, binned_share, rows_of
 from pulens.recovery.assumptions import Assumptions
@@ -45,4 +45,5 @@ METRIC = Metric(
     construction=lambda **_: EnrichmentAtPlace,
     order_is_fixed=True,
     derivation="Recall at k divided by the share of the list that k rows are.",
+    shown=Shown(top=4),
 )

@@ -8,7 +8,7 @@ import numpy as np
 
 from pulens.counts.tally import Tally
 from pulens.metrics.dcg_at_k import dcg_at_k
-from pulens.metrics.parts.metric import Metric, divide
+from pulens.metrics.parts.metric import Metric, Shown, divide
 from pulens.metrics.parts.top_intervals import NormalisedGain
 from pulens.metrics.parts.top_of_list import RankedList, discounts, rows_of
 from pulens.recovery.assumptions import Assumptions
@@ -40,4 +40,5 @@ METRIC = Metric(
     order_is_fixed=True,
     title="NDCG at k",
     derivation="DCG at k divided by that of a list with all positives first.",
+    shown=Shown(top=3),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pulens.counts.tally import Tally
-from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.metric import Metric, Shown
 from pulens.metrics.parts.top_intervals import PrecisionAtPlace
 from pulens.metrics.parts.top_of_list import RankedList, binned_share, rows_of
 from pulens.recovery.assumptions import Assumptions
@@ -42,4 +42,5 @@ METRIC = Metric(
     order_is_fixed=True,
     title="Precision at k",
     derivation="Recall at k times the positives of the list, divided by k.",
+    shown=Shown(top=1),
 )

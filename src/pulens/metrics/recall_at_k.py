@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pulens.counts.tally import Tally
-from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.metric import Metric, Shown
 from pulens.metrics.parts.top_intervals import RecallAtPlace
 from pulens.metrics.parts.top_of_list import RankedList, binned_share, rows_of
 from pulens.recovery.assumptions import Assumptions
@@ -44,4 +44,5 @@ METRIC = Metric(
     order_is_fixed=True,  # the rows of the list weigh the same in every order, so labelled rows decide
     title="Recall at k",
     derivation="The share of labelled rows among the first k rows of the list, ties sharing their places.",
+    shown=Shown(top=2),
 )

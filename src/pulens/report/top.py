@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pulens.metrics import leading
 from pulens.metrics.parts.top_of_list import RankedList, discounts
 from pulens.report.page_data import in_scenario
 from pulens.report.words import title_of
@@ -17,13 +18,11 @@ if TYPE_CHECKING:
     from pulens.doors.top import Top
     from pulens.estimate import Estimate
 
-#: measures that the page's script recomputes
-LIVE = ("precision_at_k", "recall_at_k", "enrichment_factor", "dcg_at_k", "ndcg_at_k")
-
 
 def top_rows(top: Top) -> list[dict[str, str]]:
     """A row for each measure: those that people ask for first in front."""
-    names = sorted(top, key=lambda name: LIVE.index(name) if name in LIVE else len(LIVE))
+    first = leading("top")
+    names = sorted(top, key=lambda name: first.index(name) if name in first else len(first))
     return [
         {"name": name, "title": title_of(name), "value": _value(top[name]), "interval": _interval(top[name])}
         for name in names

@@ -18,7 +18,8 @@ class Shown:
 
     ``table``: of all metrics of an evaluation; the rest follow by name. ``tiles``: at the top of the page.
     ``segments``: where each segment has a row. ``comparison``: of models, unless others are named. ``gaps``: of groups,
-    where one class prior is tried for all of them. A metric between the second and the third has the place 2.5.
+    where one class prior is tried for all of them. ``top``: of the first rows of a list. A metric between the second
+    and the third has the place 2.5.
     """
 
     table: float | None = None
@@ -26,6 +27,7 @@ class Shown:
     segments: float | None = None
     comparison: float | None = None
     gaps: float | None = None
+    top: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
