@@ -17,7 +17,16 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pulens import learners
 from pulens.errors import AssumptionError, InputError
-from pulens.learners import PUET, ElkanNoto, KernelPUSB, NaiveClassifier, OracleClassifier, PUBagging, WeightedElkanNoto
+from pulens.learners import (
+    PUET,
+    BoostedPU,
+    ElkanNoto,
+    KernelPUSB,
+    NaiveClassifier,
+    OracleClassifier,
+    PUBagging,
+    WeightedElkanNoto,
+)
 from pulens.learners.base.wrapper import (
     case_control_cut,
     log_odds_beyond,
@@ -298,6 +307,7 @@ LEARNERS = [
     PUBagging(n_estimators=3, random_state=0, scenario="case-control"),
     NaiveClassifier(class_prior=0.4, cut="quantile", scenario="case-control"),
     PUET(class_prior=0.4, n_estimators=3, random_state=0, scenario="case-control"),
+    BoostedPU(class_prior=0.4, n_estimators=1, iterations=3, random_trees=3, scenario="case-control"),
     KernelPUSB(class_prior=0.4, bandwidths=(1.0,), centres=40, random_state=0, scenario="case-control"),
 ]
 
@@ -360,9 +370,11 @@ def test_they_work_in_pipelines_and_searches(learner):
     pipeline = make_pipeline(StandardScaler(), learner)
     pipeline.fit(problem.X, problem.labels)
     name = type(learner).__name__.lower()
-    parameter = {"puet": {"max_depth": [2, 4]}, "kernelpusb": {"bandwidths": [1.0, (2.0,)]}}.get(
-        name, {"estimator": [LogisticRegression(C=c) for c in (0.1, 1)]}
-    )
+    parameter = {
+        "puet": {"max_depth": [2, 4]},
+        "kernelpusb": {"bandwidths": [1.0, (2.0,)]},
+        "boostedpu": {"iterations": [2, 3]},
+    }.get(name, {"estimator": [LogisticRegression(C=c) for c in (0.1, 1)]})
     search = GridSearchCV(pipeline, {f"{name}__{key}": values for key, values in parameter.items()}, cv=2)
     search.fit(problem.X, problem.labels)
     assert search.predict(problem.X).shape == (360,)
