@@ -151,7 +151,7 @@ ON_THE_TOY = {
         0.0029,
     ),
     "weighted": (
-        lambda draw: WeightedElkanNoto(linear(), scenario="single-set", class_prior=implied_prior(draw)),
+        lambda draw: WeightedElkanNoto(linear(), scenario="single-set", class_prior=implied_prior(draw), hold_out=0.1),
         0.8532,
         0.0101,
     ),
@@ -285,6 +285,39 @@ def test_copies_of_held_out_rows_are_kept_from_training():
         again = [X[row].tobytes() in seen["rows"] for row in held_labelled]
         assert any(again) is not repeated
         assert 0 < model.label_frequency_ < 1
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_copies_of_rows_out_of_fold_are_kept_from_its_training(repeated):
+    rng = np.random.default_rng(0)
+    pool = rng.normal(size=(60, 2))
+    X, labels = np.concatenate([pool[:10], pool]), np.repeat([1, 0], [10, 60])
+    seen = []
+
+    class Watching(DecisionTreeClassifier):
+        def fit(self, X, y, **more):
+            seen.append({row.tobytes() for row in X})
+            return super().fit(X, y, **more)
+
+    ElkanNoto(Watching(), labelled_in_unlabelled=repeated, random_state=0, scenario="case-control").fit(X, labels)
+    assert len(seen) == 6  # five folds, then all rows
+    missing = [sum(row.tobytes() not in one for row in X[:10]) for one in seen]
+    assert missing[:5] == [2] * 5 if repeated else sum(missing) < 10
+    assert missing[5] == 0
+
+
+@pytest.mark.parametrize("prior", [None, 0.4])
+def test_weights_of_unlabelled_rows_come_from_classifiers_that_did_not_see_them(prior):
+    """A tree grown to the end knows by heart who is labelled: of its own rows it says so, of others it cannot."""
+    rng = np.random.default_rng(0)
+    positive = rng.random(1000) < 0.4
+    X = rng.normal(size=(1000, 2)) + 3 * positive[:, None]
+    labels = (positive & (rng.random(1000) < 0.4)).astype(int)
+    options = {"scenario": "single-set", "random_state": 0, "class_prior": prior}
+    ours = WeightedElkanNoto(DecisionTreeClassifier(), **options).fit(X, labels)
+    theirs = WeightedElkanNoto(DecisionTreeClassifier(), hold_out=0.1, **options).fit(X, labels)
+    assert theirs.class_prior_ < 0.25  # hardly an unlabelled row counts as positive
+    assert ours.class_prior_ > theirs.class_prior_ + 0.05
 
 
 def test_out_of_bag_scores_belong_to_unlabelled_rows():

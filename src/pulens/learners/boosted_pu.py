@@ -38,6 +38,7 @@ from pulens.types import Booleans, Floats
 FOLDS = 4  # a labelled row is out of every fourth bag
 PARTS = 3  # into which rows are dealt in stage two
 FEWEST_IN_BAG = 200
+WORTH_OF_SLOPE = 120  # labelled rows that weigh as much as the guess that a slope is 1
 RANDOM_IN_BAG = 6  # extremely randomised trees beside the boosting of a bag
 SHARES = 0.02  # shares of trees and fitted probabilities are kept so far from 0 and 1 before they become log-odds
 Rows = NDArray[np.float32]
@@ -122,7 +123,7 @@ class BoostedPU(PUClassifier):
             self.class_prior_ = self._settled_prior(known, first.alike, scenario)
             targets = soft_targets(known, first, self.class_prior_, scenario)
             scores = self._learn(known, targets, rng)
-        self.calibration_ = platt(known, scores, self.class_prior_, scenario)
+        self.calibration_ = shrunk(known, scores, self.class_prior_, scenario)
         self.out_of_fold_scores_ = np.full(len(rows), np.nan)
         self.out_of_fold_scores_[used] = scores
         return self
@@ -409,6 +410,17 @@ def platt(known: TrainingRows, scores: Floats, class_prior: float, scenario: Sce
     except PulensError:
         pass
     return _intercept(known, scores, class_prior, scenario), 1.0
+
+
+def shrunk(known: TrainingRows, scores: Floats, class_prior: float, scenario: Scenario) -> tuple[float, float]:
+    """Intercept and slope for scores that are log-odds of probabilities already, if noisy ones.
+
+    Their slope by the likelihood is drawn towards 1, the more the fewer rows are labelled: scores of stage two know a
+    little of every label, which a handful of labels takes for certainty. The mean probability is the class prior.
+    """
+    labelled = int(known.labelled.sum())
+    slope = platt(known, scores, class_prior, scenario)[1] ** (labelled / (labelled + WORTH_OF_SLOPE))
+    return _intercept(known, slope * scores, class_prior, scenario), slope
 
 
 def _intercept(known: TrainingRows, scores: Floats, class_prior: float, scenario: Scenario) -> float:
