@@ -38,7 +38,7 @@ from pulens.types import Booleans, Floats
 FOLDS = 4  # a labelled row is out of every fourth bag
 PARTS = 3  # into which rows are dealt in stage two
 FEWEST_IN_BAG = 200
-WORTH_OF_SLOPE = 120  # labelled rows that weigh as much as the guess that a slope is 1
+WORTH_OF_SLOPE = 60  # labelled rows that weigh as much as the guess that a slope is 1
 RANDOM_IN_BAG = 6  # extremely randomised trees beside the boosting of a bag
 SHARES = 0.02  # shares of trees and fitted probabilities are kept so far from 0 and 1 before they become log-odds
 Rows = NDArray[np.float32]
