@@ -39,7 +39,21 @@ def models(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
     write_rows(folder / "rows.csv")
     told = [str(folder / "rows.csv"), "--class-prior", "0.4", "--out"]
-    main(["train", *told, str(folder / "network"), "--backbone", "linear", "--set", "epochs=1", "--device", "cpu"])
+    main(
+        [
+            "train",
+            *told,
+            str(folder / "network"),
+            "--method",
+            "nnpu",
+            "--backbone",
+            "linear",
+            "--set",
+            "epochs=1",
+            "--device",
+            "cpu",
+        ]
+    )
     main(["train", *told, str(folder / "forest"), "--method", "puet", "--set", "n_estimators=2"])
     return folder
 
@@ -220,7 +234,7 @@ def test_a_label_value_that_no_row_has_is_spoken_of(rows, models, capsys):
 
 def words_for(command, models):
     if command == "train":
-        return ["train", "rows.csv", "--out", "model", "--class-prior", "0.4"]
+        return ["train", "rows.csv", "--method", "nnpu", "--out", "model", "--class-prior", "0.4"]
     return ["score", str(models / "network"), "rows.csv"]
 
 

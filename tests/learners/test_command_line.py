@@ -24,7 +24,18 @@ def table(tmp_path):
 
 
 TRAIN = ["--label", "status", "--positive", "confirmed", "--drop", "id", "--class-prior", "0.4", "--device", "cpu"]
-QUICK = ["--backbone", "linear", "--set", "epochs=10", "--set", "learning_rate=0.05", "--scenario", "single-set"]
+QUICK = [
+    "--method",
+    "nnpu",
+    "--backbone",
+    "linear",
+    "--set",
+    "epochs=10",
+    "--set",
+    "learning_rate=0.05",
+    "--scenario",
+    "single-set",
+]
 
 
 def test_train_score_evaluate(table, tmp_path, capsys):

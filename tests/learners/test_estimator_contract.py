@@ -8,6 +8,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from pulens.learners import (
     PUET,
+    BoostedPU,
     ElkanNoto,
     KernelPUSB,
     NaiveClassifier,
@@ -15,7 +16,7 @@ from pulens.learners import (
     PUBagging,
     WeightedElkanNoto,
 )
-from scikit_checks import OTHER_LABELS, failed_checks
+from scikit_checks import CODING, OTHER_LABELS, failed_checks
 
 
 class ToldOracle(OracleClassifier):
@@ -25,8 +26,13 @@ class ToldOracle(OracleClassifier):
         return super().fit(X, y, truth=np.asarray(y) if y is not None else None)
 
 
+WEIGHTED = [f"check_sample_weights_{what}" for what in ("pandas_series", "not_an_array", "shape", "not_overwritten")]
+REPEATED = [f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse")]
+BAGS = "bags are drawn at random: a row that stands there twice is drawn otherwise than one of weight 2"
+
 LEARNERS = [
     PUET(class_prior=0.5, scenario="case-control", n_estimators=3),
+    BoostedPU(class_prior=0.5, scenario="case-control", n_estimators=1, iterations=2, random_trees=3),
     ElkanNoto(),
     WeightedElkanNoto(),
     PUBagging(n_estimators=2),
@@ -51,4 +57,6 @@ def test_scikit_learn_accepts_the_estimator(learner):
 def expected(learner):
     if isinstance(learner, ToldOracle):
         return OTHER_LABELS | {"check_requires_y_none": "the truth, not y, is what it asks for"}
+    if isinstance(learner, BoostedPU):
+        return OTHER_LABELS | dict.fromkeys(WEIGHTED, CODING) | dict.fromkeys(REPEATED, BAGS)
     return OTHER_LABELS

@@ -17,7 +17,16 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pulens import learners
 from pulens.errors import AssumptionError, InputError
-from pulens.learners import PUET, ElkanNoto, KernelPUSB, NaiveClassifier, OracleClassifier, PUBagging, WeightedElkanNoto
+from pulens.learners import (
+    PUET,
+    BoostedPU,
+    ElkanNoto,
+    KernelPUSB,
+    NaiveClassifier,
+    OracleClassifier,
+    PUBagging,
+    WeightedElkanNoto,
+)
 from pulens.learners.base.wrapper import (
     case_control_cut,
     log_odds_beyond,
@@ -142,7 +151,7 @@ ON_THE_TOY = {
         0.0029,
     ),
     "weighted": (
-        lambda draw: WeightedElkanNoto(linear(), scenario="single-set", class_prior=implied_prior(draw)),
+        lambda draw: WeightedElkanNoto(linear(), scenario="single-set", class_prior=implied_prior(draw), hold_out=0.1),
         0.8532,
         0.0101,
     ),
@@ -278,6 +287,39 @@ def test_copies_of_held_out_rows_are_kept_from_training():
         assert 0 < model.label_frequency_ < 1
 
 
+@pytest.mark.parametrize("repeated", [False, True])
+def test_copies_of_rows_out_of_fold_are_kept_from_its_training(repeated):
+    rng = np.random.default_rng(0)
+    pool = rng.normal(size=(60, 2))
+    X, labels = np.concatenate([pool[:10], pool]), np.repeat([1, 0], [10, 60])
+    seen = []
+
+    class Watching(DecisionTreeClassifier):
+        def fit(self, X, y, **more):
+            seen.append({row.tobytes() for row in X})
+            return super().fit(X, y, **more)
+
+    ElkanNoto(Watching(), labelled_in_unlabelled=repeated, random_state=0, scenario="case-control").fit(X, labels)
+    assert len(seen) == 6  # five folds, then all rows
+    missing = [sum(row.tobytes() not in one for row in X[:10]) for one in seen]
+    assert missing[:5] == [2] * 5 if repeated else sum(missing) < 10
+    assert missing[5] == 0
+
+
+@pytest.mark.parametrize("prior", [None, 0.4])
+def test_weights_of_unlabelled_rows_come_from_classifiers_that_did_not_see_them(prior):
+    """A tree grown to the end knows by heart who is labelled: of its own rows it says so, of others it cannot."""
+    rng = np.random.default_rng(0)
+    positive = rng.random(1000) < 0.4
+    X = rng.normal(size=(1000, 2)) + 3 * positive[:, None]
+    labels = (positive & (rng.random(1000) < 0.4)).astype(int)
+    options = {"scenario": "single-set", "random_state": 0, "class_prior": prior}
+    ours = WeightedElkanNoto(DecisionTreeClassifier(), **options).fit(X, labels)
+    theirs = WeightedElkanNoto(DecisionTreeClassifier(), hold_out=0.1, **options).fit(X, labels)
+    assert theirs.class_prior_ < 0.25  # hardly an unlabelled row counts as positive
+    assert ours.class_prior_ > theirs.class_prior_ + 0.05
+
+
 def test_out_of_bag_scores_belong_to_unlabelled_rows():
     problem = toy(0, n_labelled=50, n_unlabelled=200, n_test=10)
     model = PUBagging(n_estimators=20, bag_size=20, random_state=0, scenario="case-control").fit(
@@ -298,6 +340,7 @@ LEARNERS = [
     PUBagging(n_estimators=3, random_state=0, scenario="case-control"),
     NaiveClassifier(class_prior=0.4, cut="quantile", scenario="case-control"),
     PUET(class_prior=0.4, n_estimators=3, random_state=0, scenario="case-control"),
+    BoostedPU(class_prior=0.4, n_estimators=1, iterations=3, random_trees=3, scenario="case-control"),
     KernelPUSB(class_prior=0.4, bandwidths=(1.0,), centres=40, random_state=0, scenario="case-control"),
 ]
 
@@ -360,9 +403,11 @@ def test_they_work_in_pipelines_and_searches(learner):
     pipeline = make_pipeline(StandardScaler(), learner)
     pipeline.fit(problem.X, problem.labels)
     name = type(learner).__name__.lower()
-    parameter = {"puet": {"max_depth": [2, 4]}, "kernelpusb": {"bandwidths": [1.0, (2.0,)]}}.get(
-        name, {"estimator": [LogisticRegression(C=c) for c in (0.1, 1)]}
-    )
+    parameter = {
+        "puet": {"max_depth": [2, 4]},
+        "kernelpusb": {"bandwidths": [1.0, (2.0,)]},
+        "boostedpu": {"iterations": [2, 3]},
+    }.get(name, {"estimator": [LogisticRegression(C=c) for c in (0.1, 1)]})
     search = GridSearchCV(pipeline, {f"{name}__{key}": values for key, values in parameter.items()}, cv=2)
     search.fit(problem.X, problem.labels)
     assert search.predict(problem.X).shape == (360,)

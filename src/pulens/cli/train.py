@@ -17,10 +17,10 @@ from pulens.scenario import DEFAULT_SCENARIO, Scenario
 @click.argument("file")
 @click.option(
     "--method",
-    default="nnpu",
+    default="boosted_pu",
     show_default=True,
     shell_complete=complete_learner,
-    help="Learner: nnpu, vpu, dist_pu, ... (see docs).",
+    help="Learner: boosted_pu (trees), nnpu, vpu, dist_pu (networks), ... (see docs).",
 )
 @click.option("--out", required=True, metavar="FOLDER", help="Where the trained learner is written.")
 @click.option("--label", default="label", show_default=True, help="Column of labels.")
@@ -42,10 +42,14 @@ from pulens.scenario import DEFAULT_SCENARIO, Scenario
     help="single-set: rows were labelled out of one sample, the unlabelled ones are what is left. case-control: "
     "labelled rows were collected apart, the unlabelled ones alone are a sample of the population.",
 )
-@click.option("--backbone", default="mlp", show_default=True, help="Network: mlp or linear.")
-@click.option("--standardise/--no-standardise", default=True, help="Scale features to mean 0 and deviation 1 first.")
+@click.option("--backbone", default="mlp", show_default=True, help="Of learners with a network: mlp or linear.")
 @click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any setting of the learner, e.g. epochs=20."
+    "--standardise/--no-standardise",
+    default=True,
+    help="Of learners with a network: scale features to mean 0 and deviation 1 first.",
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any setting of the learner, e.g. n_estimators=20."
 )
 @click.option(
     "--seed",
@@ -68,7 +72,7 @@ def command(file: str, method: str, out: str, **given: Any) -> None:
 
     \b
     Examples:
-      pulens train claims.parquet --method nnpu --class-prior 0.1 --out model
+      pulens train claims.parquet --class-prior 0.1 --out model
       pulens train claims.csv --label status --positive confirmed --method vpu --out model
       pulens score model new-claims.csv --out scores.csv
     """

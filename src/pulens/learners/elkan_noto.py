@@ -1,4 +1,4 @@
-"""Elkan and Noto (2008): the label frequency from held-out rows turns P(labelled) into P(positive)."""
+"""Elkan and Noto (2008): the label frequency from rows out of fold turns P(labelled) into P(positive)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from pulens.errors import AssumptionError
 from pulens.learners.base.classifier import check_word
 from pulens.learners.base.facts import Learner
 from pulens.learners.base.wrapper import (
@@ -24,6 +25,7 @@ from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.types import Booleans, Floats
 
 ESTIMATES = ("e1", "e2", "e3")
+FOLDS = 5
 
 
 def label_frequency(scores: Floats, labelled: Booleans, estimate: str = "e1") -> float:
@@ -69,7 +71,7 @@ def class_prior_from(frequency: float, labelled: int, unlabelled: int, scenario:
 class ElkanNoto(Wrapper):
     r"""Learn to tell labelled from unlabelled rows, then divide by the label frequency.
 
-    A classifier g of labelled against unlabelled rows is trained on most rows; held-out ones give the label
+    A classifier g of labelled against unlabelled rows is trained; its scores of rows out of fold give the label
     frequency c. In a single set P(positive given x) = min(1, g(x)/c); in case-control, with c the label frequency of
     the rows thrown together, it is :math:`\frac{1-c}{c} \frac{g}{1-g}`, which is one half at g = c/(2 - c).
 
@@ -79,12 +81,13 @@ class ElkanNoto(Wrapper):
         Any *calibrated* classifier; wrap others in scikit-learn's ``CalibratedClassifierCV``. Default: a logistic
         regression on standardised columns.
     class_prior
-        Share of positives in the population, if known or ``"auto"``: then c follows from it and ``hold_out`` is
-        used for nothing. Default: c is estimated.
+        Share of positives in the population, if known or ``"auto"``: then c follows from it. Default: c is estimated.
     estimate
         ``"e1"`` (recommended), ``"e2"`` or ``"e3"`` (biased upwards) of the paper.
     hold_out
-        Share of rows kept from training to estimate c; on training rows an over-fitted g makes it too large.
+        Default: c is estimated from scores of all rows, out of five folds, and the classifier is then trained on all
+        rows. A number, as in the paper: this share of rows is kept from training, and c is estimated from them alone.
+        On training rows an over-fitted g would make c too large.
     labelled_in_unlabelled
         Say True when every labelled row occurs again as an unlabelled one (``unlabelled="whole-pool"``): the copies
         of held-out rows are then kept from training too.
@@ -104,7 +107,7 @@ class ElkanNoto(Wrapper):
         class_prior: Any = None,
         scenario: str = DEFAULT_SCENARIO,
         estimate: str = "e1",
-        hold_out: float = 0.1,
+        hold_out: float | None = None,
         labelled_in_unlabelled: bool = False,
         random_state: Any = None,
         positive: Any = None,
@@ -136,30 +139,64 @@ class ElkanNoto(Wrapper):
         X = self._rows(X, reset=False)
         return np.minimum(1.0, positive_probability(self.labelling_model_, X) / self.label_frequency_)
 
-    def _fit_labelling(self, X: Any, labelled: Booleans) -> None:
-        """The classifier of labelled against unlabelled rows, the label frequency, and the cut."""
+    def _fit_labelling(self, X: Any, labelled: Booleans, *, every_row: bool = False) -> Floats | None:
+        """The classifier of labelled against unlabelled rows, the label frequency, and the cut.
+
+        Gives back P(labelled) of each row by a classifier that was not trained on it, where that was needed, for the
+        label frequency or because ``every_row`` asks for it.
+        """
         scenario = check_scenario(self.scenario)
         check_word("estimate", self.estimate, ESTIMATES)
         rng = self._random()
         n_labelled, n_unlabelled = int(labelled.sum()), int((~labelled).sum())
         prior = self._resolved_prior(X, labelled, needed=False)
-        if prior is not None:
+        scores = None
+        if self.hold_out is None and (prior is None or every_row):
+            scores = self._out_of_fold(X, labelled, rng)
+        if prior is not None or scores is not None:
             self.labelling_model_ = self._fresh(X, int(rng.integers(2**31))).fit(X, labelled.astype(int))
+        if prior is not None:
             if scenario is Scenario.CASE_CONTROL:
                 frequency = pooled_frequency(n_labelled, n_unlabelled, prior)
             else:
                 frequency = n_labelled / (prior * labelled.size)
+        elif scores is not None:
+            frequency = label_frequency(scores, labelled, self.estimate)
         else:
+            assert self.hold_out is not None
             held = hold_out(labelled, self.hold_out, rng)
             left_out = held | self._copies(X, labelled, held)
             model = self._fresh(X, int(rng.integers(2**31)))
             self.labelling_model_ = model.fit(take(X, ~left_out), labelled[~left_out].astype(int))
-            scores = positive_probability(self.labelling_model_, take(X, held))
-            frequency = label_frequency(scores, labelled[held], self.estimate)
+            frequency = label_frequency(
+                positive_probability(self.labelling_model_, take(X, held)), labelled[held], self.estimate
+            )
         self.label_frequency_ = float(np.clip(frequency, SMALLEST, 1 - SMALLEST))
         self.class_prior_ = prior or class_prior_from(self.label_frequency_, n_labelled, n_unlabelled, scenario)
         is_case_control = scenario is Scenario.CASE_CONTROL
         self.cut_ = case_control_cut(self.label_frequency_) if is_case_control else self.label_frequency_ / 2
+        return scores
+
+    def _out_of_fold(self, X: Any, labelled: Booleans, rng: np.random.Generator) -> Floats:
+        """P(labelled) of each row by a classifier that was trained on the other folds."""
+        fewest = int(min(labelled.sum(), (~labelled).sum()))
+        if fewest < 2:
+            name = "labelled" if labelled.sum() < 2 else "unlabelled"
+            raise AssumptionError(
+                f"there are too few {name} rows to leave some out of a fold: n_samples = {fewest}, at least 2 are "
+                "needed."
+            )
+        folds, scores = min(FOLDS, fewest), np.empty(labelled.size)
+        fold = np.empty(labelled.size, np.int64)
+        for kind in (labelled, ~labelled):
+            fold[kind] = rng.permutation(int(kind.sum())) % folds
+        for number in range(folds):
+            held = fold == number
+            left_out = held | self._copies(X, labelled, held)
+            model = self._fresh(X, int(rng.integers(2**31)))
+            model.fit(take(X, ~left_out), labelled[~left_out].astype(int))
+            scores[held] = positive_probability(model, take(X, held))
+        return scores
 
     def _copies(self, X: Any, labelled: Booleans, held: Booleans) -> Booleans:
         """Unlabelled rows that equal a held-out labelled row, one for each."""

@@ -61,7 +61,8 @@ class NNPU(PULearner):
     """nnPU: minimise the non-negative PU risk.
 
     Needs the class prior; labels completely at random. Settings are those of paper 004's benchmark, which are gentler
-    than the authors' (their batches of 30,000 rows and weight decay of 5e-3 were tuned to MNIST).
+    than the authors' (their batches of 30,000 rows and weight decay of 5e-3 were tuned to MNIST). Where the sigmoid
+    loss settles at one answer for all rows, ``fit`` begins anew with the logistic loss.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -80,6 +81,7 @@ class NNPU(PULearner):
     batch_size: int = setting(256, least=1)
     learning_rate: float = setting(3e-4, above=0)
     weight_decay: float = 1e-4
+    patience: int | None = setting(10, least=1)
 
     _program = NonNegativeProgram
 

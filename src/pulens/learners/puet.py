@@ -16,6 +16,7 @@ from pulens.errors import AssumptionError
 from pulens.inputs.dense import dense
 from pulens.learners.base.classifier import PUClassifier, check_count, check_word, flat, seed_of
 from pulens.learners.base.facts import RISK, Learner
+from pulens.learners.base.tables import numbers_only
 from pulens.learners.forest.growth import Tree, check_forest, grow
 from pulens.learners.forest.impurity import LOSSES, RISKS, TOLERANCE, NodeRisk
 from pulens.learners.forest.node_search import ELEMENTS, Growth, NodeSearch
@@ -245,7 +246,8 @@ class PUET(PUClassifier):
 
     def _table(self, X: Any, *, reset: bool) -> Any:
         """A dense table in its own number type: bytes stay bytes, half floats are slow and become floats."""
-        found = validate_data(self, flat(X), reset=reset, accept_sparse="csr")
+        with numbers_only(type(self).__name__):
+            found = validate_data(self, flat(X), reset=reset, accept_sparse="csr")
         table = np.ascontiguousarray(dense(found, bytes_each=found.dtype.itemsize))
         return table.astype(np.float32) if table.dtype == np.float16 else table
 

@@ -61,7 +61,7 @@ class Fence:
         self.kept: Any = None  # the best parameters so far
         self.lowest = torch.full_like(self.penalty, torch.inf)
         self.since = torch.zeros_like(self.penalty)
-        self.running = torch.ones_like(self.penalty, dtype=torch.bool)
+        self.running = torch.ones(stack.runs, dtype=torch.bool, device=self.penalty.device)
 
     def spread(self, value: Any) -> Any:
         """A number per run as a number per copy."""
@@ -87,16 +87,19 @@ class Fence:
         return found / sum(weights_of(self.penalty, self.labelled_share))
 
     def see(self, held_out: StackedRows, loss: Loss, patience: int) -> bool:
-        """Keep the copies that have the lowest risk so far on held-out PU rows; is any still getting better?"""
+        """Keep the copies that have the lowest risk so far on held-out PU rows; is any still getting better?
+
+        A run ends when none of its own copies has got better for so long, whatever other runs of the stack do.
+        """
         labelled, population = (self.spread(mask).float() for mask in (held_out.is_labelled, held_out.is_population))
         risk = self.risk(clamp(self.score(held_out)), labelled, population, loss, 0.0)
-        better = risk < self.lowest
+        better = (risk < self.lowest) & self.spread(self.running)
         if self.kept is None:
             self.kept = self.network.snapshot()
         self.network.keep_where(better, self.kept)
         self.lowest = torch.where(better, risk, self.lowest)
         self.since = torch.where(better, 0, self.since + 1)
-        self.running = self.since <= patience
+        self.running = self.running & (self.since < patience).view(-1, self.copies).any(1)
         return bool(self.running.any())
 
     def passed(self, data: StackedRows) -> torch.Tensor:
@@ -206,7 +209,7 @@ class FenceProgram(Program):
         is_due = (self.epoch_in_stage + 1) % LOOK_EVERY == 0 or self.epoch_in_stage + 1 == stage.epochs
         if self.fence is not None and self.fence_runs and patience is not None and is_due:
             assert self.watched is not None
-            self.fence_runs = self.fence.see(self.watched, LOSSES[self.value("loss")], patience // LOOK_EVERY)
+            self.fence_runs = self.fence.see(self.watched, LOSSES[self.value("loss")], max(1, patience // LOOK_EVERY))
 
     def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
         stack, size = self.stack, self.value("batch_size")

@@ -18,7 +18,8 @@ class WeightedElkanNoto(ByEstimator, ElkanNoto):
     r"""Train a second classifier on rows weighted by how positive they probably are: Elkan & Noto, section 3.
 
     The first stage is :class:`~pulens.learners.ElkanNoto`'s. Then every unlabelled row enters twice, as a positive of
-    weight :math:`w = P(y=1 \mid x, s=0)` and as a negative of weight 1 - w. Labelled rows enter as positives of
+    weight :math:`w = P(y=1 \mid x, s=0)` and as a negative of weight 1 - w, by classifiers that were not trained on the
+    row (unless ``hold_out`` is given, which is the paper's way). Labelled rows enter as positives of
     weight 1 in a single set; in case-control they are no part of the population's sample and stay out, unless
     ``keep_labelled=True``, which is the paper's loss on the rows thrown together and shifts its class prior.
 
@@ -40,7 +41,7 @@ class WeightedElkanNoto(ByEstimator, ElkanNoto):
         class_prior: Any = None,
         scenario: str = DEFAULT_SCENARIO,
         estimate: str = "e1",
-        hold_out: float = 0.1,
+        hold_out: float | None = None,
         labelled_in_unlabelled: bool = False,
         keep_labelled: bool | None = None,
         random_state: Any = None,
@@ -62,8 +63,10 @@ class WeightedElkanNoto(ByEstimator, ElkanNoto):
         """Train on rows with PU labels, in two stages."""
         X = self._rows(X, reset=True)
         labelled = self._labelled(y, count_rows(X))
-        self._fit_labelling(X, labelled)
-        weights = unlabelled_weights(positive_probability(self.labelling_model_, X), self.label_frequency_)
+        scores = self._fit_labelling(X, labelled, every_row=True)
+        if scores is None:  # the paper's way: one classifier, and weights of the rows that it was trained on
+            scores = positive_probability(self.labelling_model_, X)
+        weights = unlabelled_weights(scores, self.label_frequency_)
         single = check_scenario(self.scenario) is Scenario.SINGLE_SET
         keep = single if self.keep_labelled is None else self.keep_labelled
         as_positive = np.where(labelled, 1.0 if keep else 0.0, weights)

@@ -74,7 +74,7 @@ def test_the_command_line_says_it_in_a_sentence_and_still_writes_the_model(tmp_p
     told = ["--class-prior", "0.4", "--scenario", "single-set", "--backbone", "linear", "--no-standardise"]
     for setting in ("epochs=1", "learning_rate=1e-9", "selection=last", "progress=false"):
         told += ["--set", setting]
-    main(["train", str(tmp_path / "rows.csv"), *told, "--out", str(tmp_path / "model")])
+    main(["train", str(tmp_path / "rows.csv"), "--method", "nnpu", *told, "--out", str(tmp_path / "model")])
     said = capsys.readouterr()
     assert said.err.startswith("pulens: NNPU calls every unlabelled row negative")
     assert "CollapseWarning" not in said.err

@@ -64,7 +64,8 @@ def _loaded(folder: Path, facts: dict[str, Any], backbone: Any, trusted: Sequenc
     if facts["feature_names"]:
         learner.feature_names_in_ = np.array(facts["feature_names"], dtype=object)
     # a classifier of the user's own may want other rows than numbers, a network was tried when it was read
-    if getattr(learner, "estimator", None) is None and not hasattr(learner, "network_"):
+    categories = hasattr(learner, "encoding_") and learner.encoding_.has_categories  # no row of zeros has any
+    if getattr(learner, "estimator", None) is None and not hasattr(learner, "network_") and not categories:
         check_answer(folder, learner, width)
     return learner
 

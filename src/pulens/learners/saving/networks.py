@@ -90,7 +90,10 @@ def _check_settings(learner: Any, folder: Path) -> None:
     if not isinstance(learner.device, str):
         raise damaged(place, f"device must be a word, got {short(learner.device)}")
     scaled = {name for name in ("mean_", "deviation_") if hasattr(learner, name)}
-    if scaled != ({"mean_", "deviation_"} if learner.standardise else set()):
+    wanted = learner.standardise
+    if wanted is None:  # tables are scaled, pictures are not
+        wanted = len(learner.row_shape_) == 1 if _is_shape(learner.row_shape_) else bool(scaled)
+    if scaled != ({"mean_", "deviation_"} if wanted else set()):
         raise damaged(place, f"standardise is {learner.standardise}, with {sorted(scaled)} beside it")
 
 

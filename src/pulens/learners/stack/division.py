@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pulens.counts.sample import LABELLED, NEGATIVE
 from pulens.errors import InputError
+from pulens.learners.base.labels import refuse_known_negatives
 from pulens.learners.stack.rows import Part, StackedRows
 from pulens.priors.from_features.classifier import folds_for
 from pulens.scenario import Scenario
@@ -67,6 +68,8 @@ def divide(
     for run, seed in enumerate(seeds):
         kept: Pair = np.arange(count) if rows is None else np.asarray(rows[run]), np.asarray(labels[run])
         if validation is not None:
+            if not is_true and len(validation[run]) > 1:
+                refuse_known_negatives(np.asarray(validation[run][1]), f"{type(learner).__name__}'s validation")
             held_out.append((np.asarray(validation[run][0]), np.asarray(validation[run][1])))
         elif wanted:
             own = None if groups is None else np.asarray(groups[run])

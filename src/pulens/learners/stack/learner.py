@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -9,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pulens.counts.sample import LABELLED
@@ -16,15 +19,38 @@ from pulens.errors import InputError
 from pulens.inputs.clusters import cluster_codes
 from pulens.inputs.dense import dense
 from pulens.learners.base.classifier import PUClassifier
-from pulens.learners.base.collapse import warn_if_collapsed
+from pulens.learners.base.collapse import collapse_of, warn_if_collapsed
 from pulens.learners.base.labels import label_codes
 from pulens.learners.base.settings import setting
+from pulens.learners.base.tables import numbers_only
 from pulens.learners.stack.device import find_device
 from pulens.learners.stack.fitting import fit_many
 from pulens.learners.stack.optimiser import KINDS
 from pulens.learners.stack.program import Program
 from pulens.scenario import DEFAULT_SCENARIO
 from pulens.types import Floats
+
+WORTH_A_THREAD = 50_000  # numbers of a batch
+
+
+@contextmanager
+def threads_for(learner: Any, table: NDArray[np.float32]) -> Iterator[None]:
+    """As many threads as a batch gives work to: on a small table more of them only wait for each other."""
+    before = torch.get_num_threads()
+    size = getattr(learner, "batch_size", 256)
+    batch = (size if isinstance(size, int) else 256) * int(np.prod(table.shape[1:]))
+    torch.set_num_threads(max(1, min(before, batch // WORTH_A_THREAD)) if table.ndim == 2 else before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _take_over(learner: Any, other: Any) -> None:
+    """Give a learner all that fitting left in another one; its settings stay its own."""
+    for name, value in vars(other).items():
+        if name.endswith("_"):
+            setattr(learner, name, value)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -49,7 +75,8 @@ class PULearner(PUClassifier):
     deterministic: bool = False  #: only deterministic kernels; matters on GPUs
     progress: bool = True  #: a progress bar on terminals
     random_state: Any = None
-    standardise: bool = False  #: scale every feature to mean 0 and deviation 1, as learned from the training rows
+    #: scale every feature to mean 0 and deviation 1, as learned from the training rows; None: tables, not pictures
+    standardise: bool | None = None
     positive: Any = None  #: label value that means labelled positive; everything else is then unlabelled
 
     _program: ClassVar[type[Program]]
@@ -59,7 +86,8 @@ class PULearner(PUClassifier):
 
         ``validation`` is a pair (X, labels) to select the epoch on, instead of a held-out share. With
         ``selection="oracle"`` its labels are true ones, 1 and -1; training never sees any. A classifier that calls
-        every unlabelled row the same comes with a ``pulens.errors.CollapseWarning``. ``groups`` holds one id per row
+        every unlabelled row the same is trained once more with the logistic loss where the method has one, and comes
+        with a ``pulens.errors.CollapseWarning`` where that does not help. ``groups`` holds one id per row
         where rows belong together (visits of a patient): they are held out together, and never split where an
         estimated class prior needs scores out of fold.
         """
@@ -81,8 +109,14 @@ class PULearner(PUClassifier):
             tables.append(other)
             start += len(other)
         whole = np.concatenate(tables) if told else table
-        fit_many([self], whole, [labels], rows=[np.arange(len(table))], **told, **kept)
-        warn_if_collapsed(self, table[labels != LABELLED])
+        given: dict[str, Any] = {**told, **kept, "rows": [np.arange(len(table))]}
+        unlabelled = table[labels != LABELLED]
+        with threads_for(self, table):
+            fit_many([self], whole, [labels], **given)
+            if getattr(self, "loss", None) == "sigmoid" and collapse_of(self, unlabelled) is not None:
+                # the sigmoid loss is flat where it has settled; the logistic one still has a way down
+                _take_over(self, fit_many([clone(self).set_params(loss="logistic")], whole, [labels], **given)[0])
+        warn_if_collapsed(self, unlabelled)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -125,9 +159,10 @@ class PULearner(PUClassifier):
         if isinstance(X, torch.Tensor):
             X = X.detach().cpu().numpy()
         pictures = getattr(X, "ndim", 2) > 2
-        found = validate_data(
-            self, X, reset=reset, dtype=np.float32, accept_sparse="csr", allow_nd=pictures, ensure_min_samples=1
-        )
+        with numbers_only(type(self).__name__):
+            found = validate_data(
+                self, X, reset=reset, dtype=np.float32, accept_sparse="csr", allow_nd=pictures, ensure_min_samples=1
+            )
         table: NDArray[np.float32] = np.ascontiguousarray(dense(found, bytes_each=4))
         if table.ndim == 3:  # grey pictures
             table = table[:, None]
@@ -138,14 +173,16 @@ class PULearner(PUClassifier):
         return table
 
     def _learn_scale(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
-        if self.standardise:
+        for name in ("mean_", "deviation_"):  # of rows that were fitted before
+            vars(self).pop(name, None)
+        if table.ndim == 2 if self.standardise is None else self.standardise:
             deviation = table.std(0, dtype=np.float64)
             self.mean_ = table.mean(0, dtype=np.float64).tolist()
             self.deviation_ = np.where(deviation > 0, deviation, 1.0).tolist()
         return self._scaled(table)
 
     def _scaled(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
-        if not self.standardise:
+        if not hasattr(self, "mean_"):
             return table
         most = np.finfo(np.float32).max
         with np.errstate(over="ignore"):  # a row may lie further out, in deviations, than its numbers can tell

@@ -38,7 +38,7 @@ class Best:
 class Watcher:
     """Called after every epoch of a loop; subclasses say what criteria say of it, and keep what is worth keeping.
 
-    ``by`` is the criterion that ``patience`` waits by: a run stops after more than so many epochs without improvement.
+    ``by`` is the criterion that ``patience`` waits by: a run stops after so many epochs without improvement.
     """
 
     def __init__(self, runs: int, device: torch.device | str, *, by: str, patience: int | None = None) -> None:
@@ -69,7 +69,7 @@ class Watcher:
             best = self.best.setdefault(name, Best(self.runs, self.device))
             self.keep(name, best.offer(value, number, self.running, is_first=is_first))
         if self.patience is not None:
-            self.running = self.running & (self.best[self.by].since <= self.patience)
+            self.running = self.running & (self.best[self.by].since < self.patience)
 
 
 class BestParameters(Watcher):

@@ -1,0 +1,472 @@
+r"""Boosted trees for tables: bags of labelled against unlabelled rows, then trees on what the bags say of each row.
+
+Stage one tells labelled from unlabelled rows, as Mordelet and Vert (2014) do: each member sees part of the labelled
+rows and a bag of unlabelled ones, and is a gradient boosting machine beside a few extremely randomised trees (Geurts,
+Ernst and Wehenkel 2006). No class prior is needed for that, and every row has scores of members that never saw it.
+
+Stage two learns from probabilities instead of labels. The scores of stage one become P(positive given x), by the
+likelihood of the labels at the class prior; an unlabelled row of a single set is then positive with probability
+:math:`w = (1-c)p/(1-cp)` (Elkan and Noto 2008, section 3), a labelled one for certain. Trees fitted to these targets
+are less noisy than trees fitted to who happens to be labelled.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from pulens.errors import AssumptionError, InputError, PulensError
+from pulens.inputs.categories import Encoding, has_categories
+from pulens.inputs.dense import dense
+from pulens.learners.base.classifier import PUClassifier, check_count, flat, seed_of
+from pulens.learners.base.facts import Learner
+from pulens.learners.base.prior import resolved_prior
+from pulens.learners.forest.numeric_trees import NumericTrees, boosted_trees, forest_trees
+from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
+from pulens.types import Booleans, Floats
+
+FOLDS = 4  # a labelled row is out of every fourth bag
+PARTS = 3  # into which rows are dealt in stage two
+FEWEST_IN_BAG = 200
+WORTH_OF_SLOPE = 60  # labelled rows that weigh as much as the guess that a slope is 1
+RANDOM_IN_BAG = 6  # extremely randomised trees beside the boosting of a bag
+SHARES = 0.02  # shares of trees and fitted probabilities are kept so far from 0 and 1 before they become log-odds
+Rows = NDArray[np.float32]
+
+
+class BoostedPU(PUClassifier):
+    r"""Gradient boosting for tables with PU labels: no scaling, no tuning, missing values and categories as they are.
+
+    Parameters
+    ----------
+    class_prior
+        Share of positives in the population; a range ``(low, high)``; or ``"auto"`` or an estimator's name. Without a
+        number it is estimated from scores of rows that a model had not seen, and kept inside the range.
+    n_estimators
+        Bags of stage one.
+    iterations
+        Trees of every boosting machine.
+    random_trees
+        Extremely randomised trees of stage two.
+    scenario
+        ``"single-set"``: labelled and unlabelled rows together are the sample of the population. ``"case-control"``:
+        the unlabelled rows alone are.
+    n_jobs
+        Threads; the answer does not depend on it.
+    random_state
+        Same rows, settings and number, same answer.
+    positive
+        Label value that means labelled positive, when labels are not 1 and 0.
+
+    ``predict_proba`` is recalibrated from the PU labels, on scores of rows that the trees had not seen.
+
+    Attributes
+    ----------
+    class_prior_, calibration_, out_of_fold_scores_
+        ``calibration_`` holds intercept and slope of the log-odds; ``out_of_fold_scores_`` the score of each training
+        row by trees that were not fitted to it.
+
+    >>> rng = np.random.default_rng(0)
+    >>> positive, negative = rng.normal(1, 1, (700, 4)), rng.normal(-1, 1, (800, 4))
+    >>> X, labels = np.concatenate([positive, negative]), np.repeat([1, 0], [300, 1200])
+    >>> model = BoostedPU(class_prior=7 / 15, n_estimators=4).fit(X, labels)
+    >>> bool(np.mean(model.predict(negative) == 0) > 0.9), bool(np.mean(model.predict(positive) == 1) > 0.9)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        *,
+        class_prior: Any = "auto",
+        n_estimators: int = 12,
+        iterations: int = 60,
+        random_trees: int = 100,
+        scenario: str = DEFAULT_SCENARIO,
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        positive: Any = None,
+    ) -> None:
+        self.class_prior = class_prior
+        self.n_estimators = n_estimators
+        self.iterations = iterations
+        self.random_trees = random_trees
+        self.scenario = scenario
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.positive = positive
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on rows with PU labels: 1 labelled positive, 0 unlabelled."""
+        rows = self._table(X, reset=True)
+        labelled = self._labelled(y, len(rows))
+        scenario = check_scenario(self.scenario)
+        for name in ("n_estimators", "iterations", "random_trees"):
+            check_count(name, getattr(self, name))
+        weights = _weights(sample_weight, rows)
+        used = weights > 0
+        if not labelled[used].any() or labelled[used].all():
+            raise InputError("sample_weight is 0 for every row of one kind: labels of one class only are left.")
+        known = TrainingRows(rows[used], labelled[used], weights[used])
+        rng = np.random.default_rng(seed_of(self.random_state))
+        with threadpool_limits(1):  # members run side by side, as n_jobs says; a table of their size needs no more
+            first = bag_scores(known, self.n_estimators, self.iterations, self.n_jobs, rng)
+            self.class_prior_ = self._settled_prior(known, first.alike, scenario)
+            targets = soft_targets(known, first, self.class_prior_, scenario)
+            scores = self._learn(known, targets, rng)
+        self.calibration_ = shrunk(known, scores, self.class_prior_, scenario)
+        self.out_of_fold_scores_ = np.full(len(rows), np.nan)
+        self.out_of_fold_scores_[used] = scores
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """Log-odds of being positive."""
+        check_is_fitted(self)
+        rows = self._table(X, reset=False)
+        boosted = (self.start_ + self.boosted_.total(rows)) / PARTS
+        random = self.random_.total(rows) / self.random_.nodes.size
+        intercept, slope = self.calibration_
+        found: Floats = intercept + slope * _mixed(boosted, random)
+        return found
+
+    def _posterior(self, X: Any) -> Floats:
+        found: Floats = expit(self.decision_function(X))
+        return found
+
+    def save(self, path: str | Path) -> Path:
+        """Write the trees to a folder, arrays and JSON, nothing pickled; :func:`pulens.learners.load` reads it."""
+        from pulens.learners.saving.arrays import save
+
+        check_is_fitted(self)
+        return save(self, Path(path))
+
+    def _learn(self, known: TrainingRows, targets: Floats, rng: np.random.Generator) -> Floats:
+        """Stage two: trees fitted to probabilities; gives back scores of rows that the trees had not seen."""
+        from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
+
+        part = np.empty(known.labelled.size, np.int64)
+        for kind in (known.labelled, ~known.labelled):
+            part[kind] = rng.permutation(int(kind.sum())) % PARTS
+        models, unseen = [], np.empty(part.size)
+        for number in range(PARTS):
+            inside, outside = part != number, part == number
+            if not inside.any():
+                inside = outside
+            model = HistGradientBoostingRegressor(
+                max_iter=self.iterations,
+                max_leaf_nodes=16,
+                min_samples_leaf=max(2, min(20, int(inside.sum()) // 20)),
+                l2_regularization=1.0,
+                early_stopping=False,
+                random_state=int(rng.integers(2**31)),
+            ).fit(known.rows[inside], targets[inside], **known.fit_weights(inside))
+            if outside.any():
+                unseen[outside] = model.predict(known.rows[outside])
+            models.append(model)
+        filled, stand_ins = known.filled()
+        forest = ExtraTreesRegressor(
+            self.random_trees,
+            bootstrap=True,
+            oob_score=True,
+            min_samples_leaf=2,
+            max_features=0.5,
+            n_jobs=self.n_jobs,
+            random_state=int(rng.integers(2**31)),
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of three rows one may be in every tree's bag
+            forest.fit(filled, targets, sample_weight=known.weights)
+        self.boosted_, self.start_ = boosted_trees(models)
+        self.random_ = forest_trees(forest, stand_ins)
+        return _mixed(unseen, forest.oob_prediction_)
+
+    def _settled_prior(self, known: TrainingRows, scores: Floats, scenario: Scenario) -> float:
+        """The class prior: given, or estimated from the scores of stage one and kept inside a range."""
+        given, inside = self.class_prior, (0.0, 1.0)
+        if isinstance(given, tuple | list):
+            given, inside = "auto", _checked_range(given)
+        share = known.share_labelled()
+
+        def estimate(method: str) -> float:
+            from pulens.priors import estimate_prior
+
+            found = estimate_prior(
+                known.labelled.astype(int), scores, method=method, scenario=str(scenario), **known.weighting
+            )
+            # beyond what is labelled already, some are left to be found
+            least = share + 0.02 * (1 - share) if scenario is Scenario.SINGLE_SET else 1e-3
+            return float(np.clip(np.clip(found.value, *inside), least, 1 - 1e-3))
+
+        prior = resolved_prior(given, scenario, share, who=type(self).__name__, needed=True, estimate=estimate)
+        assert prior is not None
+        return prior
+
+    def _stored(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        facts = {
+            "class_prior_": self.class_prior_,
+            "calibration_": list(self.calibration_),
+            "start_": self.start_,
+            "levels": [None if levels is None else list(levels) for levels in self.encoding_.levels],
+        }
+        return facts, self.boosted_.arrays("boosted") | self.random_.arrays("random")
+
+    def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]], folder: Path) -> None:
+        from pulens.learners.saving.checks import check_number, check_prior, damaged
+
+        check_prior(folder, facts["class_prior_"], needed=True)
+        self.class_prior_ = facts["class_prior_"]
+        levels, map_ = facts["levels"], facts["calibration_"]
+        if not _are_levels(levels, self.n_features_in_):
+            raise damaged(folder, f"levels must be null or a list of words for each of {self.n_features_in_:,} columns")
+        if not isinstance(map_, list) or len(map_) != 2:
+            raise damaged(folder, "calibration_ must be two numbers, an intercept and a slope")
+        self.calibration_ = (check_number(folder, "calibration_", map_[0]), check_number(folder, "slope", map_[1]))
+        self.start_ = check_number(folder, "start_", facts["start_"])
+        self.encoding_ = Encoding(tuple(None if one is None else tuple(one) for one in levels))
+        self.boosted_, self.random_ = (
+            NumericTrees.restored(name, arrays, self.encoding_.width, folder) for name in ("boosted", "random")
+        )
+
+    def _table(self, X: Any, *, reset: bool) -> Rows:
+        """Rows as single precision numbers, nan where a value is missing."""
+        if has_categories(X) or (not reset and self.encoding_.has_categories):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            if reset:
+                self.encoding_ = Encoding.of(X)
+            numbers = self.encoding_(X)
+            if np.isinf(numbers).any():
+                raise InputError("Input X contains infinity: replace these values, for example by missing ones.")
+        else:
+            found = validate_data(
+                self, flat(X), reset=reset, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan"
+            )
+            numbers = dense(found, bytes_each=8)
+            if reset:
+                self.encoding_ = Encoding((None,) * numbers.shape[1])
+        most = float(np.finfo(np.float32).max)
+        rows: Rows = np.clip(numbers, -most, most).astype(np.float32)
+        return rows
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """Rows, who is labelled, and how much each row counts."""
+
+    rows: Rows
+    labelled: Booleans
+    weights: Floats
+
+    @property
+    def weighting(self) -> dict[str, Any]:
+        """How the weights are told to functions that read labels and scores."""
+        return {} if (self.weights == 1).all() else {"weights": self.weights}
+
+    def fit_weights(self, chosen: NDArray[Any]) -> dict[str, Any]:
+        """How some of them are told to a model; nothing where all are 1, which is quicker than saying so."""
+        return {"sample_weight": self.weights[chosen]} if self.weighting else {}
+
+    def share_labelled(self) -> float:
+        return float(self.weights[self.labelled].sum() / self.weights.sum())
+
+    def filled(self) -> tuple[Rows, Floats]:
+        """Rows without missing values, and what stands in for them: each column's median."""
+        missing = np.isnan(self.rows)
+        if not missing.any():
+            return self.rows, np.zeros(self.rows.shape[1])
+        whole = ~missing.all(axis=0)
+        stand_ins = np.zeros(self.rows.shape[1])
+        stand_ins[whole] = np.nanmedian(self.rows[:, whole], axis=0)
+        return np.where(missing, stand_ins, self.rows).astype(np.float32), stand_ins
+
+
+@dataclass(frozen=True)
+class BagScores:
+    """Scores of stage one: how much rather labelled than unlabelled, by members that did not see the row.
+
+    ``alike`` is over as many members for a labelled row as for an unlabelled one, so that labelled and hidden positives
+    have scores of one distribution; ``best`` is over all members that did not see the row.
+    """
+
+    alike: Floats
+    best: Floats
+
+
+def bag_scores(
+    known: TrainingRows, members: int, iterations: int, n_jobs: int | None, rng: np.random.Generator
+) -> BagScores:
+    """Train the members of stage one, and score all rows."""
+    filled, _ = known.filled()
+    dealt = list(deal_bags(known.labelled, members, rng))
+    seeds = rng.integers(2**31, size=(len(dealt), 2)).tolist()
+    made = Parallel(n_jobs=n_jobs, prefer="threads")(
+        delayed(_member)(known, filled, bag, iterations, seed) for (bag, _), seed in zip(dealt, seeds, strict=True)
+    )
+    boosted, random = (np.array(part) for part in zip(*made, strict=True))
+    apart, outside = np.array([apart for _, apart in dealt]), np.ones(boosted.shape, bool)
+    for place, (bag, _) in enumerate(dealt):
+        outside[place, bag] = False
+    return BagScores(*(_averaged(boosted, random, which, known.labelled) for which in (apart, outside)))
+
+
+def _averaged(boosted: Floats, random: Floats, which: Booleans, labelled: Booleans) -> Floats:
+    """The mean over some members of each row; where there are none, over all."""
+    chosen = which | ~which.any(axis=0)
+    each = [(scores * chosen).sum(axis=0) / chosen.sum(axis=0) for scores in (boosted, random)]
+    each[1] = logit(np.clip(each[1], SHARES, 1 - SHARES))
+    return _spread(each[0], labelled) + _spread(each[1], labelled)
+
+
+def deal_bags(
+    labelled: Booleans, members: int, rng: np.random.Generator
+) -> Iterator[tuple[NDArray[np.int64], Booleans]]:
+    """Rows of each member's bag, and which rows are kept apart from it: a quarter of either kind, each in its turn.
+
+    The bag has all other labelled rows, and about as many of the other unlabelled ones.
+
+    >>> [(bag.size, apart.sum()) for bag, apart in deal_bags(np.arange(100) < 8, 2, np.random.default_rng(0))]
+    [(52, np.int64(25)), (52, np.int64(25))]
+    """
+    kinds = np.flatnonzero(labelled), np.flatnonzero(~labelled)
+    size = max(1, min(max(kinds[0].size * (FOLDS - 1) // FOLDS, FEWEST_IN_BAG), kinds[1].size // 2))
+    fold = np.zeros(labelled.size, np.int64)
+    for member in range(members):
+        if member % FOLDS == 0:
+            for kind in kinds:
+                fold[kind] = rng.permutation(kind.size) % FOLDS
+        apart: Booleans = fold == member % FOLDS
+        ours, theirs = (kind[~apart[kind]] if (~apart[kind]).any() else kind for kind in kinds)
+        yield np.concatenate([ours, rng.permutation(theirs)[:size]]), apart
+
+
+def _member(
+    known: TrainingRows, filled: Rows, bag: NDArray[np.int64], iterations: int, seeds: list[int]
+) -> tuple[Floats, Floats]:
+    """Log-odds by boosting and shares by random trees, of all rows, from the rows of one bag."""
+    from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
+
+    target, weight = known.labelled[bag], known.weights[bag].copy()
+    boosting = HistGradientBoostingClassifier(
+        max_iter=iterations,
+        max_leaf_nodes=16,
+        min_samples_leaf=max(2, min(20, bag.size // 20)),
+        l2_regularization=1.0,
+        early_stopping=False,
+        random_state=seeds[0],
+    ).fit(known.rows[bag], target, **known.fit_weights(bag))
+    for kind in (target, ~target):
+        weight[kind] /= weight[kind].sum()  # either kind counts half
+    trees = ExtraTreesClassifier(RANDOM_IN_BAG, random_state=seeds[1]).fit(filled[bag], target, sample_weight=weight)
+    return boosting.decision_function(known.rows), trees.predict_proba(filled)[:, 1]
+
+
+def soft_targets(known: TrainingRows, scores: BagScores, class_prior: float, scenario: Scenario) -> Floats:
+    r"""P(positive) of each row: 1 where it is labelled, else what its score says at the class prior.
+
+    In a single set an unlabelled row is positive with probability :math:`(1-c)p/(1-cp)`, c being the label frequency.
+    """
+    intercept, slope = platt(known, scores.alike, class_prior, scenario)
+    chance: Floats = expit(intercept + slope * scores.best)
+    if scenario is Scenario.SINGLE_SET:
+        frequency = min(known.share_labelled() / class_prior, 1 - 1e-6)
+        chance = (1 - frequency) * chance / (1 - frequency * chance)
+    return np.where(known.labelled, 1.0, chance)
+
+
+def platt(known: TrainingRows, scores: Floats, class_prior: float, scenario: Scenario) -> tuple[float, float]:
+    """Intercept and slope of the log-odds in a score, by the likelihood of the labels: :func:`pulens.recalibrate`.
+
+    Where labels are too few for that, the slope is 1 and the mean of the probabilities is the class prior.
+    """
+    from pulens.calibration import recalibrate
+
+    try:
+        fitted = recalibrate(
+            known.labelled.astype(int),
+            scores,
+            method="platt",
+            scores_are="rank",
+            class_prior=class_prior,
+            scenario=str(scenario),
+            folds=2,
+            redraws=1,
+            **known.weighting,
+        ).map.logit
+        if fitted[1] > 0:
+            return float(fitted[0]), float(fitted[1])
+    except PulensError:
+        pass
+    return _intercept(known, scores, class_prior, scenario), 1.0
+
+
+def shrunk(known: TrainingRows, scores: Floats, class_prior: float, scenario: Scenario) -> tuple[float, float]:
+    """Intercept and slope for scores that are log-odds of probabilities already, if noisy ones.
+
+    Their slope by the likelihood is drawn towards 1, the more the fewer rows are labelled: scores of stage two know a
+    little of every label, which a handful of labels takes for certainty. The mean probability is the class prior.
+    """
+    labelled = int(known.labelled.sum())
+    slope = platt(known, scores, class_prior, scenario)[1] ** (labelled / (labelled + WORTH_OF_SLOPE))
+    return _intercept(known, slope * scores, class_prior, scenario), slope
+
+
+def _intercept(known: TrainingRows, scores: Floats, class_prior: float, scenario: Scenario) -> float:
+    """Where the mean probability over the population is the class prior."""
+    from scipy.optimize import brentq
+
+    weights = known.weights * (1.0 if scenario is Scenario.SINGLE_SET else ~known.labelled)
+    reach = float(np.abs(scores).max()) + 40.0
+    return float(brentq(lambda shift: np.average(expit(scores + shift), weights=weights) - class_prior, -reach, reach))
+
+
+def _weights(sample_weight: Any, rows: Rows) -> Floats:
+    weights: Floats = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+    return weights
+
+
+def _checked_range(given: Any) -> tuple[float, float]:
+    numbers = [value for value in given if isinstance(value, int | float) and not isinstance(value, bool)]
+    if len(given) != 2 or len(numbers) != 2 or not 0 < numbers[0] <= numbers[1] < 1:
+        raise AssumptionError(
+            f"class_prior as a range must be (low, high) with 0 < low <= high < 1, got {given!r}. A single number is "
+            "given without brackets."
+        )
+    return float(numbers[0]), float(numbers[1])
+
+
+def _are_levels(given: Any, columns: int) -> bool:
+    return (
+        isinstance(given, list)
+        and len(given) == columns
+        and all(one is None or (isinstance(one, list) and all(isinstance(word, str) for word in one)) for one in given)
+    )
+
+
+def _spread(scores: Floats, labelled: Booleans) -> Floats:
+    """Scores in deviations of the unlabelled rows, so that neither kind of tree outweighs the other."""
+    other = scores[~labelled]
+    deviation = float(other.std())
+    found: Floats = (scores - other.mean()) / (deviation if deviation > 0 else 1.0)
+    return found
+
+
+def _mixed(boosted: Floats, random: Floats) -> Floats:
+    """Log-odds in the middle of what the two kinds of trees say."""
+    found: Floats = 0.5 * sum(logit(np.clip(one, SHARES, 1 - SHARES)) for one in (boosted, random))
+    return found
+
+
+LEARNER = Learner(BoostedPU, title="Boosted trees")

@@ -1,0 +1,191 @@
+"""Boosted trees for tables: what they accept, and that nobody's own label decides his score."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from pulens.errors import AssumptionError, InputError
+from pulens.learners import BoostedPU, load
+from pulens.learners.boosted_pu import BagScores, TrainingRows, deal_bags, platt, soft_targets
+from pulens.scenario import Scenario
+
+
+@pytest.fixture(scope="module")
+def world():
+    """Rows of which half are positive and two in five of these labelled; the second feature says nothing."""
+    rng = np.random.default_rng(0)
+    positive = rng.random(900) < 0.5
+    X = np.column_stack([rng.normal(size=900) + 3 * positive, rng.normal(size=900)])
+    return X, (positive & (rng.random(900) < 0.4)).astype(int), positive
+
+
+@pytest.fixture(scope="module")
+def fitted(world):
+    return quick(class_prior=0.5).fit(*world[:2])
+
+
+def quick(**more):
+    return BoostedPU(n_estimators=4, iterations=20, random_trees=20, **more)
+
+
+def test_it_finds_the_positives_and_their_share(world, fitted):
+    X, labels, positive = world
+    assert np.mean(fitted.predict(X) == positive) > 0.9
+    assert fitted.predict_proba(X)[:, 1].mean() == pytest.approx(0.5, abs=0.05)
+    assert fitted.score(X, labels) == pytest.approx(np.mean(fitted.predict(X) == positive), abs=0.05)
+    apart = fitted.out_of_fold_scores_
+    assert (apart[positive & (labels == 0)].mean() - apart[~positive].mean()) > 3 * apart[~positive].std() / 2
+
+
+def test_case_control_speaks_of_the_unlabelled_rows_alone(world):
+    X, _, positive = world
+    pool, collected = np.arange(450, 900), np.flatnonzero(positive[:450])
+    rows = np.concatenate([collected, pool])
+    labels = np.repeat([1, 0], [collected.size, pool.size])
+    model = quick(class_prior=0.5, scenario="case-control").fit(X[rows], labels)
+    assert model.predict_proba(X[pool])[:, 1].mean() == pytest.approx(0.5, abs=0.06)
+
+
+def test_same_rows_give_the_same_answer_whatever_the_number_of_threads(world, fitted):
+    X, labels, _ = world
+    again = quick(class_prior=0.5, n_jobs=2).fit(X, labels)
+    np.testing.assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))
+    other = quick(class_prior=0.5, random_state=1).fit(X, labels)
+    assert (other.predict_proba(X) != fitted.predict_proba(X)).any()
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_categories_and_missing_values_are_taken_as_they_are(world):
+    X, labels, positive = world
+    rng = np.random.default_rng(1)
+    words = np.where(positive, rng.choice(["a", "b", "c"], 900), rng.choice(["d", "e", "f"], 900)).astype(object)
+    words[::50] = None
+    number = np.where(rng.random(900) < 0.2, np.nan, X[:, 1])
+    table = pd.DataFrame({"number": number, "word": pd.Categorical(words)})
+    model = quick(class_prior=0.5).fit(table, labels)
+    said = words != None  # noqa: E711
+    assert np.mean(model.predict(table)[said] == positive[said]) > 0.95
+    others = pd.DataFrame({"number": [0.0, np.nan], "word": pd.Categorical(["never seen", None])})
+    assert np.isfinite(model.predict_proba(others)).all()
+    model = quick(class_prior=0.5).fit(pl.DataFrame({"number": number, "word": words}), labels)
+    assert np.mean(model.predict(table)[said] == positive[said]) > 0.95
+    with pytest.raises(InputError, match="had columns of categories, these are an array without any"):
+        model.predict(np.zeros((3, 2)))
+
+
+def test_a_range_keeps_the_estimate_inside(world):
+    X, labels, _ = world
+    assert quick(class_prior=(0.7, 0.8)).fit(X, labels).class_prior_ == 0.7
+    free = quick().fit(X, labels).class_prior_
+    assert free == pytest.approx(0.5, abs=0.12)
+    assert quick(class_prior=(0.3, 0.9)).fit(X, labels).class_prior_ == free
+
+
+@pytest.mark.parametrize("wrong", [(0.2,), (0.4, 0.2), (0, 0.5), (0.1, True)])
+def test_a_range_that_is_none_is_refused(wrong, world):
+    with pytest.raises(AssumptionError, match="class_prior as a range must be"):
+        quick(class_prior=wrong).fit(*world[:2])
+
+
+def test_rows_of_no_weight_do_not_count(world, fitted):
+    X, labels, _ = world
+    noise = np.random.default_rng(2).normal(size=(100, 2)) * 100
+    model = quick(class_prior=0.5).fit(
+        np.concatenate([X, noise]), np.concatenate([labels, np.ones(100)]), np.repeat([1.0, 0.0], [900, 100])
+    )
+    np.testing.assert_array_equal(model.predict_proba(X), fitted.predict_proba(X))
+    heavy = quick(class_prior=0.5).fit(X, labels, np.where(X[:, 0] > 1.5, 3.0, 1.0))
+    assert (heavy.predict_proba(X) != fitted.predict_proba(X)).any()
+    with pytest.raises(InputError, match="sample_weight is 0 for every row of one kind"):
+        quick(class_prior=0.5).fit(X, labels, 1 - labels)
+
+
+def test_a_row_is_kept_apart_from_every_fourth_bag_whether_labelled_or_not():
+    labelled = np.arange(300) < 41
+    bags, apart = zip(*deal_bags(labelled, 8, np.random.default_rng(0)), strict=True)
+    inside = np.array([np.isin(np.arange(300), bag) for bag in bags])
+    assert (inside[:, labelled].sum(0) == 6).all()
+    assert (np.sum(apart, axis=0) == 2).all()  # labelled or not
+    assert not (inside & apart).any()
+    assert all(np.unique(bag).size == bag.size for bag in bags)
+    assert 0 < inside[:, ~labelled].mean() <= 0.5
+
+
+def test_targets_are_the_worked_posteriors_of_unlabelled_rows():
+    rng = np.random.default_rng(0)
+    labelled = np.arange(400) < 60
+    scores = np.where(labelled, 1.0, -0.5) + rng.normal(size=400)
+    known = TrainingRows(np.zeros((400, 1), np.float32), labelled, np.ones(400))
+    intercept, slope = platt(known, scores, 0.3, Scenario.SINGLE_SET)
+    chance = 1 / (1 + np.exp(-(intercept + slope * scores)))
+    both = BagScores(scores, scores)
+    found = soft_targets(known, both, 0.3, Scenario.SINGLE_SET)
+    assert (found[labelled] == 1).all()
+    np.testing.assert_allclose(found[~labelled], (0.5 * chance / (1 - 0.5 * chance))[~labelled])  # half are labelled
+    assert soft_targets(known, both, 0.3, Scenario.CASE_CONTROL)[~labelled].mean() == pytest.approx(0.3, abs=0.05)
+
+
+@pytest.mark.parametrize("labelled", [1, 2, 5])
+def test_a_handful_of_labels_is_enough_to_train(world, labelled):
+    X, labels, _ = world
+    few = np.zeros(900, int)
+    few[np.flatnonzero(labels)[:labelled]] = 1
+    chances = quick(class_prior=0.5).fit(X, few).predict_proba(X)[:, 1]
+    assert np.isfinite(chances).all()
+    assert chances.mean() == pytest.approx(0.5, abs=0.15)
+
+
+def test_what_is_saved_scores_the_same(world, tmp_path):
+    X, labels, _ = world
+    table = pd.DataFrame({"first": X[:, 0], "second": pd.Categorical(np.where(X[:, 1] > 0, "up", "down"))})
+    table.loc[::9, "first"] = np.nan
+    model = quick(class_prior=(0.4, 0.6)).fit(table, labels)
+    again = load(model.save(tmp_path / "model"))
+    np.testing.assert_array_equal(again.predict_proba(table), model.predict_proba(table))
+    assert again.class_prior_ == model.class_prior_
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("boosted_left", lambda values: np.zeros_like(values), "must name nodes that come after their parent"),
+        ("random_feature", lambda values: values + 7, "must be places among 2 features"),
+        ("boosted_value", lambda values: values * np.nan, "not finite"),
+        ("random_nodes", lambda values: values[:0], "numbers of nodes"),
+        ("random_threshold", lambda values: values[:-1], "was expected"),
+    ],
+)
+def test_damaged_trees_are_refused(name, change, words, fitted, tmp_path):
+    folder = fitted.save(tmp_path / "model")
+    with np.load(folder / "arrays.npz") as stored:
+        arrays = {one: stored[one] for one in stored.files}
+    np.savez_compressed(folder / "arrays.npz", **{**arrays, name: change(arrays[name])})
+    with pytest.raises(InputError, match=words):
+        load(folder)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("calibration_", [1.0]),
+        ("calibration_", [1.0, "x"]),
+        ("levels", [None]),
+        ("levels", [[1], None]),
+        ("start_", "a"),
+    ],
+)
+def test_damaged_facts_are_refused(key, value, fitted, tmp_path):
+    import json
+
+    folder = Path(shutil.copytree(fitted.save(tmp_path / "one"), tmp_path / "two"))
+    facts = json.loads((folder / "learner.json").read_text())
+    facts["fitted"][key] = value
+    (folder / "learner.json").write_text(json.dumps(facts))
+    with pytest.raises(InputError, match="is damaged"):
+        load(folder)
