@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pulens
+from pulens.audits.nearly_random import check_factor
 from pulens.cli import main
 from pulens.inputs.periods import Period
 from pulens.intervals.kernels.jackknife import redraw_buckets
@@ -91,3 +92,40 @@ def test_reviewed_rows_with_scores_near_the_largest_number(tmp_path):
     answers = [str(place % 2) if place % 3 else "" for place in range(48)]
     write(tmp_path / "log.csv", case=np.arange(12, 60), answer=answers, probability=[0.6] * 48)
     main(["prior", str(tmp_path / "a.csv"), "--reviews", str(tmp_path / "log.csv"), "--id", "case", "--json", "-"])
+
+
+def test_a_decision_on_rows_of_few_clusters_has_no_band_in_its_json(table):
+    out = table.with_suffix(".json")
+    asked = ["--cluster", "patient", "--cost-miss", "5", "--cost-alarm", "1", "--class-prior", "0.3", "--redraws=100"]
+    main(["decide", str(table), *asked, "-q", "--json", str(out)])
+    curve = json.loads(out.read_bytes())["curve"]
+    assert curve["low"] is None
+    assert curve["high"] is None
+    assert curve["simultaneous"] is False
+
+
+def test_draws_of_cells_without_a_single_unlabelled_row_are_defined(tmp_path):
+    """Two unlabelled rows in all: one draw in seven has none."""
+    rng = np.random.default_rng(6)
+    labels = np.repeat([1, 0], [30, 2])
+    path = write(tmp_path / "a.csv", score=rng.random(32).round(3), label=labels, site=np.arange(32) % 2)
+    options = {"labelled_within": "site", "class_prior": 0.5, "split": "equal", "scenario": "case-control"}
+    assert 0 <= pulens.evaluate(path, **options).estimates["recall"].value <= 1
+
+
+def test_half_a_character_as_delimiter_is_kept_as_json_writes_it(tmp_path):
+    rng = np.random.default_rng(7)
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    columns = {"score": rng.random(20), "label": (np.arange(20) < 6).astype(int)}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet")
+    out = tmp_path / "out.tally"
+    main(["tally", str(tmp_path / "a.parquet"), "--delimiter", "\udcff", "-o", str(out)])
+    assert pulens.evaluate(out, class_prior=0.4).tally.totals.labelled == 6
+
+
+@pytest.mark.parametrize("factor", [1e300, 10**400, float("inf"), 0.5])
+def test_labels_that_favour_a_side_beyond_all_measure_are_refused(factor):
+    with pytest.raises(pulens.PulensError, match=r"factor must lie between 1 \(random labels\) and 1,000,000"):
+        check_factor(factor)

@@ -252,7 +252,8 @@ def main() -> None:
     if given.out:
         given.out.write_text(summary.to_json())
     for failure in summary.failures:
-        sys.stdout.write(f"\ncall {failure.number} ({failure.kind}): {failure.end}\n{failure.detail}\n")
+        detail = failure.detail.encode("utf-8", "backslashreplace").decode()  # words may hold half a character
+        sys.stdout.write(f"\ncall {failure.number} ({failure.kind}): {failure.end}\n{detail}\n")
     rate = summary.calls / max(summary.seconds, 1e-9)
     took = f"{summary.seconds:.0f} s, {rate:.1f} a second, the slowest {summary.slowest:.1f} s"
     sys.stdout.write(f"\n{summary.calls:,} calls ({summary.runs:,} runs) in {took}: {dict(summary.ends)}\n")

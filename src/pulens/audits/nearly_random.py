@@ -11,9 +11,10 @@ from pulens.audits.counts import AuditCounts
 from pulens.audits.formulas import FORMULAS
 from pulens.audits.if_random import drawn_metrics, estimate_from, not_defined_because
 from pulens.confidence import check_confidence
-from pulens.errors import AssumptionError
+from pulens.errors import AssumptionError, shown
 from pulens.estimate import Estimate, Interval
 
+LARGEST_FACTOR = 1_000_000
 METHOD = "audit and labelled positives, labels favour either side of the threshold at most {factor:g}:1"
 
 
@@ -23,8 +24,10 @@ def check_factor(factor: object) -> float:
     >>> check_factor(3)
     3.0
     """
-    if not isinstance(factor, int | float) or isinstance(factor, bool) or not 1 <= factor < math.inf:
-        raise AssumptionError(f"factor must be 1 (random labels) or more, got {factor!r}: write 3:1 as 3.")
+    if not isinstance(factor, int | float) or isinstance(factor, bool) or not 1 <= factor <= LARGEST_FACTOR:
+        raise AssumptionError(
+            f"factor must lie between 1 (random labels) and {LARGEST_FACTOR:,}, got {shown(factor)}: write 3:1 as 3."
+        )
     return float(factor)
 
 

@@ -144,7 +144,8 @@ def positives_of(evidence: CellEvidence, shares: Floats, alpha: Any) -> Floats:
             held = purity * shares[:, :, 0] + alpha * shares[:, :, 1]
         whole = (purity * totals[:, 0].sum() + alpha @ totals[:, 1]) / totals.sum()
     if evidence.priors.total_held:
-        held = held * (whole / held.sum(axis=1))[:, None]
+        drawn = held.sum(axis=1)  # none where a draw has no unlabelled row
+        held = held * np.divide(whole, drawn, out=np.zeros(drawn.shape), where=drawn > 0)[:, None]
     return np.asarray(held)
 
 

@@ -101,7 +101,7 @@ class CellRedraws:
         known = float(totals[:, 2].sum()) if not evidence.is_single else 0.0
         sizes = tuple(np.full(size, float(n)) for n in (totals[:, 0].sum(), evidence.list_rows.sum(), known))
         spurned = negative / np.maximum(negative[:, -1:], 1.0)
-        redrawn = Redrawn(recall, flagged / flagged[:, -1:], spurned, sizes, np.zeros(size))  # type: ignore[arg-type]
+        redrawn = Redrawn(recall, flagged / np.maximum(flagged[:, -1:], 1e-300), spurned, sizes, np.zeros(size))  # type: ignore[arg-type]
         return CellsRedrawn(redrawn, recover_many(sizes, prior, 0.0, Scenario.CASE_CONTROL))  # type: ignore[arg-type]
 
     def _labelled(self, rng: np.random.Generator, cell: int) -> Floats:

@@ -116,6 +116,8 @@ def decision_curve(
         else:
             low, high = _band(construction, own, confidence)
         low, high = np.minimum(low, model), np.maximum(high, model)
+        if np.isnan(low).any():  # too few clusters for a band
+            low = high = None
     best = None
     if scores_are is None:
         best = np.array([((1 + w) * actions.hits - w * actions.flagged).max() for w in odds])
@@ -123,7 +125,7 @@ def decision_curve(
     drawn = PriorDoubt(evidence).treatment == "drawn"
     everybody = prior - odds * (1 - prior)
     as_negatives = (above[0] - odds * (above[1] + above[2])) / tally.totals.rows
-    holds_at_once = confidence is not None and not drawn
+    holds_at_once = low is not None and not drawn
     return DecisionCurve(
         grid, model, everybody, low, high, holds_at_once, places, best, confidence, notices, as_negatives
     )

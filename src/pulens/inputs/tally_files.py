@@ -33,6 +33,7 @@ FORMAT, JOINT_FORMAT, BUCKET_FORMAT = 1, 2, 3  # older versions know the first o
 MOST_SCORES = 1000  # of a joint tally
 TALLY_ROW_BYTES = 160  # the columns of a tally as they are read, checked, joined and added up
 METADATA = b"pulens"
+ESCAPED = "backslashreplace"  # half a character, as JSON writes it
 COUNTS = ("labelled", "unlabelled", "negative")
 
 
@@ -88,10 +89,10 @@ def digest(tally: AnyTally) -> str:
     """
     found = hashlib.sha256()
     if isinstance(tally, JointTally):
-        found.update(_canonical(tally.names).encode())
+        found.update(_canonical(tally.names).encode("utf-8", ESCAPED))
         arrays = [tally.scores, tally.labelled, tally.unlabelled, tally.negative]
     elif isinstance(tally, BucketTally):
-        found.update(_canonical((tally.names, digest(tally.tally))).encode())
+        found.update(_canonical((tally.names, digest(tally.tally))).encode("utf-8", ESCAPED))
         arrays = [tally.lowest, tally.bucket, tally.block, tally.labelled, tally.unlabelled, tally.negative]
     else:
         arrays = [tally.thresholds, tally.highest, *tally.increments()]
@@ -139,7 +140,7 @@ def write_tally_file(path: str | Path, file: TallyFile) -> None:
         columns = {"score": tally.thresholds, **dict(zip(COUNTS, tally.increments(), strict=True))}
         if tally.binning is not None:
             columns["highest"] = tally.highest
-    table = pa.table(columns).replace_schema_metadata({METADATA: _canonical(told).encode()})
+    table = pa.table(columns).replace_schema_metadata({METADATA: _canonical(told).encode("utf-8", ESCAPED)})
     with whole_file(path) as temporary:
         parquet.write_table(table, temporary, compression="zstd")
 

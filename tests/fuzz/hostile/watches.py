@@ -69,7 +69,7 @@ def _spoil(chance: random.Random, folder: Path) -> None:
         tallies.write(chance, file)
     else:
         other = file.parent / chance.choice(NAMES)
-        shutil.copyfile(file, other) if way == 3 else file.rename(other)
+        shutil.copyfile(file, other) if way == 3 and other != file else file.rename(other)
 
 
 def _time(chance: random.Random, folder: Path, spoil: bool) -> list[str]:
