@@ -75,6 +75,8 @@ def test_a_plain_tally_holds_no_buckets(tmp_path):
         ({"buckets": ["zz"]}, "must name at most 256 buckets"),
         ({"clusters": [3, 1]}, "must name at most 256 buckets"),
         ({"counted": "many"}, "must name at most 256 buckets"),
+        ({"counted": 10**400}, "must name at most 256 buckets"),
+        ({"clusters": [1, 10**400]}, "must name at most 256 buckets"),
         ({"format": 99}, "reads format 1, 2 and 3"),
     ],
 )
@@ -130,3 +132,9 @@ def test_ids_and_columns_are_not_mixed_up():
         read_buckets([1, 0], [0.5, 0.1], cluster=[1, 2, 3])
     with pytest.raises(InputError, match="read_buckets needs cluster="):
         read_buckets([1, 0], [0.5, 0.1])
+
+
+def test_words_of_another_file_that_are_no_text_are_kept_by_their_escapes(tmp_path):
+    file = TallyFile.of(counted(), source="\ud800")
+    write_tally_file(tmp_path / "a.tally", file)
+    assert read_tally_file(tmp_path / "a.tally").parts[0]["source"] == "\ud800"

@@ -188,6 +188,7 @@ def test_a_long_range_needs_one_tail_only() -> None:
         ({"confidence": 95}, "confidence must lie strictly between 0 and 1, got 95. Write 95% as 0.95"),
         ({"confidence": 0.95, "redraws": 5}, "redraws must be a whole number of at least 100, got 5"),
         ({"confidence": 0.95, "redraws": 1e3}, "redraws must be a whole number"),
+        ({"confidence": 0.95, "redraws": 10**400}, "1,000,000 the most"),
         ({"confidence": 1e-300}, "confidence must lie strictly between 0 and 1, got 1e-300"),
         ({"confidence": 0.95, "seed": -1}, "seed must be a whole number of at least 0, got -1"),
         ({"confidence": True}, "confidence must lie strictly between 0 and 1"),
@@ -202,3 +203,9 @@ def test_impossible_wishes_are_refused_by_name(arguments: dict, message: str) ->
 @given(st.floats(0.5, 0.999))
 def test_any_sensible_wish_is_granted(confidence: float) -> None:
     assert check_resampling(confidence, np.int64(200), np.int64(3)) == Resampling(confidence, 200, 3)
+
+
+def test_a_redraw_without_any_negative_recovers_numbers():
+    none = np.array([0.0, 5.0])
+    many = recover_many((np.array([5.0, 5.0]), none, np.zeros(2)), np.array([0.4, 0.4]), 0.0, Scenario.SINGLE_SET)
+    assert np.isfinite(many.false_positive_rate).all()

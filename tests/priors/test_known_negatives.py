@@ -50,3 +50,12 @@ def test_without_known_negatives_nothing_is_said() -> None:
     labels, scores = sample()
     found = pulens.evaluate(labels[labels >= 0], scores[labels >= 0], class_prior=0.3, redraws=100)
     assert not [one for one in found.notices if one.code.startswith("known-negatives")]
+
+
+def test_a_known_negative_of_hardly_any_weight_gives_no_warning_of_python() -> None:
+    labels, scores = sample()
+    labels[labels == -1] = 0
+    labels[-1], weights = -1, np.ones(labels.size)
+    weights[-1] = 5e-324  # the smallest number there is: its products are 0, and quotients by them infinite
+    found = pulens.evaluate(labels, scores, weights=weights, class_prior=0.3, redraws=100).notices
+    assert "known-negatives" in {notice.code for notice in found}

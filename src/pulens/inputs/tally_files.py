@@ -22,6 +22,7 @@ import numpy as np
 
 from pulens._version import __version__
 from pulens.counts.buckets import DIGEST_DIGITS, HASHED_DIGITS, MOST_BUCKETS, BucketTally
+from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.counts.joint import JointTally
 from pulens.counts.tally import Tally, check_total
 from pulens.errors import InputError, cut, listed, shown
@@ -291,7 +292,8 @@ def _are_buckets(told: Mapping[str, Any]) -> bool:
         lengths in ({HASHED_DIGITS}, {DIGEST_DIGITS})
         and len(numbers) == 3
         and all(isinstance(number, int) and not isinstance(number, bool) for number in numbers)
-        and 1 <= numbers[0] <= numbers[1]
+        and 1 <= numbers[0] <= numbers[1] <= LARGEST_WHOLE
+        and 0 <= numbers[2] <= LARGEST_WHOLE
     )
 
 
@@ -314,7 +316,12 @@ def _are_parts(parts: Any) -> bool:
 
 
 def _canonical(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # halves of characters, as another file may spell them
+        text = json.dumps(value, sort_keys=True, default=str)
+    return text
 
 
 def _pyarrow() -> tuple[Any, Any]:

@@ -73,5 +73,5 @@ def _standard_errors(tally: Tally) -> float:
     _, unlabelled, negative = (np.asarray(kind, float) for kind in tally.increments())
     m, k = unlabelled.sum(), negative.sum()
     below = m - np.cumsum(unlabelled) + unlabelled / 2
-    area = float(negative @ below) / (m * k)
-    return float((area - 0.5) / math.sqrt((m + k + 1) / (12 * m * k)))
+    area = float(negative / k @ below) / m  # shares first: a weight may be so small that its products are none
+    return float((area - 0.5) * math.sqrt(k) / math.sqrt((m + k + 1) / (12 * m)))

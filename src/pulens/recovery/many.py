@@ -64,7 +64,9 @@ def recover_many(totals: Triple, unlabelled_prior: Any, label_noise: float, scen
         scale = beta - alpha
         gamma = np.stack([(1 - alpha) / scale, -(1 - beta) / scale, np.zeros(alpha.shape)], axis=-1)
         latent = (1 - alpha) * n_unlabelled + ((1 - beta) * n_labelled if single else 0.0)
-        known = n_negative / (latent + n_negative)
+        rest = latent + n_negative
+        # a redraw of few clusters may hold no negative at all
+        known = np.divide(n_negative, rest, out=np.zeros(rest.shape), where=rest != 0)
         eta = np.stack([-alpha / scale * (1 - known), beta / scale * (1 - known), known], axis=-1)
     rows = n_labelled + n_unlabelled + n_negative
     population = scenario is Scenario.CASE_CONTROL and bool(n_unlabelled.any())

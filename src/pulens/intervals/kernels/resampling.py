@@ -9,6 +9,7 @@ from pulens.confidence import check_confidence
 from pulens.errors import PulensError, shown
 
 FEWEST_REDRAWS = 100
+MOST_REDRAWS = 1_000_000
 DEFAULT_REDRAWS = 2000
 
 
@@ -45,10 +46,10 @@ def check_resampling(confidence: float | None, redraws: int = DEFAULT_REDRAWS, s
     if confidence is None:
         return None
     confidence = check_confidence(confidence, or_none=True)
-    if not _whole(redraws) or redraws < FEWEST_REDRAWS:
+    if not _whole(redraws) or not FEWEST_REDRAWS <= redraws <= MOST_REDRAWS:
         raise PulensError(
-            f"redraws must be a whole number of at least {FEWEST_REDRAWS}, got {redraws!r}. "
-            f"{DEFAULT_REDRAWS:,} are plenty for 95% intervals."
+            f"redraws must be a whole number of at least {FEWEST_REDRAWS}, got {shown(redraws)}. "
+            f"{DEFAULT_REDRAWS:,} are plenty for 95% intervals, and {MOST_REDRAWS:,} the most."
         )
     return Resampling(float(confidence), int(redraws), check_seed(seed))
 
