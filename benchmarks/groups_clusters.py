@@ -90,12 +90,18 @@ def many(rng: np.random.Generator, clusters: int) -> np.ndarray:
     return 1 + rng.poisson(39, clusters)
 
 
+def large_and_unequal(rng: np.random.Generator, clusters: int) -> np.ndarray:
+    """Very different sizes, five times as large."""
+    return 5 * unequal(rng, clusters)
+
+
 WORLDS = (
     World("strong", 0.8, 0.7, heavy),
     World("weak", 0.25, 0.2, heavy),
     World("unequal", 0.6, 0.5, unequal),
     World("concentrated", 0.6, 0.5, heavy, labelling=2.5),
     World("large", 0.8, 0.7, many),
+    World("long tail", 0.8, 0.5, large_and_unequal),
 )
 PRIOR_WORLDS = (  # wide apart, as scores must be for an estimate; more rows, as it needs
     World("both kinds", 0.8, 0.7, many, apart=3.0),

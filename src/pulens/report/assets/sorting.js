@@ -37,9 +37,11 @@ const sorting = (() => {
       const button = document.createElement("button");
       button.type = "button";
       button.className = "sort";
+      const axis = [...head.children].filter((child) => child.classList.contains("axis"));
+      axis.forEach((child) => child.remove());
       head.dataset.words = head.textContent.trim(); // paper shows these: headings repeated on a page lose their buttons
       button.append(...head.childNodes);
-      head.append(button);
+      head.append(...axis, button); // numbers of an axis are no part of the words
       button.addEventListener("click", () => {
         const now = head.getAttribute("aria-sort");
         // words begin with a, numbers with the largest
