@@ -185,6 +185,7 @@ def floors(world: Known, labels: np.ndarray, scores: np.ndarray, given: dict[str
     half = world.class_prior * world.recall[middle] / world.flagged[middle]
     for which, least in (("recall", 0.8), ("precision", min(0.9 * half, 0.9))):
         decision = pulens.decide(labels, scores, **given, **{f"{which}_at_least": least}, redraws=100)
+        held[f"{which} floor"] = True  # nothing is promised where no threshold is given
         if decision.threshold is not None and np.isfinite(decision.threshold):
             recall, flagged = world.at(decision.threshold)
             true = recall if which == "recall" else world.class_prior * recall / max(flagged, 1e-300)

@@ -236,3 +236,14 @@ def test_a_list_that_is_short_for_the_decay_is_noticed(name):
     assert "the list has 100 rows, few for decay 21: its first 8 rows carry 80%" in str(found)
     assert found.to_dict()["notice"] in str(found)
     assert metric(labels, scores, class_prior=0.2, decay=20).notice is None
+
+
+def test_one_labelled_row_near_the_kth_place_does_not_rule_out_that_there_are_none():
+    scores = np.arange(1000.0)[::-1]
+    labels = np.zeros(1000, int)
+    labels[[9, *range(300, 340)]] = 1
+    near = metrics.recall_at_k(labels, scores, k=10, class_prior=0.1, confidence=0.95)
+    assert near.value == pytest.approx(1 / 41)
+    assert near.interval.low == 0 < near.interval.high
+    labels[[0, 9]] = 1, 0  # at the very top it is no matter of where the tenth row is
+    assert metrics.recall_at_k(labels, scores, k=10, class_prior=0.1, confidence=0.95).interval.low > 0

@@ -14,6 +14,7 @@ from pulens.intervals.construction import Ends
 from pulens.intervals.kernels.quantiles import (
     effective_degrees_of_freedom,
     jeffreys_quantiles,
+    normal_quantile,
     percentiles,
     studentised_quantile,
 )
@@ -24,6 +25,7 @@ from pulens.types import Floats
 LEVELS = 24  # quantiles that stand for a rate's distribution
 COMPOSITIONS = 9  # and for the share of labelled rows in one sample
 SHARES = 25  # and for a class prior that is drawn
+FEW_SEEN = 2.0  # labelled rows that may stand among the first ones by chance alone
 REACH, MOST_PLACES = 5.0, 160  # thresholds looked at: within so many standard deviations of the k-th place, thinned
 
 
@@ -78,7 +80,19 @@ class RecallAtPlace(_OfTop):
             return super().ends(prior, tail)  # the rows of the list no longer tell the rate of the unlabelled ones
         rows = totals.unlabelled if self._list_is_unlabelled else totals.rows
         found = [self._at(float(share), rows) for share in self._shares(prior, tuple(totals))]
-        return percentiles(np.concatenate(found), tail, tail)
+        low, high = percentiles(np.concatenate(found), tail, tail)
+        return (min(low, 0.0) if self._may_be_none(rows, tail) else low), high
+
+    def _may_be_none(self, rows: float, tail: float) -> bool:
+        """Whether labelled rows among the first ones may be there by chance alone: one or two, none further up.
+
+        Then the k-th place of the population may lie above all of them, and a rate of nothing is possible.
+        """
+        ranked = RankedList.of(self._tally, self.shop.evidence.assumptions)
+        k = self.rows_looked_at(ranked.positives / rows, rows)
+        surely = max(k - normal_quantile(1 - 2 * tail) * math.sqrt(k), 0.0)
+        seen, further_up = (float(ranked.kinds[0] @ ranked.membership(place)) for place in (k, surely))
+        return 0 < seen <= FEW_SEEN and further_up == 0 and not self.shop.evidence.label_noise
 
     def _at(self, share: float, rows: float) -> Floats:
         """The number at all levels, at one share of positives among the unlabelled rows."""
