@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,11 +13,12 @@ from pulens.cells.counts import LabellingCells, cell_title, totals_of
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally, Totals
 from pulens.errors import AssumptionError, InputError, PulensError, listed
+from pulens.estimate import Interval
 from pulens.evidence import Evidence, Question
 from pulens.intervals.kernels.jackknife import LeftOut, jackknife_error
 from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.notice import Notice, Severity
-from pulens.priors import ClassPrior
+from pulens.priors import ClassPrior, population_prior
 from pulens.priors.audit import check_audit, prior_from_audit
 from pulens.priors.estimate import FEWEST_LABELLED, FEWEST_UNLABELLED, estimate_from_tally
 from pulens.priors.pooling import pooled_logits
@@ -99,6 +100,34 @@ class CellPriors:
         if self.draws is None or self.low is None or self.high is None:
             return None
         return np.where(self.high > self.low, shares, self.draws)
+
+
+class CellShare(NamedTuple):
+    """The share of positives among a cell's unlabelled rows, and how many random rows that is worth."""
+
+    share: float
+    worth: float
+    checked: int
+
+    @property
+    def counts(self) -> tuple[float, float]:
+        """Positives and others among the rows that it is worth, half a row added to each."""
+        return self.share * self.worth + 0.5, (1 - self.share) * self.worth + 0.5
+
+    def prior(self, totals: Totals, question: Question) -> ClassPrior:
+        """The cell's class prior by its own checked rows."""
+        from scipy.special import betaincinv
+
+        yes, no = self.counts
+        low, high = (float(betaincinv(yes, no, level)) for level in (0.025, 0.975))
+        scenario, noise = Scenario(question.scenario), question.label_noise
+        value, *ends = (
+            population_prior(each, totals, scenario, noise)
+            for each in (self.share, min(low, self.share), max(high, self.share))
+        )
+        method = f"{self.checked:,} checked rows"
+        reach = Interval(min(low, self.share), max(high, self.share), 0.95, method)
+        return ClassPrior(value, self.share, method, Interval(*ends, 0.95, method), reach)
 
 
 def fill(least: Floats, most: Floats, total: float, order: Any) -> Floats:
@@ -556,6 +585,11 @@ def _audited(cells: LabellingCells, question: Question, said: Mapping[Any, Any],
     found: list[ClassPrior | None] = [None] * len(cells)
     for place, (cell, row) in enumerate(zip(cells.names, cells.totals, strict=True)):
         if cell not in checked:
+            continue
+        if isinstance(checked[cell], CellShare):
+            yes, no = checked[cell].counts
+            logits[place], variances[place] = float(np.log(yes / no)), 1 / yes + 1 / no
+            found[place] = checked[cell].prior(totals_of(row), question)
             continue
         try:
             prior = prior_from_audit(

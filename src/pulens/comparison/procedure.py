@@ -18,7 +18,7 @@ from pulens.comparison.order import Order, largest_credible_prior, order_by_prio
 from pulens.comparison.paired import Difference, DifferenceOfRedraws, holm, two_sided_p
 from pulens.comparison.reviewed import reviewed_comparison
 from pulens.counts.tally import Tally
-from pulens.doors.evaluate import refuse_clusters_beside, refuse_without_cells
+from pulens.doors.evaluate import refuse_without_cells
 from pulens.doors.reviews import ReviewsAsked
 from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
@@ -181,16 +181,21 @@ def compare(
     )
     if reading.get("cluster") is None:
         reading.pop("cluster", None)
-    else:
-        refuse_clusters_beside(reviews=None if checked.is_silent else checked)
     chosen = _metrics(metrics, has_threshold=threshold is not None)
     if labelled_within is not None:
         from pulens.comparison.within import compare_within
 
-        checked.refuse_within_cells()
         split = "estimated" if split is None else split
         at = partial(_thresholds, threshold, metrics=metrics)
-        return compare_within(labels, scores, labelled_within, question, chosen, at, split, reading)
+        reviewed = None
+        if not checked.is_silent:
+            names = list(scores) if isinstance(scores, Mapping) else list(reading.get("score") or ())
+            asked_of = {"scenario": scenario, "confidence": confidence, "seed": seed}
+            named = at(tuple(map(str, names)))
+            reviewed = reviewed_comparison(labels, scores, named, checked, dict(reading), **asked_of)
+            question = _with_prior(question, chosen, None if reviewed is None else reviewed.class_prior)
+        found = compare_within(labels, scores, labelled_within, question, chosen, at, split, reading)
+        return replace(found, reviewed=reviewed)
     refuse_without_cells(question, split)
     rows: JointCounts | ClusteredModels
     rows = (read_models if "cluster" not in reading else read_clustered_models)(labels, scores, **reading)
