@@ -102,6 +102,12 @@ class CellPriors:
         return np.where(self.high > self.low, shares, self.draws)
 
 
+class CellShares(dict[str, "CellShare"]):
+    """Shares of cells by their names, and the class prior of all rows that the same checked rows tell."""
+
+    whole: ClassPrior | None = None
+
+
 class CellShare(NamedTuple):
     """The share of positives among a cell's unlabelled rows, and how many random rows that is worth."""
 
@@ -121,13 +127,11 @@ class CellShare(NamedTuple):
         yes, no = self.counts
         low, high = (float(betaincinv(yes, no, level)) for level in (0.025, 0.975))
         scenario, noise = Scenario(question.scenario), question.label_noise
-        value, *ends = (
-            population_prior(each, totals, scenario, noise)
-            for each in (self.share, min(low, self.share), max(high, self.share))
-        )
+        low, high = min(low, self.share), max(high, self.share)
+        value, first, last = (population_prior(each, totals, scenario, noise) for each in (self.share, low, high))
         method = f"{self.checked:,} checked rows"
-        reach = Interval(min(low, self.share), max(high, self.share), 0.95, method)
-        return ClassPrior(value, self.share, method, Interval(*ends, 0.95, method), reach)
+        of_rows, reach = Interval(first, last, 0.95, method), Interval(low, high, 0.95, method)
+        return ClassPrior(value, self.share, method, of_rows, reach)
 
 
 def fill(least: Floats, most: Floats, total: float, order: Any) -> Floats:
@@ -606,7 +610,10 @@ def _audited(cells: LabellingCells, question: Question, said: Mapping[Any, Any],
         raise InputError(f"audit is empty: give positives and rows checked for the cells {listed(cells.names)}.")
     if len(cells) == 1 and found[0] is not None:
         return _given_to_one(cells, question, found[0], caps, "unlabelled")
-    drawn = _expit(_pooled(cells, question, own, "an audit"))
+    logits = _pooled(cells, question, own, "an audit")
+    if isinstance(said, CellShares) and said.whole is not None:
+        return _audited_whole(cells, question, said.whole, own, logits[: question.redraws], caps)
+    drawn = _expit(logits)
     shares = np.minimum(np.median(drawn, axis=0), caps)
     return CellPriors(
         shares,
@@ -615,4 +622,26 @@ def _audited(cells: LabellingCells, question: Question, said: Mapping[Any, Any],
         np.minimum(drawn, caps)[: question.redraws],
         own=own.priors,
         assumption="The rows checked in each cell are a random draw of its unlabelled rows.",
+    )
+
+
+def _audited_whole(
+    cells: LabellingCells, question: Question, whole: ClassPrior, own: _Own, drawn: Floats, caps: Floats
+) -> CellPriors:
+    """Checked rows of all cells together tell the total, and those of each cell how it divides."""
+    rows = cells.totals[:, 1]
+    most = float(caps @ rows / rows.sum())
+    doubt = PriorDoubt(Evidence(cells.whole, whole, question.label_noise, Scenario(question.scenario)))
+    rng = np.random.Generator(np.random.PCG64([question.seed, 59]))
+    totals = np.broadcast_to(np.asarray(doubt.possible(doubt.drawn(_even_normal(len(drawn), rng)))), (len(drawn),))
+    middle = np.median(drawn, axis=0)[None]
+    return CellPriors(
+        shifted(middle, rows, caps, np.array([min(whole.unlabelled, most)]))[0],
+        f"audit in {own.many} of {len(cells)} cells of {cells.words}, pooled",
+        caps,
+        shifted(drawn, rows, caps, np.minimum(totals, most)),
+        total_held=True,
+        own=own.priors,
+        assumption="The rows checked in each cell are a random draw of its unlabelled rows.",
+        notices=whole.notices,
     )

@@ -190,12 +190,13 @@ def compare(
         reviewed = None
         if not checked.is_silent:
             names = list(scores) if isinstance(scores, Mapping) else list(reading.get("score") or ())
-            asked_of = {"scenario": scenario, "confidence": confidence, "seed": seed}
             named = at(tuple(map(str, names)))
-            reviewed = reviewed_comparison(labels, scores, named, checked, dict(reading), **asked_of)
+            reviewed = reviewed_comparison(
+                labels, scores, named, checked, dict(reading), scenario=scenario, confidence=confidence, seed=seed
+            )
             question = _with_prior(question, chosen, None if reviewed is None else reviewed.class_prior)
-        found = compare_within(labels, scores, labelled_within, question, chosen, at, split, reading)
-        return replace(found, reviewed=reviewed)
+        compared = compare_within(labels, scores, labelled_within, question, chosen, at, split, reading)
+        return replace(compared, reviewed=reviewed)
     refuse_without_cells(question, split)
     rows: JointCounts | ClusteredModels
     rows = (read_models if "cluster" not in reading else read_clustered_models)(labels, scores, **reading)

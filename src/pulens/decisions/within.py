@@ -155,11 +155,9 @@ def band_within(
     for way in ways(evidence, float(np.median(thresholds))):
         replicates = way.replicates(np.unique(thresholds))
         points = [masses_at(replicates, float(at)) for at in thresholds]
+        hits, flagged = (np.broadcast_to(part, thresholds.shape) for part in (form.hits, form.flagged))
         numbers = np.column_stack(
-            [
-                raw(Form(*(np.broadcast_to(part, thresholds.shape)[place] for part in form[:2]), *form[2:]), point)
-                for place, point in enumerate(points)
-            ]
+            [raw(form._replace(hits=hits[at], flagged=flagged[at]), point) for at, point in enumerate(points)]
         )
         away = replicates.away(numbers)
         reach = reach_of(away.T @ away, confidence)

@@ -9,22 +9,34 @@ cell tell its class prior.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from pulens.audits import Reviews
 from pulens.audits.answers import POSITIVE, UNDECIDED
 from pulens.cells import CellEvidence, LabellingCells, read_cells, settle_cells
-from pulens.cells.priors import CellShare
+from pulens.cells.priors import CellShare, CellShares
+from pulens.counts.buckets import bucket_names
 from pulens.doors.reviews import Reviewed, ReviewsAsked, column_of, row_reviews
 from pulens.errors import InputError
+from pulens.estimate import Interval
 from pulens.evidence import Evidence, Question
 from pulens.inputs import Reading
+from pulens.inputs.clusters import cluster_codes
 from pulens.inputs.columns import crossed, is_null
+from pulens.intervals.kernels.jackknife import FEWEST_BUCKETS, jackknife_error, logit_ends, student_quantile
+from pulens.priors import ClassPrior, population_prior
 from pulens.scenario import Scenario
 
 HALF = 0.5  # a row that nobody could decide
+
+
+class _ClusterError(NamedTuple):
+    """A standard error from so many buckets."""
+
+    of_share: float
+    buckets: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +55,8 @@ class GroupedReviews:
         """Join the answers, and read the cell and the cluster of every row of a table, or take those of arrays."""
         plain = replace(reading, cluster=None)
         rows = row_reviews(labels, scores, plain, asked, scenario=scenario)
-        cluster, values, columns = reading.cluster, within, ("cell",)
+        columns: tuple[str, ...] = ("cell",)
+        cluster, values = reading.cluster, within
         if scores is None:
             if isinstance(cluster, str):
                 cluster = column_of(labels, scores, cluster, plain)
@@ -68,17 +81,61 @@ class GroupedReviews:
         if not question.is_silent_on_prior:
             return question
         if cells is None:
-            tally = question.evidence(self.rows.labels, self.rows.scores).tally
-            prior = Reviewed(tally=tally, confidence=0.95, seed=question.seed, rows=self.rows).prior_of_audit
+            prior = self.class_prior(question)
             return question if prior is None else replace(question, class_prior=prior)
         shares = self.shares(cells)
-        return replace(question, audit=shares) if shares else question
+        if not shares:
+            return question
+        shares.whole = self.class_prior(question)
+        return replace(question, audit=shares)
+
+    def class_prior(self, question: Question) -> ClassPrior | None:
+        """That of all rows by the checked ones; with clusters its interval also holds what other clusters would tell.
+
+        What checked rows prove speaks of the rows at hand. A class prior goes on into numbers about more than these, so
+        where rows belong together it is found again without each bucket of clusters.
+        """
+        silent = replace(question, unlabelled_prior=0.0)
+        tally = silent.evidence(self.rows.labels, self.rows.scores).tally
+        prior = Reviewed(tally=tally, confidence=0.95, seed=question.seed, rows=self.rows).prior_of_audit
+        error = None if prior is None or self.cluster is None else self._error_of_clusters()
+        if prior is None or error is None or prior.unlabelled_interval is None:
+            return prior
+        reach = student_quantile(error.buckets - 1.0, 0.025)
+        ends = logit_ends(prior.unlabelled, error.of_share, reach)
+        own = prior.unlabelled_interval
+        low, high = min(own.low, ends[0]), max(own.high, ends[1])
+        method = f"{own.method}, and without each bucket of clusters"
+        scenario = Scenario(question.scenario)
+        first, last = (population_prior(end, tally.totals, scenario, question.label_noise) for end in (low, high))
+        return replace(
+            prior,
+            interval=Interval(first, last, 0.95, method),
+            unlabelled_interval=Interval(low, high, 0.95, method),
+            distribution=None,
+        )
+
+    def _error_of_clusters(self) -> _ClusterError | None:
+        """The standard error of the share of positives among unlabelled rows, found without each bucket."""
+        texts, codes = cluster_codes(self.cluster, "cluster")
+        names, place = np.unique(np.array(bucket_names(texts)), return_inverse=True)
+        bucket, rows, many = place[codes], self.rows, len(self.rows.probability)
+        free = rows.cell >= 0
+        kinds = (free, free & rows.is_checked, free & rows.is_checked & (rows.answer == POSITIVE))
+        size, seen, found = (np.zeros((names.size, many)) for _ in kinds)
+        for counts, which in zip((size, seen, found), kinds, strict=True):
+            np.add.at(counts, (bucket[which], rows.cell[which]), 1.0)
+        size, seen, found = (each.sum(axis=0) - each for each in (size, seen, found))
+        if (seen <= 0).any() or names.size < FEWEST_BUCKETS:
+            return None
+        left = (size * found / seen).sum(axis=1) / np.maximum(size.sum(axis=1), 1.0)
+        return _ClusterError(float(jackknife_error(left)), names.size)
 
     def evidence(self, question: Question) -> Evidence:
         """All rows by bucket of clusters."""
         return question.evidence(self.rows.labels, self.rows.scores, self.reading)
 
-    def shares(self, cells: LabellingCells) -> dict[str, CellShare]:
+    def shares(self, cells: LabellingCells) -> CellShares:
         r"""Of every cell: the share of positives among its unlabelled rows, and how many rows that is worth.
 
         With :math:`M_{kg}` unlabelled rows of cell g at the k-th chance of being checked, of which :math:`n_{kg}` were
@@ -88,7 +145,7 @@ class GroupedReviews:
         """
         rows = self.rows
         if (rows.probability <= 0).any():
-            return {}
+            return CellShares()
         place = self._cell_of_rows(cells)
         many = len(rows.probability)
         free = rows.cell >= 0
@@ -106,7 +163,7 @@ class GroupedReviews:
         spread = smooth * (1 - smooth) / np.maximum(seen, 1.0) * left
         weight = np.divide(size, size.sum(axis=1, keepdims=True), out=np.zeros(size.shape), where=size > 0)
         value, variance = (weight * share).sum(axis=1), (weight**2 * spread).sum(axis=1)
-        told = {}
+        told = CellShares()
         for number, name in enumerate(cells.names):
             if seen[number].any():
                 middle = min(max(float(value[number]), 1e-6), 1 - 1e-6)
