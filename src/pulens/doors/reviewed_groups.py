@@ -163,11 +163,13 @@ class GroupedReviews:
         spread = smooth * (1 - smooth) / np.maximum(seen, 1.0) * left
         weight = np.divide(size, size.sum(axis=1, keepdims=True), out=np.zeros(size.shape), where=size > 0)
         value, variance = (weight * share).sum(axis=1), (weight**2 * spread).sum(axis=1)
+        middle_of = (weight * smooth).sum(axis=1)  # a share of 0 would be worth no row at all
         told = CellShares()
         for number, name in enumerate(cells.names):
             if seen[number].any():
                 middle = min(max(float(value[number]), 1e-6), 1 - 1e-6)
-                rows_worth = middle * (1 - middle) / max(float(variance[number]), 1e-12)
+                spread_of_one = float(middle_of[number] * (1 - middle_of[number]))
+                rows_worth = spread_of_one / max(float(variance[number]), 1e-12)
                 checked = int(seen[number].sum())
                 told[name] = CellShare(middle, float(np.clip(rows_worth, 1.0, 1e9)), checked)
         return told
