@@ -3,7 +3,6 @@
     python benchmarks/groups_together.py calibrate   calibration within cells, and with clusters
     python benchmarks/groups_together.py compare     differences of two models within cells, and with clusters
     python benchmarks/groups_together.py decide      cost, savings and floors within cells, and with clusters
-    python benchmarks/groups_together.py watch       windows of clustered rows: alarms where nothing changed
     python benchmarks/groups_together.py reviews     checked rows with clusters, and priors of cells from an audit
 
 Every set is a new world: shares of cells, class priors, separations and labelling rates are random, and so are the
@@ -252,9 +251,9 @@ def decide(sets: int, seed: int, which: str) -> None:
                 continue
             prior, recall, flagged = at_threshold(world, found.threshold)
             cost = 1000 * (100 * prior * (1 - recall) + 20 * (flagged - prior * recall))
-            curve = found.curve
-            odds = curve.ratios / (1 - curve.ratios)
-            benefit = (1 + odds) * prior * recall - odds * flagged
+            curve = pulens.evaluate(*rows, threshold=-1.0, redraws=400, **asked).decision_curve()
+            odds, there = curve.ratios / (1 - curve.ratios), at_threshold(world, -1.0)
+            benefit = (1 + odds) * prior * there[1] - odds * there[2]
             note(held, widths, "cost", cost, found.cost.interval)
             note(held, widths, "saving, none", 1000 * 100 * prior - cost, found.saving["flag none"].interval)
             note(held, widths, "saving, all", 1000 * 20 * (1 - prior) - cost, found.saving["flag all"].interval)
@@ -271,6 +270,44 @@ def decide(sets: int, seed: int, which: str) -> None:
                 prior, recall, flagged = at_threshold(world, kept.threshold)
                 held["precision kept"].append(prior * recall / flagged >= 0.35)
                 widths["precision kept"].append(prior * recall / flagged)
+        show(title, sets, held, widths, time.process_time() - begun)
+
+
+def reviews(sets: int, seed: int, which: str) -> None:
+    """300 unlabelled rows checked, half of them among the tenth with the highest scores; no class prior given."""
+    for title, (cells, size, labelled, effect, each) in WORLDS.items():
+        if which not in title:
+            continue
+        held, widths, begun = defaultdict(list), defaultdict(list), time.process_time()
+        for number in range(sets):
+            rng = np.random.default_rng([seed, 19, number, cells, size])
+            world = Place.draw(rng, cells, effect, each)
+            drawn = world.rows(rng, size, labelled)
+            free = np.flatnonzero(drawn["labels"] == 0)
+            is_high = drawn["logit"][free] >= np.quantile(drawn["logit"][free], 0.9)
+            picked, chances = [], []
+            for part in (free[is_high], free[~is_high]):
+                picked.append(rng.choice(part, 150, replace=False))
+                chances.append(np.full(150, 150 / part.size))
+            rows = np.concatenate(picked)
+            log = {"row": rows, "answer": drawn["positive"][rows] * 1, "probability": np.concatenate(chances)}
+            asked: dict[str, Any] = {} if cells == 1 else {"labelled_within": drawn["cell"]}
+            if each:
+                asked["cluster"] = drawn["cluster"]
+            try:
+                found = pulens.evaluate(drawn["labels"], drawn["logit"], reviews=log, threshold=-1.0, **asked)
+            except pulens.PulensError as error:
+                held["refused"].append(str(error)[:60])
+                continue
+            prior, recall, flagged = at_threshold(world, -1.0)
+            positive = drawn["positive"]
+            note(held, widths, "class prior", prior, found.class_prior.interval)
+            note(held, widths, "recall", recall, found.estimates["recall"].interval)
+            note(held, widths, "precision", prior * recall / flagged, found.estimates["precision"].interval)
+            f1 = 2 * prior * recall / (flagged + prior)
+            note(held, widths, "f1", f1, found.estimates["f1"].interval)
+            here = float((drawn["logit"][positive] >= -1.0).mean())
+            note(held, widths, "recall of these rows, audit", here, found.audit.estimates["recall"].interval)
         show(title, sets, held, widths, time.process_time() - begun)
 
 
@@ -304,7 +341,7 @@ def main() -> None:
     PARTS[given.what](given.sets, given.seed, given.world)
 
 
-PARTS = {"calibrate": calibrate, "compare": compare, "decide": decide}
+PARTS = {"calibrate": calibrate, "compare": compare, "decide": decide, "reviews": reviews}
 
 if __name__ == "__main__":
     main()

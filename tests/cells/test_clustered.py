@@ -120,7 +120,7 @@ def test_few_patients_have_no_interval_and_ids_must_fit(visits):
     labels, scores, cells = (visits[name].to_numpy() for name in ("label", "score", "clinic"))
     with pytest.raises(InputError, match="one id per row"):
         pulens.evaluate(labels, scores, labelled_within=cells, cluster=[1, 2], class_prior=PRIORS)
-    with pytest.raises(AssumptionError, match="cluster="):
+    with pytest.raises(AssumptionError, match="--cluster"):
         pulens.estimate_prior_within(visits, labelled_within="clinic", cluster="patient")
 
 

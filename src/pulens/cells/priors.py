@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -13,11 +13,12 @@ from pulens.cells.counts import LabellingCells, cell_title, totals_of
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally, Totals
 from pulens.errors import AssumptionError, InputError, PulensError, listed
+from pulens.estimate import Interval
 from pulens.evidence import Evidence, Question
 from pulens.intervals.kernels.jackknife import LeftOut, jackknife_error
 from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.notice import Notice, Severity
-from pulens.priors import ClassPrior
+from pulens.priors import ClassPrior, population_prior
 from pulens.priors.audit import check_audit, prior_from_audit
 from pulens.priors.estimate import FEWEST_LABELLED, FEWEST_UNLABELLED, estimate_from_tally
 from pulens.priors.pooling import pooled_logits
@@ -99,6 +100,38 @@ class CellPriors:
         if self.draws is None or self.low is None or self.high is None:
             return None
         return np.where(self.high > self.low, shares, self.draws)
+
+
+class CellShares(dict[str, "CellShare"]):
+    """Shares of cells by their names, and the class prior of all rows that the same checked rows tell."""
+
+    whole: ClassPrior | None = None
+
+
+class CellShare(NamedTuple):
+    """The share of positives among a cell's unlabelled rows, and how many random rows that is worth."""
+
+    share: float
+    worth: float
+    checked: int
+
+    @property
+    def counts(self) -> tuple[float, float]:
+        """Positives and others among the rows that it is worth, half a row added to each."""
+        return self.share * self.worth + 0.5, (1 - self.share) * self.worth + 0.5
+
+    def prior(self, totals: Totals, question: Question) -> ClassPrior:
+        """The cell's class prior by its own checked rows."""
+        from scipy.special import betaincinv
+
+        yes, no = self.counts
+        low, high = (float(betaincinv(yes, no, level)) for level in (0.025, 0.975))
+        scenario, noise = Scenario(question.scenario), question.label_noise
+        low, high = min(low, self.share), max(high, self.share)
+        value, first, last = (population_prior(each, totals, scenario, noise) for each in (self.share, low, high))
+        method = f"{self.checked:,} checked rows"
+        of_rows, reach = Interval(first, last, 0.95, method), Interval(low, high, 0.95, method)
+        return ClassPrior(value, self.share, method, of_rows, reach)
 
 
 def fill(least: Floats, most: Floats, total: float, order: Any) -> Floats:
@@ -575,6 +608,11 @@ def _audited(cells: LabellingCells, question: Question, said: Mapping[Any, Any],
     for place, (cell, row) in enumerate(zip(cells.names, cells.totals, strict=True)):
         if cell not in checked:
             continue
+        if isinstance(checked[cell], CellShare):
+            yes, no = checked[cell].counts
+            logits[place], variances[place] = float(np.log(yes / no)), 1 / yes + 1 / no
+            found[place] = checked[cell].prior(totals_of(row), question)
+            continue
         try:
             prior = prior_from_audit(
                 checked[cell], totals_of(row), scenario=question.scenario, label_noise=question.label_noise
@@ -590,7 +628,10 @@ def _audited(cells: LabellingCells, question: Question, said: Mapping[Any, Any],
         raise InputError(f"audit is empty: give positives and rows checked for the cells {listed(cells.names)}.")
     if len(cells) == 1 and found[0] is not None:
         return _given_to_one(cells, question, found[0], caps, "unlabelled")
-    drawn = _expit(_pooled(cells, question, own, "an audit"))
+    logits = _pooled(cells, question, own, "an audit")
+    if isinstance(said, CellShares) and said.whole is not None:
+        return _audited_whole(cells, question, said.whole, own, logits[: question.redraws], caps)
+    drawn = _expit(logits)
     shares = np.minimum(np.median(drawn, axis=0), caps)
     return CellPriors(
         shares,
@@ -599,4 +640,26 @@ def _audited(cells: LabellingCells, question: Question, said: Mapping[Any, Any],
         np.minimum(drawn, caps)[: question.redraws],
         own=own.priors,
         assumption="The rows checked in each cell are a random draw of its unlabelled rows.",
+    )
+
+
+def _audited_whole(
+    cells: LabellingCells, question: Question, whole: ClassPrior, own: _Own, drawn: Floats, caps: Floats
+) -> CellPriors:
+    """Checked rows of all cells together tell the total, and those of each cell how it divides."""
+    rows = cells.totals[:, 1]
+    most = float(caps @ rows / rows.sum())
+    doubt = PriorDoubt(Evidence(cells.whole, whole, question.label_noise, Scenario(question.scenario)))
+    rng = np.random.Generator(np.random.PCG64([question.seed, 59]))
+    totals = np.broadcast_to(np.asarray(doubt.possible(doubt.drawn(_even_normal(len(drawn), rng)))), (len(drawn),))
+    middle = np.median(drawn, axis=0)[None]
+    return CellPriors(
+        shifted(middle, rows, caps, np.array([min(whole.unlabelled, most)]))[0],
+        f"audit in {own.many} of {len(cells)} cells of {cells.words}, pooled",
+        caps,
+        shifted(drawn, rows, caps, np.minimum(totals, most)),
+        total_held=True,
+        own=own.priors,
+        assumption="The rows checked in each cell are a random draw of its unlabelled rows.",
+        notices=whole.notices,
     )

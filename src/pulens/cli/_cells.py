@@ -85,7 +85,6 @@ def cell_arguments(given: dict[str, Any], class_prior: Any) -> dict[str, Any]:
 def refuse_beside_segments(arguments: Mapping[str, Any]) -> None:
     """Segments are evaluated one by one, each with labels that are random within it."""
     if "labelled_within" in arguments:
-        raise PulensError(
-            "--within adds cells up to one evaluation, and --group-by keeps segments apart: give one of them. Labels "
-            "are taken to be random within each segment anyway."
-        )
+        from pulens.doors.combinations import refuse_together
+
+        refuse_together("cells-segments")

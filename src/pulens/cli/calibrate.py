@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from pulens.calibration import Recalibration, Reliability
     from pulens.calibration.reviewed import ReviewedReliability
+    from pulens.doors.reviews_asked import ReviewsAsked
     from pulens.estimate import Estimate
     from pulens.evidence import Evidence
     from pulens.notice import Notice
-    from pulens.priors import ClassPrior
 
 METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
 
@@ -156,43 +156,48 @@ def _gathered(
 ) -> tuple[Evidence, ReviewedReliability | None]:
     """The rows counted and the class prior settled, by checked rows where nothing else was said of it."""
     from pulens.cells import gather_within
+    from pulens.doors.reviews_asked import ReviewsAsked
     from pulens.evidence import ASSUMED
 
     assumed = {name: given[name] for name in ASSUMED if name in given}
-    cells = cell_arguments(given, given["class_prior"])
-    source, reading, reviewed, audited = _reviewed(file, given, scores_are, confidence, cells)
-    if audited is not None and all(assumed[name] is None for name in ("class_prior", "unlabelled_prior", "audit")):
-        assumed["class_prior"] = audited
-    return gather_within(source, **{**assumed, **cells}, **reading), reviewed
+    assumed |= (cells := cell_arguments(given, given["class_prior"]))
+    reading = {**reading_arguments(given), **engine_arguments(given)}
+    if given["cluster"] is not None:
+        reading["cluster"] = given["cluster"]
+    asked = ReviewsAsked(**review_arguments(given))
+    if asked.is_silent:
+        return gather_within(file, **assumed, **reading), None
+    if scores_are == "rank":
+        raise PulensError("checked rows judge probabilities; scores that only rank promise nothing.")
+    within, split = assumed.pop("labelled_within", None), assumed.pop("split", None)
+    return _reviewed(file, reading, asked, (within, split, bool(cells)), assumed, (scores_are, confidence))
 
 
 def _reviewed(
-    file: str, given: dict[str, Any], scores_are: str, confidence: float, cells: dict[str, Any]
-) -> tuple[Any, dict[str, Any], ReviewedReliability | None, ClassPrior | None]:
-    """The rows to count, how to read them, what the checked ones say of the promises, the class prior they settle."""
+    file: str,
+    reading: dict[str, Any],
+    asked: ReviewsAsked,
+    cells: tuple[Any, str | None, bool],
+    assumed: dict[str, Any],
+    judged: tuple[str, float],
+) -> tuple[Evidence, ReviewedReliability]:
+    """The same with checked rows put back among the unlabelled ones, and what they say of the promises."""
     from pulens.calibration.probabilities import probabilities_of
     from pulens.calibration.reviewed import reviewed_reliability
-    from pulens.counts.tally import Tally
-    from pulens.doors.reviews import Reviewed, row_reviews
-    from pulens.doors.reviews_asked import ReviewsAsked
+    from pulens.cells import WeightedEvidence
+    from pulens.doors.reviewed_groups import GroupedReviews
+    from pulens.evidence import Question
     from pulens.inputs import Reading
 
-    asked = ReviewsAsked(**review_arguments(given))
-    if asked.is_silent:
-        clusters = {} if given["cluster"] is None else {"cluster": given["cluster"]}
-        return file, {**reading_arguments(given), **engine_arguments(given), **clusters}, None, None
-    if cells:
-        asked.refuse_within_cells()
-    if given["cluster"] is not None:
-        raise PulensError("checked rows have no intervals yet for rows that belong together: leave --cluster out.")
-    if scores_are == "rank":
-        raise PulensError("checked rows judge probabilities; scores that only rank promise nothing.")
-    reading = Reading(**reading_arguments(given), **engine_arguments(given))
-    rows = row_reviews(file, None, reading, asked, scenario=given["scenario"])
-    tally = Tally.from_arrays(rows.labels, rows.scores)
-    prior = Reviewed(tally=tally, confidence=confidence, seed=0, rows=rows).prior_of_audit
-    promised = probabilities_of(rows.scores, scores_are)
-    return tally, {}, reviewed_reliability(rows, promised, confidence=confidence), prior
+    within, split, has_cells = cells
+    question = Question(**assumed)
+    grouped = GroupedReviews.read(file, None, Reading(**reading), asked, within, scenario=question.scenario)
+    scores_are, confidence = judged
+    promised = probabilities_of(grouped.rows.scores, scores_are)
+    found = reviewed_reliability(grouped.rows, promised, confidence=confidence)
+    if has_cells:
+        return WeightedEvidence.of(grouped.cell_evidence(question, split)), found
+    return grouped.evidence(grouped.question(question)), found
 
 
 def _next(evidence: Any) -> str:

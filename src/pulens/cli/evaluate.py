@@ -167,11 +167,13 @@ def command(
     if group_by:
         from pulens.cli._cells import refuse_beside_segments
         from pulens.cli._segments import show_segments
+        from pulens.doors.combinations import refuse_together
 
         refuse_beside_segments(arguments)
+        if any(value is not None for value in checked.values()):
+            refuse_together("reviews-segments")
         paths = {"html": html_path, "markdown": markdown_path, "json": json_path}
         whole = {"--sensitivity": sensitivity is not None, "--bounds": with_bounds, "--scores-are": bool(scores_are)}
-        whole |= {f"--{name.replace('_', '-')}": value is not None for name, value in checked.items()}
         whole |= {"--top": bool(top), "--per": arguments.pop("per", None) is not None}
         show_segments(file, group_by, paths, page_title(file, given), arguments, by_segment, whole, quiet=quiet)
         return

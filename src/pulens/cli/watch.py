@@ -71,6 +71,7 @@ STANDS = 3  # the exit code while an alarm stands
 )
 @reading_options
 @engine_options
+@click.option("--cluster", hidden=True)  # refused with the reason, which no unknown option has
 @click.option("--state", metavar="PATH", help="Read if it is there, written whole: a new day costs one window.")
 @click.option("--rejudge", is_flag=True, help="Judge everything anew, whatever the state says.")
 @click.option("--accept", metavar="WINDOW", help="Accept the alarm: windows from this one on become the reference.")
@@ -112,6 +113,10 @@ def command(
     from pulens.cli._write import check_targets, to_json, write_texts
     from pulens.watching.state import state_text
 
+    if given.pop("cluster") is not None:
+        from pulens.doors.combinations import refuse_together
+
+        refuse_together("clusters-watch")
     sources = [source for source in (reference, *windows) if source is not None]
     check_targets({"--state": state, "--html": html_path, "--json": json_path}, *sources)
     with working("Judging the windows", quiet=quiet):

@@ -20,7 +20,7 @@ from pulens.comparison.parameters import given_parameters, refuse_parameters_wit
 from pulens.comparison.reviewed import reviewed_comparison
 from pulens.comparison.worth import Worth, crossovers
 from pulens.counts.tally import Tally
-from pulens.doors.evaluate import best_threshold, refuse_clusters_beside, refuse_without_cells
+from pulens.doors.evaluate import best_threshold, refuse_without_cells
 from pulens.doors.reviews_asked import ReviewsAsked
 from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
@@ -193,8 +193,6 @@ def compare(
     )
     if reading.get("cluster") is None:
         reading.pop("cluster", None)
-    else:
-        refuse_clusters_beside(reviews=None if checked.is_silent else checked)
     chosen = with_parameters(
         _metrics(metrics, has_threshold=threshold is not None),
         named=metrics is not None,
@@ -206,10 +204,18 @@ def compare(
         from pulens.comparison.within import compare_within
 
         refuse_parameters_within(cost_ratio=cost_ratio, k=k)
-        checked.refuse_within_cells()
         split = "estimated" if split is None else split
         at = partial(_thresholds, threshold, metrics=metrics)
-        return compare_within(labels, scores, labelled_within, question, chosen, at, split, reading)
+        reviewed = None
+        if not checked.is_silent:
+            names = list(scores) if isinstance(scores, Mapping) else list(reading.get("score") or ())
+            named = at(tuple(map(str, names)))
+            reviewed = reviewed_comparison(
+                labels, scores, named, checked, dict(reading), scenario=scenario, confidence=confidence, seed=seed
+            )
+            question = _with_prior(question, chosen, None if reviewed is None else reviewed.class_prior)
+        compared = compare_within(labels, scores, labelled_within, question, chosen, at, split, reading)
+        return replace(compared, reviewed=reviewed)
     refuse_without_cells(question, split)
     rows: JointCounts | ClusteredModels
     rows = (read_models if "cluster" not in reading else read_clustered_models)(labels, scores, **reading)

@@ -18,6 +18,7 @@ from pulens.comparison.joint import check_models
 from pulens.comparison.order import Order, order_by_prior
 from pulens.counts.sample import PUSample
 from pulens.counts.tally import Tally
+from pulens.doors.combinations import refuse_together
 from pulens.errors import InputError, PulensError
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence, Question
@@ -199,10 +200,7 @@ def compare_within(
     if reading.get("cluster") is not None:
         return _without_each_bucket(labels, scores, within, question, metrics, thresholds, split, reading)
     if question.label_noise:
-        raise PulensError(
-            "models cannot be compared within cells with noisy labels: no redraw of them is known to us. Compare "
-            "without label_noise=, or evaluate each model within cells."
-        )
+        refuse_together("cells-noise")
     rows = read_cell_rows(labels, scores, within, reading)
     counted = {model: rows.counted(model) for model in rows.names}
     check_cells(counted[rows.names[0]])

@@ -156,8 +156,9 @@ def band_within(
         replicates = way.replicates(np.unique(thresholds))
         points = [masses_at(replicates, float(at)) for at in thresholds]
         hits, flagged = (np.broadcast_to(part, thresholds.shape) for part in (form.hits, form.flagged))
-        forms = [form._replace(hits=hits[place], flagged=flagged[place]) for place in range(thresholds.size)]
-        numbers = np.column_stack([raw(own, point) for own, point in zip(forms, points, strict=True)])
+        numbers = np.column_stack(
+            [raw(form._replace(hits=hits[at], flagged=flagged[at]), point) for at, point in enumerate(points)]
+        )
         away = replicates.away(numbers)
         reach = reach_of(away.T @ away, confidence)
         here = values + (numbers.mean(axis=0) - values) * (0.0 if way is evidence else 1.0)

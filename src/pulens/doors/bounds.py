@@ -18,6 +18,7 @@ from pulens.curves.bound_curves import (
     precision_areas,
     roc_areas,
 )
+from pulens.doors.combinations import refuse_together
 from pulens.errors import AssumptionError, PulensError, listed
 from pulens.estimate import Curve, Interval
 from pulens.evidence import Evidence, gather
@@ -356,10 +357,7 @@ def bounds(
             "as a positive in them. pulens.evaluate allows for noise."
         )
     if evidence.buckets is not None:
-        raise AssumptionError(
-            "bounds rest on bands of ranks that take rows for independent, and these were counted by cluster. Leave "
-            "cluster= (--cluster) out, or the bounds; pulens.evaluate allows for rows that belong together."
-        )
+        refuse_together("clusters-bounds")
     kinds = {"positives": ("labelled",), "negatives": ("negative",), "tighter": ("labelled", "negative")}[approach]
     for kind in kinds:
         if not getattr(evidence.tally.totals, kind):

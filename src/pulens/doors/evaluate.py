@@ -16,6 +16,7 @@ from pulens.counts.tally import Tally
 from pulens.diagnostics import chosen_threshold, diagnose, hardly_known, impossible_areas, impossible_rate
 from pulens.doors.bounds import Bounds, bounds
 from pulens.doors.clustering import Clustering
+from pulens.doors.combinations import refuse_together
 from pulens.doors.other_scenario import OtherScenario, other_scenario
 from pulens.doors.reviews_asked import ReviewsAsked
 from pulens.doors.sensitivity import Direction, Robustness, Sensitivity, robustness, sensitivity, sensitivity_curve
@@ -39,6 +40,7 @@ from pulens.metrics.parts.possible_worlds import (
     find_contradiction,
     within_what_is_possible,
 )
+from pulens.metrics.parts.top_of_list import RankedList
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
@@ -312,13 +314,9 @@ class Evaluation:
         named = {} if metric is None else {"metric": metric}
         return best_threshold(self._values, **named, **parameters)
 
-    def _refuse_within(self, what: str) -> None:
+    def _refuse_within(self, which: str) -> None:
         if self.within is not None:
-            raise PulensError(
-                f"{what} is known for labels that are random among all rows, and here they are random within "
-                f"{self.within.cells.words} only. Ask evaluation.pooled for it, which leaves the cells out, or one "
-                "cell by itself (--where)."
-            )
+            refuse_together(which)
 
     def decide(self, **demands: Any) -> Decision:
         """The threshold for costs, a capacity or floors: the arguments of :func:`pulens.decide` but those of reading.
@@ -374,16 +372,20 @@ class Evaluation:
         from pulens.doors.top import top
         from pulens.doors.top_of_queries import top_of_queries
 
-        self._refuse_within("the top of the list")
         if per is not None:
+            self._refuse_within("cells-queries")
             asked: dict[str, Any] = {"resampling": self.resampling, "contradiction": self._contradiction}
             return top_of_queries(self.evidence, self._queries(per), k, **asked)
-        return top(
-            self.evidence,
+        found = top(
+            self._values,
             k,
             doubts=self._doubts,  # type: ignore[arg-type]
             contradiction=self._contradiction,
         )
+        if self.within is None:
+            return found
+        rows = RankedList.of(self.tally, self.evidence.assumptions)  # weights of cells are not rows
+        return replace(found, labelled=float(rows.kinds[0] @ rows.membership(found.k)))
 
     def _queries(self, per: str) -> Queries:
         if self.queries is None:
@@ -397,7 +399,7 @@ class Evaluation:
 
     def bounds(self, *, band: str = "dkw-two-sample", approach: str = "positives", confidence: float = 0.95) -> Bounds:
         """What the curves and any metric can be, given a band on the ranks of the labelled rows: paper 001."""
-        self._refuse_within("a band on curves")
+        self._refuse_within("cells-bounds")
         return bounds(self.evidence, band=band, approach=approach, confidence=confidence)
 
     def sensitivity(self, metric: str, *, factor: float, favours: Direction = "high", **options: Any) -> Sensitivity:
@@ -409,12 +411,12 @@ class Evaluation:
         >>> print(evaluation.sensitivity("recall", factor=2))
         recall 0.667, [0.500, 0.667] if high scores were labelled up to 2 times as often
         """
-        self._refuse_within("sensitivity")
+        self._refuse_within("cells-sensitivity")
         return sensitivity(self.evidence, metric, factor=factor, favours=favours, **self._at_own(metric, options))
 
     def sensitivity_curve(self, metric: str, *, factors: Any = None, **options: Any) -> tuple[Curve, Curve]:
         """Lowest and highest value of a metric against the factor by which labelling favours high scores."""
-        self._refuse_within("sensitivity")
+        self._refuse_within("cells-sensitivity")
         return sensitivity_curve(self.evidence, metric, factors=factors, **self._at_own(metric, options))
 
     def robustness(self, statement: str, *, favours: Direction = "high", **options: Any) -> Robustness:
@@ -424,7 +426,7 @@ class Evaluation:
         >>> round(evaluation.robustness("recall > 0.5").factor, 6)
         2.0
         """
-        self._refuse_within("robustness")
+        self._refuse_within("cells-sensitivity")
         metric = statement.split()[0] if isinstance(statement, str) and statement.split() else ""
         return robustness(self.evidence, statement, favours=favours, **self._at_own(metric, options))
 
@@ -620,15 +622,25 @@ def evaluate(
     asked = ReviewsAsked(
         reviews=reviews, reviewed_above=reviewed_above, reviewed_below_share=reviewed_below_share, id=id
     )
-    if said.cluster is not None:
-        refuse_clusters_beside(reviews=None if asked.is_silent else asked)
     if per is not None and (labelled_within is not None or not asked.is_silent):
-        beside = "reviews=" if labelled_within is None else "labelled_within="
-        raise PulensError(f"per= takes ranks within queries, and is not known beside {beside}: give one of them.")
+        refuse_together("reviews-queries" if labelled_within is None else "cells-queries")
+    if not asked.is_silent and (said.cluster is not None or labelled_within is not None):
+        from pulens.doors.within import evaluate_reviewed
+
+        if labelled_within is None:
+            refuse_without_cells(question, split)
+        from pulens.doors.reviews import fixed_threshold
+
+        checked = _checked_rows(labels, scores, replace(said, cluster=None), asked, question)
+        assert checked is not None
+        fixed = fixed_threshold(checked, threshold, reviewed_above)
+        choice = "given" if threshold is not None else "fixed before the check"
+        return evaluate_reviewed(
+            labels, scores, labelled_within, question, said, asked, checked, (fixed, choice), split, multiple
+        )
     if labelled_within is not None:
         from pulens.doors.within import evaluate_within
 
-        asked.refuse_within_cells()
         return evaluate_within(
             labels, scores, labelled_within, question, said, threshold, split or "estimated", multiple
         )
@@ -672,16 +684,6 @@ def _checked_rows(
     return reviewed(
         labels, scores, reading, asked, scenario=question.scenario, confidence=confidence, seed=question.seed
     )
-
-
-def refuse_clusters_beside(**said: Any) -> None:
-    """Rows that belong together have no intervals yet beside checked rows, nor comparisons within cells."""
-    for name, given in said.items():
-        if given is not None:
-            raise AssumptionError(
-                f"cluster= says which rows belong together, and there are no intervals yet that allow for it beside "
-                f"{name}=: give one of them."
-            )
 
 
 def refuse_without_cells(question: Question, split: str | None) -> None:

@@ -231,7 +231,7 @@ def row_reviews(labels: Any, scores: Any, reading: Reading, asked: ReviewsAsked,
                 "counts alone do not say which rows were checked: give the queue, with its plan beside it."
             )
         _refuse_other_scenario(planned, scenario)
-        ids = None if plan.id is None else _ids(labels, scores, plan.id, reading)
+        ids = None if plan.id is None else column_of(labels, scores, plan.id, reading)
         return of_plan(planned, plan, sample, ids)
     if asked.reviews is None:
         return Reviews.reviewed_above(
@@ -242,7 +242,7 @@ def row_reviews(labels: Any, scores: Any, reading: Reading, asked: ReviewsAsked,
             scenario=scenario,
         )
     log = ReviewLog.of(asked.reviews, id=asked.id)
-    ids = None if asked.id is None else _ids(labels, scores, asked.id, reading)
+    ids = None if asked.id is None else column_of(labels, scores, asked.id, reading)
     if asked.reviewed_above is None:
         return Reviews.joined(log, sample.labels, sample.scores, ids=ids, scenario=scenario)
     places = log.places(len(sample), ids)
@@ -294,7 +294,8 @@ def of_plan(result: AuditResult, plan: AuditPlan, sample: PUSample, ids: Sequenc
     )
 
 
-def _ids(labels: Any, scores: Any, name: str, reading: Reading) -> Sequence[Any]:
+def column_of(labels: Any, scores: Any, name: str, reading: Reading) -> Sequence[Any]:
+    """One column of the table that rows were read from."""
     if scores is not None:
         raise InputError(f"id={name!r} names a column of a table or file; arrays are joined by row.")
     if is_frame(labels):

@@ -25,14 +25,6 @@ class ReviewsAsked:
     def is_silent(self) -> bool:
         return self.reviews is None and self.reviewed_above is None and self.reviewed_below_share is None
 
-    def refuse_within_cells(self) -> None:
-        """Checked rows say nothing yet about labels that are random within cells only."""
-        if not self.is_silent:
-            raise AssumptionError(
-                "checked rows need no assumption about labels, and labelled_within= (--within) makes one: give reviews "
-                "or cells, not both."
-            )
-
     def __post_init__(self) -> None:
         if self.reviewed_below_share is not None and self.reviewed_above is None:
             raise AssumptionError(

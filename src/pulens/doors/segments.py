@@ -15,6 +15,7 @@ from pulens.counts.buckets import BucketTally
 from pulens.counts.tallies import Tallies
 from pulens.counts.tally import Tally
 from pulens.doors.clustering import SegmentClusters
+from pulens.doors.combinations import refuse_together
 from pulens.doors.evaluate import Evaluation, best_threshold, evaluate
 from pulens.doors.grouped_rows import GroupedRows, plain_of
 from pulens.doors.grouped_rows import title_of as title_of
@@ -354,10 +355,7 @@ def evaluate_by(
     {1: 0.6, 2: 0.7}
     """
     if options.pop("labelled_within", None) is not None or options.pop("split", None) is not None:
-        raise PulensError(
-            "labelled_within adds cells up to one evaluation (pulens.evaluate), and segments stay apart: labels are "
-            "taken to be random within each of them. Leave labelled_within and split out."
-        )
+        refuse_together("cells-segments")
     names, multiple = tuple(metrics), check_multiple(worlds)
     for name in names:
         find(name)

@@ -7,8 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from pulens.cells import CellEvidence, PriorsWithin, gather_cells, priors_within
+from pulens.doors.combinations import refuse_together
 from pulens.doors.evaluate import Evaluation, best_threshold
-from pulens.errors import AssumptionError
+from pulens.doors.reviewed_groups import GroupedReviews
+from pulens.doors.reviews import Reviewed
+from pulens.doors.reviews_asked import ReviewsAsked
 from pulens.evidence import Evidence, Question
 from pulens.inputs import Reading
 from pulens.keywords import hands_on
@@ -34,6 +37,38 @@ def evaluate_within(
         number, choice = check_threshold(threshold), "given"
     pooled = Evaluation(without_cells(found, question), number, choice, question.resampling, multiple)
     return Evaluation(found.evidence, number, choice, question.resampling, multiple, within=found, pooled=pooled)
+
+
+def evaluate_reviewed(
+    source: Any,
+    scores: Any,
+    within: Any,
+    question: Question,
+    reading: Reading,
+    asked: ReviewsAsked,
+    checked: Reviewed,
+    threshold: tuple[float | None, str],
+    split: str | None,
+    multiple: float,
+) -> Evaluation:
+    """What :func:`pulens.evaluate` gives with checked rows beside cells, clusters, or both."""
+    grouped = GroupedReviews.read(source, scores, reading, asked, within, scenario=question.scenario)
+    found = None if within is None else grouped.cell_evidence(question, split)
+    if found is None:
+        question = grouped.question(question)
+        evidence = within_what_is_possible(grouped.evidence(question))
+    else:
+        evidence = found.evidence
+    fixed, choice = threshold
+    read_off = evidence if found is None else found.weighted
+    number = best_threshold(read_off) if fixed is None else check_threshold(fixed)
+    choice = choice if fixed is not None else "best f1 on these rows"
+    proved = (checked.at(number), checked.identified(number))
+    if found is None:
+        return Evaluation(evidence, number, choice, question.resampling, multiple, *proved)
+    whole = without_cells(found, replace(question, audit={}) if question.is_silent_on_prior else question)
+    pooled = Evaluation(whole, number, choice, question.resampling, multiple)
+    return Evaluation(evidence, number, choice, question.resampling, multiple, *proved, within=found, pooled=pooled)
 
 
 @hands_on(Reading)
@@ -65,10 +100,7 @@ def estimate_prior_within(
     True
     """
     if reading.get("cluster") is not None:
-        raise AssumptionError(
-            "cluster= says which rows belong together, and estimates of the cells' class priors do not allow for it "
-            "yet: leave it out."
-        )
+        refuse_together("clusters-cell-priors")
     question = Question(class_prior=method, label_noise=label_noise, scenario=scenario, audit=audit, seed=seed)
     return priors_within(gather_cells(labels, scores, labelled_within, question, Reading(**reading)))
 

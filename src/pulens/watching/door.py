@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pulens.counts.tally import Tally
+from pulens.doors.combinations import refuse_together
 from pulens.errors import InputError, PulensError, shown
 from pulens.evidence.settling import settle_class_prior
 from pulens.inputs import READING
@@ -70,6 +71,7 @@ def watch(
     positives: str = "reference",
     state: str | Path | None = None,
     rejudge: bool = False,
+    cluster: Any = None,
     **reading: Any,
 ) -> Pulse:
     r"""Follow a deployed classifier from positive and unlabelled rows, one tally per window.
@@ -121,6 +123,8 @@ def watch(
         A file that is read if it is there and written whole: a new day then costs one window.
     rejudge
         Judge everything anew, whatever the state says.
+    cluster
+        Refused, with the reason: see docs/limits.md.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -132,7 +136,10 @@ def watch(
     >>> found.status, found.alarms[0].line, found.alarms[0].since
     ('alarm', 'share', 'day-3')
     """
-    named = {name: value for name, value in locals().items() if name not in ("reference", "windows", "reading")}
+    if cluster is not None:
+        refuse_together("clusters-watch")
+    others = ("reference", "windows", "reading", "cluster")
+    named = {name: value for name, value in locals().items() if name not in (*others, "others")}
     pulse = judged(reference, windows, **named, **reading)
     if state is not None:
         write_whole(state, state_text(pulse))
