@@ -123,7 +123,8 @@ def test_train_tells_a_network_which_rows_belong_together(visits, run, monkeypat
     monkeypatch.setattr(NNPU, "fit", lambda self, X, y, *, groups=None: told.update(groups=groups, rows=len(X)))
     monkeypatch.setattr(NNPU, "save", lambda self, path: path)
     visits.select("label", "score", "other", "patient").write_csv("train.csv")
-    run("train", "train.csv", "--class-prior", "0.4", "--cluster", "patient", "--out", "model")
+    words = ("train", "train.csv", "--method", "nnpu", "--class-prior", "0.4")
+    run(*words, "--cluster", "patient", "--out", "model")
     assert len(told["groups"]) == told["rows"] == len(visits)
     assert np.unique(told["groups"]).size == visits["patient"].n_unique()
 
