@@ -224,3 +224,22 @@ def test_metrics_of_every_kind_have_an_interval():
         found = metric(labels, scores, class_prior=0.3, threshold=threshold, confidence=0.95, cluster=cluster)
         assert found.value in found.interval, name
         assert found.interval.width > 0, name
+
+
+def test_redraws_of_clusters_always_hold_labelled_rows_and_others():
+    above = np.zeros((40, 1, 3))
+    above[:2, :, 0] = 3.0  # labelled rows in two clusters of forty: one redraw in eight would hold none
+    above[:, :, 1] = 1.0
+    redrawn = redraw_buckets(above, Resampling(redraws=400), lambda chunk: chunk.totals)
+    labelled = np.concatenate([totals[0] for totals in redrawn])
+    assert labelled.size == 400
+    assert labelled.min() > 0
+    assert 5.5 < labelled.mean() < 8.5  # 6 of all redraws, 6.9 of those that hold some
+
+
+def test_redraws_of_one_cluster_of_each_kind_end_with_the_data_themselves():
+    above = np.zeros((2, 1, 3))
+    above[0, :, 0], above[1, :, 1] = 3.0, 5.0
+    (totals,) = redraw_buckets(above, Resampling(redraws=100), lambda chunk: chunk.totals)
+    assert set(totals[0]) == {3.0}
+    assert set(totals[1]) == {5.0}

@@ -23,6 +23,7 @@ Answer = TypeVar("Answer")
 FEWEST_BUCKETS = 5  # with labelled rows, for an interval to be made at all
 FEW_BUCKETS = 20  # below, Student's quantiles alone were too narrow
 UNIT = 0.0, 1.0
+TRIES = 20  # to draw buckets that hold rows of both kinds
 
 
 class LeftOut(NamedTuple):
@@ -127,6 +128,23 @@ def jeffreys_ends(share: float, rows: float, tail: float) -> tuple[float, float]
     return float(low), float(high)
 
 
+def _with_both_kinds(drawn: Floats, totals: Floats, rng: np.random.Generator) -> Floats:
+    """Redraws that lost all labelled rows, or all others, tell nothing: drawn again, and at last the data themselves.
+
+    Where many buckets hold either kind no redraw loses one.
+    """
+    kinds = np.column_stack([totals[:, 0], totals[:, 1:].sum(axis=1)])
+    kinds = kinds[:, kinds.any(axis=0)]
+    many = len(totals)
+    for _ in range(TRIES):
+        lost = np.flatnonzero((drawn @ kinds == 0).any(axis=1))
+        if not lost.size:
+            return drawn
+        drawn[lost] = rng.multinomial(many, np.full(many, 1 / many), lost.size)
+    drawn[(drawn @ kinds == 0).any(axis=1)] = 1.0
+    return drawn
+
+
 def redraw_buckets(above: Floats, resampling: Resampling, work: Callable[[Redrawn], Answer]) -> list[Answer]:
     """Apply ``work`` to chunks of redraws of whole buckets, drawn with replacement; ``above`` as in ``LeftOut``.
 
@@ -142,7 +160,9 @@ def redraw_buckets(above: Floats, resampling: Resampling, work: Callable[[Redraw
     for length, seed in zip(sizes, np.random.SeedSequence(resampling.seed).spawn(len(sizes)), strict=True):
         rng = np.random.Generator(np.random.PCG64(seed))
         normal = rng.standard_normal(length)
-        drawn = rng.multinomial(many, np.full(many, 1 / many), length).astype(float)
+        drawn = _with_both_kinds(
+            rng.multinomial(many, np.full(many, 1 / many), length).astype(float), above[:, -1], rng
+        )
         counts = (drawn @ flat).reshape(length, thresholds, 3)
         totals = counts[:, -1]
         rates = counts / np.where(totals > 0, totals, 1.0)[:, None, :]
