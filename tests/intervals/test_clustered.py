@@ -249,3 +249,22 @@ def test_a_number_that_no_cluster_moves_is_not_certain():
     reach = student_quantile(29, 0.025), 1.959964
     low, high = ends_around(0.5, 0.0, 0.025, reach, 30, 60)
     assert 0.2 < high - low < 0.3
+
+
+def test_redraws_of_clusters_always_hold_labelled_rows_and_others():
+    above = np.zeros((40, 1, 3))
+    above[:2, :, 0] = 3.0  # labelled rows in two clusters of forty: one redraw in eight would hold none
+    above[:, :, 1] = 1.0
+    redrawn = redraw_buckets(above, Resampling(redraws=400), lambda chunk: chunk.totals)
+    labelled = np.concatenate([totals[0] for totals in redrawn])
+    assert labelled.size == 400
+    assert labelled.min() > 0
+    assert 5.5 < labelled.mean() < 8.5  # 6 of all redraws, 6.9 of those that hold some
+
+
+def test_redraws_of_one_cluster_of_each_kind_end_with_the_data_themselves():
+    above = np.zeros((2, 1, 3))
+    above[0, :, 0], above[1, :, 1] = 3.0, 5.0
+    (totals,) = redraw_buckets(above, Resampling(redraws=100), lambda chunk: chunk.totals)
+    assert set(totals[0]) == {3.0}
+    assert set(totals[1]) == {5.0}
