@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import pulens
 from pulens import PulensError
 from pulens.calibration import (
     brier_score,
@@ -135,3 +136,10 @@ def test_split_without_cells_is_refused():
     labels, scores, _, _ = sites(300)
     with pytest.raises(PulensError, match="labelled_within="):
         brier_score(labels, scores, class_prior=0.3, split="equal")
+
+
+def test_the_page_of_an_evaluation_within_cells_may_have_a_diagram():
+    labels, scores, site, priors = sites(1500)
+    found = pulens.evaluate(labels, scores, labelled_within=site, class_prior=priors, redraws=100, threshold=0.5)
+    page = found.to_html(scores_are="probability")
+    assert '"reliability":{"edges"' in page.replace(" ", "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import numpy as np
 import polars
@@ -157,3 +158,11 @@ def test_the_command_decides_within_cells_and_tells_rows_not_weights(tmp_path, c
     assert told["flagged"]["share"]["value"] == pytest.approx(
         float(Actions.at(evidence, told["threshold"], evidence.class_prior.unlabelled).flagged[0])
     )
+
+
+def test_a_decision_within_cells_travels_without_its_replicates():
+    found = pulens.decide(visits(1000), class_prior=PRIORS, labelled_within="site", **COSTS)
+    sent = pickle.loads(pickle.dumps(found))
+    assert sent.cost == found.cost
+    assert sent.within.cells.names == ("north", "south")
+    assert len(pickle.dumps(found)) < 400_000
