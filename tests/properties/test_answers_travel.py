@@ -127,6 +127,13 @@ def answers_beyond(rows, folder):
         pulens.evaluate(rows, class_prior={"x": 0.3, "y": 0.35}, threshold=0.5, labelled_within="site").cells,
         pulens.estimate_prior_within(rows, labelled_within="site"),
         by_site.gaps("recall"),
+        pulens.evaluate_by(
+            rows.with_row_index("visit").with_columns(patient=polars.col("visit") // 8),
+            "site",
+            class_prior={"x": 0.3, "y": 0.35},
+            threshold=0.5,
+            cluster="patient",
+        ).clusters,
         pulens.gaps_by(rows, ["site", "sex"], "recall", threshold=0.5),
         whole.decide(cost_miss=5, cost_alarm=1, volume=100, redraws=100),
         whole.decision_curve(),
