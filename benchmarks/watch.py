@@ -54,12 +54,18 @@ class World:
         best = np.argmin(np.abs(np.cumsum(self.negative[::-1])[::-1] - 0.2))
         self.threshold = float(self.scores[best])
 
+    all_move = False
+
     def window(self, share: float, rows: int = 1000, *, moved: int = 0) -> Tally:
-        """A window; ``moved`` shifts the negatives up by so many places of the grid."""
-        negative = np.roll(self.negative, moved)
+        """A window; ``moved`` shifts the negatives (with ``all_move`` the positives too) up by places of the grid."""
+        negative, positive = np.roll(self.negative, moved), self.positive
         negative[:moved] = 0
+        if self.all_move and moved:
+            positive = np.roll(positive, moved)
+            positive[:moved] = 0
+            positive = positive / positive.sum()
         positives = self.rng.binomial(rows, min(max(share, 0), 1))
-        own = self.rng.multinomial(positives, self.positive)
+        own = self.rng.multinomial(positives, positive)
         named = self.rng.binomial(own, self.labelled)
         others = self.rng.multinomial(rows - positives, negative / negative.sum()) + own - named
         seen = named + others > 0
@@ -202,11 +208,12 @@ def reference_of(world: World, rows: int) -> tuple[CellReference, np.ndarray]:
 
 
 def moved(lives: int) -> None:
-    """Negatives move up: how long the page says "more positives", and is wrong."""
-    for places, words in ((4, ".1"), (8, ".2"), (12, ".3")):
+    """Negatives, or all scores, move up: how long the page says "more positives", and is wrong."""
+    for places, words, everything in ((4, ".1", False), (8, ".2", False), (12, ".3", False), (8, ".2", True)):
         wrong, first, unsaid = [], [], []
         for life in range(lives):
             world = World("binormal", seeded(5, life))
+            world.all_move = everything
             moves = np.where(np.arange(40) < 10, 0, places)
             pulse = world.watch(np.full(40, 0.2), np.full(30, 0.2), moved=moves)
             share, fit = certain(pulse, "share"), certain(pulse, "fit")
@@ -214,7 +221,8 @@ def moved(lives: int) -> None:
             first.append(share < fit)
             unsaid.append(without_doubt(pulse, share, min(fit, 40)))
         print(
-            f"negatives +{words} sd: the share line is strictly first in {np.mean(first):.2f}; wrong for a median of "
+            f"{'all scores' if everything else 'negatives'} +{words} sd: the share line is strictly first in "
+            f"{np.mean(first):.2f}; wrong for a median of "
             f"{np.median(wrong):.0f} windows, mean {np.mean(wrong):.1f}; without a word of doubt for a median of "
             f"{np.median(unsaid):.0f}, mean {np.mean(unsaid):.1f} ({lives} lives)"
         )

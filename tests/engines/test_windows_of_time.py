@@ -127,3 +127,28 @@ def test_a_week_begins_on_monday_and_a_date_needs_no_hour():
         Period("at", "decade")
     with pytest.raises(InputError, match="counts do not say"):
         read_windows(read_tally([1, 0], [0.2, 0.1]), periods=[Period("at", "day")])
+
+
+def test_windows_of_very_many_scores_join_unlabelled_neighbours_only(monkeypatch):
+    import duckdb
+    import polars
+
+    from pulens.inputs import tallies
+    from pulens.inputs.engines import drive
+
+    rng = np.random.default_rng(3)
+    columns = {**table(3), "score": rng.random(SIZE).tolist()}
+    frame = polars.DataFrame(columns)  # noqa: F841  (DuckDB finds it by its name)
+    relation = duckdb.sql("SELECT * FROM frame")
+    period = Period("at", "month")
+    exact = read_windows(relation, periods=[period])
+    monkeypatch.setattr(drive, "EXACT_ROWS", 40)
+    monkeypatch.setattr(drive, "SORT_ABOVE", 40)
+    monkeypatch.setattr(tallies, "WINDOW_CELL_BITS", 3)
+    for key, tally in read_windows(relation, periods=[period]).items():
+        assert len(tally) < len(exact[key])
+        assert tally.totals == exact[key].totals
+        for place, threshold in enumerate(tally.thresholds):
+            assert exact[key].at(threshold)[:2] == (tally.labelled[place], tally.unlabelled[place])
+        steps = np.flatnonzero(tally.increments()[0])
+        np.testing.assert_array_equal(tally.thresholds[steps], tally.highest[steps])

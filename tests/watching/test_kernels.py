@@ -272,3 +272,28 @@ def test_noise_that_shows_to_last_is_taken_to_last_as_long_as_it_does():
     assert found.assumed == pytest.approx(0.8, abs=0.12)
     calm = scatter_factor(rng.normal(size=(400, 1)), np.ones(400))
     assert calm.assumed == 0.5
+
+
+def test_f1_of_a_window_without_positives_is_nought_and_not_one():
+    reference = CellReference.of(counts(0, 1, 3, 16), counts(500, 300, 60, 40))
+    window = counts(600, 398, 1, 1)
+    shift = shift_of(reference, window)
+    flagged = np.array([False, False, True, True])
+    assert 0.03 + 0.97 * shift.value < 0, "fewer positives than none"
+    found = rate_of("f1", parts_of(reference, window, flagged, shift.value), 0.03)
+    assert found.value == found.low == 0
+    assert 0 < found.high <= 1
+
+
+def test_where_all_flagged_rows_are_true_the_share_of_positives_is_in_doubt_still():
+    window = counts(30, 30, 3, 17)
+    flagged = np.array([False, False, False, True])
+    shift = shift_of(FOUR, window).value
+    parts = parts_of(FOUR, window, flagged, shift)
+    prior, recall, q1 = 0.35 + 0.65 * shift, parts.values[1], parts.values[3]
+    assert prior * recall > q1, "more true positives than rows flagged"
+    found = rate_of("f1", parts, 0.35)
+    assert found.value == pytest.approx(2 * q1 / (prior + q1))
+    low_share, high_share = (rate_of("prior", parts, 0.35).low, rate_of("prior", parts, 0.35).high)
+    assert low_share < prior < high_share
+    assert found.low < 2 * q1 / (prior + (high_share - prior) / 2 + q1), "a larger share is possible, and F1 lower"

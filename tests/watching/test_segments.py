@@ -64,6 +64,7 @@ def test_each_segment_is_judged_by_itself_and_all_rows_together(found, rows):
     assert "2 of 4 segments in alarm: fr (share since 2026-03-19)" in found.verdict
     assert "ALARM share since 2026-03-19" in found.log_line
     assert "in segment fr" in found.log_line
+    assert "The promise of at most 5% false alarms over a life cannot be vouched for" in str(found), "16 windows"
 
 
 def test_the_chance_of_a_false_alarm_is_shared(found, rows):
@@ -122,7 +123,8 @@ def test_a_segment_that_tells_nothing_has_a_reason(rows):
     assert list(found.segments) == ["de", "es", "fr", "it / sm"]
     assert "no labelled row" in found.unjudged["nowhere"]
     assert "no window of the reference" in found.unjudged["new"]
-    assert "2 not watched ('new', 'nowhere'). new: no window" in str(found)
+    assert "2 not watched ('new', 'nowhere')." in str(found)
+    assert any("the first of them 'new': no window of the reference" in str(notice) for notice in found.notices)
     json.dumps(found.to_dict(), allow_nan=False)
     only = more.filter(polars.col("country") == "nowhere")
     with pytest.raises(InputError, match=r"no segment of country can be watched|no labelled row"):

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 LARGE_FILE = 32 << 20
 #: So are Parquet files of at least so many rows or bytes when unpacked: few bytes on disk may hold very many.
 LARGE_ROWS, LARGE_UNPACKED = 4_000_000, 256 << 20
+#: Of millions of distinct scores in many windows, unlabelled neighbours within such cells are joined.
+WINDOW_CELL_BITS = 14
 _COUNTED_IF_LARGE = ("parquet", "csv", "tsv")
 
 _LABELS = ("positive", "negative", "unlabelled")
@@ -170,7 +172,7 @@ def read_windows(
     opened = _engine(source, asked, single, periods=cut)
     if opened is not None:
         with opened as engine:
-            counted = count_tallies(engine, asked.coding, tolerance=asked.tolerance)
+            counted = count_tallies(engine, asked.coding, tolerance=asked.tolerance, cell_bits=WINDOW_CELL_BITS)
     else:
         _refuse_conditions(asked)
         counted = _split_frame(_with_periods(source, cut), single, asked)

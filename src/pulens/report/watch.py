@@ -10,6 +10,7 @@ import numpy as np
 from pulens.errors import listed
 from pulens.notice import Severity
 from pulens.watching.rates import parts_of, rate_of
+from pulens.watching.segments import FOR_SEGMENTS
 from pulens.watching.shift import shift_of
 
 if TYPE_CHECKING:
@@ -84,9 +85,7 @@ def _segments(pulse: Pulse) -> list[str]:
     left = len(pulse.segments) - SHOWN
     found = ["", head, *lines, *([f"and {left} more (see the JSON)."] if left > 0 else [])]
     if pulse.unjudged:
-        names = list(pulse.unjudged)
-        first = f"{names[0]}: {pulse.unjudged[names[0]]}"
-        found.append(f"{len(names)} not watched ({listed(names)}). {first}")
+        found.append(f"{len(pulse.unjudged)} not watched ({listed(list(pulse.unjudged))}).")
     return found
 
 
@@ -95,9 +94,11 @@ def vouching(pulse: Pulse) -> str | None:
     from pulens.watching.notices import UNVOUCHED
 
     alpha = pulse.life.judgement.monitor.settings.alpha
+    if pulse.segments:  # all rows have but their part of it
+        alpha /= 1 - FOR_SEGMENTS
     for notice in pulse.notices:
         if notice.code in UNVOUCHED:
-            return f"The promise of at most {alpha:.0%} false alarms over a life cannot be vouched for. {notice}"
+            return f"The promise of at most {100 * alpha:.3g}% false alarms over a life cannot be vouched for. {notice}"
     return None
 
 

@@ -19,6 +19,7 @@ from pulens.watching.judging import Judgement
 from pulens.watching.numbers import WatchedWindow, watched_windows
 from pulens.watching.rates import recall_among
 
+LOGGED = 5  # segments in the line for a log
 Status = Literal["fine", "alarm"]
 
 
@@ -186,9 +187,11 @@ class Pulse:
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
         """What to know before using the numbers, worst first."""
-        from pulens.watching.notices import notices_of
+        from pulens.watching.notices import about_segments, notices_of
 
-        return worst_first([*notices_of(self.life.judgement, self.windows.values()), *self.notices_read])
+        control = self.life.judgement.monitor.settings.control
+        apart = about_segments(control, len(self.segments), self.unjudged)
+        return worst_first([*notices_of(self.life.judgement, self.windows.values()), *apart, *self.notices_read])
 
     @property
     def vouched(self) -> bool:
@@ -210,8 +213,11 @@ class Pulse:
         names = list(self.windows)
         last = names[-1] if names else "no window"
         told = [str(alarm) for alarm in self.alarms]
-        for name, one in self.segments.items():
-            told += [f"{alarm} in segment {name}" for alarm in one.alarms]
+        standing = [name for name in self.by_evidence if self.segments[name].alarms]
+        for name in standing[:LOGGED]:
+            told += [f"{alarm} in segment {name}" for alarm in self.segments[name].alarms]
+        if len(standing) > LOGGED:
+            told.append(f"ALARM in {len(standing) - LOGGED} more segments")
         return f"{last} {'; '.join(told) or 'ok'}"
 
     def accept(self, window: str, because: str = "", *, segment: str | None = None) -> Pulse:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from pulens.errors import shown
 from pulens.notice import Notice, Severity
 from pulens.watching.judging import Judgement, day_of
 from pulens.watching.monitor import WEAK_AREA, Monitor
 from pulens.watching.numbers import WatchedWindow
 
 FEW_LABELLED = 30
+MANY_SEGMENTS = 20  # above, dividing the chance of a false alarm by their number makes alarms slow
 #: Windows of a reference that tell its noise well enough: with day-to-day noise as large as the rows' own and an
 #: autocorrelation of one half, 4% of lives of 365 windows alarmed falsely with 30, and 8% with 20.
 ENOUGH_WINDOWS = 30
@@ -36,6 +38,22 @@ def notices_of(judgement: Judgement, windows: Iterable[WatchedWindow]) -> list[N
             found.append(Notice(Severity.NOTE, "labels-not-used", words))
         found += _gaps(judgement)
     return found + _once(notice for window in windows for notice in window.notices)
+
+
+def about_segments(control: str, watched: int, unjudged: Mapping[str, str]) -> list[Notice]:
+    """About how segments share the chance of a false alarm, and those that are not watched."""
+    found = []
+    if watched > MANY_SEGMENTS and control == "family":
+        words = (
+            f"{watched} segments share the chance of any false alarm, which makes each slow: control='fdr' bounds the "
+            "share of false ones among those in alarm instead."
+        )
+        found.append(Notice(Severity.NOTE, "many-segments", words))
+    if unjudged:
+        name, reason = next(iter(unjudged.items()))
+        words = f"{len(unjudged)} segments are not watched, the first of them {shown(name)}: {reason}"
+        found.append(Notice(Severity.NOTE, "segments-not-watched", words))
+    return found
 
 
 def _once(notices: Iterable[Notice]) -> list[Notice]:

@@ -178,11 +178,12 @@ def rate_of(
     (0.639084, 0.125654)
     """
     theta = np.append(parts.values, class_prior)
+    if name == "f1":  # whose formula has no sense below a share of 0
+        theta[0] = max(theta[0], -class_prior / (1 - noise - class_prior))
     formula = FORMULAS[name]
     free = float(formula(theta, noise))
-    steps = np.eye(5) * 1j * TINY
-    slopes = np.array([np.imag(formula(theta + step, noise)) / TINY for step in steps])
-    variance = float(slopes[:4] @ parts.covariance @ slopes[:4]) + float(slopes[4]) ** 2 * prior_variance
+    slopes = _slopes(formula, theta, noise)
+    variance = _variance(slopes, parts, prior_variance)
     error = float(np.sqrt(max(variance, 0.0)))
     wide = float(np.sqrt(max(variance, _own_variance(name, parts, theta, noise, slopes, prior_variance))))
     value = min(max(_held(name, theta, noise, free), 0.0), 1.0)
@@ -191,10 +192,30 @@ def rate_of(
         low = 1 - z * wide
     if high <= 0:
         high = z * wide
+    if name in ALL_FLAGGED and float(_prior(theta, noise) * _true_recall(theta, noise)) > theta[3]:
+        # more true positives than rows flagged: the share of positives is in doubt still, with all flagged ones true
+        of_held = _slopes(ALL_FLAGGED[name], theta, noise)
+        reach = z * float(np.sqrt(max(_variance(of_held, parts, prior_variance), 0.0)))
+        low, high = min(low, value - reach), max(high, value + reach)
     low, high = min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0)
     return WindowRate(value, error, min(low, value), max(high, value))
 
 
+def _slopes(formula: Callable[[Any, float], Any], theta: Floats, noise: float) -> Floats:
+    """Derivatives in all that a metric is made of."""
+    steps = np.eye(5) * 1j * TINY
+    return np.array([np.imag(formula(theta + step, noise)) / TINY for step in steps])
+
+
+def _variance(slopes: Floats, parts: Parts, prior_variance: float) -> float:
+    return float(slopes[:4] @ parts.covariance @ slopes[:4]) + float(slopes[4]) ** 2 * prior_variance
+
+
+#: Metrics of windows whose flagged rows are all true positives.
+ALL_FLAGGED: Mapping[str, Callable[[Any, float], Any]] = {
+    "f1": lambda theta, noise: 2 * theta[3] / (_prior(theta, noise) + theta[3]),
+    "accuracy": lambda theta, noise: 1 - _prior(theta, noise) + theta[3],
+}
 #: Slopes of metrics in the share of positives and in that of true positives; the others have no such doubt.
 BY_OWN_ROWS: Mapping[str, Callable[[float, float, float], tuple[float, float]]] = {
     "precision": lambda prior, hit, q1: (0.0, 1 / q1),

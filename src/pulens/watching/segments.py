@@ -21,7 +21,6 @@ from pulens.watching.sources import natural
 
 #: Of the chance of a false alarm, for the segments; the rest is for all rows together.
 FOR_SEGMENTS = 0.5
-MANY = 20  # segments above which dividing the chance by their number makes alarms slow
 
 
 def settings_apart(settings: WatchSettings, count: int) -> tuple[WatchSettings, WatchSettings]:

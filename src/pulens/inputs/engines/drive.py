@@ -63,15 +63,17 @@ def count_tallies(
     *,
     tolerance: float | None = None,
     bin_errors: BinErrors | None = None,
+    cell_bits: int | None = None,
 ) -> Mapping[Any, Tally]:
     """One tally per segment of an engine's table; the key is ``None`` where no segments were asked for.
 
     ``tolerance`` is what binning may change in the metrics that ``bin_errors`` watches: 0 keeps every distinct
-    score whatever it costs, ``None`` keeps up to four million and bins beyond.
+    score whatever it costs, ``None`` keeps up to four million and bins beyond, by cells of 2**-``cell_bits`` of the
+    range of scores if that is given.
     """
     check_tolerance(tolerance)
     survey, codes = _looked(engine, coding)
-    return _tallies(engine, survey, codes, tolerance, bin_errors)
+    return _tallies(engine, survey, codes, tolerance, bin_errors, cell_bits)
 
 
 def _looked(engine: Engine, coding: LabelCoding) -> tuple[list[Surveyed], Codes]:
@@ -82,9 +84,14 @@ def _looked(engine: Engine, coding: LabelCoding) -> tuple[list[Surveyed], Codes]
 
 
 def _tallies(
-    engine: Engine, survey: list[Surveyed], codes: Codes, tolerance: float | None, bin_errors: BinErrors | None
+    engine: Engine,
+    survey: list[Surveyed],
+    codes: Codes,
+    tolerance: float | None,
+    bin_errors: BinErrors | None,
+    cell_bits: int | None = None,
 ) -> Mapping[Any, Tally]:
-    parts = _count(engine, codes, survey, tolerance, bin_errors or pair_errors)
+    parts = _count(engine, codes, survey, tolerance, bin_errors or pair_errors, cell_bits or FINE_CELL_BITS)
     rows = sum(row.rows for row in survey)
     counted = sum(part.rows for part in parts)
     if engine.columns.weight is None and counted != rows:
@@ -238,7 +245,12 @@ def check_tolerance(tolerance: float | None) -> None:
 
 
 def _count(
-    engine: Engine, codes: Codes, survey: list[Surveyed], tolerance: float | None, bin_errors: BinErrors
+    engine: Engine,
+    codes: Codes,
+    survey: list[Surveyed],
+    tolerance: float | None,
+    bin_errors: BinErrors,
+    cell_bits: int = FINE_CELL_BITS,
 ) -> list[EngineCounts]:
     rows = sum(row.rows for row in survey)
     if rows <= EXACT_ROWS or tolerance == 0:
@@ -249,7 +261,7 @@ def _count(
         distinct = engine.distinct_scores()
         if distinct is not None and distinct <= SORT_ABOVE:
             return [engine.by_score(codes)]
-        ordered = engine.by_order(codes, bits_for(lowest, highest, cell_bits=FINE_CELL_BITS))
+        ordered = engine.by_order(codes, bits_for(lowest, highest, cell_bits=cell_bits))
         if ordered is not None:
             return ordered
     level = FINE_CELL_BITS if tolerance is None else CELL_BITS
