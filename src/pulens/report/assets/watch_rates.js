@@ -31,12 +31,14 @@ const watchRates = (() => {
       held: (A, hit, q) => (2 * hit) / (A + q),
       slopes: (A, T, q) => [(2 * T * q) / (A + q) ** 2, (2 * A) / (A + q), (-2 * A * T) / (A + q) ** 2],
       own: (A, hit, q) => [(-2 * hit) / (A + q) ** 2, 2 / (A + q)],
+      allFlagged: (A, q) => [(-2 * q) / (A + q) ** 2, (2 * A) / (A + q) ** 2],
     },
     accuracy: {
       value: (A, T, q) => 1 - A - q + 2 * A * T,
       held: (A, hit, q) => 1 - A - q + 2 * hit,
       slopes: (A, T) => [2 * T - 1, 2 * A, -1],
       own: () => [-1, 2],
+      allFlagged: () => [-1, 1],
     },
   };
 
@@ -57,10 +59,11 @@ const watchRates = (() => {
 
   // a metric of the window whose numbers begin at `at`, with its interval; world: {noise, z, moments}
   function rate(name, world, parts, at, prior) {
-    const [d, R, q0, q1, rows] = parts.subarray(at, at + 5);
+    const [shift, R, q0, q1, rows] = parts.subarray(at, at + 5);
     const { noise, z } = world;
     if ((name === "precision" || name === "f1") && !(q1 > 0)) return null;
     const room = 1 - noise - prior;
+    const d = name === "f1" ? Math.max(shift, -prior / room) : shift; // it has no sense below a share of 0
     const A = prior + room * d;
     const T = noise ? (R * (1 - prior) - noise * q0) / room : R;
     const metric = metrics[name];
@@ -70,7 +73,7 @@ const watchRates = (() => {
     let variance = squared(parts, at + COVARIANCE, slopes);
     if (metric.own && !Number.isNaN(parts[at + REFERENCE])) {
       const hit = A * T;
-      const own = ownVariance(world, d, rows, slopes[0], [A, hit], metric.own(A, hit, q1), prior);
+      const own = ownVariance(world, shift, rows, slopes[0], [A, hit], metric.own(A, hit, q1), prior);
       variance = Math.max(variance, own + squared(parts, at + REFERENCE, slopes));
     }
     const reach = z * Math.sqrt(Math.max(variance, 0));
@@ -78,6 +81,12 @@ const watchRates = (() => {
     let [low, high] = [free - reach, free + reach];
     if (low >= 1) low = 1 - reach;
     if (high <= 0) high = reach;
+    if (metric.allFlagged && A * T > q1) {
+      // more true positives than rows flagged: the share of positives is in doubt still
+      const [byShare, byFlagged] = metric.allFlagged(A, q1);
+      const still = z * Math.sqrt(Math.max(squared(parts, at + COVARIANCE, [byShare * room, 0, 0, byFlagged]), 0));
+      [low, high] = [Math.min(low, value - still), Math.max(high, value + still)];
+    }
     return [value, Math.min(clip(low), value), Math.max(clip(high), value)];
   }
 
