@@ -138,6 +138,7 @@ def answers_beyond(rows, folder):
         whole.decide(cost_miss=5, cost_alarm=1, volume=100, redraws=100),
         whole.decision_curve(),
         whole.top(20),
+        pulens.compare(rows, score=["score", "other"], class_prior=0.3, cost_ratio=0.2, k=20, redraws=100),
         pulens.watch(days, risen, class_prior=0.3, threshold=0.5),
     ]
     for answer in found:

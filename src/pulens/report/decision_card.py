@@ -11,6 +11,7 @@ from pulens.decisions.floors import recall_floor, rows_for_recall
 from pulens.doors.decide import Decision, decide
 from pulens.doors.operating import cost_at, kth_score
 from pulens.errors import PulensError
+from pulens.evidence import Evidence
 from pulens.report.words import amount, percent
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from pulens.doors.evaluate import Evaluation
     from pulens.doors.top import Top
     from pulens.estimate import Estimate
-    from pulens.evidence import Evidence
     from pulens.intervals.kernels.resampling import Resampling
 
 ROUND_NUMBERS = tuple(digit * 10.0**power for power in range(5) for digit in (1, 2, 5))
@@ -102,7 +102,10 @@ def card(
     prior = float(decision.evidence.class_prior.value)
     low, high = min(prior / 8, costs.ratio / 4), max(min(4 * prior, 0.9), min(4 * costs.ratio, 0.9), 0.02)
     cheapest_flag = costs.flag / (costs.miss + costs.hit)  # below it a false alarm would have to bring something
-    used = cost_at(evidence, costs, in_use, resampling)
+    # rows that belong together, or have the weights of their cells, are not independent: then the page has no intervals
+    # of its own
+    apart = resampling if type(evidence) is Evidence and evidence.buckets is None else None
+    used = decision.cost if in_use == decision.threshold else cost_at(evidence, costs, in_use, apart)
     none, everybody = (decision.cost.value + decision.saving[way].value for way in ("flag none", "flag all"))
     assert decision.threshold is not None
     return {
@@ -114,7 +117,7 @@ def card(
             "highest": _plain(decision.allowed.highest),
             "lowest": _plain(decision.allowed.lowest),
         },
-        "doubt": None if resampling is None else {"tail": resampling.tail, "z": float(ndtri(resampling.tail))},
+        "doubt": None if apart is None else {"tail": apart.tail, "z": float(ndtri(apart.tail))},
         "home": {
             "threshold": _plain(decision.threshold),
             "flagged": None if decision.flagged is None else decision.flagged.value,

@@ -52,13 +52,17 @@ def top_places(tops: Sequence[Top]) -> list[dict[str, Any]]:
 
 
 def top_data(evaluation: Evaluation, tops: Sequence[Top]) -> list[dict[str, Any]]:
-    """For each place and scenario the mean weight of each kind of rows: measures are linear in them, so exact."""
+    """For each place and scenario the mean weight of each kind of rows: measures are linear in them, so exact.
+
+    Within cells rows have weights of their own, and the page keeps the report's numbers only.
+    """
+    scenarios = Scenario if evaluation.within is None else ()
     return [
         {
             "k": top.k,
             "sentence": top.sentence,
             "values": {name: _plain(found.value) for name, found in top.items()},
-            "scenarios": {str(scenario): _weights(evaluation, scenario, top.k) for scenario in Scenario},
+            "scenarios": {str(scenario): _weights(evaluation, scenario, top.k) for scenario in scenarios},
         }
         for top in tops
     ]

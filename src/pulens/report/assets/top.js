@@ -41,6 +41,7 @@ const topOfList = (() => {
       if (now.atHome) told.textContent = place.sentence;
       else if ("hits" in found)
         told.textContent = `Check ${place.k.toLocaleString("en-US")} rows: at this class prior expect about ${rows(found.hits)} positives, ${words.percent(found.recall_at_k)} of all.`;
+      else if (weights === undefined) told.textContent = "Not recomputed at another class prior: reset to see it.";
       else told.textContent = weights ? "Not possible under random labels: numbers are withheld here." : `The list has fewer than ${short(place.k)} rows so.`;
       for (const cell of card.querySelectorAll("[data-top-measure]")) {
         const value = found[cell.dataset.topMeasure];
