@@ -6,7 +6,7 @@ chosen threshold and of a whole decision curve hold the truth, and how often a p
 the first rows of every query, with 15 to 100 queries. decide_worlds.py has more worlds, real ones too, decide_peers.py
 other tools as packages.
 
-Usage: python benchmarks/decide.py [--sets 100] [--only agreement,top,early,cost,floors,curve,queries,time]
+Usage: python benchmarks/decide.py [--sets 100] [--only agreement,top,early,cost,floors,curve,queries,crossing,time]
 """
 
 from __future__ import annotations
@@ -252,6 +252,47 @@ def queries(sets: int) -> None:
             print(f"  {many:>3} queries, {rates:<25} held: {said}", flush=True)
 
 
+def crossing(sets: int) -> None:
+    """Two models at their thresholds in one sample: Fieller's interval with and without what both parts share."""
+    from scipy.stats import multivariate_normal, norm
+
+    from pulens.decisions.crossings import fieller
+
+    together = multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]])
+
+    def only_one(mean: float, cuts: tuple[float, float]) -> np.ndarray:
+        """Chances that the second model alone flags a row, and that the first alone does."""
+        both = together.cdf([mean - cut for cut in cuts])
+        return np.array([norm.sf(cuts[1] - mean) - both, norm.sf(cuts[0] - mean) - both])
+
+    rng = np.random.default_rng([SEED, 7])
+    for prior, frequency, rows, cuts in (
+        (0.2, 0.4, 2000, (1.6, 0.6)),
+        (0.1, 0.3, 3000, (1.5, 0.8)),
+        (0.3, 0.5, 800, (1.4, 0.5)),
+    ):
+        high, low = only_one(1.5, cuts), only_one(0.0, cuts)
+        labelled = prior * frequency * np.r_[high, 1 - high.sum()]
+        others = prior * (1 - frequency) * high + (1 - prior) * low
+        gap, flagged = high[0] - high[1], prior * (high[0] - high[1]) + (1 - prior) * (low[0] - low[1])
+        for odds in (0.15, 0.25):
+            truth = odds * flagged / ((1 + odds) * gap)
+            held, placed = np.zeros(2), 0
+            for counts in rng.multinomial(rows, np.r_[labelled, others, 1 - labelled.sum() - others.sum()], sets):
+                known = counts[:3].sum()
+                recall = (counts[0] - counts[1]) / known
+                share = (counts[0] + counts[3] - counts[1] - counts[4]) / rows
+                spread = (counts[0] + counts[1]) / known - recall**2
+                whole = (counts[:2].sum() + counts[3:5].sum()) / rows - share**2
+                parts = (1 + odds) * recall, odds * share, (1 + odds) ** 2 * spread / known, odds**2 * whole / rows
+                found = [fieller(*parts, 1.96, shared) for shared in (odds * (1 + odds) * spread / rows, 0.0)]
+                if found[0] is not None and found[1] is not None:
+                    placed += 1
+                    held += [each[0] <= truth <= each[1] for each in found if each is not None]
+            told = " and ".join(f"{100 * each / placed:.1f}%" for each in held)
+            print(f"  class prior {prior}, odds {odds}: held {told} of {placed} that place it", flush=True)
+
+
 def speed(sets: int) -> None:
     rng = np.random.default_rng(SEED)
     for distinct in (256, 1_000_000):
@@ -280,6 +321,7 @@ PARTS = {
     "floors": floors,
     "curve": curve,
     "queries": queries,
+    "crossing": crossing,
     "time": speed,
 }
 

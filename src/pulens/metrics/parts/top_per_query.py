@@ -33,7 +33,12 @@ from pulens.metrics.parts.rests_on import RANDOM_LABELLING, rests_on
 from pulens.metrics.parts.top_of_list import discounts, is_unlabelled_list, rows_of
 from pulens.types import Booleans, Floats
 
+#: what is told of the first rows of queries; a number is called as that of one list is, where it answers the same
+RECALL = "recall_at_k"
 MACRO = "recall_at_k_macro"
+PRECISION = "precision_at_k"
+GAIN = "dcg_at_k"
+SHARE_OF_BEST = "ndcg_at_k"
 METHOD = "delete-a-query jackknife, Student"
 
 
@@ -167,21 +172,21 @@ class FirstRowsOfQueries:
         shares, longest = self._hits / self.first[:, None], 1.0 / float(self.first.min(initial=np.inf))
         best = float(running(looked_at).mean())
         found = {
-            "recall_at_k": self._of_positives("recall_at_k", self._hits, 1.0),
+            RECALL: self._of_positives(RECALL, self._hits, 1.0),
             MACRO: self._of_queries(
                 self._hits[:, 0], self.totals[:, 0], "label noise parts single queries from theirs"
             ),
-            "precision_at_k": self._of_lists(
-                "precision_at_k", shares, float((looked_at / self.first).mean()), longest, is_share=True
+            PRECISION: self._of_lists(
+                PRECISION, shares, float((looked_at / self.first).mean()), longest, is_share=True
             ),
-            "dcg_at_k": self._of_lists("dcg_at_k", self._gains, best, 1.0, is_share=False),
+            GAIN: self._of_lists(GAIN, self._gains, best, 1.0, is_share=False),
         }
         if self.totals[:, 1].any():
             reason = "the best order of a query needs the number of its own positives, which labels of all do not tell"
-            return {**found, "ndcg_at_k": _Number(undefined_because=reason)}
+            return {**found, SHARE_OF_BEST: _Number(undefined_because=reason)}
         ideal = running(np.minimum(self.first, self.totals[:, 0]))  # every row is known, so is each query's best order
         hidden = "label noise hides how many positives a query has"
-        return {**found, "ndcg_at_k": self._of_queries(self._gains[:, 0], ideal, hidden)}
+        return {**found, SHARE_OF_BEST: self._of_queries(self._gains[:, 0], ideal, hidden)}
 
     def _of_positives(self, name: str, sums: Floats, most: float) -> _Number:
         """The mean weight of a positive."""
