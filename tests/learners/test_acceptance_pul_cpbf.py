@@ -247,6 +247,35 @@ def test_a_fence_that_no_longer_improves_stops_and_keeps_its_best():
     assert all(torch.equal(lowest, seen[stopped][1]) for _, lowest in seen[stopped:])
 
 
+def test_a_fence_of_a_stack_stops_where_it_stops_alone():
+    """Runs whose fences lose patience at different epochs keep the copies that they keep by themselves."""
+    X, labels, _ = rows()
+    options = {**SHORT, "epochs": 1, "fence_epochs": 16, "fence_patience": 1, "class_prior": 0.5}
+    rates = (0.3, 1e-3, 0.1)
+
+    def lowest(runs):
+        seen = []
+
+        def watch(program, number, stage):
+            if stage.name == "fence":
+                seen.append((program.fence.running.clone(), program.fence.lowest.clone()))
+
+        made = [
+            PULCPBF(random_state=run, fence_learning_rate=rates[run], **options, scenario="case-control")
+            for run in runs
+        ]
+        fit_many(made, X, [labels] * len(made), on_epoch=watch)
+        return seen
+
+    together, alone = lowest(range(3)), [lowest([run]) for run in range(3)]
+    ends = [sum(bool(running[run]) for running, _ in together) for run in range(3)]
+    assert min(ends) < max(ends), "some run must go on while another has lost its patience"
+    for run, own in enumerate(alone):
+        assert ends[run] == sum(bool(running[0]) for running, _ in own)
+        kept = together[-1][1].view(3, -1)[run]
+        torch.testing.assert_close(kept, own[-1][1], rtol=1e-4, atol=1e-6)
+
+
 def test_an_oracle_that_selects_the_epoch_does_not_stop_the_fence():
     """Its validation rows carry true classes: the fence is watched on PU rows set aside instead."""
     X, labels, positive = rows()

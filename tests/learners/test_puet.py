@@ -110,7 +110,12 @@ def test_accuracy_on_overlapping_normals(ten_toys, depth, expected):
     found = []
     for seed, draw in enumerate(ten_toys.draws[:3]):
         forest = PUET(
-            class_prior=0.4, max_depth=depth, random_state=seed, n_estimators=100, scenario="case-control"
+            class_prior=0.4,
+            max_depth=depth,
+            random_state=seed,
+            n_estimators=100,
+            cut="vote",
+            scenario="case-control",
         ).fit(draw.X, draw.labels)
         found.append(np.mean(forest.predict(draw.test) == draw.truth))
     assert np.mean(found) == pytest.approx(expected, abs=0.004)
@@ -155,9 +160,9 @@ def test_trees_are_statistically_those_of_the_recursive_algorithm(depth):
     node_risk = NodeRisk(100, 600, 0.4)
     rng = np.random.default_rng(0)
     slow = [recursive_tree(problem.X, labelled, np.arange(700), rng, node_risk, depth) for _ in range(25)]
-    fast = PUET(class_prior=0.4, n_estimators=200, max_depth=depth, random_state=0, scenario="case-control").fit(
-        problem.X, problem.labels
-    )
+    fast = PUET(
+        cut="vote", class_prior=0.4, n_estimators=200, max_depth=depth, random_state=0, scenario="case-control"
+    ).fit(problem.X, problem.labels)
     slow_sizes = np.array([leaves(tree) for tree in slow])
     fast_sizes = np.array([tree.is_leaf.sum() for tree in fast.trees_])
     error = np.hypot(slow_sizes.std() / np.sqrt(25), fast_sizes.std() / np.sqrt(200))
@@ -296,15 +301,36 @@ def test_leaf_sizes_are_kept_in_children_or_as_published_in_parents_only():
 
 def test_depth_and_votes():
     X, labels, _ = small()
-    forest = PUET(class_prior=0.5, n_estimators=7, max_depth=1, random_state=0, scenario="case-control").fit(X, labels)
+    forest = PUET(
+        cut="vote", class_prior=0.5, n_estimators=7, max_depth=1, random_state=0, scenario="case-control"
+    ).fit(X, labels)
     assert {tree.feature.size for tree in forest.trees_} == {3}
     share = forest.predict_proba(X)[:, 1]
     np.testing.assert_allclose(share * 7, np.round(share * 7), atol=1e-9)
     np.testing.assert_array_equal(forest.predict(X), share > 0.5)
     mean = PUET(
-        class_prior=0.5, n_estimators=7, max_depth=1, voting="mean", random_state=0, scenario="case-control"
+        cut="vote", class_prior=0.5, n_estimators=7, max_depth=1, voting="mean", random_state=0, scenario="case-control"
     ).fit(X, labels)
     np.testing.assert_allclose(mean.predict_proba(X)[:, 1], forest.score_samples(X))
+
+
+@pytest.mark.parametrize("scenario", ["single-set", "case-control"])
+def test_the_cut_calls_the_right_share_where_votes_call_too_few(scenario):
+    rng = np.random.default_rng(0)
+    y = rng.random(1500) < 0.3
+    X = rng.normal(size=(1500, 6)) + y[:, None]
+    labels = (y & (rng.random(1500) < 0.15)).astype(int)
+    rows = np.arange(1500) if scenario == "single-set" else np.concatenate([np.flatnonzero(labels), np.arange(1500)])
+    given = labels if scenario == "single-set" else np.repeat([1, 0], [labels.sum(), 1500])
+    test = rng.random(4000) < 0.3
+    others = rng.normal(size=(4000, 6)) + test[:, None]
+    called = {}
+    for cut in ("share", "vote"):
+        forest = PUET(class_prior=0.3, n_estimators=30, cut=cut, random_state=0, scenario=scenario).fit(X[rows], given)
+        called[cut] = forest.predict(others).mean()
+        np.testing.assert_array_equal(forest.predict(others), forest.predict_proba(others)[:, 1] > 0.5)
+    assert called["vote"] < called["share"] - 0.04
+    assert called["share"] == pytest.approx(0.3, abs=0.07)
 
 
 def test_single_sets_take_all_rows_for_the_population():

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pulens.errors import AssumptionError
@@ -21,7 +22,10 @@ from pulens.learners.forest.growth import Tree, check_forest, grow
 from pulens.learners.forest.impurity import LOSSES, RISKS, TOLERANCE, NodeRisk
 from pulens.learners.forest.node_search import ELEMENTS, Growth, NodeSearch
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
-from pulens.types import Floats
+from pulens.types import Booleans, Floats
+
+CUTS = ("share", "vote")
+FOLDS = 3
 
 
 class PUET(PUClassifier):
@@ -29,7 +33,8 @@ class PUET(PUClassifier):
 
     A tree is grown greedily: each leaf takes the constant prediction of lowest PU risk, and each split is the one,
     among a few random cuts of random features, that lowers the summed risk of the leaves most. No bootstrap: every
-    tree sees all rows. The forest predicts by majority vote, a tie being negative.
+    tree sees all rows. The paper predicts by majority vote, a tie being negative; leaves of few rows then call too few
+    rows positive, so the cut is put where the right share of rows lies above, unless ``cut="vote"``.
 
     Parameters
     ----------
@@ -49,8 +54,11 @@ class PUET(PUClassifier):
     max_candidates
         Cut points tried for each of these features.
     voting
-        ``"majority"``: ``predict_proba`` is the share of trees that vote positive. ``"mean"``: it is the mean over
-        trees of the leaf's estimated posterior. ``predict`` follows it.
+        ``"majority"``: a row's score is the share of trees that vote positive. ``"mean"``: it is the mean over trees of
+        the leaf's estimated posterior.
+    cut
+        ``"share"``: the share of rows above it is the class prior, by scores of smaller forests that were grown without
+        the row, a third of the rows at a time. ``"vote"``: one half. ``predict_proba`` is one half at the cut.
     scenario
         ``"case-control"``: unlabelled rows are the sample of the population. ``"single-set"``: labelled and
         unlabelled rows together are.
@@ -88,6 +96,7 @@ class PUET(PUClassifier):
         max_features: int | str | None = "sqrt",
         max_candidates: int = 1,
         voting: str = "majority",
+        cut: str = "share",
         scenario: str = DEFAULT_SCENARIO,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -103,6 +112,7 @@ class PUET(PUClassifier):
         self.max_features = max_features
         self.max_candidates = max_candidates
         self.voting = voting
+        self.cut = cut
         self.scenario = scenario
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -115,35 +125,66 @@ class PUET(PUClassifier):
         scenario = check_scenario(self.scenario)
         growth = self._growth(table.shape[1])
         check_word("voting", self.voting, ("majority", "mean"))
+        check_word("cut", self.cut, CUTS)
         prior = self._resolved_prior(table, labelled, needed=True)
         assert prior is not None
         self.class_prior_ = prior
         pooled = scenario is Scenario.SINGLE_SET
+        self.risk_ = self._node_risk(labelled, pooled)
+        rng = np.random.default_rng(seed_of(self.random_state))
+        self.trees_: list[Tree] = self._grown(table, labelled, pooled, growth, rng, self.n_estimators)
+        self.cut_ = 0.5 if self.cut == "vote" else self._share_cut(table, labelled, pooled, growth, rng)
+        return self
+
+    def _node_risk(self, labelled: Booleans, pooled: bool) -> NodeRisk:
         n_labelled = int(labelled.sum())
-        self.risk_ = NodeRisk(
+        return NodeRisk(
             n_labelled,
             labelled.size if pooled else labelled.size - n_labelled,
             self.class_prior_,
             check_word("risk", self.risk, RISKS),
             check_word("loss", self.loss, LOSSES),
         )
-        search = NodeSearch(table, labelled, pooled, self.risk_, growth)
-        keys = np.random.default_rng(seed_of(self.random_state)).integers(
-            2**64, size=self.n_estimators, dtype=np.uint64
-        )
+
+    def _grown(
+        self, table: Any, labelled: Booleans, pooled: bool, growth: Growth, rng: np.random.Generator, trees: int
+    ) -> list[Tree]:
+        search = NodeSearch(table, labelled, pooled, self._node_risk(labelled, pooled), growth)
+        keys = rng.integers(2**64, size=trees, dtype=np.uint64)
         batches = np.array_split(keys, self._batches(table.shape[0] * growth.max_features))
         # array operations release the interpreter's lock, and threads share the table
         grown = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(grow)(search, batch) for batch in batches)
-        self.trees_: list[Tree] = [tree for batch in grown for tree in batch]
-        return self
+        return [tree for batch in grown for tree in batch]
+
+    def _share_cut(
+        self, table: Any, labelled: Booleans, pooled: bool, growth: Growth, rng: np.random.Generator
+    ) -> float:
+        """Where the class prior's share of the population scores above, each row by trees that did not see it."""
+        if min(labelled.sum(), (~labelled).sum()) < FOLDS:
+            return 0.5
+        fold, scores = np.empty(labelled.size, np.int64), np.empty(labelled.size)
+        for kind in (labelled, ~labelled):
+            fold[kind] = rng.permutation(int(kind.sum())) % FOLDS
+        trees = ceil(self.n_estimators / FOLDS)
+        for number in range(FOLDS):
+            inside, outside = fold != number, fold == number
+            small = clone(self)
+            small.class_prior_ = self.class_prior_
+            small.risk_ = small._node_risk(labelled[inside], pooled)
+            small.trees_ = small._grown(table[inside], labelled[inside], pooled, growth, rng, trees)
+            votes, posterior = small._sums(table[outside])
+            scores[outside] = votes if self.voting == "majority" else posterior
+        population = scores if pooled else scores[~labelled]
+        return float(np.clip(np.quantile(population, 1 - self.class_prior_), 0.01, 0.99))
 
     def decision_function(self, X: Any) -> Floats:
-        """The score of ``predict_proba`` less one half: positive above 0."""
+        """The score less the cut: positive above 0."""
         votes, posterior = self._read(X)
-        return (votes if self.voting == "majority" else posterior) - 0.5
+        return (votes if self.voting == "majority" else posterior) - self.cut_
 
     def _posterior(self, X: Any) -> Floats:
-        return self.decision_function(X) + 0.5
+        beyond = self.decision_function(X)
+        return 0.5 + 0.5 * beyond / np.where(beyond > 0, 1 - self.cut_, self.cut_)
 
     def score_samples(self, X: Any) -> Floats:
         """Mean over trees of the leaf's estimated posterior: a finer ranking than the share of votes."""
@@ -159,6 +200,7 @@ class PUET(PUClassifier):
     def _stored(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         facts = {
             "class_prior_": self.class_prior_,
+            "cut_": self.cut_,
             "labelled": self.risk_.labelled,
             "unlabelled": self.risk_.unlabelled,
         }
@@ -168,11 +210,12 @@ class PUET(PUClassifier):
         return facts, arrays | {"nodes": np.array([tree.feature.size for tree in self.trees_])}
 
     def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]], folder: Path) -> None:
-        from pulens.learners.saving.checks import check_prior, check_rows, damaged
+        from pulens.learners.saving.checks import check_number, check_prior, check_rows, damaged
 
         try:
             self._growth(self.n_features_in_)
-            for name, allowed in (("risk", RISKS), ("loss", LOSSES), ("voting", ("majority", "mean"))):
+            words = {"risk": RISKS, "loss": LOSSES, "voting": ("majority", "mean"), "cut": CUTS}
+            for name, allowed in words.items():
                 check_word(name, getattr(self, name), allowed)
         except AssumptionError as error:
             raise damaged(folder, str(error)) from error
@@ -182,6 +225,7 @@ class PUET(PUClassifier):
         self.trees_ = [Tree(**dict(zip(parts, values, strict=True))) for values in zip(*parts.values(), strict=True)]
         check_prior(folder, facts["class_prior_"], needed=True)
         self.class_prior_ = facts["class_prior_"]
+        self.cut_ = check_number(folder, "cut_", facts.get("cut_", 0.5), above=0, below=1)  # older forests vote
         for name in ("labelled", "unlabelled"):
             check_rows(folder, name, facts[name])
         self.risk_ = NodeRisk(facts["labelled"], facts["unlabelled"], self.class_prior_, self.risk, self.loss)
@@ -197,7 +241,10 @@ class PUET(PUClassifier):
 
     def _read(self, X: Any) -> tuple[Floats, Floats]:
         check_is_fitted(self)
-        table = self._table(X, reset=False)
+        return self._sums(self._table(X, reset=False))
+
+    def _sums(self, table: Any) -> tuple[Floats, Floats]:
+        """Shares of votes and mean posteriors."""
         # one tree's answers at a time, added up in the order of trees: the same sums whatever the number of threads
         read = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
             delayed(self._read_tree)(tree, table) for tree in self.trees_

@@ -41,9 +41,9 @@ def test_patience_ends_training_and_the_learners_are_fitted():
     X, labels = problem()
     watcher = Told([[0.5, 0.5], [0.4, 0.6], [0.3, 0.6], [0.9, 0.5], [0.9, 0.4]], patience=1)
     fitted = fit_many(learners(2, epochs=5), X, [labels] * 2, on_epoch=watcher)
-    assert watcher.epochs == [1, 2, 3, 4]  # the first run stops at 3, the second at 4: nobody is left for the fifth
+    assert watcher.epochs == [1, 2, 3]  # the first run stops at 2, the second at 3: nobody is left for the fourth
     assert watcher.best["told"].epoch.tolist() == [1, 2]  # a run that stopped takes no later epoch
-    assert [one.best_epoch_ for one in fitted] == [4, 4]
+    assert [one.best_epoch_ for one in fitted] == [3, 3]
     assert all(np.isfinite(one.decision_function(X)).all() for one in fitted)
 
 
@@ -91,7 +91,7 @@ def test_a_run_that_a_watcher_stopped_may_have_diverged_where_the_others_did_not
         learners(2, epochs=4),
         X,
         [labels] * 2,
-        on_epoch=Spoiling([[0.5, 0.5], [0.4, 0.6], [0.4, 0.7], [0.4, 0.8]], patience=0),
+        on_epoch=Spoiling([[0.5, 0.5], [0.4, 0.6], [0.4, 0.7], [0.4, 0.8]], patience=1),
     )
     assert np.isfinite(fitted[1].decision_function(X)).all()
     with pytest.raises(PulensError, match="training diverged"):
