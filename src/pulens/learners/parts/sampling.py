@@ -19,7 +19,7 @@ class Generates:
 
     row_shape_: Any
     output_: str
-    standardise: bool
+    standardise: bool | None
 
     def plot_samples(self, n: int = 20, *, shape: Any = None, random_state: Any = None, ax: Any = None) -> Any:
         """Draw n generated pictures of each kind; ``shape`` says how vectors are pictures, such as (8, 8)."""
@@ -50,7 +50,7 @@ class Generates:
 
     def _own_scale(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Undo what ``standardise`` did."""
-        if not self.standardise or not hasattr(self, "deviation_"):
+        if not hasattr(self, "deviation_"):
             return rows
         found: NDArray[np.float64] = rows * np.array(self.deviation_) + np.array(self.mean_)
         return found

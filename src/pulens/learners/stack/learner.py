@@ -174,7 +174,8 @@ class PULearner(PUClassifier):
 
     def _learn_scale(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
         for name in ("mean_", "deviation_"):  # of rows that were fitted before
-            vars(self).pop(name, None)
+            if hasattr(self, name):
+                delattr(self, name)
         if table.ndim == 2 if self.standardise is None else self.standardise:
             deviation = table.std(0, dtype=np.float64)
             self.mean_ = table.mean(0, dtype=np.float64).tolist()
