@@ -260,6 +260,18 @@ def test_an_accepted_alarm_begins_a_life_with_the_new_share(reference):
         found.accept("May")
 
 
+def test_labels_per_row_are_not_compared_with_a_reference_that_has_none_of_its_own(reference, tmp_path):
+    """After an accepted alarm the labelled rows are still those of the first reference."""
+    state = tmp_path / "pulse.state"
+    windows = days(np.random.default_rng(10), [0.2] * 4 + [0.4] * 12)
+    found = pulens.watch(reference, windows, class_prior=0.2, threshold=0.8, state=state)
+    assert found["2026-05-16"].labelled_ratio is not None
+    state.write_text(state_text(found.accept("2026-05-05", "campaign")))
+    later = days(np.random.default_rng(12), [0.4] * 2, "06")
+    went_on = pulens.watch(reference, {**windows, **later}, class_prior=0.2, threshold=0.8, state=state)
+    assert [window.labelled_ratio for window in went_on.windows.values()] == [None, None]
+
+
 # --- state ----------------------------------------------------------------------------------------------------------
 
 

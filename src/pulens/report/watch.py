@@ -198,8 +198,7 @@ def next_steps(pulse: Pulse) -> list[str]:
             "Judge windows by their own positives meanwhile (positives='window', --positives window).",
         ]
     moved = [one for one in pulse.windows.values() if _is_apart(one.labelled_ratio)]
-    # after an accepted alarm the labelled rows are not of the reference's windows, and say nothing about labels per row
-    if len(moved) > len(pulse.windows) / 2 and len(pulse.lives) == 1:
+    if len(moved) > len(pulse.windows) / 2:
         return ["Labels per row changed: ask who confirms; nothing about the model follows."]
     return []
 

@@ -408,6 +408,6 @@ def with_windows(pulse: Pulse, windows: Sequence[ReducedWindow]) -> Pulse:
             known_totals.pop("recall", None)  # labels that matured speak through recall alone
         if place == len(pulse.lives) - 1:
             own = (*own, *fresh)
-        kept = judgement.measured, judgement.bars if own == judgement.windows else {}, judgement.confirmed
-        lives.append(replace(life, judgement=Judgement(judgement.monitor, own, known_totals, *kept)))
+        bars = judgement.bars if own == judgement.windows else {}
+        lives.append(replace(life, judgement=replace(judgement, windows=own, known=known_totals, bars=bars)))
     return replace(pulse, lives=tuple(lives))

@@ -99,6 +99,7 @@ class Judgement:
     measured: Mapping[str, tuple[Shift, Fit | None]] = field(default_factory=dict)
     bars: Mapping[str, Floats] = field(default_factory=dict)
     confirmed: Floats | None = None
+    is_later_life: bool = False  # then the reference's labelled rows are those of windows long ago
 
     @cached_property
     def rows(self) -> Floats:

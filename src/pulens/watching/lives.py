@@ -49,6 +49,5 @@ def accepted(pulse: Pulse, window: str, because: str = "") -> Pulse:
         prior = KnownPrior(ends[1].value, low, high, 0.0 if is_range else ends[1].error ** 2, f"accepted at {window}")
     monitor = Monitor.of(old.settings, old.edges, old.reference.labelled, chosen, prior, together=False)
     ended = replace(pulse.life, accepted_from=str(window), because=because)
-    return replace(
-        pulse, lives=(*pulse.lives[:-1], ended, WatchLife(Judgement(monitor, (), {}, confirmed=judgement.confirmed)))
-    )
+    next_life = WatchLife(Judgement(monitor, (), {}, confirmed=judgement.confirmed, is_later_life=True))
+    return replace(pulse, lives=(*pulse.lives[:-1], ended, next_life))

@@ -216,6 +216,8 @@ def _across(monitor: Monitor, window: ReducedWindow) -> float:
 
 def _labelled_ratio(judgement: Judgement, place: int) -> Estimate | None:
     """Labelled per row against the reference's; of the same age, where it is known when labels were confirmed."""
+    if judgement.is_later_life:  # labelled rows of the first reference, and rows of another
+        return None
     monitor, window = judgement.monitor, judgement.windows[place]
     own, known = window.counts.n_labelled, monitor.reference.n_labelled
     if judgement.confirmed is not None and window.confirmed is not None:

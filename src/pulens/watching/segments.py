@@ -15,7 +15,6 @@ import numpy as np
 
 from pulens.types import Floats
 from pulens.watching.answer import Pulse
-from pulens.watching.judging import Judgement
 from pulens.watching.monitor import PARTS, WatchSettings
 from pulens.watching.sources import natural
 
@@ -85,6 +84,6 @@ def _held(log_totals: Floats, places: Sequence[int], count: int) -> Floats:
 def _with_bars(pulse: Pulse, totals: Mapping[str, Sequence[float]], bars: Mapping[str, Floats]) -> Pulse:
     """Totals do not depend on bars and are kept; what follows from an alarm is found anew."""
     old = pulse.life.judgement
-    judgement = Judgement(old.monitor, old.windows, totals, old.measured, bars, old.confirmed)
+    judgement = replace(old, known=totals, bars=bars)
     judgement.__dict__.update({name: old.__dict__[name] for name in ("shifts", "fits") if name in old.__dict__})
     return replace(pulse, lives=(*pulse.lives[:-1], replace(pulse.life, judgement=judgement)))

@@ -138,7 +138,7 @@ def _pulse(told: Mapping[str, Any]) -> Pulse:
             window.name: measured_of(each, window, monitor) for each, window in zip(one["windows"], judged, strict=True)
         }
         totals, confirmed = totals_of(one["log_totals"], len(judged)), _dense(reference.get("confirmed"), edges.size)
-        judgement = Judgement(monitor, judged, totals, measured, confirmed=confirmed)
+        judgement = Judgement(monitor, judged, totals, measured, confirmed=confirmed, is_later_life=bool(lives))
         accepted, because = one["accepted_from"], one["because"]
         lives.append(WatchLife(judgement, accepted, None if because is None else str(because)))
         if accepted is not None:
