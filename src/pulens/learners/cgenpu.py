@@ -140,6 +140,7 @@ class CGenPU(Generates, PULearner):
     latent: int = setting(32, least=1)  #: length of the noise vector
     noise: str = "uniform"  #: on [-1, 1], as the authors do, or "normal"
     hidden: tuple[int, ...] = (128, 128, 128)  #: widths of generator and discriminator for vectors; pictures convolve
+    standardise: bool | None = False  #: None scales tables; as they are, generated rows keep the range of the data
     output: str = "auto"  #: range of generated rows: "linear", "sigmoid", "tanh", "unit"; "auto" looks at the rows
     epochs: int = 40
     steps_per_epoch: int = setting(50, least=1)
