@@ -70,9 +70,12 @@ def command(file: str, sql: bool, json_path: str | None, quiet: bool, **given: A
     asked = {name: value for name, value in given.items() if name not in reading}
     with working("Deciding", quiet=quiet):
         decision = decide(file, **asked, **reading)
+    shown = not quiet and json_path != "-"
+    # before anything is written: there is no such line where no threshold is left
+    words = "" if not shown else decision.where(given["score"]) if sql else str(decision)
     if json_path is not None:
         write_texts({json_path: to_json(decision.to_dict())})
-    if not quiet and json_path != "-":
-        click.echo(decision.where(given["score"]) if sql else str(decision))
+    if shown:
+        click.echo(words)
     if decision.threshold is None:
         sys.exit(1)

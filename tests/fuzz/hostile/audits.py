@@ -31,7 +31,9 @@ PARTS = [
     (b'<row r="3"', b'<row r="1048576"'), (b'<row r="3"', b'<row r="999999999"'), (b'r="A1"', b'r="XFD1"'),
     (b'<dimension ref="', b'<dimension ref="A1:XFD1048576" a="'), (b't="s"', b't="d"'), (b't="s"><v>', b't="s"><v>-'),
 ]  # fmt: skip
-MADE = frozenset({f"out.{kind}" for kind in (*QUEUES, "audit.json", "json")} | {"a.html"})
+MADE = frozenset(
+    {f"out.{kind}" for kind in (*QUEUES, "audit.json", "json")} | {"a.html", "queue.csv", "queue.audit.json"}
+)
 
 
 def plan(chance: random.Random, folder: Path) -> Call:
