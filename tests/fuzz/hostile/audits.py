@@ -7,6 +7,7 @@ import json
 import random
 import shutil
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -202,7 +203,7 @@ def _spoil_parts(chance: random.Random, file: Path) -> None:
     try:
         with zipfile.ZipFile(file) as pack:
             parts = {name: pack.read(name) for name in pack.namelist()}
-    except (OSError, zipfile.BadZipFile):
+    except (OSError, zipfile.BadZipFile, zlib.error):  # spoilt before
         return
     name = chance.choice([*sorted(parts), SHEET, SHEET, "xl/sharedStrings.xml"])
     content = parts.pop(name, b"")
