@@ -316,3 +316,15 @@ def test_the_largest_costs_give_numbers(recwarn):
     decision = pulens.decide(*W, **APART, cost_miss=1e100, cost_alarm=1e98)
     json.dumps(decision.to_dict(), allow_nan=False)
     assert not recwarn.list
+
+
+def test_a_line_of_sql_that_cannot_be_written_leaves_no_file(tmp_path, capsys):
+    labels, scores = rows(apart=3.0)
+    lines = [f"{score},{label}" for label, score in zip(labels, scores, strict=True)]
+    (tmp_path / "a.csv").write_text("\n".join(["score,label", *lines]))
+    words = ["decide", str(tmp_path / "a.csv"), "--precision-at-least", "0.999", "--class-prior", "0.15", "--sql"]
+    with pytest.raises(SystemExit) as end:
+        main([*words, "--json", str(tmp_path / "out.json")])
+    assert end.value.code == 2
+    assert "no threshold is left" in capsys.readouterr().err
+    assert not (tmp_path / "out.json").exists()
