@@ -132,6 +132,7 @@ class TestLosses:
 
 QUICK = {
     "device": "cpu",
+    "standardise": False,
     "progress": False,
     "random_state": 0,
     "trend_epochs": 6,

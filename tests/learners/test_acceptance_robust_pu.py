@@ -190,6 +190,7 @@ def test_pre_training_is_judged_on_pu_rows_also_where_an_oracle_selects():
     X, labels, positive = gaussians()
     other, truth = gaussians(1)[0][150:], np.where(gaussians(1)[2], 1, -1)
     options = {**QUICK, "episodes": 2, "selection": "oracle", "pretraining_selection": "proxy_accuracy"}
+    options["standardise"] = False  # the settings were chosen for these rows as they are
     learner = RobustPU(**options, scenario="case-control").fit(X, labels, validation=(other, truth))
     assert (learner.predict(X[150:]) == positive).mean() > 0.85
 
