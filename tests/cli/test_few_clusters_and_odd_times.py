@@ -13,6 +13,7 @@ from pulens.cli import main
 from pulens.inputs.periods import Period
 from pulens.intervals.kernels.jackknife import redraw_buckets
 from pulens.intervals.kernels.resampling import Resampling
+from pulens.watching.rates import recall_among
 
 
 def write(path, **columns):
@@ -129,3 +130,63 @@ def test_half_a_character_as_delimiter_is_kept_as_json_writes_it(tmp_path):
 def test_labels_that_favour_a_side_beyond_all_measure_are_refused(factor):
     with pytest.raises(pulens.PulensError, match=r"factor must lie between 1 \(random labels\) and 1,000,000"):
         check_factor(factor)
+
+
+def test_a_fold_that_no_cluster_fell_into_is_left_out(tmp_path):
+    """Three clusters in five folds, within cells."""
+    rng = np.random.default_rng(8)
+    labels = (rng.random(120) < 0.4).astype(int)
+    columns = {"score": rng.random(120).round(3), "label": labels, "site": np.arange(120) % 2}
+    path = write(tmp_path / "a.csv", **columns, patient=np.arange(120) % 3)
+    out = tmp_path / "out.json"
+    asked = ["--cluster", "patient", "--within", "site", "--split", "equal", "--scores-are", "rank"]
+    main(["calibrate", str(path), *asked, "--fit", "isotonic", "--class-prior", "0.5", "-q", "--json", str(out)])
+    assert json.loads(out.read_bytes())
+
+
+def test_comparisons_within_cells_do_not_depend_on_the_order_of_rows(tmp_path):
+    rng = np.random.default_rng(9)
+    labels = (rng.random(300) < 0.3).astype(int)
+    scores = rng.normal(size=300).round(2) + labels
+    columns = {"score": scores, "other": (scores + rng.normal(size=300)).round(2), "label": labels}
+    columns["site"] = np.arange(300) % 2
+    turned = rng.permutation(300)
+    answers = []
+    for name, order in (("a.csv", np.arange(300)), ("b.csv", turned)):
+        path = write(tmp_path / name, **{key: values[order] for key, values in columns.items()})
+        options = {"labelled_within": "site", "split": "equal", "class_prior": 0.5, "redraws": 100}
+        answers.append(pulens.compare(path, score=["score", "other"], **options).to_dict()["metrics"])
+    assert answers[0] == answers[1]
+
+
+def test_checked_rows_whose_chance_was_next_to_nothing_are_refused_in_words(tmp_path):
+    labels, case = (np.arange(60) < 12).astype(int), np.arange(60)
+    write(tmp_path / "a.csv", case=case, score=case / 60, label=labels)
+    write(tmp_path / "log.csv", case=case[20:40], answer=case[20:40] % 2, probability=[1e-300] * 20)
+    with pytest.raises(pulens.PulensError, match=r"they speak of 2e\+301 rows"):
+        pulens.evaluate(tmp_path / "a.csv", reviews=tmp_path / "log.csv", id="case", class_prior=0.4)
+
+
+def test_a_confidence_of_zero_is_refused_for_clusters_too(tmp_path, capsys):
+    rng = np.random.default_rng(10)
+    labels = (rng.random(300) < 0.3).astype(int)
+    path = write(tmp_path / "a.csv", score=rng.random(300).round(3), label=labels, patient=np.arange(300) % 30)
+    out = tmp_path / "out.json"
+    asked = ["--cluster", "patient", "--class-prior", "0.5", "--confidence", "0", "-q", "--json", str(out)]
+    with pytest.raises(SystemExit) as end:
+        main(["calibrate", str(path), "--fit", "isotonic", *asked])
+    assert end.value.code == 2
+    assert "confidence must lie strictly between 0 and 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("confidence", [1e-9, 0.5])
+def test_a_share_lies_within_its_interval_however_little_is_asked_of_it(confidence):
+    value, low, high = recall_among(9, 11, (1 - confidence) / 2)
+    assert low <= value <= high
+
+
+def test_a_page_without_a_band_where_none_can_be_made(tmp_path):
+    path = write(tmp_path / "a.csv", score=[0.9, 0.4, 0.3, 0.2], label=[1, 0, 0, 0])
+    out = tmp_path / "a.html"
+    main(["evaluate", str(path), "--class-prior", "0.5", "--confidence", "0.999", "-q", "--html", str(out)])
+    assert out.exists()

@@ -205,8 +205,7 @@ class Reviews:
         for side in (True, False):
             here = inside & (flagged == side)
             cells = np.unique(self.cell[here])
-            # each divided before the sum, which scores near the largest number would overflow
-            means = [float((own / own.size).sum()) for own in (self.scores[here & (self.cell == one)] for one in cells)]
+            means = [_mean(self.scores[here & (self.cell == one)]) for one in cells]
             found += [(side, int(cells[place])) for place in np.argsort(np.negative(means), kind="stable")]
         return found
 
@@ -346,6 +345,11 @@ def _as_worked_through(answers: NDArray[np.int8]) -> NDArray[np.int8]:
     return np.where(before & (answers == UNCHECKED), UNDECIDED, answers).astype(np.int8)
 
 
+def _mean(scores: NDArray[np.floating[Any]]) -> float:
+    """Each divided before the sum, which scores near the largest number would overflow."""
+    return float((scores / max(scores.size, 1)).sum())
+
+
 def _ranges(
     scores: NDArray[np.floating[Any]],
     inside: NDArray[np.bool_],
@@ -362,11 +366,11 @@ def _ranges(
     places, chances = places[drawn], chances[drawn]
     values, of = np.unique(chances, return_inverse=True)
     sizes = np.bincount(of) / values
-    whole = np.round(sizes).astype(np.int64)
+    whole = np.round(np.minimum(sizes, scores.size + 1.0)).astype(np.int64)  # a chance may be next to nothing
     if (np.abs(sizes - whole) > 1e-6 * np.maximum(sizes, 1)).any() or int(whole.sum()) != int(inside.sum()):
         told = f"they speak of {sizes.sum():,.6g} rows, there are {int(inside.sum()):,} unlabelled ones"
         raise InputError(refused.format(told))
-    order = np.argsort([-float(scores[places[of == one]].mean()) for one in range(values.size)], kind="stable")
+    order = np.argsort([-_mean(scores[places[of == one]]) for one in range(values.size)], kind="stable")
     ranked = np.sort(scores[inside])[::-1]
     ends = np.cumsum(whole[order])
     cell = np.full(scores.size, OUTSIDE, np.int64)

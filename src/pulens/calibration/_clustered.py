@@ -29,6 +29,8 @@ def student_factor(evidence: Evidence, confidence: float = USUAL) -> float:
     if min(buckets.held) < FEWEST_BUCKETS:
         return math.nan
     freedom = float(np.count_nonzero(buckets.totals.sum(axis=1)) - 1)
+    if confidence == 0:  # neither reaches anywhere
+        return 1.0
     return student_quantile(freedom, (1 - confidence) / 2) / normal_quantile(confidence)
 
 

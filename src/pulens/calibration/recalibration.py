@@ -235,6 +235,8 @@ def _dealt(evidence: Evidence, folds: int, rng: np.random.Generator) -> Iterator
         for fold in range(folds):
             rest = tuple(_sum([part for place, part in enumerate(parts) if place != fold]) for parts in by_cell)
             both = (rest, tuple(parts[fold] for parts in by_cell))
+            if not all(any(len(tally) for tally in side) for side in both):  # fewer clusters than folds
+                continue
             others, own = (evidence.with_cells(LabellingCells(cells.columns, cells.names, each)) for each in both)
             yield others, own
         return

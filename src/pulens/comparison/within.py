@@ -357,7 +357,10 @@ def read_cell_rows(labels: Any, scores: Any, within: Any, reading: dict[str, Any
     place = {name: number for number, name in enumerate(ordered)}
     codes = np.array([place[name] for name in segments.names], np.int32)[segments.codes]
     scored = {name: sample.scores for name, sample in samples.items()}
-    return CellRows(tuple(samples), first.labels, scored, codes, tuple(ordered), named)
+    # redraws must not depend on the order in which the rows stand
+    order = np.lexsort((*scored.values(), first.labels, codes))
+    scored = {name: values[order] for name, values in scored.items()}
+    return CellRows(tuple(samples), first.labels[order], scored, codes[order], tuple(ordered), named)
 
 
 def _refuse_without_rows(source: Any, columns: Any) -> None:

@@ -116,7 +116,7 @@ def decision_curve(
         else:
             low, high = _band(construction, own, confidence)
         low, high = np.minimum(low, model), np.maximum(high, model)
-        if np.isnan(low).any():  # too few clusters for a band
+        if not np.isfinite([low, high]).all():  # too few clusters or rows for a band
             low = high = None
     best = None
     if scores_are is None:

@@ -254,4 +254,6 @@ def recall_among(hits: float, size: float, z_tail: float = 0.025) -> tuple[float
     """
     low = 0.0 if hits <= 0 else float(betaincinv(hits + 0.5, size - hits + 0.5, z_tail))
     high = 1.0 if hits >= size else float(betaincinv(hits + 0.5, size - hits + 0.5, 1 - z_tail))
-    return hits / size, low, high
+    share = hits / size
+    # where hardly any confidence is asked for, both ends are the median, which lies beside the share
+    return share, min(low, share), max(high, share)
