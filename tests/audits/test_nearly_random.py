@@ -56,5 +56,5 @@ def test_what_is_assumed_is_said_and_what_cannot_be_is_refused() -> None:
     assert found.basis == "bounds"
     assert found.rests_on == ("labels favour positives on either side of the threshold at most 3:1",)
     assert np.isnan(nearly_random_estimates(matching([0, 0, 0]))["f1"].value)
-    with pytest.raises(AssumptionError, match="factor must be 1"):
+    with pytest.raises(AssumptionError, match="factor must lie between 1"):
         nearly_random_estimates(matching([40, 6, 4]), factor=0.5)

@@ -244,13 +244,16 @@ def test_published_protocols_say_case_control_and_others_take_rows_for_one_sampl
 
 def test_keys_stay_what_they_were():
     """Archives of earlier versions are found by these: a change of this key throws them away."""
-    run = expand(load_protocol("conventional", learners=["elkan_noto"], datasets=["spambase"])).runs[0]
-    assert run.key == "ac1c09273c757290cd88"
+    settings = {"elkan_noto": {"all": {"hold_out": 0.1}}}  # as it was by default
+    protocol = load_protocol("conventional", learners=["elkan_noto"], datasets=["spambase"], settings=settings)
+    assert expand(protocol).runs[0].key == "ac1c09273c757290cd88"
 
 
 def test_keys_of_the_whole_study_stay_what_they_were():
-    keys = "".join(run.key for run in expand(load_protocol("full")).runs)
-    assert hashlib.sha256(keys.encode()).hexdigest()[:16] == "f774284a5b3a3c83"
+    """All but those of LBE, PAN, CGenPU and PUET, which are trained or cut in another way than archived runs were."""
+    changed = ("lbe", "pan", "cgenpu", "puet")
+    keys = "".join(run.key for run in expand(load_protocol("full")).runs if run.learner not in changed)
+    assert hashlib.sha256(keys.encode()).hexdigest()[:16] == "3d51e4c1131afc2f"
 
 
 def test_options_that_change_the_data_change_the_key(tmp_path):

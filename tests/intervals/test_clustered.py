@@ -212,7 +212,7 @@ def test_dependent_rows_are_no_proof_against_random_labels():
 def test_bounds_and_clusters_are_not_both_to_be_had():
     labels, scores, cluster = visits(40, 9)
     found = pulens.evaluate(labels, scores, class_prior=0.3, cluster=cluster)
-    with pytest.raises(pulens.PulensError, match="counted by cluster"):
+    with pytest.raises(pulens.PulensError, match="cannot be combined with bounds"):
         found.bounds()
 
 

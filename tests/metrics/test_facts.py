@@ -22,6 +22,7 @@ ALLOWED = (
     *("demo.py", "doors/bounds.py", "report/page_data.py", "plots/curves.py", "report/contradiction.py"),
     *("testing/", "doors/many_segments/"),
     *("audits/", "watching/", "doors/audit.py", "report/audit_summary.py", "report/watch.py", "report/watch_page.py"),
+    "report/watch_data.py",
     "cells/answer.py",
 )
 

@@ -138,6 +138,9 @@ def answers_beyond(rows, folder):
         whole.decide(cost_miss=5, cost_alarm=1, volume=100, redraws=100),
         whole.decision_curve(),
         whole.top(20),
+        pulens.evaluate(
+            rows.with_row_index("place").with_columns(query=polars.col("place") // 40), class_prior=0.3, per="query"
+        ).top(5, per="query"),
         pulens.compare(rows, score=["score", "other"], class_prior=0.3, cost_ratio=0.2, k=20, redraws=100),
         pulens.watch(days, risen, class_prior=0.3, threshold=0.5),
     ]

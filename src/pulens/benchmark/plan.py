@@ -182,6 +182,8 @@ def resolved_settings(entry: methods.Method, protocol: Protocol, dataset: str) -
     given = protocol.settings_of(entry.name, dataset)
     with methods.its_own_fault(f"the learner {entry.name!r}"):
         defaults = _defaults(entry.learner)
+    if "patience" in defaults:  # how long runs train is the protocol's to say, the same for every learner
+        defaults["patience"] = None
     settings = {name: value for name, value in {**defaults, **given}.items() if name not in DECIDED}
     selection = current(settings.get("selection", "last"))
     if entry.is_network and selection not in SELECTIONS:

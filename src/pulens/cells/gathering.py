@@ -42,7 +42,7 @@ def settled(cells: LabellingCells, question: Question, split: str = "estimated")
 def gather_within(
     source: Any, scores: Any = None, *, labelled_within: Any = None, split: str | None = None, **named: Any
 ) -> Evidence:
-    """What :func:`pulens.evidence.gather` gives; with ``labelled_within``, cells that stand for one tally.
+    """What ``pulens.evidence.gather`` gives; with ``labelled_within``, cells that stand for one tally.
 
     >>> labels, scores, site = [1] * 10 + [0] * 20, list(range(30)), ["a", "b"] * 15
     >>> gather_within(labels, scores, labelled_within=site, class_prior={"a": 0.4, "b": 0.5}).within.cells.names

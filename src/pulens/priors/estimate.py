@@ -96,7 +96,7 @@ def estimate_prior(
 def estimate_from_buckets(counted: BucketTally, method: str | None = None, **options: Any) -> ClassPrior:
     """Estimate the share of positives from rows counted by cluster, with doubts that allow for clusters.
 
-    See :func:`estimate_prior` and :func:`pulens.priors.clustered.allowing_for_clusters`.
+    See :func:`estimate_prior` and ``pulens.priors.clustered.allowing_for_clusters``.
     """
 
     def estimated(tally: Tally) -> ClassPrior:

@@ -57,7 +57,7 @@ def test_an_estimated_class_prior_is_told_of_the_groups_of_its_rows(divisions, m
         return 0.4
 
     monkeypatch.setattr(fitting, "estimated_class_prior", estimated)
-    NNPU(class_prior="auto", **OPTIONS).fit(features, labels, groups=patient)
+    NNPU(class_prior="auto", standardise=False, **OPTIONS).fit(features, labels, groups=patient)
     rows, groups = told[0]
     whose = {tuple(row): one for row, one in zip(features.astype(np.float32).tolist(), patient, strict=True)}
     assert [whose[tuple(row)] for row in rows.tolist()] == groups.tolist()
