@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.metrics import roc_auc_score
 
 from pulens.errors import AssumptionError, InputError
 from pulens.learners import BoostedPU, load
@@ -108,13 +109,29 @@ def test_rows_of_no_weight_do_not_count(world, fitted):
 
 def test_a_row_is_kept_apart_from_every_fourth_bag_whether_labelled_or_not():
     labelled = np.arange(300) < 41
-    bags, apart = zip(*deal_bags(labelled, 8, np.random.default_rng(0)), strict=True)
+    known = TrainingRows(np.zeros((300, 1), np.float32), labelled, np.ones(300))
+    bags, apart = zip(*deal_bags(known, 8, np.random.default_rng(0)), strict=True)
     inside = np.array([np.isin(np.arange(300), bag) for bag in bags])
     assert (inside[:, labelled].sum(0) == 6).all()
     assert (np.sum(apart, axis=0) == 2).all()  # labelled or not
     assert not (inside & apart).any()
     assert all(np.unique(bag).size == bag.size for bag in bags)
     assert 0 < inside[:, ~labelled].mean() <= 0.5
+
+
+def test_unseen_scores_are_of_models_that_saw_no_row_of_the_same_group():
+    """Features tell the patient and nothing else: only who saw the patient can know who is labelled."""
+    rng = np.random.default_rng(3)
+    patient = np.repeat(np.arange(60), 12)
+    X = rng.normal(size=(60, 4))[patient] + 0.01 * rng.normal(size=(720, 4))
+    labels = (rng.random(60) < 0.4)[patient].astype(int)
+    apart, mixed = (quick(class_prior=0.5).fit(X, labels, groups=groups) for groups in (patient, None))
+    assert roc_auc_score(labels, mixed.out_of_fold_scores_) > 0.9
+    assert roc_auc_score(labels, apart.out_of_fold_scores_) < 0.65
+    with pytest.raises(AssumptionError, match="labelled rows lie in 1 group"):
+        quick(class_prior=0.5).fit(X, patient == 7, groups=patient)
+    with pytest.raises(InputError, match="one id per row, got 3 ids for 720 rows"):
+        quick(class_prior=0.5).fit(X, labels, groups=[1, 2, 3])
 
 
 def test_targets_are_the_worked_posteriors_of_unlabelled_rows():

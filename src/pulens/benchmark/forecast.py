@@ -99,7 +99,7 @@ def _duration(seconds: float) -> str:
     ('20 seconds', '1.5 minutes', '2.0 hours')
     """
     if seconds < 60:
-        return f"{max(1.0, seconds):.0f} seconds"
+        return "1 second" if seconds < 1.5 else f"{seconds:.0f} seconds"
     if seconds < 3600:
         return f"{seconds / 60:.1f} minutes"
     return f"{seconds / 3600:.1f} hours"

@@ -159,8 +159,8 @@ def engine_options(command: Command) -> Command:
         click.option(
             "--tolerance",
             type=Number(),
-            help="What binning may change in an area; 0 keeps every distinct score. Default: keep up to four million, "
-            "bin beyond, and say what that can change.",
+            help="What binning may change in an area; 0 keeps every distinct score. Default: keep those of up to "
+            "four million rows, or two million distinct scores, bin beyond, and say what that can change.",
         ),
     ]
     return _apply(options, command)

@@ -31,6 +31,7 @@ from pulens.inputs.dense import dense
 from pulens.learners.base.classifier import PUClassifier, check_count, flat, seed_of
 from pulens.learners.base.facts import Learner
 from pulens.learners.base.prior import resolved_prior
+from pulens.learners.base.row_groups import checked_groups
 from pulens.learners.forest.numeric_trees import NumericTrees, boosted_trees, forest_trees
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.types import Booleans, Floats
@@ -105,8 +106,12 @@ class BoostedPU(PUClassifier):
         self.random_state = random_state
         self.positive = positive
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train on rows with PU labels: 1 labelled positive, 0 unlabelled."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Train on rows with PU labels: 1 labelled positive, 0 unlabelled.
+
+        ``groups`` holds one id per row where rows belong together (visits of a patient): scores of rows that a model
+        had not seen are then of models that saw no row of the same group either.
+        """
         rows = self._table(X, reset=True)
         labelled = self._labelled(y, len(rows))
         scenario = check_scenario(self.scenario)
@@ -116,7 +121,9 @@ class BoostedPU(PUClassifier):
         used = weights > 0
         if not labelled[used].any() or labelled[used].all():
             raise InputError("sample_weight is 0 for every row of one kind: labels of one class only are left.")
-        known = TrainingRows(rows[used], labelled[used], weights[used])
+        together = None if groups is None else checked_groups(groups, len(rows))[used]
+        known = TrainingRows(rows[used], labelled[used], weights[used], together)
+        known.check_groups()
         rng = np.random.default_rng(seed_of(self.random_state))
         with threadpool_limits(1):  # members run side by side, as n_jobs says; a table of their size needs no more
             first = bag_scores(known, self.n_estimators, self.iterations, self.n_jobs, rng)
@@ -153,9 +160,7 @@ class BoostedPU(PUClassifier):
         """Stage two: trees fitted to probabilities; gives back scores of rows that the trees had not seen."""
         from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 
-        part = np.empty(known.labelled.size, np.int64)
-        for kind in (known.labelled, ~known.labelled):
-            part[kind] = rng.permutation(int(kind.sum())) % PARTS
+        part = known.dealt(PARTS, rng)
         models, unseen = [], np.empty(part.size)
         for number in range(PARTS):
             inside, outside = part != number, part == number
@@ -187,7 +192,24 @@ class BoostedPU(PUClassifier):
             forest.fit(filled, targets, sample_weight=known.weights)
         self.boosted_, self.start_ = boosted_trees(models)
         self.random_ = forest_trees(forest, stand_ins)
-        return _mixed(unseen, forest.oob_prediction_)
+        if known.groups is None:
+            return _mixed(unseen, forest.oob_prediction_)
+        return _mixed(unseen, self._of_other_groups(forest, filled, targets, known, part))
+
+    def _of_other_groups(
+        self, forest: Any, filled: Rows, targets: Floats, known: TrainingRows, part: NDArray[np.int64]
+    ) -> Floats:
+        """Scores by random trees that saw no row of the same group: a tree's own bag leaves rows out, not groups."""
+        from sklearn.base import clone
+
+        found = np.empty(part.size)
+        for number in range(PARTS):
+            inside, outside = part != number, part == number
+            fewer = max(self.random_trees // PARTS, 1)
+            own = clone(forest).set_params(n_estimators=fewer, oob_score=False)
+            own.fit(filled[inside], targets[inside], sample_weight=known.weights[inside])
+            found[outside] = own.predict(filled[outside])
+        return found
 
     def _settled_prior(self, known: TrainingRows, scores: Floats, scenario: Scenario) -> float:
         """The class prior: given, or estimated from the scores of stage one and kept inside a range."""
@@ -269,6 +291,28 @@ class TrainingRows:
     rows: Rows
     labelled: Booleans
     weights: Floats
+    groups: NDArray[np.int64] | None = None  # which rows belong together
+
+    def check_groups(self) -> None:
+        """Refuse groups of which no two hold labelled, or unlabelled, rows: nothing could be left out."""
+        if self.groups is None:
+            return
+        for kind, word in ((self.labelled, "labelled"), (~self.labelled, "unlabelled")):
+            found = np.unique(self.groups[kind]).size
+            if found < 2:
+                raise AssumptionError(
+                    f"{word} rows lie in {found} group, and at least 2 are needed to leave one out: leave groups= out."
+                )
+
+    def dealt(self, parts: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """The part that each row is dealt into, each kind evenly; rows of one group into the same."""
+        if self.groups is not None:
+            of_group: NDArray[np.int64] = rng.permutation(int(self.groups.max()) + 1) % parts
+            return of_group[self.groups]
+        part = np.empty(self.labelled.size, np.int64)
+        for kind in (self.labelled, ~self.labelled):
+            part[kind] = rng.permutation(int(kind.sum())) % parts
+        return part
 
     @property
     def weighting(self) -> dict[str, Any]:
@@ -310,7 +354,7 @@ def bag_scores(
 ) -> BagScores:
     """Train the members of stage one, and score all rows."""
     filled, _ = known.filled()
-    dealt = list(deal_bags(known.labelled, members, rng))
+    dealt = list(deal_bags(known, members, rng))
     seeds = rng.integers(2**31, size=(len(dealt), 2)).tolist()
     made = Parallel(n_jobs=n_jobs, prefer="threads")(
         delayed(_member)(known, filled, bag, iterations, seed) for (bag, _), seed in zip(dealt, seeds, strict=True)
@@ -318,7 +362,8 @@ def bag_scores(
     boosted, random = (np.array(part) for part in zip(*made, strict=True))
     apart, outside = np.array([apart for _, apart in dealt]), np.ones(boosted.shape, bool)
     for place, (bag, _) in enumerate(dealt):
-        outside[place, bag] = False
+        seen = bag if known.groups is None else np.isin(known.groups, known.groups[bag])
+        outside[place, seen] = False
     return BagScores(*(_averaged(boosted, random, which, known.labelled) for which in (apart, outside)))
 
 
@@ -331,22 +376,23 @@ def _averaged(boosted: Floats, random: Floats, which: Booleans, labelled: Boolea
 
 
 def deal_bags(
-    labelled: Booleans, members: int, rng: np.random.Generator
+    known: TrainingRows, members: int, rng: np.random.Generator
 ) -> Iterator[tuple[NDArray[np.int64], Booleans]]:
     """Rows of each member's bag, and which rows are kept apart from it: a quarter of either kind, each in its turn.
 
     The bag has all other labelled rows, and about as many of the other unlabelled ones.
 
-    >>> [(bag.size, apart.sum()) for bag, apart in deal_bags(np.arange(100) < 8, 2, np.random.default_rng(0))]
+    >>> known = TrainingRows(np.zeros((100, 1), np.float32), np.arange(100) < 8, np.ones(100))
+    >>> [(bag.size, apart.sum()) for bag, apart in deal_bags(known, 2, np.random.default_rng(0))]
     [(52, np.int64(25)), (52, np.int64(25))]
     """
+    labelled = known.labelled
     kinds = np.flatnonzero(labelled), np.flatnonzero(~labelled)
     size = max(1, min(max(kinds[0].size * (FOLDS - 1) // FOLDS, FEWEST_IN_BAG), kinds[1].size // 2))
     fold = np.zeros(labelled.size, np.int64)
     for member in range(members):
         if member % FOLDS == 0:
-            for kind in kinds:
-                fold[kind] = rng.permutation(kind.size) % FOLDS
+            fold = known.dealt(FOLDS, rng)
         apart: Booleans = fold == member % FOLDS
         ours, theirs = (kind[~apart[kind]] if (~apart[kind]).any() else kind for kind in kinds)
         yield np.concatenate([ours, rng.permutation(theirs)[:size]]), apart

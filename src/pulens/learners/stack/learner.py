@@ -16,11 +16,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pulens.counts.sample import LABELLED
 from pulens.errors import InputError
-from pulens.inputs.clusters import cluster_codes
 from pulens.inputs.dense import dense
 from pulens.learners.base.classifier import PUClassifier
 from pulens.learners.base.collapse import collapse_of, warn_if_collapsed
 from pulens.learners.base.labels import label_codes
+from pulens.learners.base.row_groups import checked_groups
 from pulens.learners.base.settings import setting
 from pulens.learners.base.tables import numbers_only
 from pulens.learners.stack.device import find_device
@@ -99,7 +99,7 @@ class PULearner(PUClassifier):
         labels = label_codes(y, len(table), positive=self.positive, who=type(self).__name__)
         tables, start = [table], len(table)
         told: dict[str, Any] = {}
-        kept: dict[str, Any] = {} if groups is None else {"groups": [_checked_groups(groups, len(table))]}
+        kept: dict[str, Any] = {} if groups is None else {"groups": [checked_groups(groups, len(table))]}
         for name, pair in pairs.items():
             if pair is None:
                 continue
@@ -190,11 +190,3 @@ class PULearner(PUClassifier):
             scaled = (table - np.array(self.mean_)) / np.array(self.deviation_)
         found: NDArray[np.float32] = np.clip(scaled, -most, most).astype(np.float32)
         return found
-
-
-def _checked_groups(groups: Any, count: int) -> NDArray[np.int64]:
-    """The group of every row as a number."""
-    codes = cluster_codes(groups, "groups")[1]
-    if codes.size != count:
-        raise InputError(f"groups must hold one id per row, got {codes.size:,} ids for {count:,} rows.")
-    return codes

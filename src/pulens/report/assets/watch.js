@@ -91,7 +91,7 @@ const page = (() => {
   function movedWords() {
     const stands = data.alarms.find((alarm) => alarm.line === "share" && alarm.level);
     const at = `If the class prior of the reference were ${short(state.prior)}: `;
-    if (!stands) return `${at}numbers below are recomputed here. Alarms need no class prior and stay as they are.`;
+    if (!stands) return `${at}the numbers of this page are recomputed here. Alarms need no class prior and stay as they are.`;
     const [value, low, high] = stands.level.map((d) =>
       Math.min(Math.max(state.prior + (1 - data.noise - state.prior) * d, 0), 1),
     );
