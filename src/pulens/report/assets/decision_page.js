@@ -62,7 +62,7 @@ const page = (() => {
     const parts = { found: hits, alarms: flagged - hits, missed: points.prior - hits, rest: 1 - flagged - points.prior + hits };
     for (const [name, share] of Object.entries(parts)) {
       $(`[data-list=${name}]`).style.width = `${100 * Math.max(share, 0)}%`;
-      $(`[data-list-count=${name}]`).textContent = rows(Math.max(share, 0) * of);
+      $(`[data-list-count=${name}]`).textContent = Math.round(Math.max(share, 0) * of).toLocaleString("en-US");
     }
     $("#list-of").textContent = `of ${Math.round(of).toLocaleString("en-US")} rows`;
   }
