@@ -64,9 +64,17 @@ def number_of(value: Any, what: str, *, at_least: float = -LARGEST, at_most: flo
     return float(value)
 
 
-def numbers_of(values: Any, what: str, **ends: float) -> Floats:
+def numbers_of(values: Any, what: str, *, at_least: float = -LARGEST, at_most: float = LARGEST) -> Floats:
     """A list of finite numbers of a range."""
-    return np.array([number_of(one, what, **ends) for one in list_of(values, what)], float)
+    given = list_of(values, what)
+    if set(map(type, given)) <= {int, float}:  # a truth value is none; all at once, since there are many
+        try:
+            found = np.array(given, float)
+        except OverflowError:  # a whole number of hundreds of digits
+            found = np.full(1, np.nan)
+        if ((found >= at_least) & (found <= at_most)).all():
+            return found
+    return np.array([number_of(one, what, at_least=at_least, at_most=at_most) for one in given], float)
 
 
 def counts_of(values: Any, cells: int, what: str) -> Floats:
