@@ -13,6 +13,7 @@ from pulens.watching.monitor import WEAK_AREA, Monitor
 from pulens.watching.numbers import WatchedWindow
 
 FEW_LABELLED = 30
+FEW_WINDOWS = 3  # below, the fit of windows together has hardly begun to speak
 MANY_SEGMENTS = 20  # above, dividing the chance of a false alarm by their number makes alarms slow
 #: Windows of a reference that tell its noise well enough: with day-to-day noise as large as the rows' own and an
 #: autocorrelation of one half, 4% of lives of 365 windows alarmed falsely with 30, and 8% with 20.
@@ -28,6 +29,7 @@ def notices_of(judgement: Judgement, windows: Iterable[WatchedWindow]) -> list[N
     """About the reference, the noise, and every window."""
     monitor = judgement.monitor
     found = [*_about_noise(monitor), *_about_reference(monitor)]
+    found += _about_first_windows(judgement)
     if judgement.windows:
         labelled = sum(window.counts.n_labelled for window in judgement.windows)
         if monitor.flagged is not None and monitor.settings.lag is None and labelled:
@@ -66,6 +68,18 @@ def _once(notices: Iterable[Notice]) -> list[Notice]:
         words = f"{first} Likewise {len(more)} more window{'s' if len(more) > 1 else ''}." if more else str(first)
         found.append(Notice(first.severity, first.code, words))
     return found
+
+
+def _about_first_windows(judgement: Judgement) -> list[Notice]:
+    """Of sensors that had drifted, windows that passed as the first of a life were wrong in half of all cases."""
+    if not 0 < len(judgement.windows) < FEW_WINDOWS or judgement.is_later_life:
+        return []
+    count = len(judgement.windows)
+    words = (
+        f"{count} window{' was' if count == 1 else 's were'} judged so far: that scores moved, and not the share of "
+        "positives, often shows after several only. Until then numbers that pass as ok are to be trusted less."
+    )
+    return [Notice(Severity.NOTE, "first-windows", words)]
 
 
 def _about_noise(monitor: Monitor) -> list[Notice]:
