@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -210,17 +211,22 @@ def command(
         for each in [*tops, *of_queries]:
             console.print(f"{each}\n", highlight=False, markup=False)
         show_evaluation(evaluation, console, typed)
-        if ranges:
-            console.print(
-                f"\nif positives with high scores were labelled up to {sensitivity:g} times as often as others"
-            )
-            for found in ranges.values():
-                line = f"  {found.metric:<24} {found.value:.3f}  {found.interval}"
-                console.print(line, highlight=False, markup=False)
-        if refused:
-            console.print(f"\nno sensitivity: {refused}", highlight=False, markup=False)
-        if limits is not None:
-            console.print(f"\n{limits}", highlight=False, markup=False)
+        for line in _lines_beside(sensitivity, ranges, refused, limits):
+            console.print(line, highlight=False, markup=False)
+
+
+def _lines_beside(
+    sensitivity: float | None, ranges: dict[str, Sensitivity], refused: str, limits: Bounds | None
+) -> Iterator[str]:
+    """What stands on the terminal below an evaluation."""
+    if ranges:
+        yield f"\nif positives with high scores were labelled up to {sensitivity:g} times as often as others"
+        for found in ranges.values():
+            yield f"  {found.metric:<24} {found.value:.3f}  {found.interval}"
+    if refused:
+        yield f"\nno sensitivity: {refused}"
+    if limits is not None:
+        yield f"\n{limits}"
 
 
 def _asked_beside(

@@ -201,21 +201,9 @@ def compare(
         k=k,
     )
     if labelled_within is not None:
-        from pulens.comparison.within import compare_within
-
         refuse_parameters_within(cost_ratio=cost_ratio, k=k)
-        split = "estimated" if split is None else split
         at = partial(_thresholds, threshold, metrics=metrics)
-        reviewed = None
-        if not checked.is_silent:
-            names = list(scores) if isinstance(scores, Mapping) else list(reading.get("score") or ())
-            named = at(tuple(map(str, names)))
-            reviewed = reviewed_comparison(
-                labels, scores, named, checked, dict(reading), scenario=scenario, confidence=confidence, seed=seed
-            )
-            question = _with_prior(question, chosen, None if reviewed is None else reviewed.class_prior)
-        compared = compare_within(labels, scores, labelled_within, question, chosen, at, split, reading)
-        return replace(compared, reviewed=reviewed)
+        return _within_cells(labels, scores, labelled_within, question, chosen, at, split, reading, checked)
     refuse_without_cells(question, split)
     rows: JointCounts | ClusteredModels
     rows = (read_models if "cluster" not in reading else read_clustered_models)(labels, scores, **reading)
@@ -248,6 +236,39 @@ def compare(
         worth=_worth(asked, tallies, cost_ratio, resampling, is_chosen=threshold is None),
         k=None if k is None else rows_of(k, RankedList.of(tallies[0], asked.evidence.assumptions).rows, "a comparison"),
     )
+
+
+def _within_cells(
+    labels: Any,
+    scores: Any,
+    within: Any,
+    question: Question,
+    metrics: Mapping[str, Metric],
+    thresholds: Any,
+    split: str | None,
+    reading: dict[str, Any],
+    checked: ReviewsAsked,
+) -> Comparison:
+    """A comparison whose labels are random within cells only, with what checked rows say beside it."""
+    from pulens.comparison.within import compare_within
+
+    reviewed, resampling = None, question.resampling
+    assert resampling is not None  # a comparison has a confidence
+    if not checked.is_silent:
+        names = list(scores) if isinstance(scores, Mapping) else list(reading.get("score") or ())
+        reviewed = reviewed_comparison(
+            labels,
+            scores,
+            thresholds(tuple(map(str, names))),
+            checked,
+            dict(reading),
+            scenario=question.scenario,
+            confidence=resampling.confidence,
+            seed=resampling.seed,
+        )
+        question = _with_prior(question, metrics, None if reviewed is None else reviewed.class_prior)
+    compared = compare_within(labels, scores, within, question, metrics, thresholds, split or "estimated", reading)
+    return replace(compared, reviewed=reviewed)
 
 
 def _worth_most(asked: _Asked, tallies: Sequence[Tally], cost_ratio: float) -> dict[str, float]:

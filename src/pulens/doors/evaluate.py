@@ -624,20 +624,8 @@ def evaluate(
     )
     if per is not None and (labelled_within is not None or not asked.is_silent):
         refuse_together("reviews-queries" if labelled_within is None else "cells-queries")
-    if not asked.is_silent and (said.cluster is not None or labelled_within is not None):
-        from pulens.doors.within import evaluate_reviewed
-
-        if labelled_within is None:
-            refuse_without_cells(question, split)
-        from pulens.doors.reviews import fixed_threshold
-
-        checked = _checked_rows(labels, scores, replace(said, cluster=None), asked, question)
-        assert checked is not None
-        fixed = fixed_threshold(checked, threshold, reviewed_above)
-        choice = "given" if threshold is not None else "fixed before the check"
-        return evaluate_reviewed(
-            labels, scores, labelled_within, question, said, asked, checked, (fixed, choice), split, multiple
-        )
+    if not asked.is_silent:
+        return _with_reviews(labels, scores, said, asked, question, threshold, labelled_within, split, multiple)
     if labelled_within is not None:
         from pulens.doors.within import evaluate_within
 
@@ -645,21 +633,42 @@ def evaluate(
             labels, scores, labelled_within, question, said, threshold, split or "estimated", multiple
         )
     refuse_without_cells(question, split)
-    checked = None if asked.is_silent else _checked_rows(labels, scores, said, asked, question)
-    if checked is None:
-        queries = None if per is None else read_queries(labels, scores, per, said)
-        rows = (labels, scores, said) if queries is None else (queries.tallies.whole(),)
-        evidence = within_what_is_possible(question.evidence(*rows))
-        at, choice = _threshold_of(evidence, threshold, "given")
-        return Evaluation(evidence, at, choice, resampling, multiple, queries=queries)
-    from pulens.doors.reviews import fixed_threshold
+    queries = None if per is None else read_queries(labels, scores, per, said)
+    rows = (labels, scores, said) if queries is None else (queries.tallies.whole(),)
+    evidence = within_what_is_possible(question.evidence(*rows))
+    at, choice = _threshold_of(evidence, threshold, "given")
+    return Evaluation(evidence, at, choice, resampling, multiple, queries=queries)
 
+
+def _with_reviews(
+    labels: Any,
+    scores: Any,
+    said: Reading,
+    asked: ReviewsAsked,
+    question: Question,
+    threshold: float | None,
+    within: Any,
+    split: str | None,
+    multiple: float,
+) -> Evaluation:
+    """An evaluation with rows that people checked, alone or beside cells and clusters."""
+    from pulens.doors.reviews import fixed_threshold
+    from pulens.doors.within import evaluate_reviewed
+
+    if within is None:
+        refuse_without_cells(question, split)
+    checked = _checked_rows(labels, scores, replace(said, cluster=None), asked, question)
+    fixed = fixed_threshold(checked, threshold, asked.reviewed_above)
+    choice = "given" if threshold is not None else "fixed before the check"
+    if said.cluster is not None or within is not None:
+        return evaluate_reviewed(
+            labels, scores, within, question, said, asked, checked, (fixed, choice), split, multiple
+        )
     if question.is_silent_on_prior and checked.prior_of_audit is not None:
         question = replace(question, class_prior=checked.prior_of_audit)
     evidence = within_what_is_possible(question.evidence(checked.tally))
-    fixed = fixed_threshold(checked, threshold, reviewed_above)
-    at, choice = _threshold_of(evidence, fixed, "given" if threshold is not None else "fixed before the check")
-    return Evaluation(evidence, at, choice, resampling, multiple, checked.at(at), checked.identified(at))
+    at, choice = _threshold_of(evidence, fixed, choice)
+    return Evaluation(evidence, at, choice, question.resampling, multiple, checked.at(at), checked.identified(at))
 
 
 def _threshold_of(evidence: Evidence, threshold: float | None, choice: str) -> tuple[float, str]:
@@ -668,9 +677,7 @@ def _threshold_of(evidence: Evidence, threshold: float | None, choice: str) -> t
     return check_threshold(threshold), choice
 
 
-def _checked_rows(
-    labels: Any, scores: Any, reading: Reading, asked: ReviewsAsked, question: Question
-) -> Reviewed | None:
+def _checked_rows(labels: Any, scores: Any, reading: Reading, asked: ReviewsAsked, question: Question) -> Reviewed:
     if question.audit is not None:
         raise AssumptionError("audit= counts rows drawn at random, reviews= says which rows were checked: give one.")
     if question.label_noise and Scenario(question.scenario) is Scenario.SINGLE_SET:
@@ -681,9 +688,11 @@ def _checked_rows(
     from pulens.doors.reviews import reviewed
 
     confidence = 0.95 if question.confidence is None else question.confidence
-    return reviewed(
+    found = reviewed(
         labels, scores, reading, asked, scenario=question.scenario, confidence=confidence, seed=question.seed
     )
+    assert found is not None  # somebody spoke of reviews
+    return found
 
 
 def refuse_without_cells(question: Question, split: str | None) -> None:

@@ -290,11 +290,17 @@ def frame_columns(pulse: Pulse) -> dict[str, list[Any]]:
         "fit_p": [math.nan if one.fit_p is None else one.fit_p for one in windows],
     }
     for name in ("shift", "prior", "precision", "recall", "f1", "accuracy", "flagged", "labelled_ratio"):
-        estimates = [getattr(one, name) for one in windows]
-        reaches = [None if one is None or one.undefined_because else one.interval for one in estimates]
-        found[name] = [math.nan if one is None else one.value for one in estimates]
-        found[f"{name}_low"] = [math.nan if reach is None else reach.low for reach in reaches]
-        found[f"{name}_high"] = [math.nan if reach is None else reach.high for reach in reaches]
+        numbers = [_value_and_ends(getattr(one, name)) for one in windows]
+        for place, column in enumerate((name, f"{name}_low", f"{name}_high")):
+            found[column] = [each[place] for each in numbers]
     for name, line in pulse.lines.items():
         found[f"evidence_{name}"] = [float(value) for value in line.evidence]
     return found
+
+
+def _value_and_ends(estimate: Estimate | None) -> tuple[float, float, float]:
+    """A number with the ends of its interval, nan where there are none."""
+    if estimate is None:
+        return math.nan, math.nan, math.nan
+    reach = None if estimate.undefined_because else estimate.interval
+    return estimate.value, *((math.nan, math.nan) if reach is None else (reach.low, reach.high))

@@ -219,15 +219,13 @@ def judge_segments(
     asked = f"class_prior={class_prior!r}, audit={audit!r}"
     unjudged = {name: part for name, part in parts.items() if isinstance(part, str)}
     judgeable = {name: part for name, part in parts.items() if not isinstance(part, str)}
-    started: dict[str, Pulse] = {} if kept is None else dict(kept.segments)
+    started: dict[str, Pulse] = {}
     if kept is None:
         priors = segment_priors(settings, whole, judgeable, class_prior, audit)
-        for name, part in judgeable.items():
-            try:
-                started[name] = _begin(settings, part, priors.get(name), asked)
-            except InputError as error:
-                unjudged[name] = str(error)
+        started, refused = _segments_begun(settings, judgeable, priors, asked)
+        unjudged |= refused
     else:
+        started = dict(kept.segments)
         unjudged |= kept.unjudged
         unjudged |= {name: "it was not watched when this state began" for name in judgeable if name not in started}
     if not started:
@@ -245,6 +243,19 @@ def judge_segments(
         segments[name] = _continued(of_segment, judgeable[name], of_life, asked)
     ordered = {name: unjudged[name] for name in sorted(unjudged, key=natural) if name not in segments}
     return controlled(replace(pulse, segments=segments, unjudged=ordered))
+
+
+def _segments_begun(
+    settings: WatchSettings, parts: Mapping[str, Windows], priors: Mapping[str, KnownPrior | None], asked: str
+) -> tuple[dict[str, Pulse], dict[str, str]]:
+    """Watches of the segments that have judged nothing yet, and why others cannot be watched."""
+    started, refused = {}, {}
+    for name, part in parts.items():
+        try:
+            started[name] = _begin(settings, part, priors.get(name), asked)
+        except InputError as error:
+            refused[name] = str(error)
+    return started, refused
 
 
 def _with_settings(pulse: Pulse, settings: WatchSettings) -> Pulse:

@@ -132,24 +132,34 @@ def _pulse(told: Mapping[str, Any]) -> Pulse:
             raise InputError("a reference must have windows, and each of them rows")
         prior = None if one["prior"] is None else prior_of(one["prior"])
         monitor = Monitor.of(settings, edges, labelled, windows, prior, together=together)
-        judged = tuple(_reduced(window, edges.size) for window in list_of(one["windows"], "windows"))
-        names = names_of(window.name for window in judged)
-        measured = {
-            window.name: measured_of(each, window, monitor) for each, window in zip(one["windows"], judged, strict=True)
-        }
-        totals, confirmed = totals_of(one["log_totals"], len(judged)), _dense(reference.get("confirmed"), edges.size)
-        judgement = Judgement(monitor, judged, totals, measured, confirmed=confirmed, is_later_life=bool(lives))
-        accepted, because = one["accepted_from"], one["because"]
-        lives.append(WatchLife(judgement, accepted, None if because is None else str(because)))
-        if accepted is not None:
-            if accepted not in names:
-                raise InputError(f"there is no window {shown(accepted)} that could have been accepted")
-            windows = [window.counts.population for window in judged[names.index(accepted) :]]
-            together = False
+        confirmed = _dense(reference.get("confirmed"), edges.size)
+        lives.append(_life(one, monitor, confirmed, is_later=bool(lives)))
+        if lives[-1].accepted_from is not None:
+            windows, together = _accepted_windows(lives[-1]), False
     if not lives or lives[-1].accepted_from is not None:
         raise InputError("a state without a life")
     digest, asked = str(reference["digest"]), str(reference["class_prior"])
     return Pulse(tuple(lives), reference_windows=tuple(first), digest=digest, asked=asked)
+
+
+def _life(told: Mapping[str, Any], monitor: Monitor, confirmed: Floats | None, *, is_later: bool) -> WatchLife:
+    judged = tuple(_reduced(window, monitor.edges.size) for window in list_of(told["windows"], "windows"))
+    names_of(window.name for window in judged)
+    pairs = zip(told["windows"], judged, strict=True)
+    measured = {window.name: measured_of(each, window, monitor) for each, window in pairs}
+    totals = totals_of(told["log_totals"], len(judged))
+    judgement = Judgement(monitor, judged, totals, measured, confirmed=confirmed, is_later_life=is_later)
+    because = told["because"]
+    return WatchLife(judgement, told["accepted_from"], None if because is None else str(because))
+
+
+def _accepted_windows(life: WatchLife) -> list[Floats]:
+    """The windows from the accepted one on, which are the next reference."""
+    judged = life.judgement.windows
+    names = [window.name for window in judged]
+    if life.accepted_from not in names:
+        raise InputError(f"there is no window {shown(life.accepted_from)} that could have been accepted")
+    return [window.counts.population for window in judged[names.index(life.accepted_from) :]]
 
 
 def _numbers(counts: Floats) -> list[float]:
