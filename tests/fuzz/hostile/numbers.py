@@ -18,7 +18,7 @@ KINDS = {  # how many of a hundred calls, and who makes them
     "decide": (7, partial(road.make, command="decide")),
     "tally": (4, partial(road.make, command="tally")),
     "merge": (4, tallies.merge),
-    "agreement": (5, agreement.make),
+    "agreement": (3, agreement.make),
     "reviews": (5, reviews.make),
     "audit plan": (4, audits.plan),
     "audit read": (6, audits.read),
