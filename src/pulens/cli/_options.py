@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from pulens.cli._complete import complete_column
+from pulens.confidence import check_confidence
 from pulens.errors import AssumptionError
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
@@ -72,6 +73,13 @@ class Number(click.ParamType[float]):
             return float(value)
         except ValueError:
             self.fail(f"must be a number, got {value!r}", param, ctx)
+
+
+class Confidence(Number):
+    """How sure intervals should be: refused before anything is read."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return check_confidence(super().convert(value, param, ctx))
 
 
 def reading_options(command: Command) -> Command:
@@ -273,7 +281,9 @@ class Whole(click.ParamType[int]):
 def interval_options(command: Command) -> Command:
     """How sure the intervals should be, and how they are found."""
     options = [
-        click.option("--confidence", type=Number(), default=0.95, show_default=True, help="Level of the intervals."),
+        click.option(
+            "--confidence", type=Confidence(), default=0.95, show_default=True, help="Level of the intervals."
+        ),
         click.option(
             "--redraws",
             type=Whole(),
