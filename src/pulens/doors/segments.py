@@ -30,7 +30,7 @@ from pulens.inputs import read_tallies
 from pulens.inputs.tallies import read_bucket_tallies, read_constants
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.keywords import hands_on
-from pulens.metrics import find, leading
+from pulens.metrics import among, find, leading
 from pulens.metrics.parts.measure import check_threshold
 from pulens.metrics.parts.measure import estimate as estimate_metric
 from pulens.metrics.parts.possible_worlds import DEFAULT_MULTIPLE, check_multiple
@@ -278,7 +278,7 @@ class Evaluations(Mapping[Any, Evaluation]):
         """A metric of every segment with its interval, the lowest first; returns the axes."""
         from pulens.plots import draw_segments
 
-        return draw_segments(self, metric, ax)
+        return draw_segments(self, None if metric is None else among(self.metrics, metric), ax)
 
     def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """The table as Markdown; written to ``path`` if given."""
