@@ -41,11 +41,13 @@ LAYOUT = """() => {
       const fifth = parent.closest("[transform*=rotate]") ? 0 : 0.2 * box.height;
       const ends = [Math.max(box.left, left), Math.max(box.top + fifth, top)];
       ends.push(Math.min(box.right, right), Math.min(box.bottom - fifth, bottom));
-      if (ends[2] - ends[0] > 1 && ends[3] - ends[1] > 1) texts.push({ number, ends, said: node.textContent.trim().slice(0, 60) });
+      const said = node.textContent.trim().slice(0, 60);
+      if (ends[2] - ends[0] > 1 && ends[3] - ends[1] > 1) texts.push({ number, ends, said });
       const picture = parent.closest("svg");
       const frame = picture && picture.getBoundingClientRect();
-      if (frame && (box.left < frame.left - 2 || box.right > frame.right + 2 || box.top < frame.top - 4 || box.bottom > frame.bottom + 4))
-        cut.push(node.textContent.trim().slice(0, 60));
+      const within = (from, low, to, high, room) => from >= low - room && to <= high + room;
+      if (frame && !within(box.left, frame.left, box.right, frame.right, 2)) cut.push(said);
+      else if (frame && !within(box.top, frame.top, box.bottom, frame.bottom, 4)) cut.push(said);
     }
   }
   texts.sort((a, b) => a.ends[1] - b.ends[1]);
@@ -55,7 +57,8 @@ LAYOUT = """() => {
       const b = texts[m];
       const across = Math.min(a.ends[2], b.ends[2]) - Math.max(a.ends[0], b.ends[0]);
       const down = Math.min(a.ends[3], b.ends[3]) - Math.max(a.ends[1], b.ends[1]);
-      if (a.number !== b.number && across > 2 && down > 2) met.push([a.said, b.said, Math.round(across), Math.round(down)]);
+      const by = [across, down].map(Math.round);
+      if (a.number !== b.number && across > 2 && down > 2) met.push([a.said, b.said, ...by]);
     }
   });
   return { texts: texts.length, met, cut, sideways: document.documentElement.scrollWidth - innerWidth };
