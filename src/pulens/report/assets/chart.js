@@ -240,6 +240,21 @@ const chart = (() => {
     return { label, min: low, max: high, ticks, tell: (at) => Number((10 ** at).toPrecision(2)).toString() };
   }
 
+  // Which of an axis' own ticks get a label: those that leave room between them, powers of ten before the rest.
+  function labelled(axis, px, size) {
+    if (!axis.ticks) return null;
+    const round = (at) => (Math.abs(at - Math.round(at)) < 1e-9 ? 0 : 1);
+    const [shown, taken] = [new Set(), []];
+    for (const at of [...axis.ticks].sort((a, b) => round(a) - round(b))) {
+      const half = textWidth(axis.tell(at), size) / 2 + 4;
+      const [from, to] = [px(at) - half, px(at) + half];
+      if (taken.some((other) => from < other[1] && other[0] < to)) continue;
+      taken.push([from, to]);
+      shown.add(at);
+    }
+    return shown;
+  }
+
   // The whole picture as SVG text, and the frame that turns values into pixels.
   function svg(spec, palette, width, options = {}) {
     if (spec.paint) return spec.paint(spec, palette, width, options); // pictures without two plain axes
@@ -282,9 +297,11 @@ const chart = (() => {
     const up = ticksUp(frame.bottom - frame.top);
     const stepX = across.length > 1 ? across[1] - across[0] : 0;
     const stepY = up.length > 1 ? up[1] - up[0] : 0;
+    const told = labelled(x, frame.px, size);
     for (const value of across) {
       const at = tidy(frame.px(value));
       out.push(`<line x1="${at}" x2="${at}" y1="${frame.top}" y2="${frame.bottom}" stroke="${palette.grid}"/>`);
+      if (told && !told.has(value)) continue;
       out.push(
         `<text x="${at}" y="${frame.bottom + 17}" text-anchor="middle" fill="${palette.soft}">${x.tell ? escapeText(x.tell(value)) : label(value, stepX)}</text>`,
       );
