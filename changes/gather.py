@@ -13,6 +13,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
 SECTIONS = {"feature": "Added", "api": "Changed", "fix": "Fixed"}
 NAME = re.compile(r"(\d+)\.(?:([\w-]+)\.)?(feature|api|fix)\.md")
 VERSION = re.compile(r"\d+\.\d+\.\d+(?:(?:a|b|rc)\d+)?")
@@ -60,7 +61,7 @@ def with_entries(changelog: str, version: str, date: str, entries: dict[str, lis
     return f"{changelog[: begins.end()]}\n" + "\n\n".join(told) + "\n" + ("\n" + changelog[ends:] if following else "")
 
 
-def main(words: list[str] | None = None, root: Path = Path(__file__).resolve().parents[1]) -> None:
+def main(words: list[str] | None = None, root: Path = ROOT) -> None:
     parser = argparse.ArgumentParser(description="Gather changes/ into CHANGELOG.md.")
     parser.add_argument("version")
     parser.add_argument("--date", default=datetime.date.today().isoformat())

@@ -22,6 +22,7 @@ __all__ = ["COMMANDS", "main"]
 COMMANDS = {
     "evaluate": "How good is a classifier, from scores and PU labels?",
     "train": "Train a learner on a table of features with PU labels.",
+    "learners": "Which learners to try on your data, by what archived runs reached.",
     "score": "Score the rows of a table with a trained learner.",
     "prior": "What share of rows is positive, from scores and PU labels?",
     "calibrate": "Are a model's probabilities true? Repair them if asked.",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from math import nan
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pulens.comparison.order import Order
 from pulens.comparison.paired import Difference
@@ -17,12 +17,16 @@ from pulens.doors.clustering import Clustering
 from pulens.errors import UnknownNameError, listed, nearest, shown, spoken
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence, few_clusters
+from pulens.frozen import FrozenMapping
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.metrics import among
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
 from pulens.scenario import Scenario
+
+if TYPE_CHECKING:
+    from pulens.cells import CellEvidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +47,8 @@ class Comparison:
     reviewed: ReviewedComparison | None = None  # by rows that people checked, nothing assumed about labels
     worth: Worth | None = None  # at a cost ratio: where two models are worth the same
     k: float | None = None  # rows of the list that were looked at
+    #: what each model's scores say of the class prior, where it was estimated; the lowest is taken for all
+    prior_by: Mapping[str, float] = field(default_factory=FrozenMapping)
     within: tuple[str, ...] = ()  # columns within whose values labels are random, where that is not among all rows
 
     @property
@@ -153,6 +159,7 @@ class Comparison:
             "winner": self.winner,
             "metric": self.metric,
             "class_prior": self.class_prior.to_dict(),
+            **({"class_prior_by": dict(self.prior_by)} if self.prior_by else {}),
             "scenario": str(self.scenario),
             "label_noise": self.evidence.label_noise,
             **({"within": list(self.within)} if self.within else {}),
@@ -221,6 +228,14 @@ class Comparison:
         from pulens.plots.comparison import draw_comparison
 
         return draw_comparison(self, axes=axes, metric=self._named(metric))
+
+
+def estimates_of_prior(models: Sequence[str], settled: Sequence[Evidence | CellEvidence]) -> Mapping[str, float]:
+    """What each model's scores say of the class prior; nothing where somebody else said it."""
+    priors = [found.class_prior for found in settled]
+    if not all(prior.method.startswith("estimated") for prior in priors):
+        return FrozenMapping()
+    return FrozenMapping({model: prior.value for model, prior in zip(models, priors, strict=True)})
 
 
 def _turned(pair: Difference) -> Difference:

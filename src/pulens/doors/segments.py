@@ -204,6 +204,11 @@ class Evaluations(Mapping[Any, Evaluation]):
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        from pulens.report.segments import segments_html
+
+        return segments_html(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON: the rows of the table; ``found[segment].to_dict()`` has all of one."""
         segments = [segment.to_dict() for segment in self.segments.values()]
