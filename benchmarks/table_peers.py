@@ -1,4 +1,4 @@
-"""Learners of pulearn and pu-toolbox for ``tables.py``: with their defaults, and around boosting where they wrap a model.
+"""Learners of pulearn and pu-toolbox for ``tables.py``: with their defaults, and around boosting where it fits.
 
 Neither is needed to run the benchmark: rows of a package that is not installed are left out. What stands here is what
 their pages advise: features standardised before linear models, kernels and networks, the class prior of the unlabelled
