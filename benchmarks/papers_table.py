@@ -32,7 +32,7 @@ MEASURES = ("accuracy", "f1", "roc_auc", "predicted_positive_rate")
 
 
 def cell_of(text: str) -> dict[str, Any]:
-    """``method@data?setting=value,...`` as a cell; ``rows`` is no setting but how many rows to take.
+    """``method@data?setting=value,...`` as a cell; ``rows`` and ``precision`` are the run's, not the method's.
 
     >>> cell_of("lagam@imdb?epochs=90,rows=9000")
     {'method': 'lagam', 'data': 'imdb', 'changed': {'epochs': 90, 'rows': 9000}}
@@ -68,8 +68,9 @@ def runs_of(cell: dict[str, Any], seeds: Sequence[int], rows: int | None) -> lis
     asked = protocol.model_copy(
         update={"learners": (cell["method"],), "datasets": (cell["data"],), "seeds": tuple(seeds), "rows": rows}
     )
-    changed = {name: value for name, value in cell["changed"].items() if name != "rows"}
-    return [replace(run, settings={**run.settings, **changed}) for run in expand(asked).runs]
+    changed = {name: value for name, value in cell["changed"].items() if name not in ("rows", "precision")}
+    own = {name: value for name, value in cell["changed"].items() if name == "precision"}
+    return [replace(run, settings={**run.settings, **changed}, **own) for run in expand(asked).runs]
 
 
 def rows_of(cell: dict[str, Any], rows: dict[str, int]) -> int | None:
