@@ -177,9 +177,7 @@ class LBE(PULearner):
 
     scenario: str = "single-set"
     selection: str = "proxy_auc"  #: EM learns the labelled rows by heart sooner or later; the authors keep the last
-    pretraining_steps: int = (
-        20  #: of the whole table; the authors have 100, after which a large network knows it by heart
-    )
+    pretraining_steps: int = 20  #: over the whole table; the authors' 100 let a large network learn it by heart
     epochs: int = 20
     steps_per_epoch: int = setting(20, least=1)
     subset: float = setting(0.1, above=0, most=1)
