@@ -219,8 +219,8 @@ def show(cells: Sequence[dict[str, Any]]) -> None:
         print(f"| {method} | " + " | ".join(texts) + " |")
 
 
-def work(place: int, waiting: Any, done: Any, options: argparse.Namespace) -> None:
-    """Take cells until there are none. Even workers begin with the cheapest, odd ones with the dearest."""
+def work(waiting: Any, done: Any, options: argparse.Namespace) -> None:
+    """Take cells until there are none."""
     import torch
 
     torch.set_num_threads(options.threads)
@@ -229,7 +229,7 @@ def work(place: int, waiting: Any, done: Any, options: argparse.Namespace) -> No
             cells = list(waiting.cells)
             if not cells:
                 return
-            cell = cells.pop(0 if place % 2 == 0 else -1)
+            cell = cells.pop(0)
             waiting.cells[:] = cells
         try:
             done.put(train_cell(cell, options))
@@ -246,7 +246,7 @@ def run(cells: list[dict[str, Any]], options: argparse.Namespace) -> list[dict[s
     with context.Manager() as manager:
         waiting = Waiting(manager.list(cells), manager.Lock())
         done: Any = context.Queue()
-        workers = [context.Process(target=work, args=(place, waiting, done, options)) for place in range(options.jobs)]
+        workers = [context.Process(target=work, args=(waiting, done, options)) for _ in range(options.jobs)]
         for worker in workers:
             worker.start()
         finished: list[dict[str, Any]] = []
