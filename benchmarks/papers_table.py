@@ -32,7 +32,7 @@ MEASURES = ("accuracy", "f1", "roc_auc", "predicted_positive_rate")
 
 
 def cell_of(text: str) -> dict[str, Any]:
-    """``method@data?setting=value,...`` as a cell; ``rows`` is no setting but how many rows to take.
+    """``method@data?setting=value,...`` as a cell; ``rows`` and ``precision`` are the run's, not the method's.
 
     >>> cell_of("lagam@imdb?epochs=90,rows=9000")
     {'method': 'lagam', 'data': 'imdb', 'changed': {'epochs': 90, 'rows': 9000}}
@@ -68,8 +68,9 @@ def runs_of(cell: dict[str, Any], seeds: Sequence[int], rows: int | None) -> lis
     asked = protocol.model_copy(
         update={"learners": (cell["method"],), "datasets": (cell["data"],), "seeds": tuple(seeds), "rows": rows}
     )
-    changed = {name: value for name, value in cell["changed"].items() if name != "rows"}
-    return [replace(run, settings={**run.settings, **changed}) for run in expand(asked).runs]
+    changed = {name: value for name, value in cell["changed"].items() if name not in ("rows", "precision")}
+    own = {name: value for name, value in cell["changed"].items() if name == "precision"}
+    return [replace(run, settings={**run.settings, **changed}, **own) for run in expand(asked).runs]
 
 
 def rows_of(cell: dict[str, Any], rows: dict[str, int]) -> int | None:
@@ -218,8 +219,8 @@ def show(cells: Sequence[dict[str, Any]]) -> None:
         print(f"| {method} | " + " | ".join(texts) + " |")
 
 
-def work(place: int, waiting: Any, done: Any, options: argparse.Namespace) -> None:
-    """Take cells until there are none. Even workers begin with the cheapest, odd ones with the dearest."""
+def work(waiting: Any, done: Any, options: argparse.Namespace) -> None:
+    """Take cells until there are none."""
     import torch
 
     torch.set_num_threads(options.threads)
@@ -228,7 +229,7 @@ def work(place: int, waiting: Any, done: Any, options: argparse.Namespace) -> No
             cells = list(waiting.cells)
             if not cells:
                 return
-            cell = cells.pop(0 if place % 2 == 0 else -1)
+            cell = cells.pop(0)
             waiting.cells[:] = cells
         try:
             done.put(train_cell(cell, options))
@@ -245,7 +246,7 @@ def run(cells: list[dict[str, Any]], options: argparse.Namespace) -> list[dict[s
     with context.Manager() as manager:
         waiting = Waiting(manager.list(cells), manager.Lock())
         done: Any = context.Queue()
-        workers = [context.Process(target=work, args=(place, waiting, done, options)) for place in range(options.jobs)]
+        workers = [context.Process(target=work, args=(waiting, done, options)) for _ in range(options.jobs)]
         for worker in workers:
             worker.start()
         finished: list[dict[str, Any]] = []
