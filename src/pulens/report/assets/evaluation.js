@@ -184,6 +184,40 @@ const page = (() => {
 
   // --- filling the page -----------------------------------------------------------------------------------------
 
+  // The number that counts every unlabelled row as a negative: it moves with the threshold, not with the class prior.
+  function uncorrectedOf(name) {
+    const metric = metricsByName[name];
+    if (metric.reads === "ranking" || state.index === home.index) return metric.uncorrected ?? NaN;
+    if (raw.cells || !(name in recovery.metrics)) return null; // weights of cells are not rows
+    uncorrected ||= recovery.tablesOf(data.counts, data.totals, { unlabelledPrior: 0, labelNoise: 0, scenario: "single-set" });
+    return recovery.metrics[name](recovery.cellsOf(uncorrected, state.index));
+  }
+  let uncorrected = null;
+
+  function fillTiles() {
+    for (const element of $$("[data-naive]")) {
+      const value = uncorrectedOf(element.dataset.naive);
+      element.textContent = value === null ? "–" : three(value);
+      element.dataset.value = value === null ? "" : String(value);
+    }
+    const at = (mark, value) => {
+      mark.hidden = !Number.isFinite(value ?? NaN);
+      if (!mark.hidden) mark.style.left = `${100 * recovery.clip(value)}%`;
+    };
+    for (const bar of $$("[data-bar-of]")) {
+      const name = bar.dataset.barOf;
+      const found = intervalOf(name);
+      const [span, naive, value] = bar.children;
+      span.hidden = !found || found.low === found.high;
+      if (!span.hidden) {
+        span.style.left = `${100 * recovery.clip(found.low)}%`;
+        span.style.right = `${100 * (1 - recovery.clip(found.high))}%`;
+      }
+      at(naive, uncorrectedOf(name));
+      at(value, atHome() && metricsByName[name].only_interval ? null : valueOf(name));
+    }
+  }
+
   function fillNumbers() {
     for (const element of $$("[data-live]")) {
       const value = valueOf(element.dataset.live);
@@ -204,11 +238,10 @@ const page = (() => {
       element.textContent = bounds ? `${three(bounds.roc.lower.area)} to ${three(bounds.roc.upper.area)}` : "";
     }
     fillVerdict();
-    topOfList.fill(raw.top, {
-      atHome: samePrior(),
-      map: contradicted() ? null : current.tables.map,
-      scenario: state.scenario,
-    });
+    fillTiles();
+    const now = { atHome: samePrior(), map: contradicted() ? null : current.tables.map, scenario: state.scenario };
+    topOfList.fill(raw.top, now);
+    topOfList.climb(raw.ladder, now);
     for (const element of $$("[data-population]"))
       element.textContent = raw.scenarios[state.scenario].population;
     // at a class prior that the reader chose, no number rests on the estimate
