@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+from pulens.comparison.bands import Bands
 from pulens.comparison.order import Order
 from pulens.comparison.paired import Difference
 from pulens.comparison.reviewed import ReviewedComparison
@@ -41,6 +42,7 @@ class Comparison:
     reviewed: ReviewedComparison | None = None  # by rows that people checked, nothing assumed about labels
     worth: Worth | None = None  # at a cost ratio: where two models are worth the same
     k: float | None = None  # rows of the list that were looked at
+    bands: Bands | None = None  # how sure each model's number is along the class prior, where rows are independent
     within: tuple[str, ...] = ()  # columns within whose values labels are random, where that is not among all rows
 
     @property

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 SCRIPTS = (
     "words.js",
+    "page_state.js",
     "recovery.js",
     "prior.js",
     "chart.js",

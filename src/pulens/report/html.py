@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pulens.estimate import Interval
 
 SCRIPTS = (
-    *("words.js", "recovery.js", "doubt.js", "prior.js", "chart.js", "figures.js", "reliability.js"),
+    *("words.js", "page_state.js", "recovery.js", "doubt.js", "prior.js", "chart.js", "figures.js", "reliability.js"),
     *("decision.js", "decision_card.js", "top.js", "evaluation_charts.js", "evaluation.js", "theme.js"),
 )
 WITH_AUDIT = (*SCRIPTS[:-3], "labelling_curve.js", *SCRIPTS[-3:])

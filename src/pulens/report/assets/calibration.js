@@ -60,7 +60,6 @@ const page = (() => {
     }),
   };
 
-  let keeping = 0;
   function refresh() {
     const given = {
       unlabelledPrior: state.prior,
@@ -83,18 +82,14 @@ const page = (() => {
 
   function moveTo(prior) {
     state.prior = prior;
-    requestAnimationFrame(refresh);
-    clearTimeout(keeping);
-    keeping = setTimeout(
-      () => history.replaceState(null, "", atHome() ? location.pathname : `#prior=${control.populationOf(prior)}`),
-      120,
-    );
+    pageState.soon(refresh);
+    pageState.keep(() => ({ prior: atHome() ? null : control.populationOf(prior) }));
   }
 
   const result = { raw, state, current: null, moveTo };
   const control = raw.bins ? priorControl.mount(raw.prior, world, moveTo) : null;
   for (const button of $$("#moved button")) button.addEventListener("click", () => moveTo(raw.prior.unlabelled));
-  const wanted = Number.parseFloat(new URLSearchParams(location.hash.slice(1)).get("prior"));
+  const wanted = pageState.number("prior");
   if (control && Number.isFinite(wanted)) state.prior = control.clamp(control.unlabelledOf(wanted));
   for (const figure of $$("figure[data-chart]")) figures.mount(figure, builders[figure.dataset.chart]);
   for (const one of figures.all) one.measure();

@@ -319,7 +319,6 @@ const page = (() => {
 
   // --- moving ---------------------------------------------------------------------------------------------------
 
-  let waiting = 0;
   function refresh() {
     const started = performance.now();
     current = recovery.evaluate(data, state.prior, state.index);
@@ -343,31 +342,23 @@ const page = (() => {
     }
     if ("index" in target) state.index = Math.min(Math.max(target.index, 0), size);
     if (card && "ratio" in target) state.ratio = card.clampRatio(target.ratio);
-    cancelAnimationFrame(waiting);
-    waiting = requestAnimationFrame(() => {
+    pageState.soon(() => {
       refresh();
-      keepState();
+      pageState.keep(kept);
     });
   }
 
-  let keeping = 0;
-  function keepState() {
-    clearTimeout(keeping);
-    keeping = setTimeout(() => {
-      const parts = [];
-      if (state.scenario !== home.scenario) parts.push(`scenario=${state.scenario}`);
-      if (!samePrior()) parts.push(`prior=${populationOf(state.prior)}`);
-      if (state.index !== home.index) parts.push(`threshold=${thresholdAt(state.index)}`);
-      if (state.ratio !== home.ratio) parts.push(`cost=${state.ratio}`);
-      history.replaceState(null, "", parts.length ? `#${parts.join("&")}` : location.pathname + location.search);
-    }, 120);
-  }
+  const kept = () => ({
+    scenario: state.scenario === home.scenario ? null : state.scenario,
+    prior: samePrior() ? null : populationOf(state.prior),
+    threshold: state.index === home.index ? null : thresholdAt(state.index),
+    cost: state.ratio === home.ratio ? null : state.ratio,
+  });
 
   function readState() {
-    const asked = new URLSearchParams(location.hash.slice(1));
-    const prior = Number.parseFloat(asked.get("prior"));
-    const threshold = Number.parseFloat(asked.get("threshold"));
-    enter(Object.hasOwn(raw.scenarios, asked.get("scenario")) ? asked.get("scenario") : home.scenario);
+    const [prior, threshold, ratio] = ["prior", "threshold", "cost"].map(pageState.number);
+    const scenario = pageState.text("scenario");
+    enter(Object.hasOwn(raw.scenarios, scenario) ? scenario : home.scenario);
     left = null;
     state.prior = home.prior;
     if (state.scenario !== home.scenario && !keepsShare())
@@ -379,7 +370,6 @@ const page = (() => {
       state.prior = Math.abs(share - home.prior) < 1e-12 ? home.prior : share;
     }
     if (Number.isFinite(threshold)) state.index = Math.max(1, recovery.indexAt(thresholds, threshold));
-    const ratio = Number.parseFloat(asked.get("cost"));
     state.ratio = card && ratio > 0 && ratio < 1 ? card.clampRatio(ratio) : home.ratio;
   }
 
