@@ -47,9 +47,9 @@ const chart = (() => {
     return pen.measureText(text).width;
   }
 
-  function widestLabel(values, size) {
+  function widestLabel(values, size, tell) {
     const step = values.length > 1 ? values[1] - values[0] : 0;
-    return Math.max(...values.map((value) => textWidth(label(value, step), size)));
+    return Math.max(...values.map((value) => textWidth(tell ? tell(value) : label(value, step), size)));
   }
 
   function legendRows(items, width, size) {
@@ -266,9 +266,9 @@ const chart = (() => {
     const top = title + 8 + legend.length * 18;
     const { x, y } = spec;
     const tall = (from) => Math.max(160, Math.min(Math.max(120, width - from - 16) * ratio, 430));
-    const ticksUp = (space) => ticks(y.min, y.max, Math.max(4, Math.floor(space / 55)));
+    const ticksUp = (space) => y.ticks || ticks(y.min, y.max, Math.max(4, Math.floor(space / 55)));
     // the labels of the ticks need room beside the axis' own, however many digits they have
-    const left = Math.max(60, Math.ceil(widestLabel(ticksUp(tall(60)), size)) + 34);
+    const left = Math.max(60, Math.ceil(widestLabel(ticksUp(tall(60)), size, y.tell)) + 34);
     const inner = Math.max(120, width - left - 16);
     const height = Math.round(top + tall(left) + 46);
     const frame = { left, right: width - 16, top, bottom: height - 46 };
@@ -310,7 +310,7 @@ const chart = (() => {
       const at = tidy(frame.py(value));
       out.push(`<line x1="${frame.left}" x2="${frame.right}" y1="${at}" y2="${at}" stroke="${palette.grid}"/>`);
       out.push(
-        `<text x="${frame.left - 7}" y="${Number(at) + 4}" text-anchor="end" fill="${palette.soft}">${label(value, stepY)}</text>`,
+        `<text x="${frame.left - 7}" y="${Number(at) + 4}" text-anchor="end" fill="${palette.soft}">${y.tell ? escapeText(y.tell(value)) : label(value, stepY)}</text>`,
       );
     }
     out.push(
