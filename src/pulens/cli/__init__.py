@@ -21,6 +21,7 @@ __all__ = ["COMMANDS", "main"]
 # one-line help stands here so that `pulens --help` loads no command
 COMMANDS = {
     "evaluate": "How good is a classifier, from scores and PU labels?",
+    "fit": "From a table of features to a judged model, in one command.",
     "train": "Train a learner on a table of features with PU labels.",
     "learners": "Which learners to try on your data, by what archived runs reached.",
     "score": "Score the rows of a table with a trained learner.",

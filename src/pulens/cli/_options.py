@@ -38,9 +38,12 @@ class Prior(click.ParamType[Any]):
 
 
 class TrainingPrior(Prior):
-    """The share of positives that a learner trains with: one number, or the name of an estimator."""
+    """The share of positives that a learner trains with: one number, an estimator's name, or a range to keep it in.
 
-    name = "SHARE or METHOD"
+    Whether the learner takes a range is for the command to say.
+    """
+
+    name = "SHARE, LOW:HIGH or METHOD"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not isinstance(value, str):
@@ -53,11 +56,12 @@ class TrainingPrior(Prior):
             return float(value)
         except ValueError:
             pass
-        if ":" in value:
-            raise AssumptionError(
-                f"{option} must be {allowed}, got {value!r}: a learner trains with one class prior, not with a range. "
-                "Train once with each end and compare, or give the range to pulens evaluate."
-            )
+        low, colon, high = value.partition(":")
+        if colon:
+            try:
+                return float(low), float(high)
+            except ValueError:
+                raise AssumptionError(f"{option} must be {allowed}, or a range 0.1:0.3, got {value!r}.") from None
         if not knows(value):
             raise AssumptionError(f"{option} must be {allowed}, got {value!r}.")
         return value

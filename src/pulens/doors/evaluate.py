@@ -110,6 +110,7 @@ class Evaluation:
     within: CellEvidence | None = None  # where labels are random only within cells
     pooled: Evaluation | None = None  # then: the numbers without cells
     queries: Queries | None = None  # where ranks can be taken within queries
+    beside: tuple[Notice, ...] = ()  # what whoever made the scores has to say about them
 
     @property
     def tally(self) -> Tally:
@@ -221,7 +222,8 @@ class Evaluation:
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
         """What a person should know before using the numbers, worst first."""
-        found = [*self._of_audit, *self.evidence.class_prior.notices, *binning_notices(self.estimates, self.tally)]
+        found = [*self.beside, *self._of_audit, *self.evidence.class_prior.notices]
+        found += binning_notices(self.estimates, self.tally)
         found += [*self._trouble(), *self._diagnosed(self.estimates.get("recall"))]
         if self.other_scenario is not None:
             found += self.other_scenario.notices
@@ -236,7 +238,7 @@ class Evaluation:
     @cached_property
     def alarms(self) -> tuple[Notice, ...]:
         """The notices that are more than a note, without the work that notes alone need."""
-        found = [*self._of_audit, *self.evidence.class_prior.notices]
+        found = [*self.beside, *self._of_audit, *self.evidence.class_prior.notices]
         found += [*self._trouble(beyond_chance=True), *self._diagnosed()]
         return worst_first(notice for notice in found if notice.severity > Severity.NOTE)
 
