@@ -176,5 +176,7 @@ def example_table(rows: int = 1200) -> str:
     positive = rng.random(rows) < 0.3
     confirmed = positive & (rng.random(rows) < 0.5)
     scores = 1 / (1 + np.exp(-rng.normal(np.where(positive, 1.0, -1.0), 1.2)))
-    lines = [f"{place},{score:.4f},{label:d}" for place, (score, label) in enumerate(zip(scores, confirmed, strict=True))]
+    lines = [
+        f"{place},{score:.4f},{label:d}" for place, (score, label) in enumerate(zip(scores, confirmed, strict=True))
+    ]
     return "\n".join(["case,score,confirmed", *lines])

@@ -191,4 +191,3 @@ class _Template:
         given = [self._of(each, scope) for each in node.args]
         named = [f"{each.key}: {self._of(each.value, scope)}" for each in node.kwargs]
         return f"filling.call({json.dumps(place)}, {json.dumps(name)}, [{', '.join(given)}], {{{', '.join(named)}}})"
-

@@ -394,7 +394,7 @@ const intervals = (() => {
       if (seenAnew[share]) return seenAnew[share];
       const { anew } = redrawn();
       const counts = compressed();
-      const steady = mapAt(ownTotals, share);
+      const steady = evidence.mapOf(found, share); // to the last bit the share of the data: nothing was redrawn
       const cells = (map, rates) =>
         recovery.cellsOf(
           {
