@@ -36,6 +36,7 @@ COMMANDS = {
     "synthesise": "Turn a table with true classes into PU data with a known truth.",
     "reproduce": "Rebuild tables and figures of the papers, with a verdict on each claim.",
     "bench": "Compare PU learners: plan, run and resume, archive, publish.",
+    "page": "Write one HTML file that evaluates tables in a browser, with nothing installed.",
     "demo": "Train on PU labels, evaluate from them alone, and show the truth beside it.",
     "completion": "Let the shell complete commands and options.",
 }
