@@ -13,8 +13,10 @@ conditions of ``STUDY``, most important first, and starts nothing more once its 
 
 Learners of pulearn and pu-toolbox (``table_peers.py``) have rows where these packages are installed.
 
-How far is there to go? The *distance* of a condition lies between the best learner but BoostedPU and boosting told the
-truth, means over tables; BoostedPU's share of it is printed. Truth is out of reach: at a row with P(positive) = p a PU
+How far is there to go? The *way* of a condition leads from the best learner but BoostedPU to boosting told the truth,
+means over tables; BoostedPU's share of it is printed, with its error by leaving out one table after the other. Errors
+behind means are those of the mean over these very tables, from the spread of seeds; behind what a learner is ahead of
+BoostedPU, on the runs that both have, they are over tables. Truth is out of reach: at a row with P(positive) = p a PU
 label (1 with probability cp) carries the share c(1-p)/(1-cp) of the Fisher information on the log-odds that the true
 class carries, at p = 1/2 the share c/(2-c), 18% at c = .3. "Told the truth of c/(2-c) of the rows" is boosting told the
 truth about a random part of this size, and nothing of the others: what labels are worth where classes meet.
@@ -361,35 +363,62 @@ def _print(title, runs):
         errors[measure] = np.array([_standard_error(row) for row in each])
     seeds = [len({run["seed"] for run in runs if run["learner"] == name}) for name in names]
     contest = [
-        place for place, name in enumerate(names) if name not in REFERENCES and np.isfinite(means["auc"][place]).all()
+        place
+        for place, name in enumerate(names)
+        if name not in REFERENCES and np.isfinite(means["auc"][place]).all() and seeds[place] == max(seeds)
     ]
     ranks = {one: dict(zip(contest, _ranks(means[one][contest]), strict=True)) for one in ("accuracy", "auc")}
     print(f"\n## {title}: {', '.join(tables)}\n")
-    print("| learner | accuracy | AUC | F1 | calibration error | processor s | rank by accuracy | by AUC | seeds |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    print(
+        "| learner | accuracy | AUC | F1 | calibration error | processor s | rank by accuracy | by AUC | seeds |",
+        end="",
+    )
+    print(" accuracy against BoostedPU, same runs | AUC |")
+    print("| --- |" + " --- |" * 10)
     for place, name in enumerate(names):
         cells = [_cell(means[one][place], errors[one][place]) for one in MEASURES[:-1]]
         ranked = [f"{ranks[one][place]:.1f}" if place in contest else "" for one in ("accuracy", "auc")]
         seconds = f"{np.nanmean(means['seconds'][place]):.1f}"
-        print(f"| {name} | {' | '.join([*cells, seconds, *ranked, str(seeds[place])])} |")
-    _print_distance(names, means, errors, contest)
+        ahead = [_ahead(runs, name, one) for one in ("accuracy", "auc")]
+        print(f"| {name} | {' | '.join([*cells, seconds, *ranked, str(seeds[place]), *ahead])} |")
+    _print_distance(names, means, contest)
 
 
-def _print_distance(names, means, errors, contest):
-    """How much of the way from the best other learner to the truth BoostedPU goes, with its error over seeds."""
+def _ahead(runs, name, measure):
+    """Mean over tables of what a learner is ahead of BoostedPU, on tables and seeds that both have."""
+    own, its = (
+        {(run["table"], run["seed"]): run[measure] for run in runs if run["learner"] == one}
+        for one in ("BoostedPU", name)
+    )
+    both = own.keys() & its.keys()
+    tables = sorted({table for table, _ in both})
+    if name == "BoostedPU" or len(tables) < 2:
+        return ""
+    gains = [100 * np.mean([its[one] - own[one] for one in both if one[0] == table]) for table in tables]
+    return f"{np.mean(gains):+.1f} ({np.std(gains, ddof=1) / len(gains) ** 0.5:.1f})"
+
+
+def _print_distance(names, means, contest):
+    """How much of the way from the best other learner to the truth BoostedPU goes; tables are what errors count."""
     if TRUTH not in names or "BoostedPU" not in names or len(contest) < 2:
         return
     for measure in ("accuracy", "auc"):
-        level = {names[place]: 100 * means[measure][place].mean() for place in contest}
-        truth = 100 * means[measure][names.index(TRUTH)].mean()
-        own = level.pop("BoostedPU")
-        best = max(level, key=level.get)
-        share = (own - level[best]) / (truth - level[best])
-        doubt = 100 * errors[measure][names.index("BoostedPU")] / (truth - level[best])
-        line = f"{own:.1f} on the way from {level[best]:.1f} ({best}) to {truth:.1f}: {100 * share:.0f}%"
-        print(f"\n{measure}: BoostedPU {line} of the distance, standard error {100 * doubt:.0f}%.", end="")
-        if PART_OF_TRUTH in names:
-            print(f" Told c/(2-c) of the truth: {100 * means[measure][names.index(PART_OF_TRUTH)].mean():.1f}.", end="")
+        level = {names[place]: 100 * means[measure][place] for place in contest}
+        own, truth = level.pop("BoostedPU"), 100 * means[measure][names.index(TRUTH)]
+        best = max(level, key=lambda name: level[name].mean())
+        gain, way = own - level[best], truth - level[best]
+        tables = gain.size
+        left_out = [
+            np.delete(gain, place).mean() / np.delete(way, place).mean() for place in range(tables if tables > 1 else 0)
+        ]
+        spread = np.sqrt((tables - 1) / tables * ((left_out - np.mean(left_out)) ** 2).sum()) if left_out else np.nan
+        error = gain.std(ddof=1) / tables**0.5 if tables > 1 else np.nan
+        print(
+            f"\n{measure}: BoostedPU {own.mean():.1f}, {gain.mean():+.2f} (standard error over tables {error:.2f}) "
+            f"against the best other, {best}, ahead on {(gain > 0).sum()} of {tables} tables; "
+            f"{100 * gain.mean() / way.mean():.0f}% ({100 * spread:.0f}) of the way to {truth.mean():.1f}.",
+            end="",
+        )
     print()
 
 
