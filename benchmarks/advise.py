@@ -104,8 +104,8 @@ def build(given):
     runs, left_out = [], {}
     for place in (SHIPPED, *map(Path, given.summary)):
         runs += list(from_summary(place, left_out))
-    if given.tables:
-        runs += list(from_tables(given.tables))
+    for place in given.tables:
+        runs += list(from_tables(place))
     titles, calls = {}, {}
     cells = defaultdict(lambda: defaultdict(list))
     for run in runs:
@@ -243,12 +243,12 @@ def described(cells):
     own = [cell for cell in cells if cell["source"] == "tables"]
     scenarios = " and ".join(sorted({cell["scenario"] for cell in own}))
     known = " and ".join(sorted({"known" if cell["prior_known"] else "estimated" for cell in own}))
-    seeds = max((cell["seeds"] for cell in own), default=0)
+    seeds = sorted({cell["seeds"] for cell in own}) or [0]
     rows = [cell["rows"] for cell in own] or [0]
     counts = [cell["labelled"] for cell in own] or [0]
     return (
         f"{scenarios}, class prior {known}, {min(rows):,} to {max(rows):,} rows, {min(counts):,} to {max(counts):,} of "
-        f"them labelled, {seeds} seed{'s' if seeds > 1 else ''}, learners with their defaults"
+        f"them labelled, {' or '.join(map(str, seeds))} seeds, learners with their defaults"
     )
 
 
@@ -330,7 +330,7 @@ def coverage(draws=4000):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", action="store_true", help="make the table from archived runs")
-    parser.add_argument("--tables", help="runs of benchmarks/tables.py")
+    parser.add_argument("--tables", nargs="*", default=[], help="runs of benchmarks/tables.py")
     parser.add_argument("--summary", nargs="*", default=[], help="more summaries of archives")
     parser.add_argument("--out", default=str(TABLE))
     parser.add_argument("--json", help="write the regrets, data set by data set")
