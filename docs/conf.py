@@ -25,6 +25,8 @@ extensions = [
     "references",
     "mathjax",
     "pictures",
+    "gallery",
+    "live",
     "catalogues",
 ]
 exclude_patterns = ["_build", "_ext", "pictures"]

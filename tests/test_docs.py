@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import shlex
 from pathlib import Path
@@ -29,6 +30,19 @@ def test_python_on_the_page_runs(page, tmp_path, monkeypatch):
     namespace: dict = {}
     for source in blocks(page, "python"):
         exec(compile(source, str(page), "exec"), namespace)
+
+
+WITH_ANSWERS = [page for page in PAGES if blocks(page, "pycon")]
+
+
+@pytest.mark.parametrize("page", WITH_ANSWERS, ids=name_of)
+def test_what_python_answers_on_the_page_is_what_it_answers(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_example_files(tmp_path)
+    session = "\n".join(blocks(page, "pycon"))
+    found = doctest.DocTestRunner().run(doctest.DocTestParser().get_doctest(session, {}, name_of(page), str(page), 0))
+    assert found.attempted > 5
+    assert found.failed == 0  # what differs is printed
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
