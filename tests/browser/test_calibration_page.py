@@ -116,9 +116,8 @@ def test_axes_show_where_the_rows_are(open_page, report, tmp_path):
     main(["calibrate", str(tmp_path / "rare.csv"), *given, "--html", out])
     opened = open_page(tmp_path / "rare.html")
     page = opened.page
-    places = (
-        "[...document.querySelectorAll('#chart-reliability svg circle')].map((dot) => Number(dot.getAttribute('cx')))"
-    )
+    dots = "document.querySelectorAll('#chart-reliability g[clip-path] circle')"
+    places = f"[...{dots}].map((dot) => Number(dot.getAttribute('cx')))"
 
     def spread():
         opened.settle()
