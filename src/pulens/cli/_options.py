@@ -124,10 +124,14 @@ def _column_options() -> list[Callable[[Any], Any]]:
         ),
         click.option(
             "--format",
-            type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow"]),
+            type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"]),
             help="File format, when the file's ending does not tell (standard input is CSV).",
         ),
         click.option("--delimiter", help="Field separator of a CSV file, when it is not a comma."),
+        click.option("--decimal", help="Decimal sign of the numbers in a CSV file, when it is a comma."),
+        click.option("--thousands", help="What stands between thousands in a CSV file, such as a point or a space."),
+        click.option("--encoding", help="Encoding of a CSV file, when it is not UTF-8 or UTF-16: windows-1252."),
+        click.option("--sheet", help="Sheet of an Excel file that has several."),
     ]
 
 
@@ -309,6 +313,6 @@ def _apply(options: Sequence[Callable[[Any], Any]], command: Command) -> Command
 
 def reading_arguments(given: dict[str, Any]) -> dict[str, Any]:
     """Shared reading options as arguments of :func:`pulens.inputs.read_sample`."""
-    names = ("score", "label", "weight", "format", "delimiter")
+    names = ("score", "label", "weight", "format", "delimiter", "decimal", "thousands", "encoding", "sheet")
     chosen = {name: given[name] for name in names}
     return chosen | {name: given[name] or None for name in ("positive", "negative", "unlabelled")}

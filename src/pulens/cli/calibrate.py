@@ -138,8 +138,10 @@ def command(
             _save_plot(found.get("reliability"), plot_path)
         if out is not None:
             from pulens.inputs.tables.copying import write_mapped
+            from pulens.inputs.tables.dialect import NAMES, written_as
 
-            read = {name: given[name] for name in ("score", "format", "delimiter")}
+            read = {name: given[name] for name in ("score", "format")}
+            read["delimiter"] = written_as(*(given[name] for name in NAMES))
             write_mapped(file, out, found["recalibration"].map, column=column, **read)
     if json_path != "-" and not quiet:
         from rich.console import Console

@@ -282,4 +282,7 @@ def show_review_alone(
         click.echo(audit_text(result))
 
 
-READ = ("score", "label", "format", "delimiter", "positive", "negative", "unlabelled")
+READ = (
+    *("score", "label", "format", "delimiter", "decimal", "thousands", "encoding", "sheet"),
+    *("positive", "negative", "unlabelled"),
+)

@@ -13,7 +13,7 @@ from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, PulensError, cut, shown
 from pulens.inputs.arrays import python_values
 from pulens.inputs.clusters import FRACTION, WORDS, ClusterSurvey
-from pulens.inputs.columns import CROSSED, NULL, Columns, crossed, find_column
+from pulens.inputs.columns import CROSSED, NULL, Columns, crossed, find_column, find_columns
 from pulens.inputs.engines.coded import CodedSegments
 from pulens.inputs.engines.counts import LARGEST, Codes, EngineCounts, Surveyed, Within, keys_limit
 from pulens.inputs.engines.keyed import Drawing, with_md5
@@ -67,10 +67,11 @@ class LazyEngine:
         self.columns, self.group_by, self.cluster = columns, group_by, cluster
         self._connection = connection  # of DuckDB, if it is ours: tables of a user's are not for us to add
         if _speaks_sql(frame.to_native()):  # a schema holds a column once, the table itself perhaps twice
-            for name in (*columns.names, *beside, *crossed(group_by), *([] if cluster is None else [cluster])):
-                find_column(name, frame.to_native().columns)
+            others = (*beside, *crossed(group_by), *([] if cluster is None else [cluster]))
+            find_columns((*columns.names, *others), frame.to_native().columns, roles=columns.roles)
         with explained("the table"):
             schema = frame.collect_schema()
+        find_columns(columns.names, schema.names(), roles=columns.roles)
         self._nw = nw
         self.score_type, *self.beside_types = [
             np.dtype(np.float32 if _type_of(schema, name) == nw.Float32 else np.float64)
