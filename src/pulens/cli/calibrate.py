@@ -93,8 +93,8 @@ def command(
 ) -> None:
     """Show whether a model's probabilities are true, from a table of scores and PU labels; repair them if asked.
 
-    FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input; a folder or
-    quoted glob of such files; a .tally file; or a database (duckdb:///x.db, postgresql://...) with --table.
+    FILE is a CSV, TSV, JSON Lines, Parquet, Arrow or Excel file, compressed or not, or - for standard input; a folder
+    or quoted glob of such files; a .tally file; or a database (duckdb:///x.db, postgresql://...) with --table.
     --out copies rows, so it needs one file.
 
     \b

@@ -81,8 +81,8 @@ def command(
 ) -> None:
     """Estimate the share of positives from scores and PU labels.
 
-    FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input; a folder or
-    quoted glob of such files; a .tally file; or a database (duckdb:///x.db, postgresql://...) with --table.
+    FILE is a CSV, TSV, JSON Lines, Parquet, Arrow or Excel file, compressed or not, or - for standard input; a folder
+    or quoted glob of such files; a .tally file; or a database (duckdb:///x.db, postgresql://...) with --table.
     Scores must be out of sample: not those of rows the model was trained on.
 
     \b
