@@ -74,8 +74,8 @@ def command(
     """Turn a table with true classes into PU data, and keep the truth in a file of its own.
 
     FILE is a CSV, TSV, JSON Lines, Parquet, Arrow or Excel file, or - for standard input. What is written has the
-    format that its file's ending tells: .csv, .tsv, .jsonl, .parquet, .arrow. The column of true classes is left out of what
-    is written for learners.
+    format that its file's ending tells: .csv, .tsv, .jsonl, .parquet, .arrow. The column of true classes is left out
+    of what is written for learners.
 
     \b
     Examples:
