@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from pulens.cli._complete import complete_column
+from pulens.confidence import check_confidence
 from pulens.errors import AssumptionError
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
@@ -37,9 +38,12 @@ class Prior(click.ParamType[Any]):
 
 
 class TrainingPrior(Prior):
-    """The share of positives that a learner trains with: one number, or the name of an estimator."""
+    """The share of positives that a learner trains with: one number, an estimator's name, or a range to keep it in.
 
-    name = "SHARE or METHOD"
+    Whether the learner takes a range is for the command to say.
+    """
+
+    name = "SHARE, LOW:HIGH or METHOD"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not isinstance(value, str):
@@ -52,11 +56,12 @@ class TrainingPrior(Prior):
             return float(value)
         except ValueError:
             pass
-        if ":" in value:
-            raise AssumptionError(
-                f"{option} must be {allowed}, got {value!r}: a learner trains with one class prior, not with a range. "
-                "Train once with each end and compare, or give the range to pulens evaluate."
-            )
+        low, colon, high = value.partition(":")
+        if colon:
+            try:
+                return float(low), float(high)
+            except ValueError:
+                raise AssumptionError(f"{option} must be {allowed}, or a range 0.1:0.3, got {value!r}.") from None
         if not knows(value):
             raise AssumptionError(f"{option} must be {allowed}, got {value!r}.")
         return value
@@ -72,6 +77,13 @@ class Number(click.ParamType[float]):
             return float(value)
         except ValueError:
             self.fail(f"must be a number, got {value!r}", param, ctx)
+
+
+class Confidence(Number):
+    """How sure intervals should be: refused before anything is read."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return check_confidence(super().convert(value, param, ctx))
 
 
 def reading_options(command: Command) -> Command:
@@ -277,7 +289,9 @@ class Whole(click.ParamType[int]):
 def interval_options(command: Command) -> Command:
     """How sure the intervals should be, and how they are found."""
     options = [
-        click.option("--confidence", type=Number(), default=0.95, show_default=True, help="Level of the intervals."),
+        click.option(
+            "--confidence", type=Confidence(), default=0.95, show_default=True, help="Level of the intervals."
+        ),
         click.option(
             "--redraws",
             type=Whole(),

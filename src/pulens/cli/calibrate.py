@@ -10,7 +10,7 @@ import click
 from pulens.cli._cells import cell_arguments, cell_options
 from pulens.cli._complete import complete_file
 from pulens.cli._options import (
-    Number,
+    Confidence,
     assumption_options,
     audit_options,
     cluster_option,
@@ -62,7 +62,7 @@ METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
     help="Bins with equal shares of the population, or of equal width.",
 )
 @click.option("--bins", type=int, help="How many bins. Default: what theory recommends for these sizes.")
-@click.option("--confidence", type=Number(), default=0.95, show_default=True, help="Confidence of intervals.")
+@click.option("--confidence", type=Confidence(), default=0.95, show_default=True, help="Confidence of intervals.")
 @click.option("--fit", "method", type=click.Choice(METHODS), help="Fit a map from scores to true probabilities.")
 @click.option(
     "--out", metavar="PATH", help="Write all rows of FILE with a column of mapped scores: .csv, .tsv, .parquet."

@@ -9,7 +9,7 @@ import click
 from pulens.cli._cells import within_option
 from pulens.cli._complete import complete_file
 from pulens.cli._options import (
-    Number,
+    Confidence,
     audit_options,
     cluster_option,
     engine_arguments,
@@ -60,7 +60,7 @@ USEFUL_WIDTHS = (0.1, 0.05, 0.02)
 @review_options
 @within_option
 @cluster_option
-@click.option("--confidence", type=Number(), default=0.95, show_default=True)
+@click.option("--confidence", type=Confidence(), default=0.95, show_default=True)
 @click.option("--plot", "plot_path", metavar="PATH", help="Draw the likelihood to an image file.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
 def command(

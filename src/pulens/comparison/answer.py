@@ -8,6 +8,7 @@ from math import nan
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from pulens.comparison.bands import Bands
 from pulens.comparison.order import Order
 from pulens.comparison.paired import Difference
 from pulens.comparison.reviewed import ReviewedComparison
@@ -49,6 +50,7 @@ class Comparison:
     k: float | None = None  # rows of the list that were looked at
     #: what each model's scores say of the class prior, where it was estimated; the lowest is taken for all
     prior_by: Mapping[str, float] = field(default_factory=FrozenMapping)
+    bands: Bands | None = None  # how sure each model's number is along the class prior, where rows are independent
     within: tuple[str, ...] = ()  # columns within whose values labels are random, where that is not among all rows
 
     @property

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from pulens.comparison.answer import Comparison, estimates_of_prior
+from pulens.comparison.bands import Bands
 from pulens.comparison.clustered import ClusteredModels, differences_of_clusters, read_clustered_models
 from pulens.comparison.joint import JointCounts, read_models
 from pulens.comparison.order import Order, largest_credible_prior, order_by_prior
@@ -237,7 +238,15 @@ def compare(
         worth=_worth(asked, tallies, cost_ratio, resampling, is_chosen=threshold is None),
         k=None if k is None else rows_of(k, RankedList.of(tallies[0], asked.evidence.assumptions).rows, "a comparison"),
         prior_by=prior_by,
+        bands=_bands(asked, tallies, resampling),
     )
+
+
+def _bands(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) -> Bands | None:
+    """What the bands of a chart follow from; not where rows belong together, or there is nothing to suppose."""
+    if isinstance(asked.rows, ClusteredModels) or not asked.evidence.tally.totals.unlabelled:
+        return None
+    return Bands(asked.evidences(tallies), asked.thresholds, asked.metrics, resampling)
 
 
 def _within_cells(

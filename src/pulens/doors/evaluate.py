@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -110,6 +110,7 @@ class Evaluation:
     within: CellEvidence | None = None  # where labels are random only within cells
     pooled: Evaluation | None = None  # then: the numbers without cells
     queries: Queries | None = None  # where ranks can be taken within queries
+    beside: tuple[Notice, ...] = ()  # what whoever made the scores has to say about them
 
     @property
     def tally(self) -> Tally:
@@ -221,7 +222,8 @@ class Evaluation:
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
         """What a person should know before using the numbers, worst first."""
-        found = [*self._of_audit, *self.evidence.class_prior.notices, *binning_notices(self.estimates, self.tally)]
+        found = [*self.beside, *self._of_audit, *self.evidence.class_prior.notices]
+        found += binning_notices(self.estimates, self.tally)
         found += [*self._trouble(), *self._diagnosed(self.estimates.get("recall"))]
         if self.other_scenario is not None:
             found += self.other_scenario.notices
@@ -236,7 +238,7 @@ class Evaluation:
     @cached_property
     def alarms(self) -> tuple[Notice, ...]:
         """The notices that are more than a note, without the work that notes alone need."""
-        found = [*self._of_audit, *self.evidence.class_prior.notices]
+        found = [*self.beside, *self._of_audit, *self.evidence.class_prior.notices]
         found += [*self._trouble(beyond_chance=True), *self._diagnosed()]
         return worst_first(notice for notice in found if notice.severity > Severity.NOTE)
 
@@ -394,23 +396,37 @@ class Evaluation:
         >>> round(evaluation.top(4)["recall_at_k"].value, 6)
         0.666667
         """
-        from pulens.doors.top import top
         from pulens.doors.top_of_queries import top_of_queries
 
         if per is not None:
             self._refuse_within("cells-queries")
             asked: dict[str, Any] = {"resampling": self.resampling, "contradiction": self._contradiction}
             return top_of_queries(self.evidence, self._queries(per), k, **asked)
-        found = top(
-            self._values,
-            k,
-            doubts=self._doubts,  # type: ignore[arg-type]
-            contradiction=self._contradiction,
-        )
+        return self._top(k)
+
+    def _top(self, k: Any, only: Collection[str] | None = None) -> Top:
+        from pulens.doors.top import top
+
+        asked: dict[str, Any] = {"doubts": self._doubts, "contradiction": self._contradiction}
+        found = top(self._values, k, only=only, **asked)
         if self.within is None:
             return found
         rows = RankedList.of(self.tally, self.evidence.assumptions)  # weights of cells are not rows
         return replace(found, labelled=float(rows.kinds[0] @ rows.membership(found.k)))
+
+    def ladder(self) -> tuple[Top, ...]:
+        """How many positives to expect of checking the first 20, 50, 100 … rows, up to a fifth of the list.
+
+        Precision and recall of each, without the measures of ranks that :meth:`top` has.
+
+        >>> labels, scores = [1, 0, 0, 1, 0] * 50, [k / 250 for k in range(250)]
+        >>> [each.k for each in evaluate(labels, scores, class_prior=0.5, confidence=None).ladder()]
+        [20.0, 50.0]
+        """
+        from pulens.doors.top import ladder_of
+
+        rows = RankedList.of(self._values.tally, self._values.assumptions).rows
+        return tuple(self._top(k, only=()) for k in ladder_of(rows))
 
     def _queries(self, per: str) -> Queries:
         if self.queries is None:

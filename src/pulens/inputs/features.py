@@ -131,6 +131,28 @@ def read_clusters(
     return np.concatenate(found)
 
 
+def read_labels(
+    path: str | Path,
+    label: str,
+    *,
+    coding: LabelCoding | None = None,
+    format: str | None = None,
+    delimiter: Said = None,
+) -> NDArray[np.int8]:
+    """The codes of a file's column of labels, and nothing else of it."""
+    kind, code, found = format_of(path, format), coding or LabelCoding(), []
+    first_row = 0
+    with ExitStack() as stack:
+        stream = open_stream(path, stack)
+        with explained_file(str(path), kind):
+            for (column,) in read_chunks(stream, kind, (label,), delimiter):
+                found.append(code.encode(column, row_name=file_row, first_row=first_row, is_whole=False))
+                first_row += len(column)
+            if first_row == 0:
+                raise InputError("the table is empty: it has no data rows.")
+    return np.concatenate(found)
+
+
 def label_values(path: str | Path, label: str, *, format: str | None = None, delimiter: Said = None) -> dict[str, int]:
     """How many rows have each value of the column of labels, as text and in order of appearance: for messages."""
     counts: Counter[str] = Counter()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import copy
 from typing import Any
 
@@ -66,9 +67,8 @@ class LazyEngine:
                 frame = nw.from_native(cut_lazily(frame.to_native(), periods))
         self.columns, self.group_by, self.cluster = columns, group_by, cluster
         self._connection = connection  # of DuckDB, if it is ours: tables of a user's are not for us to add
-        if _speaks_sql(frame.to_native()):  # a schema holds a column once, the table itself perhaps twice
-            others = (*beside, *crossed(group_by), *([] if cluster is None else [cluster]))
-            find_columns((*columns.names, *others), frame.to_native().columns, roles=columns.roles)
+        asked = (*columns.names, *beside, *crossed(group_by), *([] if cluster is None else [cluster]))
+        _find_columns(frame.to_native(), asked, columns.roles)
         with explained("the table"):
             schema = frame.collect_schema()
         find_columns(columns.names, schema.names(), roles=columns.roles)
@@ -540,6 +540,12 @@ class explained:
             return
         said = cut(" ".join(str(error).split()), LONGEST_REASON)
         raise InputError(f"{self.what} could not be read: {said or type(error).__name__}") from error
+
+
+def _find_columns(table: Any, names: Iterable[str], roles: Iterable[str]) -> None:
+    """Refuse columns that are not there, or twice: a schema holds a name once, a table of SQL perhaps twice."""
+    if _speaks_sql(table):
+        find_columns(names, table.columns, roles=roles)
 
 
 def _is_interrupted(error: BaseException | None) -> bool:
