@@ -228,3 +228,45 @@ def test_labels_in_a_sheet_may_be_words_numbers_or_truth_values(tmp_path):
         path = workbook(tmp_path / "labels.xlsx", zip([0.9, 0.5, 0.1], values, "abc", strict=True))
         said = {"positive": "yes"} if "yes" in values else {}
         assert read_tally(path, **said).totals[:2] == (1, 2)
+
+
+def test_features_with_decimal_commas_are_learned_from(tmp_path, capsys):
+    from pulens.cli import main
+
+    rng = np.random.default_rng(3)
+    hidden = rng.random(120) < 0.4
+    cells = [f"{value:.3f}".replace(".", ",") for value in rng.normal(2.0 * hidden)]
+    file = tmp_path / "rows.csv"
+    file.write_text("\n".join(["x;y", *(f"{cell};{int(one)}" for cell, one in zip(cells, hidden, strict=True))]))
+    asked = [
+        "train",
+        str(file),
+        "--label",
+        "y",
+        "--delimiter",
+        ";",
+        "--method",
+        "elkan_noto",
+        "--out",
+        str(tmp_path / "m"),
+    ]
+    with pytest.raises(SystemExit) as end:
+        main(asked)
+    assert end.value.code == 2
+    assert "A decimal comma? Say decimal=',' (--decimal , on the command line)" in capsys.readouterr().err
+    main([*asked, "--decimal", ","])
+    main(
+        [
+            "score",
+            str(tmp_path / "m"),
+            str(file),
+            "--delimiter",
+            ";",
+            "--decimal",
+            ",",
+            "--out",
+            str(tmp_path / "s.csv"),
+        ]
+    )
+    scores = np.loadtxt(tmp_path / "s.csv", delimiter=",", skiprows=1, ndmin=2)[:, -1]
+    assert scores[hidden].mean() > scores[~hidden].mean()

@@ -268,9 +268,9 @@ def _show_within(
         write_texts({json_path: to_json(found.to_dict())})
     if json_path != "-":
         command = typed_command(click.get_current_context())
-        method = () if method is None else ("--class-prior", method)
-        columns = tuple(word for name in within for word in ("--within", name))
-        line = another_command(command, ("evaluate",), (*columns, *method))
+        named = () if method is None else ("--class-prior", method)
+        columns_typed = tuple(word for name in within for word in ("--within", name))
+        line = another_command(command, ("evaluate",), (*columns_typed, *named))
         click.echo(f"{found}\n\nTo evaluate with these, doubt and all:\n  {line}")
 
 

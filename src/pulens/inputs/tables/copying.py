@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pulens.errors import InputError
 from pulens.inputs.columns import check_scores, file_row, find_column
 from pulens.inputs.tables.chunks import delimited_rows
-from pulens.inputs.tables.dialect import Dialect, Said, dialect_of
+from pulens.inputs.tables.dialect import PLAIN, Dialect, Said, dialect_of
 from pulens.inputs.tables.formats import TEXT, format_of, separator_of
 from pulens.inputs.tables.streams import explained_file, name_of, open_stream
 from pulens.inputs.tables.whole import read_table
@@ -43,7 +43,7 @@ def write_mapped(
         return
     table = read_table(source, delimiter, format)
     _refuse_overwriting(column, table.names)
-    mapped = mapping(_checked(table.column(score), score, dialect_of(delimiter)))
+    mapped = mapping(_checked(table.column(score), score, PLAIN))  # whole tables have numbers as programs write them
     kept = dict(zip(table.names, table.columns, strict=True))
     write_table(target, {**kept, column: mapped.tolist()})
 

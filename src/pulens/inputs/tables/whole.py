@@ -111,7 +111,16 @@ def read_table(path: str | Path, delimiter: Said = None, format: str | None = No
 
 def _read_text(stream: IO[bytes], delimiter: str, dialect: Dialect) -> Table:
     with delimited_rows(stream, delimiter, dialect) as (names, rows):
-        return Table(names, [list(column) for column in zip(*rows, strict=True)], delimiter)
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        return Table(names, columns if dialect.is_plain else [_plainly(dialect, one) for one in columns], delimiter)
+
+
+def _plainly(dialect: Dialect, cells: list[str]) -> list[str]:
+    """A column of numbers as programs write them, where all of its cells say numbers in this writing."""
+    numbers = [dialect.plain(cell) if cell.strip() else "" for cell in cells]
+    if all(number is not None for number in numbers):
+        return [number or "" for number in numbers]
+    return cells
 
 
 def _read_records(stream: IO[bytes]) -> Table:
