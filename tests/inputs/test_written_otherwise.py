@@ -124,7 +124,7 @@ REFUSED = {
     "thousands": (";", lambda value: f"{value:,.2f}", {"delimiter": ";"}, r"--thousands , on"),
     "a point where a comma was said": (
         *(";", str, {"delimiter": ";", "decimal": ","}),
-        r"none with decimal=','\. It is one with a decimal point",
+        r"none with decimal=','\. Say neither decimal= nor thousands= \(--decimal, --thousands\)\.",
     ),
     "dates": (",", lambda value: "2024-02-29", {}, "That is a date, not a score: name another column"),
     "dates of another country": (",", lambda value: "29.02.2024 12:30", {}, "That is a date"),
@@ -199,6 +199,7 @@ def test_groups_of_thousands_have_three_digits():
     assert dialect.plain("12,5") == "12.5"
     assert dialect.plain("1234,5") == "1234.5"
     assert dialect.plain("1.23,5") is None
+    assert dialect.plain("0.123") is None
     assert dialect.plain(".5") is None
     assert dialect.plain(",5") == ".5"
 
@@ -238,35 +239,13 @@ def test_features_with_decimal_commas_are_learned_from(tmp_path, capsys):
     cells = [f"{value:.3f}".replace(".", ",") for value in rng.normal(2.0 * hidden)]
     file = tmp_path / "rows.csv"
     file.write_text("\n".join(["x;y", *(f"{cell};{int(one)}" for cell, one in zip(cells, hidden, strict=True))]))
-    asked = [
-        "train",
-        str(file),
-        "--label",
-        "y",
-        "--delimiter",
-        ";",
-        "--method",
-        "elkan_noto",
-        "--out",
-        str(tmp_path / "m"),
-    ]
+    written = ["--delimiter", ";", "--label", "y"]
+    asked = ["train", str(file), *written, "--method", "elkan_noto", "--out", str(tmp_path / "m")]
     with pytest.raises(SystemExit) as end:
         main(asked)
     assert end.value.code == 2
     assert "A decimal comma? Say decimal=',' (--decimal , on the command line)" in capsys.readouterr().err
     main([*asked, "--decimal", ","])
-    main(
-        [
-            "score",
-            str(tmp_path / "m"),
-            str(file),
-            "--delimiter",
-            ";",
-            "--decimal",
-            ",",
-            "--out",
-            str(tmp_path / "s.csv"),
-        ]
-    )
+    main(["score", str(tmp_path / "m"), str(file), *written[:2], "--decimal", ",", "--out", str(tmp_path / "s.csv")])
     scores = np.loadtxt(tmp_path / "s.csv", delimiter=",", skiprows=1, ndmin=2)[:, -1]
     assert scores[hidden].mean() > scores[~hidden].mean()

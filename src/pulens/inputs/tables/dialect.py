@@ -58,7 +58,7 @@ class Dialect:
     def pattern(self) -> str:
         """A regular expression of the numbers that may be written so; empty groups of thousands are none."""
         point = re.escape(self.decimal)
-        whole = r"[0-9]+" if not self.groups else rf"[0-9]{{1,3}}([{re.escape(self.groups)}][0-9]{{3}})+|[0-9]+"
+        whole = r"[0-9]+" if not self.groups else rf"[1-9][0-9]{{0,2}}([{re.escape(self.groups)}][0-9]{{3}})+|[0-9]+"
         return rf"[+-]?(({whole})({point}[0-9]*)?|{point}[0-9]+)([eE][+-]?[0-9]+)?"
 
     @cached_property
@@ -139,6 +139,9 @@ def way_out_of(cell: object, said: Dialect = PLAIN) -> str:
     " A decimal comma? Say decimal=',' (--decimal , on the command line)."
     >>> way_out_of("1.234,5")
     " Say decimal=',' and thousands='.' (--decimal , --thousands . on the command line)."
+    >>> way_out_of("1,234")  # doctest: +NORMALIZE_WHITESPACE
+    " Say decimal=',' (--decimal , on the command line) if that is 1.234 or thousands=',' (--thousands , on the command
+    line) if that is 1234."
     >>> way_out_of("2024-01-31")
     ' That is a date, not a score: name another column.'
     """
@@ -147,24 +150,32 @@ def way_out_of(cell: object, said: Dialect = PLAIN) -> str:
         return " That is a date, not a score: name another column."
     if text.endswith("%"):
         return " Take the percent sign out of the column first, and divide by 100."
-    for decimal in DECIMALS:
-        for thousands in (None, *THOUSANDS):
-            if thousands == decimal or (decimal, thousands) == (said.decimal, said.thousands):
-                continue
-            if Dialect(decimal=decimal, thousands=thousands).plain(text) is not None:
-                return _words(decimal, thousands)
-    return ""
+    found: dict[str, tuple[str, str | None]] = {}  # by the number that it would be, the simplest writing
+    for decimal, thousands in ((",", None), (".", None), *((one, group) for one in DECIMALS for group in THOUSANDS)):
+        if thousands != decimal and (decimal, thousands) != (said.decimal, said.thousands):
+            number = Dialect(decimal=decimal, thousands=thousands).plain(text)
+            if number is not None:
+                found.setdefault(number, (decimal, thousands))
+    if len(found) > 1:
+        told = [f"{_options(*writing)} if that is {number}" for number, writing in found.items()]
+        return f" Say {' or '.join(told[:2])}."
+    return "".join(_words(*writing) for writing in found.values())
 
 
 def _words(decimal: str, thousands: str | None) -> str:
+    what = " A decimal comma? Say" if (decimal, thousands) == (",", None) else " Say"
+    return f"{what} {_options(decimal, thousands)}."
+
+
+def _options(decimal: str, thousands: str | None) -> str:
+    """What says a writing, in Python and on the command line."""
     named = {"decimal": decimal if decimal != "." else None, "thousands": thousands}
     given = {name: value for name, value in named.items() if value is not None}
-    python = " and ".join(f"{name}={value!r}" for name, value in given.items())
     if not given:
-        return " It is one with a decimal point: leave decimal= and thousands= (--decimal, --thousands) out."
+        return "neither decimal= nor thousands= (--decimal, --thousands)"
+    python = " and ".join(f"{name}={value!r}" for name, value in given.items())
     options = " ".join(f"--{name} {_quoted(value)}" for name, value in given.items())
-    what = " A decimal comma? Say" if given == {"decimal": ","} else " Say"
-    return f"{what} {python} ({options} on the command line)."
+    return f"{python} ({options} on the command line)"
 
 
 def _quoted(value: str) -> str:
