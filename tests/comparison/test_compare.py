@@ -542,7 +542,7 @@ def test_numbers_that_seem_to_disagree_are_explained(probability, p_value, adjus
     from pulens.report.comparison import disagreements
 
     labels, models = rows()
-    found = pulens.compare(labels, {**models, "third": models["model 0"]}, class_prior=0.3, redraws=50)
+    found = pulens.compare(labels, {**models, "third": models["model 0"]}, class_prior=0.3, redraws=100)
     pair = replace(
         found.differences["roc_auc"][0],
         interval=Interval(low, 0.1, 0.95, "made up"),

@@ -51,8 +51,10 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
+        from pulens.cli._help import dressed
+
         command: click.Command = import_module(f"pulens.cli.{cmd_name}").command
-        return command
+        return dressed(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

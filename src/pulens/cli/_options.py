@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import click
 
 from pulens.cli._complete import complete_column
 from pulens.confidence import check_confidence
-from pulens.errors import AssumptionError
+from pulens.errors import AssumptionError, nearest, shown
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -32,7 +33,7 @@ class Prior(click.ParamType[Any]):
                 return value
             raise AssumptionError(
                 f"{param.opts[0] if param else 'the class prior'} must be a number such as 0.2, a range such as "
-                f"0.1:0.3 or an estimator ({', '.join(names())}), got {value!r}."
+                f"0.1:0.3 or an estimator ({', '.join(names())}), got {shown(value)}.{nearest(value, names())}"
             ) from None
         return numbers[0] if len(numbers) == 1 else tuple(numbers)
 
@@ -63,7 +64,7 @@ class TrainingPrior(Prior):
             except ValueError:
                 raise AssumptionError(f"{option} must be {allowed}, or a range 0.1:0.3, got {value!r}.") from None
         if not knows(value):
-            raise AssumptionError(f"{option} must be {allowed}, got {value!r}.")
+            raise AssumptionError(f"{option} must be {allowed}, got {shown(value)}.{nearest(value, names())}")
         return value
 
 
@@ -134,13 +135,37 @@ def _column_options() -> list[Callable[[Any], Any]]:
         click.option(
             "--unlabelled", multiple=True, help="Label value that means unlabelled; undeclared values are then errors."
         ),
+        *_writing_options(),
+    ]
+
+
+def _writing_options() -> list[Callable[[Any], Any]]:
+    """How a file is written."""
+    return [
         click.option(
             "--format",
-            type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow"]),
+            type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"]),
             help="File format, when the file's ending does not tell (standard input is CSV).",
         ),
         click.option("--delimiter", help="Field separator of a CSV file, when it is not a comma."),
+        click.option("--decimal", help="Decimal sign of the numbers in a CSV file, when it is a comma."),
+        click.option("--thousands", help="What stands between thousands in a CSV file, such as a point or a space."),
+        click.option("--encoding", help="Encoding of a CSV file, when it is not UTF-8 or UTF-16: windows-1252."),
+        click.option("--sheet", help="Sheet of an Excel file that has several."),
     ]
+
+
+def written_options(command: Command) -> Command:
+    """The same for commands that hand what is said on as one argument, ``delimiter``."""
+
+    @wraps(command)
+    def told(**given: Any) -> Any:
+        from pulens.inputs.tables.dialect import NAMES, written_as
+
+        said = [given.pop(name) for name in NAMES]
+        return command(**given, delimiter=written_as(*said))
+
+    return _apply(_writing_options(), cast(Command, told))
 
 
 def cluster_option(command: Command) -> Command:
@@ -323,6 +348,6 @@ def _apply(options: Sequence[Callable[[Any], Any]], command: Command) -> Command
 
 def reading_arguments(given: dict[str, Any]) -> dict[str, Any]:
     """Shared reading options as arguments of :func:`pulens.inputs.read_sample`."""
-    names = ("score", "label", "weight", "format", "delimiter")
+    names = ("score", "label", "weight", "format", "delimiter", "decimal", "thousands", "encoding", "sheet")
     chosen = {name: given[name] for name in names}
     return chosen | {name: given[name] or None for name in ("positive", "negative", "unlabelled")}

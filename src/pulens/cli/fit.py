@@ -8,7 +8,7 @@ import click
 
 from pulens.cli._columns import typed_column_options
 from pulens.cli._complete import complete_column, complete_file, complete_learner
-from pulens.cli._options import Number, Prior, Whole, interval_options, page_options
+from pulens.cli._options import Number, Prior, Whole, interval_options, page_options, written_options
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
 if TYPE_CHECKING:
@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     help="Column that says which rows belong together (a patient, a customer): kept in one fold, no feature.",
 )
 @typed_column_options
-@click.option("--format", type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow"]), help="File format.")
-@click.option("--delimiter", help="Field separator of a CSV file, when it is not a comma.")
+@written_options
 @click.option(
     "--class-prior",
     type=Prior(),

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from pulens.cli._complete import complete_column
-from pulens.cli._options import Prior
+from pulens.cli._options import Prior, written_options
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
 
@@ -46,8 +46,7 @@ def command() -> None:
     show_default=True,
     help="single-set: rows were labelled out of one sample. case-control: labelled rows were collected apart.",
 )
-@click.option("--format", type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow"]), help="File format.")
-@click.option("--delimiter", help="Field separator of a CSV file, when it is not a comma.")
+@written_options
 @click.option("--json", "json_path", metavar="PATH", help="Write the answer as JSON; - for standard output.")
 def advise(file: str, **given: Any) -> None:
     """Name three learners to try on the rows of FILE, and what each is expected to lose against the best.

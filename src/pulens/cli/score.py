@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pulens.cli._options import Number
+from pulens.cli._options import Number, written_options
 
 
 @click.command(name="score")
@@ -31,8 +31,7 @@ from pulens.cli._options import Number
     type=Number(),
     help="Also write a column predicted: 1 where the score is at least this, else 0.",
 )
-@click.option("--format", type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow"]), help="File format.")
-@click.option("--delimiter", help="Field separator of a CSV file, when it is not a comma.")
+@written_options
 def command(
     model: str,
     file: str,
@@ -44,7 +43,7 @@ def command(
     column: str,
     threshold: float | None,
     format: str | None,
-    delimiter: str | None,
+    delimiter: Any,
 ) -> None:
     """Score the rows of a table with a learner that `pulens train` or `pulens fit` wrote to the folder MODEL.
 

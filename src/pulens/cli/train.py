@@ -8,7 +8,7 @@ import click
 
 from pulens.cli._columns import typed_column_options
 from pulens.cli._complete import complete_learner
-from pulens.cli._options import TrainingPrior
+from pulens.cli._options import TrainingPrior, written_options
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
 if TYPE_CHECKING:
@@ -71,8 +71,7 @@ if TYPE_CHECKING:
     "network holds rows out or an estimated class prior needs scores out of fold.",
 )
 @click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
-@click.option("--format", type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow"]), help="File format.")
-@click.option("--delimiter", help="Field separator of a CSV file, when it is not a comma.")
+@written_options
 def command(file: str, method: str, out: str, **given: Any) -> None:
     """Train a learner on a table of features with PU labels, and write it to a folder.
 

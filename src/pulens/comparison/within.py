@@ -390,7 +390,7 @@ def _segments_of_file(path: Any, names: tuple[str, ...], reading: Reading) -> Co
     from pulens.inputs.columns import CROSSED, NULL, is_null
     from pulens.inputs.tables.whole import read_table
 
-    table = read_table(path, format=reading.format, delimiter=reading.delimiter)
+    table = read_table(path, format=reading.format, delimiter=reading.dialect)
     columns = [[None if is_null(value) else value for value in table.column(name)] for name in names]
     if len(columns) > 1:
         rows = zip(*columns, strict=True)

@@ -53,7 +53,10 @@ REPORTED = leading("segments")
 CHOOSING_SHARE = 0.4
 KEPT = 1_000  # segments whose evaluations are kept once they were asked for
 _INTERVALS = ("confidence", "redraws", "seed")
-_READ_HERE = ("table", "where", "score", "label", "weight", "format", "delimiter", "positive", "negative", "unlabelled")
+_READ_HERE = (
+    *("table", "where", "score", "label", "weight", "format", "delimiter", "decimal", "thousands", "encoding", "sheet"),
+    *("positive", "negative", "unlabelled"),
+)
 
 
 @dataclass(frozen=True)

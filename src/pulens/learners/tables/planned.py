@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pulens.errors import shown
+from pulens.inputs.tables.dialect import way_out_of
 from pulens.inputs.typed_columns import CATEGORY, DATE, KINDS, SECONDS, TypedColumn
 from pulens.types import Floats
 
@@ -60,9 +62,12 @@ class PlannedColumn:
         if self.kind == CATEGORY:
             known, different = int((~missing).sum()), len(self.levels)
             if different > max(FEW, UNLIKE * known):
+                word = self.levels[0][0]
+                hint = way_out_of(word).rstrip(".")
+                numbers = f"; {shown(word)}:{hint}" if "decimal=" in hint else ""
                 return (
                     f"holds {different:,} different words in {known:,} rows: an identifier or free text, and no "
-                    "category"
+                    f"category{numbers}"
                 )
             if different == 1 and not missing.any():
                 return "holds the same word in every row"
