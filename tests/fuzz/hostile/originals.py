@@ -83,7 +83,7 @@ def _learners(folder: Path) -> None:
 
 
 def _behind_columns(folder: Path) -> None:
-    """Learners behind columns of every kind: trees that take gaps, and a wrapper whose columns are filled and scaled."""
+    """Learners behind columns of every kind: trees that take gaps, a wrapper whose columns are filled and scaled."""
     from hostile.rows import mixed
     from pulens.learners import BoostedPU, ElkanNoto, save_pipeline, table_pipeline
 
