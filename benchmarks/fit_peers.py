@@ -1,12 +1,12 @@
-"""From a table to a judged model, beside a peer: python benchmarks/fit_peers.py bank_marketing.parquet [--rows N]
+"""From a table to a judged model, beside a peer: python benchmarks/fit_peers.py bank_marketing.parquet [--rows N] [--only ours]
 
-The table is UCI bank marketing as it is published (Moro, Cortez and Rita 2014): 45,211 calls, 7 columns of numbers, 9 of
-words, 11.7% positive. 30% of the positives are labelled: once at random, once with long calls more often. Each tool is
-given the same rows on its command line, with its own defaults and nothing about the truth; then what it told is shown
-beside what is true, on scores of rows that its models had not seen.
+The table is UCI bank marketing as it is published (Moro, Cortez and Rita 2014): 45,211 calls, 7 columns of numbers, 9
+of words, 11.7% positive. 30% of the positives are labelled: once at random, once with long calls more often. Each tool
+is given the same rows on its command line, with its own defaults and nothing about the truth; then what it told is
+shown beside what is true, on scores of rows that its models had not seen.
 
 The peer is PU-toolbox, `pu-toolbox run`; where it is not on the path say --peer /its/venv/bin/pu-toolbox, or it is left
-out and named: pip install pu-toolbox.
+out and named: pip install 'pu-toolbox' torch.
 """
 
 from __future__ import annotations
@@ -199,6 +199,7 @@ def main():
     options.add_argument("table")
     options.add_argument("--rows", type=int)
     options.add_argument("--peer", default=shutil.which("pu-toolbox"))
+    options.add_argument("--only", choices=["ours", "peer"])
     given = options.parse_args()
     whole = pq.read_table(given.table)
     rng = np.random.default_rng(0)
@@ -209,10 +210,11 @@ def main():
         labelled = labelled_rows(table, positive, how, rng)
         print(f"\n== {positive.size:,} rows, {positive.sum():,} positive, {labelled.sum():,} labelled, {how}")
         with tempfile.TemporaryDirectory() as place:
-            ours(Path(place), table, labelled, positive)
+            if given.only != "peer":
+                ours(Path(place), table, labelled, positive)
             if given.peer is None:
                 print("\nPU-toolbox is not installed: left out.")
-            else:
+            elif given.only != "ours":
                 peers(Path(place), given.peer, table, labelled, positive)
 
 

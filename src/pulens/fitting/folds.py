@@ -64,9 +64,10 @@ def deal_folds(labelled: Booleans, folds: int, seed: int, groups: NDArray[np.int
         found = int(rows.sum()) if groups is None else np.unique(groups[rows]).size
         if found < folds:
             of = f"{kind} rows" if groups is None else f"clusters with {kind} rows"
+            fewer = "ask for fewer folds (--folds 2), or " if found >= 2 else ""
             raise AssumptionError(
-                f"folds={folds} needs at least {folds} {of}, got {found:,}: ask for fewer folds (--folds 2), or label "
-                "more rows."
+                f"folds={folds} needs at least {folds} {of}, got {found:,}: {fewer}label more rows; pulens train needs "
+                "no folds."
             )
     start = seed % (1 << 32)
     if groups is None:
@@ -95,7 +96,10 @@ def unseen_scores(
     for number in range(folds):
         progress.step(f"Training without fold {number + 1}")
         inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-        fitted = fit_one(model, table.take(inside), labelled[inside], None if groups is None else groups[inside])
+        try:
+            fitted = fit_one(model, table.take(inside), labelled[inside], None if groups is None else groups[inside])
+        except (InputError, AssumptionError) as error:
+            raise type(error)(f"without fold {number + 1} of {folds}: {error}") from error
         found[outside] = fitted.predict_proba(table.take(outside))[:, 1]
     if not np.isfinite(found).all():
         raise InputError(

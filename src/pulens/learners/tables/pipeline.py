@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from pulens.bounded_text import parse_json, read_bounded
-from pulens.errors import InputError
+from pulens.errors import InputError, PulensError
 from pulens.learners.saving.checks import check_number, damaged
 from pulens.learners.saving.folder import COLUMNS, check_target
 from pulens.learners.tables.planned import PlannedColumn
@@ -48,7 +48,10 @@ def save_pipeline(pipeline: Pipeline, path: str | Path) -> Path:
     check_target(folder)
     text = json.dumps(_facts(columns), indent=1, allow_nan=False) + "\n"
     with whole_folder(folder) as temporary:
-        learner.save(temporary)
+        try:
+            learner.save(temporary)
+        except PulensError as error:  # the folder that it names is not the one that was asked for
+            raise type(error)(str(error).replace(str(temporary), str(folder))) from error
         (temporary / COLUMNS).write_text(text, encoding="utf-8")
     return folder
 
