@@ -24,8 +24,7 @@ const requests = {
     const context = evaluating.context(evaluation, "A <b>title</b>", [["pulens"], ["evaluate"], ["my rows.csv"]]);
     const { data, ...rest } = context;
     const filled = { ...rest, styles: "", scripts: [], data: "", version: "1" };
-    return { data, notices: evaluation.notices, threshold: evaluation.thresholdInterval,
-      estimates: evaluation.estimates, page: filling.render("evaluation.html.j2", filled) };
+    return { data, answer: context.answer, page: filling.render("evaluation.html.j2", filled) };
   },
   async file({ bytes, name, score, label, positive, negative }) {
     const file = new Blob([Buffer.from(bytes, "base64")]);

@@ -34,7 +34,7 @@ def worlds():
         labels[:2], labels[2:5] = 1, 0
         scores = rng.normal(positive * rng.uniform(0, 2))
         if number % 4 == 1:
-            scores = np.round(scores)
+            scores = np.round(scores) + 0.0  # no -0.0, which only Python keeps apart
         scenario = "case-control" if number % 2 else "single-set"
         prior = float(rng.uniform(0.02, 0.35))
         if scenario == "single-set":
@@ -58,19 +58,11 @@ def test_the_page_carries_what_python_would_have_given_it(shown):
         assert differences(answer["data"], expected, f"world {number}") == []
 
 
-def test_every_estimate_names_its_interval_its_sources_and_what_it_rests_on(shown):
+def test_the_saved_numbers_have_the_keys_and_values_of_the_command_line(shown):
     for evaluation, answer in shown:
-        for name, found in evaluation.estimates.items():
-            told, expected = answer["estimates"][name], found.to_dict()
-            assert told["rests_on"] == expected["rests_on"]
-            assert differences(told["sources"], expected.get("sources", {})) == []
-        interval = evaluation.threshold_interval
-        assert differences(answer["threshold"], None if interval is None else interval.to_dict()) == []
-
-
-def test_notices_are_the_same_sentences(shown):
-    for evaluation, answer in shown:
-        assert [found["message"] for found in answer["notices"]] == list(evaluation.warnings)
+        expected = evaluation.to_dict()
+        assert list(answer["answer"]) == list(expected)
+        assert differences(answer["answer"], expected) == []
 
 
 def test_the_whole_page_reads_the_same_to_the_letter(shown, monkeypatch):
@@ -109,15 +101,17 @@ def test_worked_cases_have_their_exact_answers(reference_cases):
     *recovered, last = answers_of(asked)
     for name, answer in zip(("d1", "d3", "d5"), recovered, strict=True):
         expected = reference_cases[name]["expected"]
-        assert answer["estimates"]["roc_auc"]["value"] == pytest.approx(expected["auc_direct"], rel=1e-9)
-        assert answer["estimates"]["average_precision"]["value"] == pytest.approx(expected["aucpr_ap"], rel=1e-9)
+        assert answer["answer"]["estimates"]["roc_auc"]["value"] == pytest.approx(expected["auc_direct"], rel=1e-9)
+        assert answer["answer"]["estimates"]["average_precision"]["value"] == pytest.approx(
+            expected["aucpr_ap"], rel=1e-9
+        )
         for metric in ("accuracy", "precision", "recall", "f1"):
             if "at_threshold" in expected:
-                found = answer["estimates"][metric]["value"]
+                found = answer["answer"]["estimates"][metric]["value"]
                 assert found == pytest.approx(expected["at_threshold"][metric], rel=1e-9)
     two = proxy["expected"]["two_sample"]
-    assert last["estimates"]["accuracy"]["value"] == pytest.approx(two["accuracy"], rel=1e-9)
-    assert last["estimates"]["roc_auc"]["value"] == pytest.approx(two["auc"], rel=1e-9)
+    assert last["answer"]["estimates"]["accuracy"]["value"] == pytest.approx(two["accuracy"], rel=1e-9)
+    assert last["answer"]["estimates"]["roc_auc"]["value"] == pytest.approx(two["auc"], rel=1e-9)
 
 
 def test_a_class_prior_that_nobody_knows_becomes_the_range_that_the_rows_cannot_exclude():

@@ -3,11 +3,12 @@
 (() => {
   let opened = null;
   let last = 0;
+  let id = 0;
   const progress = (share) => {
     const now = Date.now();
     if (now - last < 60) return;
     last = now;
-    postMessage({ progress: share });
+    postMessage({ id, progress: share });
   };
 
   const requests = {
@@ -21,18 +22,22 @@
     },
     async evaluate({ asked, title, typed }) {
       const tally = await columns.count(opened.file, opened.name, opened.table, asked, progress);
-      postMessage({ progress: null });
+      postMessage({ id, progress: null });
       const evaluation = evaluating.evaluate(tally, asked);
       return evaluating.context(evaluation, title, typed);
     },
   };
 
-  onmessage = async ({ data }) => {
+  onmessage = ({ data }) => (queue = queue.then(() => answerTo(data)));
+  let queue = Promise.resolve(); // one after the other: what is opened first is there for what is asked next
+
+  async function answerTo(data) {
+    id = data.id;
     try {
-      postMessage({ answer: await requests[data.request](data) });
+      postMessage({ id, answer: await requests[data.request](data) });
     } catch (error) {
       // an error that is no refusal is a fault of ours, and is shown as such
-      postMessage({ refusal: error instanceof evidence.Refusal ? error.message : texts.fault(error.message) });
+      postMessage({ id, refusal: error instanceof evidence.Refusal ? error.message : texts.fault(error.message) });
     }
-  };
+  }
 })();
