@@ -147,7 +147,7 @@ def policy(*, scripts: Iterable[str], styles: Iterable[str]) -> str:
     """A content security policy that allows these scripts and styles, by their hashes, and nothing else.
 
     >>> policy(scripts=["1"], styles=[])[:74]
-    "default-src 'none'; script-src 'sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S"
+    "default-src 'none'; script-src 'sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5"
     """
     allowed = {
         "default-src": ["'none'"],
