@@ -26,6 +26,7 @@ extensions = [
     "mathjax",
     "pictures",
     "catalogues",
+    "one_file",
 ]
 exclude_patterns = ["_build", "_ext", "pictures"]
 

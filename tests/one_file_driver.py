@@ -37,6 +37,12 @@ const requests = {
       thresholds: plain(tally.thresholds), labelled: plain(tally.labelled), unlabelled: plain(tally.unlabelled),
       negative: plain(tally.negative) };
   },
+  async tally({ bytes, name }) {
+    const tally = await tallyFile.read(new Blob([Buffer.from(bytes, "base64")]), name);
+    const written = Buffer.from(await tallyFile.write(tally, { source: 'the "page"' }, "1").arrayBuffer());
+    const [labelled, negative] = [tally.labelled, tally.negative].map((counts) => Array.from(counts));
+    return { labelled, negative, written: written.toString("base64") };
+  },
   call({ path, given }) {
     const found = path.split(".").reduce((whole, part) => whole[part], { numbers });
     return given.map((each) => found(...each));

@@ -66,6 +66,12 @@ def test_from_opening_the_file_to_a_report_in_a_few_clicks(one_file, open_page, 
     saved = json.loads(numbers.value.path().read_text())
     assert list(saved) == list(expected.to_dict())
     assert saved["estimates"]["f1"]["value"] == pytest.approx(expected.estimates["f1"].value, rel=1e-9)
+    with opened.page.expect_download() as counts:
+        opened.page.click("#save-counts")
+    tally = tmp_path / "example.tally"
+    tally.write_bytes(counts.value.path().read_bytes())
+    counted = evaluate(str(tally), class_prior=0.3, confidence=None)
+    assert counted.estimates["f1"].value == pytest.approx(expected.estimates["f1"].value, rel=1e-9)
     with opened.page.expect_download() as report:
         opened.page.click("#save-report")
     again = tmp_path / "report.html"
@@ -73,6 +79,14 @@ def test_from_opening_the_file_to_a_report_in_a_few_clicks(one_file, open_page, 
     reopened = open_page(again)
     assert reopened.number("roc_auc") == pytest.approx(expected.estimates["roc_auc"].value, rel=1e-9)
     reopened.page.click("#theme")
+
+    # and the counts can come back
+    opened.page.set_input_files("#file", str(tally))
+    opened.page.wait_for_selector("#of-a-table", state="hidden")
+    opened.page.wait_for_selector("#form:not([hidden])")
+    assert "counted already" in opened.page.inner_text("#told")
+    ask(opened)
+    assert opened.number("f1") == pytest.approx(expected.estimates["f1"].value, rel=1e-9)
 
 
 def test_another_table_takes_the_place_of_the_first(one_file, open_page):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 
 import numpy as np
@@ -9,9 +10,11 @@ import pytest
 from scipy import special
 
 from one_file_driver import answers_of, differences, file, rows
+from pulens.counts.tally import Tally
 from pulens.doors.evaluate import evaluate
 from pulens.errors import PulensError
 from pulens.inputs import read_tally
+from pulens.inputs.tally_files import TallyFile, digest, read_tally_file, write_tally_file
 from pulens.report import html
 from pulens.report.html import evaluation_page
 from pulens.report.one_file import one_page
@@ -225,6 +228,41 @@ def test_bad_cells_are_named_by_row_value_and_column_as_python_names_them(tmp_pa
         with pytest.raises(PulensError) as refused:
             read_tally("t.csv", score="score", label="label", positive="1")
         assert answer["refused"] == str(refused.value), name
+
+
+def test_counts_go_to_the_command_line_and_back_as_a_tally_file(tmp_path):
+    labels, scores, _ = next(worlds())
+    tally = Tally.from_arrays(labels, scores)
+    write_tally_file(tmp_path / "python.tally", TallyFile.of(tally, source="rows.csv"))
+    content = (tmp_path / "python.tally").read_bytes()
+    (answer,) = answers_of([{"request": "tally", "bytes": base64.b64encode(content).decode(), "name": "python.tally"}])
+    assert answer["labelled"] == tally.labelled.tolist()
+    assert answer["negative"] == tally.negative.tolist()
+    (tmp_path / "page.tally").write_bytes(base64.b64decode(answer["written"]))
+    found = read_tally_file(tmp_path / "page.tally")
+    assert found.tally == tally
+    (part,) = found.parts
+    assert part == {"source": 'the "page"', "rows": float(len(labels)), "digest": digest(tally)}
+
+
+def test_damaged_and_foreign_tallies_are_refused(tmp_path):
+    labels, scores, _ = next(worlds())
+    write_tally_file(tmp_path / "a.tally", TallyFile.of(Tally.from_arrays(labels, scores), source="a"))
+    content = (tmp_path / "a.tally").read_bytes()
+    binned = Tally.from_arrays(labels, scores).binned(1)
+    write_tally_file(tmp_path / "b.tally", TallyFile.of(binned, source="b"))
+    tried = [
+        b"",
+        b"PAR1" * 3,
+        content[:-30] + content[-8:],
+        content[: len(content) // 2],
+        (tmp_path / "b.tally").read_bytes(),
+    ]
+    found = answers_of(
+        {"request": "tally", "bytes": base64.b64encode(each).decode(), "name": "t.tally"} for each in tried
+    )
+    assert all("refused" in answer for answer in found)
+    assert "binned" in found[-1]["refused"]
 
 
 def test_the_file_is_small_and_allows_nothing_but_its_own_script():

@@ -30,7 +30,7 @@ COMPUTING = (
         f"one_file/{name}.js"
         for name in ("texts", "numbers", "tally", "random", "evidence", "estimates", "intervals", "sentences")
     ),
-    *(f"one_file/{name}.js" for name in ("answer", "page_data", "evaluating", "reading", "columns")),
+    *(f"one_file/{name}.js" for name in ("answer", "page_data", "evaluating", "reading", "columns", "tally_file")),
 )
 WORKER = "one_file/worker.js"
 #: What the page itself runs, beside the templates.

@@ -90,10 +90,13 @@
       const found = await ask("open", source);
       if (!isMine()) return;
       table = found;
-      showTable();
-      await lookAtLabels(isMine);
+      $("#of-a-table").hidden = !table.names;
+      if (table.names) {
+        showTable();
+        await lookAtLabels(isMine);
+      } else showTotals();
       if (isMine()) $("#form").hidden = false;
-      $("#score").focus({ preventScroll: true });
+      if (isMine()) $(table.names ? "#score" : "#way-unknown").focus({ preventScroll: true });
     });
   }
 
@@ -153,6 +156,11 @@
     }
   }
 
+  function showTotals() {
+    const [labelled, unlabelled, negative] = ["labelled", "unlabelled", "negative"].map((kind) => table.totals[kind].toLocaleString("en-US"));
+    $("#told").textContent = texts.toldTally(labelled, unlabelled, table.totals.negative ? texts.toldNegative(negative) : "");
+  }
+
   let values = [];
   async function lookAtLabels(isMine) {
     const found = await ask("values", { label: Number($("#label").value) });
@@ -177,26 +185,31 @@
     $(id).addEventListener("input", () => ($(`#way-${way}`).checked = true));
 
   function askedFor() {
-    const [score, label] = [Number($("#score").value), Number($("#label").value)];
-    if (score === label) throw new Error(texts.sameColumn);
     const way = chosenPrior();
     const classPrior = way === "unknown" ? null : way === "number" ? [typed("#prior-number-given")] : [typed("#prior-low"), typed("#prior-high")];
     if (classPrior && !classPrior.every((each, k) => each >= 0 && each < 1 && (!k || each >= classPrior[k - 1]))) throw new Error(texts.badPrior);
     const at = $("#threshold-given").value.trim();
     const threshold = at === "" ? null : Number(at.replace(",", "."));
     if (Number.isNaN(threshold)) throw new Error(texts.badThreshold);
+    const question = { scenario: $("input[name='scenario-given']:checked").value, classPrior, threshold, confidence: 0.95 };
+    if (!table.names) return question;
+    const [score, label] = [Number($("#score").value), Number($("#label").value)];
+    if (score === label) throw new Error(texts.sameColumn);
     const pick = (id) => ($(id).value === "" ? [] : [values[Number($(id).value)].text]);
     const [positive, negative] = [pick("#positive"), pick("#negative")];
     if (!positive.length) throw new Error(texts.noLabelled);
-    return { score, label, positive, negative: negative[0] === positive[0] ? [] : negative, scenario: $("input[name='scenario-given']:checked").value, classPrior, threshold, confidence: 0.95 };
+    return { ...question, score, label, positive, negative: negative[0] === positive[0] ? [] : negative };
   }
 
   // The same on the command line, an option and its value together.
   function commandOf(asked) {
-    const options = [["--score", table.names[asked.score]], ["--label", table.names[asked.label]], ["--positive", asked.positive[0]]];
-    if (asked.negative.length) options.push(["--negative", asked.negative[0]]);
-    if (table.separator === "\t") options.push(["--format", "tsv"]);
-    else if (table.separator !== ",") options.push(["--delimiter", table.separator]);
+    const options = [];
+    if (table.names) {
+      options.push(["--score", table.names[asked.score]], ["--label", table.names[asked.label]], ["--positive", asked.positive[0]]);
+      if (asked.negative.length) options.push(["--negative", asked.negative[0]]);
+      if (table.separator === "\t") options.push(["--format", "tsv"]);
+      else if (table.separator !== ",") options.push(["--delimiter", table.separator]);
+    }
     options.push(["--scenario", asked.scenario]);
     if (asked.classPrior) options.push(["--class-prior", asked.classPrior.join(":")]);
     if (asked.threshold !== null) options.push(["--threshold", String(asked.threshold)]);
@@ -226,6 +239,7 @@
     return `${filling.render("evaluation.html.j2", { ...reported, ...given })}\n`;
   }
   $("#save-report").addEventListener("click", () => download(`${stem()}.html`, wholeReport(), "text/html"));
+  $("#save-counts").addEventListener("click", () => busy(async () => download(`${stem()}.tally`, await ask("counts", { version }), "application/octet-stream")));
   $("#save-numbers").addEventListener("click", () => download(`${stem()}.json`, `${JSON.stringify(reported.answer, null, 2)}\n`, "application/json"));
 
   function clearReport() {

@@ -13,6 +13,10 @@
 
   const requests = {
     async open({ file, name }) {
+      if (tallyFile.isTally(name)) {
+        opened = { file, name, tally: await tallyFile.read(file, name) };
+        return { totals: opened.tally.totals };
+      }
       const table = await reading.preview(file, name);
       opened = { file, name, table };
       return { ...table, rows: table.rows.slice(0, 10), guess: columns.guess(table) };
@@ -21,11 +25,19 @@
       return columns.values(opened.file, opened.name, opened.table, label, progress);
     },
     async evaluate({ asked, title, typed }) {
-      const tally = await columns.count(opened.file, opened.name, opened.table, asked, progress);
+      const tally = opened.tally ?? (await columns.count(opened.file, opened.name, opened.table, asked, progress));
+      opened.counted = { tally, asked };
       postMessage({ id, progress: null });
       const evaluation = evaluating.evaluate(tally, asked);
       return evaluating.context(evaluation, title, typed);
     },
+  };
+
+  requests.counts = async ({ version }) => {
+    const { tally, asked } = opened.counted;
+    const { names } = opened.table ?? {};
+    const told = names ? { score: names[asked.score], label: names[asked.label] } : {};
+    return tallyFile.write(tally, { source: opened.name, ...told }, version);
   };
 
   onmessage = ({ data }) => (queue = queue.then(() => answerTo(data)));
