@@ -28,6 +28,7 @@ extensions = [
     "gallery",
     "live",
     "catalogues",
+    "one_file",
 ]
 exclude_patterns = ["_build", "_ext", "pictures"]
 

@@ -24,8 +24,7 @@ const requests = {
     const context = evaluating.context(evaluation, "A <b>title</b>", [["pulens"], ["evaluate"], ["my rows.csv"]]);
     const { data, ...rest } = context;
     const filled = { ...rest, styles: "", scripts: [], data: "", version: "1" };
-    return { data, notices: evaluation.notices, threshold: evaluation.thresholdInterval,
-      estimates: evaluation.estimates, page: filling.render("evaluation.html.j2", filled) };
+    return { data, answer: context.answer, page: filling.render("evaluation.html.j2", filled) };
   },
   async file({ bytes, name, score, label, positive, negative }) {
     const file = new Blob([Buffer.from(bytes, "base64")]);
@@ -37,6 +36,12 @@ const requests = {
     return { names: table.names, separator: table.separator, guess: columns.guess(table),
       thresholds: plain(tally.thresholds), labelled: plain(tally.labelled), unlabelled: plain(tally.unlabelled),
       negative: plain(tally.negative) };
+  },
+  async tally({ bytes, name }) {
+    const tally = await tallyFile.read(new Blob([Buffer.from(bytes, "base64")]), name);
+    const written = Buffer.from(await tallyFile.write(tally, { source: 'the "page"' }, "1").arrayBuffer());
+    const [labelled, negative] = [tally.labelled, tally.negative].map((counts) => Array.from(counts));
+    return { labelled, negative, written: written.toString("base64") };
   },
   call({ path, given }) {
     const found = path.split(".").reduce((whole, part) => whole[part], { numbers });

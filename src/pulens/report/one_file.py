@@ -30,7 +30,7 @@ COMPUTING = (
         f"one_file/{name}.js"
         for name in ("texts", "numbers", "tally", "random", "evidence", "estimates", "intervals", "sentences")
     ),
-    *(f"one_file/{name}.js" for name in ("page_data", "evaluating", "reading", "columns")),
+    *(f"one_file/{name}.js" for name in ("answer", "page_data", "evaluating", "reading", "columns", "tally_file")),
 )
 WORKER = "one_file/worker.js"
 #: What the page itself runs, beside the templates.
@@ -121,18 +121,22 @@ def one_page() -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    report = _inert("\n".join(map(asset, SCRIPTS)).join(REPORT))
+    scripts = [_inert(asset(name)) for name in SCRIPTS]
+    report = "".join([REPORT[0], *scripts, REPORT[1]])
     script = _inert("\n".join([templates_as_script(["evaluation.html.j2"]), *map(asset, SHOWING)]))
-    styles = asset("page.css") + asset("one_file/page.css")
+    styles, own_styles = asset("page.css"), asset("one_file/page.css")
     environment = Environment(
         loader=PackageLoader("pulens.report", "templates"), autoescape=True, undefined=StrictUndefined
     )
     text = environment.get_template("one_file.html.j2").render(
         version=__version__,
-        policy=Markup(policy(scripts=[script, report], styles=[styles])),
+        policy=Markup(policy(scripts=[script, report], styles=[styles, own_styles])),
         styles=Markup(styles),
+        own_styles=Markup(own_styles),
         computing=Markup(_inert("\n".join([computing_script(), asset(WORKER)]))),
-        report_script=Markup(report),
+        before=Markup(REPORT[0]),
+        report_scripts=[Markup(text) for text in scripts],
+        after=Markup(REPORT[1]),
         example=Markup(example_table()),
         script=Markup(script),
     )
@@ -143,7 +147,7 @@ def policy(*, scripts: Iterable[str], styles: Iterable[str]) -> str:
     """A content security policy that allows these scripts and styles, by their hashes, and nothing else.
 
     >>> policy(scripts=["1"], styles=[])[:74]
-    "default-src 'none'; script-src 'sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5S"
+    "default-src 'none'; script-src 'sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5"
     """
     allowed = {
         "default-src": ["'none'"],

@@ -40,7 +40,7 @@ const columns = (() => {
       const cells = table.rows.map((row) => row[place].trim());
       const filled = cells.filter(Boolean);
       const comma = usesComma(table, place);
-      const isNumber = filled.length > 0 && filled.every((cell) => Number.isFinite(reading.numberOfText(cell, comma)));
+      const isNumber = filled.length > 0 && filled.filter((cell) => typeof reading.numberOfText(cell, comma) === "number").length > 0.7 * filled.length;
       const distinct = new Set(filled).size;
       const asScore = /score|prob|pred|risk|p_?hat|logit/i.test(name) ? 4 : /^p$|^s$/i.test(name) ? 2 : 0;
       const asLabel = /label|confirmed|target|^y$|^class|positive|outcome/i.test(name) ? 4 : 0;

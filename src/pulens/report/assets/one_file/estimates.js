@@ -18,15 +18,17 @@ const estimates = (() => {
   function averagePrecision(tally, share, scenario) {
     const map = recovery.mapOf(tally.totals, { unlabelledPrior: share, labelNoise: 0, scenario });
     const { labelled, unlabelled, negative } = tally.totals;
+    const [ofLabelled, ofUnlabelled, ofNegative] = [tally.labelled, tally.unlabelled, tally.negative];
+    const [onLabelled, onUnlabelled, onNegative] = map.alarms;
     let sum = 0;
     let before = 0;
     let any = false;
     for (let i = 0; i < tally.size; i++) {
-      const recall = labelled ? tally.labelled[i] / labelled : 0;
+      const recall = labelled ? ofLabelled[i] / labelled : 0;
       const alarm =
-        map.alarms[0] * recall +
-        map.alarms[1] * (unlabelled ? tally.unlabelled[i] / unlabelled : 0) +
-        map.alarms[2] * (negative ? tally.negative[i] / negative : 0);
+        onLabelled * recall +
+        onUnlabelled * (unlabelled ? ofUnlabelled[i] / unlabelled : 0) +
+        onNegative * (negative ? ofNegative[i] / negative : 0);
       if (alarm < -recovery.ROUNDING || alarm > 1 + recovery.ROUNDING) continue;
       const hits = map.positive * recall;
       const called = hits + map.negative * recovery.clip(alarm);

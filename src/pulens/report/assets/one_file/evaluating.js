@@ -44,6 +44,7 @@ const evaluating = (() => {
     const shown = summary.notices.map(({ severity, message }) => ({ severity: told(severity), level: severity, message }));
     return {
       data,
+      answer: answer.toDict(evaluation, summary),
       title,
       summary,
       tops: [],

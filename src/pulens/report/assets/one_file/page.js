@@ -10,12 +10,14 @@
 
   let worker = null;
   let waiting = null;
+  let asked = 0;
 
   function start() {
     const url = URL.createObjectURL(new Blob([sourceOf("computing")], { type: "text/javascript" }));
     worker = new Worker(url);
     URL.revokeObjectURL(url);
     worker.onmessage = ({ data }) => {
+      if (!waiting || data.id !== waiting.id) return; // of a request that nobody waits for
       if ("progress" in data) return showProgress(data.progress);
       const { resolve, reject } = waiting;
       waiting = null;
@@ -28,8 +30,8 @@
     if (!worker) start();
     if (waiting) stop();
     return new Promise((resolve, reject) => {
-      waiting = { resolve, reject };
-      worker.postMessage({ request, ...given });
+      waiting = { resolve, reject, id: ++asked };
+      worker.postMessage({ id: asked, request, ...given });
     });
   }
 
@@ -39,7 +41,7 @@
     worker = null;
     waiting = null;
     start();
-    if (source) worker.postMessage({ request: "open", ...source });
+    if (source) worker.postMessage({ id: 0, request: "open", ...source });
   }
 
   function showProgress(share) {
@@ -88,10 +90,13 @@
       const found = await ask("open", source);
       if (!isMine()) return;
       table = found;
-      showTable();
-      await lookAtLabels(isMine);
+      $("#of-a-table").hidden = !table.names;
+      if (table.names) {
+        showTable();
+        await lookAtLabels(isMine);
+      } else showTotals();
       if (isMine()) $("#form").hidden = false;
-      $("#score").focus({ preventScroll: true });
+      if (isMine()) $(table.names ? "#score" : "#way-unknown").focus({ preventScroll: true });
     });
   }
 
@@ -151,6 +156,11 @@
     }
   }
 
+  function showTotals() {
+    const [labelled, unlabelled, negative] = ["labelled", "unlabelled", "negative"].map((kind) => table.totals[kind].toLocaleString("en-US"));
+    $("#told").textContent = texts.toldTally(labelled, unlabelled, table.totals.negative ? texts.toldNegative(negative) : "");
+  }
+
   let values = [];
   async function lookAtLabels(isMine) {
     const found = await ask("values", { label: Number($("#label").value) });
@@ -172,29 +182,34 @@
   const chosenPrior = () => $("input[name='prior-way']:checked").value;
   const typed = (id) => Number.parseFloat($(id).value.replace(",", "."));
   for (const [id, way] of [["#prior-number-given", "number"], ["#prior-low", "range"], ["#prior-high", "range"]])
-    $(id).addEventListener("focus", () => ($(`#prior-${way}`).checked = true));
+    $(id).addEventListener("input", () => ($(`#way-${way}`).checked = true));
 
   function askedFor() {
-    const [score, label] = [Number($("#score").value), Number($("#label").value)];
-    if (score === label) throw new Error(texts.sameColumn);
     const way = chosenPrior();
     const classPrior = way === "unknown" ? null : way === "number" ? [typed("#prior-number-given")] : [typed("#prior-low"), typed("#prior-high")];
     if (classPrior && !classPrior.every((each, k) => each >= 0 && each < 1 && (!k || each >= classPrior[k - 1]))) throw new Error(texts.badPrior);
     const at = $("#threshold-given").value.trim();
     const threshold = at === "" ? null : Number(at.replace(",", "."));
     if (Number.isNaN(threshold)) throw new Error(texts.badThreshold);
+    const question = { scenario: $("input[name='scenario-given']:checked").value, classPrior, threshold, confidence: 0.95 };
+    if (!table.names) return question;
+    const [score, label] = [Number($("#score").value), Number($("#label").value)];
+    if (score === label) throw new Error(texts.sameColumn);
     const pick = (id) => ($(id).value === "" ? [] : [values[Number($(id).value)].text]);
     const [positive, negative] = [pick("#positive"), pick("#negative")];
     if (!positive.length) throw new Error(texts.noLabelled);
-    return { score, label, positive, negative: negative[0] === positive[0] ? [] : negative, scenario: $("input[name='scenario-given']:checked").value, classPrior, threshold, confidence: 0.95 };
+    return { ...question, score, label, positive, negative: negative[0] === positive[0] ? [] : negative };
   }
 
   // The same on the command line, an option and its value together.
   function commandOf(asked) {
-    const options = [["--score", table.names[asked.score]], ["--label", table.names[asked.label]], ["--positive", asked.positive[0]]];
-    if (asked.negative.length) options.push(["--negative", asked.negative[0]]);
-    if (table.separator === "\t") options.push(["--format", "tsv"]);
-    else if (table.separator !== ",") options.push(["--delimiter", table.separator]);
+    const options = [];
+    if (table.names) {
+      options.push(["--score", table.names[asked.score]], ["--label", table.names[asked.label]], ["--positive", asked.positive[0]]);
+      if (asked.negative.length) options.push(["--negative", asked.negative[0]]);
+      if (table.separator === "\t") options.push(["--format", "tsv"]);
+      else if (table.separator !== ",") options.push(["--delimiter", table.separator]);
+    }
     options.push(["--scenario", asked.scenario]);
     if (asked.classPrior) options.push(["--class-prior", asked.classPrior.join(":")]);
     if (asked.threshold !== null) options.push(["--threshold", String(asked.threshold)]);
@@ -204,19 +219,45 @@
   // --- the report --------------------------------------------------------------------------------------------------
 
   let listening = null;
+  let reported = null; // what the report shown was made of
+
+  const version = $("meta[name='generator']").content.replace("pulens ", "");
+  const stem = () => source.name.replace(/\.[^.]*$/, "") || "report";
+
+  function download(name, text, type) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type }));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+
+  // The report as the command line writes it: one page of its own, with its scripts and styles.
+  function wholeReport() {
+    const scripts = [...document.querySelectorAll("script[data-report]")].map((each) => filling.safe(each.textContent));
+    const given = { styles: filling.safe(sourceOf("report-styles")), scripts, data: filling.safe(safeJson(reported.data)), version };
+    return `${filling.render("evaluation.html.j2", { ...reported, ...given })}\n`;
+  }
+  $("#save-report").addEventListener("click", () => download(`${stem()}.html`, wholeReport(), "text/html"));
+  $("#save-counts").addEventListener("click", () => busy(async () => download(`${stem()}.tally`, await ask("counts", { version }), "application/octet-stream")));
+  $("#save-numbers").addEventListener("click", () => download(`${stem()}.json`, `${JSON.stringify(reported.answer, null, 2)}\n`, "application/json"));
 
   function clearReport() {
     if (listening) listening.abort();
     $("#report").replaceChildren();
     $("#report").hidden = true;
+    $("#results").hidden = true;
     if (location.hash) history.replaceState(null, "", location.pathname + location.search);
   }
+
+  // the report's scripts in a scope of their own; the policy knows this text by its hash
+  const reportScript = () => [...document.querySelectorAll("script[data-report], script[data-around]")].map((each) => each.textContent).join("");
 
   const safeJson = (data) => JSON.stringify(data).replace(/[<>&]/g, (mark) => `\\u00${mark.charCodeAt(0).toString(16)}`);
 
   function show(context) {
     clearReport();
-    const version = $("meta[name='generator']").content.replace("pulens ", "");
+    reported = context;
     const text = filling.render("evaluation.html.j2", { ...context, styles: "", scripts: [], data: filling.safe(safeJson(context.data)), version });
     const made = new DOMParser().parseFromString(text.replace("<style></style>", ""), "text/html"); // the policy knows no empty style
     const parts = ["header.top", "main", "footer", "#page-data"].map((selector) => document.importNode(made.querySelector(selector), true));
@@ -230,7 +271,7 @@
     listening = new AbortController();
     window.reportSignal = listening.signal;
     const script = document.createElement("script");
-    script.textContent = sourceOf("report-script");
+    script.textContent = reportScript();
     $("#report").append(script);
     $("#done").textContent = words.reportReady;
     $("#verdict").scrollIntoView({ block: "start" });
@@ -246,7 +287,7 @@
       show(context);
       $("#command-lead").textContent = asked.classPrior ? words.commandLead : words.estimateLead;
       $("#command code").textContent = sentencesOf(command);
-      $("#command").hidden = false;
+      $("#results").hidden = false;
     });
   });
   const quoted = (word) => (word !== "" && !/[^\w@%+=:,./-]/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);

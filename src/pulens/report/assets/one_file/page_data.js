@@ -39,7 +39,14 @@ const pageData = (() => {
     };
   }
 
+  // on a long ranking this takes most of the time, and the scenario of the report asks twice
+  const corrected = new WeakMap();
   function thinningData(found, thinned, top) {
+    const known = corrected.get(thinned) ?? corrected.set(thinned, {}).get(thinned);
+    return (known[`${found.recoveryScenario} ${top}`] ??= thinningFound(found, thinned, top));
+  }
+
+  function thinningFound(found, thinned, top) {
     const answer = { kept: thinned.tally.size, of: thinned.distinct };
     if (thinned.tally.size === thinned.distinct) return answer;
     const priors = numbers.evenly(top / 1000, top, 2 * PRIORS_CORRECTED - 1);
