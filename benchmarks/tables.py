@@ -135,6 +135,7 @@ class AtQuantile:
         return self.model.predict_proba(X)
 
 
+NAIVE = "boosting at the quantile"
 TRUTH = "boosting told the truth"
 PART_OF_TRUTH = "boosting told the truth of c/(2-c) of the rows"
 REFERENCES = (PART_OF_TRUTH, TRUTH)  # they are told what no learner knows, and are ranked nowhere
@@ -418,9 +419,12 @@ def _print_distance(names, means, contest):
         print(
             f"\n{measure}: BoostedPU {own.mean():.1f}, {gain.mean():+.2f} (standard error over tables {error:.2f}) "
             f"against the best other, {best}, ahead on {(gain > 0).sum()} of {tables} tables; "
-            f"{100 * gain.mean() / way.mean():.0f}% ({100 * spread:.0f}) of the way to {truth.mean():.1f}.",
+            f"{100 * gain.mean() / way.mean():.0f}% ({100 * spread:.0f}) of the way to {truth.mean():.1f}",
             end="",
         )
+        if NAIVE in level:
+            plain = level[NAIVE].mean()
+            print(f", {100 * (own.mean() - plain) / (truth.mean() - plain):.0f}% from {NAIVE}.", end="")
     print()
 
 
