@@ -365,11 +365,9 @@ def _print(title, runs):
         means[measure] = np.array([[np.mean(one) if len(one) else np.nan for one in row] for row in each])
         errors[measure] = np.array([_standard_error(row) for row in each])
     seeds = [len({run["seed"] for run in runs if run["learner"] == name}) for name in names]
-    contest = [
-        place
-        for place, name in enumerate(names)
-        if name not in REFERENCES and np.isfinite(means["auc"][place]).all() and seeds[place] == max(seeds)
-    ]
+    own = [place for place, name in enumerate(names) if name not in REFERENCES]
+    whole = max((seeds[place] for place in own), default=0)
+    contest = [place for place in own if np.isfinite(means["auc"][place]).all() and seeds[place] == whole]
     ranks = {one: dict(zip(contest, _ranks(means[one][contest]), strict=True)) for one in ("accuracy", "auc")}
     print(f"\n## {title}: {', '.join(tables)}\n")
     print(
