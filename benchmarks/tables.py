@@ -255,7 +255,7 @@ SLOW = (
     "pu-toolbox InfoMaxPU",
     "pu-toolbox PUSBKernel",
 )
-TOO_SLOW = (("pulearn BaggingPu, boosting", "gas_drift_8of10"),)  # minutes: every member scores all rows by itself
+TOO_SLOW = (("pulearn BaggingPu, boosting", "gas_drift_8of10"),)  # minutes on 128 columns
 QUICK = tuple(name for name in LEARNERS if name not in SLOW)
 # learners, seeds, label frequencies, scenarios, class priors; most important first
 STUDY = (
