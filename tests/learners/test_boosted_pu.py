@@ -89,6 +89,14 @@ def test_a_range_keeps_the_estimate_inside(world):
     assert quick(class_prior=(0.3, 0.9)).fit(X, labels).class_prior_ == free
 
 
+def test_the_middle_of_a_range_stands_where_rows_are_too_few_for_an_estimate(world):
+    X, labels, _ = world
+    few = labels * (np.cumsum(labels) <= 12)
+    with pytest.raises(AssumptionError, match=r"cannot be estimated from 12 labelled .* as a number or a range"):
+        quick().fit(X, few)
+    assert quick(class_prior=(0.3, 0.6)).fit(X, few).class_prior_ == pytest.approx(0.45)
+
+
 @pytest.mark.parametrize("wrong", [(0.2,), (0.4, 0.2), (0, 0.5), (0.1, True)])
 def test_a_range_that_is_none_is_refused(wrong, world):
     with pytest.raises(AssumptionError, match="class_prior as a range must be"):

@@ -55,7 +55,8 @@ class BoostedPU(PUClassifier):
     ----------
     class_prior
         Share of positives in the population; a range ``(low, high)``; or ``"auto"`` or an estimator's name. Without a
-        number it is estimated from scores of rows that a model had not seen, and kept inside the range.
+        number it is estimated from scores of rows that a model had not seen, and kept inside the range; the middle of
+        the range stands where rows are too few for an estimate.
     n_estimators
         Bags of stage one.
     iterations
@@ -237,12 +238,17 @@ class BoostedPU(PUClassifier):
         def estimate(method: str) -> float:
             from pulens.priors import estimate_prior
 
-            found = estimate_prior(
-                known.labelled.astype(int), scores, method=method, scenario=str(scenario), **known.weighting
-            )
+            try:
+                value = estimate_prior(
+                    known.labelled.astype(int), scores, method=method, scenario=str(scenario), **known.weighting
+                ).value
+            except AssumptionError:  # too few rows
+                if inside == (0.0, 1.0):
+                    raise
+                value = sum(inside) / 2
             # beyond what is labelled already, some are left to be found
             least = share + 0.02 * (1 - share) if scenario is Scenario.SINGLE_SET else 1e-3
-            return float(np.clip(np.clip(found.value, *inside), least, 1 - 1e-3))
+            return float(np.clip(np.clip(value, *inside), least, 1 - 1e-3))
 
         prior = resolved_prior(given, scenario, share, who=type(self).__name__, needed=True, estimate=estimate)
         assert prior is not None
