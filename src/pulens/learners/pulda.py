@@ -16,7 +16,6 @@ from pulens.risks.alignment import clamp, cross_entropy, margin_cost, smooth_dis
 from pulens.risks.losses import sigmoid
 from pulens.risks.means import masked_mean
 
-
 SMOOTH, SHARP = 3.5, 100.0  # temperatures: the authors', and one that is nearly Dist-PU's absolute value
 RARE = 0.41  # class prior up to which the authors' temperature holds; their data set has 0.4
 
