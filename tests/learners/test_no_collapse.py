@@ -27,7 +27,7 @@ def area(positive, scores):
 
 @pytest.fixture(scope="module", params=PRIORS)
 def world(request):
-    """PU labels of 250 rows, a third of the positives labelled but eight at least, and as many rows with their truth."""
+    """PU labels of 250 rows, a third of the positives labelled, eight at least, and as many rows with their truth."""
     X, benign = load_breast_cancer(return_X_y=True)
     rng = np.random.default_rng(0)
     ours, theirs = (rng.permutation(np.flatnonzero(kind)) for kind in (benign == 1, benign == 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from textwrap import wrap
 from typing import Any
 
 from pulens.counts.sample import LABELLED
@@ -13,6 +14,7 @@ from pulens.learners.advice.expected import CONFIDENCE, expected_losses, likenes
 from pulens.learners.base.labels import label_codes
 from pulens.scenario import DEFAULT_SCENARIO, check_scenario
 
+WIDTH = 110  # of the text
 FEW_NEAR = 0.1  # likeness below which no archived condition is called similar
 
 
@@ -74,17 +76,15 @@ class Advice:
                 f"{100 * one.worst_loss:.1f} on {one.worst_on}"
             )
         lines += ["", "in Python:", *(f"  {one.call}" for one in self.suggestions), ""]
-        lines += [
-            "Points of accuracy lost against the best learner of each data set, mean over data sets, the more similar",
-            f"ones weighing more. From archived runs on {', '.join(self.data_sets)}:",
-            f"{self.conditions}.",
+        said = [
+            "Points of accuracy lost against the best learner of each data set, mean over data sets, similar ones "
+            f"weighing more. From archived runs on {', '.join(self.data_sets)}: {self.conditions}.",
+            self.notice or "",
         ]
-        if self.notice:
-            lines.append(self.notice)
         if self.left_out:
             names = ", ".join(name for name, _ in self.left_out)
-            lines.append(f"Not considered (runs older than the method as it is now, or told true labels): {names}.")
-        return "\n".join(lines)
+            said.append(f"Not considered (runs older than the method as it is now, or told true labels): {names}.")
+        return "\n".join([*lines, *(line for words in said for line in wrap(words, WIDTH))])
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -151,6 +151,7 @@ def advise(
             likest[cell.data_set] = max(likest.get(cell.data_set, 0.0), likeness(asked, cell.condition))
     near = sorted(likest, key=lambda name: (-likest[name], name))
     notice = _notice(asked, max(likest.values()), [cell.condition for cell in cells if cell.condition.kind == kind])
+    compared = tuple(sorted(one.learner for one in found))
     return Advice(
         tuple(
             Suggestion(
@@ -172,8 +173,8 @@ def advise(
         value is not None,
         tuple(near),
         table.sources[table.source_of[kind]],
-        tuple(sorted(one.learner for one in found)),
-        tuple(sorted(table.left_out.items())),
+        compared,
+        tuple(sorted((name, why) for name, why in table.left_out.items() if name not in compared)),
         notice,
     )
 

@@ -28,14 +28,16 @@ class Division:
     held_out: list[Pair] | None
     is_true: bool  # labels of the held-out rows are true classes, which nothing but the selection may read
 
-    def judged(self, table: torch.Tensor, scenario: Scenario) -> StackedRows | None:
+    def judged(
+        self, table: torch.Tensor, scenario: Scenario, weights: Sequence[Any] | None = None
+    ) -> StackedRows | None:
         """The held-out rows as a stack, labelled (or truly positive) ones first."""
         if self.held_out is None:
             return None
         parts = [
             positives_first(pair, "selection='oracle'") if self.is_true else part_of(*pair) for pair in self.held_out
         ]
-        return StackedRows(table, parts, scenario)
+        return StackedRows(table, parts, scenario, weights)
 
     def without_copies(self, table: torch.Tensor) -> Division:
         """The same, but no run trains on an unlabelled copy of one of its held-out labelled rows."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,14 +16,15 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pulens.counts.sample import LABELLED
-from pulens.errors import InputError
+from pulens.errors import AssumptionError, InputError
 from pulens.inputs.dense import dense
-from pulens.learners.base.classifier import PUClassifier
+from pulens.learners.base.classifier import PUClassifier, refuse_options
 from pulens.learners.base.collapse import collapse_of, knows_its_labels, warn_if_collapsed, warn_if_untaught
 from pulens.learners.base.labels import label_codes
 from pulens.learners.base.row_groups import checked_groups
 from pulens.learners.base.settings import setting
 from pulens.learners.base.tables import numbers_only
+from pulens.learners.base.wrapper import checked_weights
 from pulens.learners.stack.device import find_device
 from pulens.learners.stack.fitting import fit_many
 from pulens.learners.stack.optimiser import KINDS
@@ -125,7 +127,9 @@ class PULearner(PUClassifier):
 
     _program: ClassVar[type[Program]]
 
-    def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None, groups: Any = None) -> Any:
+    def fit(
+        self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None, groups: Any = None, **refused: Any
+    ) -> Any:
         """Train on rows with PU labels.
 
         ``validation`` is a pair (X, labels) to select the epoch on, instead of a held-out share. With
@@ -137,9 +141,10 @@ class PULearner(PUClassifier):
         where rows belong together (visits of a patient): they are held out together, and never split where an
         estimated class prior needs scores out of fold.
         """
+        refuse_options(type(self).__name__, refused)
         return self._fit(X, y, groups=groups, validation=validation)
 
-    def _fit(self, X: Any, y: Any, *, groups: Any = None, **pairs: tuple[Any, Any] | None) -> Any:
+    def _fit(self, X: Any, y: Any, *, groups: Any = None, weights: Any = None, **pairs: tuple[Any, Any] | None) -> Any:
         """Train on rows, beside pairs (X, labels) that are given to ``fit_many`` by their name."""
         table = self._learn_scale(self._read(X, reset=True))
         labels = label_codes(y, len(table), positive=self.positive, who=type(self).__name__)
@@ -155,6 +160,8 @@ class PULearner(PUClassifier):
             tables.append(other)
             start += len(other)
         whole = np.concatenate(tables) if told else table
+        if weights is not None:
+            kept["sample_weight"] = [self._stands_for(weights, labels, len(whole))]
         given: dict[str, Any] = {**told, **kept, "rows": [np.arange(len(table))]}
         unlabelled = table[labels != LABELLED]
         with threads_for(self, table):
@@ -169,6 +176,41 @@ class PULearner(PUClassifier):
                 warn_if_untaught(self, known, unlabelled)
         warn_if_collapsed(self, unlabelled)
         return self
+
+    def _fit_further(self, X: Any, y: Any, weights: Any = None) -> Any:
+        """One epoch over some rows, from the network that is there, or from a fresh one."""
+        begun = hasattr(self, "network_")
+        rows = self._read(X, reset=not begun)
+        table = self._scaled(rows) if begun else self._learn_scale(rows)
+        labels = label_codes(y, len(table), positive=self.positive, who=type(self).__name__)
+        given = {} if weights is None else {"sample_weight": [self._stands_for(weights, labels, len(table))]}
+        passes = getattr(self, "passes_", 0) if begun else 0
+        one = clone(self).set_params(epochs=1, selection="last", patience=None)
+        if isinstance(self.random_state, int):
+            one.random_state = self.random_state + passes  # another order of rows in every pass
+        if begun:
+            trained = deepcopy(self.network_)
+            one.backbone = lambda shape: deepcopy(trained)
+            one.class_prior = self.class_prior_ if isinstance(self.class_prior, str) else self.class_prior
+        with threads_for(self, table):
+            _take_over(self, fit_many([one], table, [labels], **given)[0])
+        self.passes_ = passes + 1
+        return self
+
+    def _stands_for(self, weights: Any, labels: NDArray[np.int8], rows: int) -> NDArray[np.float64]:
+        """How many rows each row of the table stands for, none of them less than one; rows behind are one each."""
+        if isinstance(self.class_prior, str):
+            raise AssumptionError(
+                f"class_prior={self.class_prior!r} would be estimated from rows that count alike, and sample_weight "
+                "says that they do not: give the class prior as a number."
+            )
+        if self.selection not in ("proxy_accuracy", "last"):
+            raise InputError(
+                f"selection={self.selection!r} counts validation rows alike, and sample_weight says that they do not: "
+                "take 'proxy_accuracy' or 'last'."
+            )
+        found = checked_weights(weights, labels == LABELLED)
+        return np.concatenate([found / found[found > 0].min(), np.ones(rows - found.size)])
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Logits minus the method's cut: positive means predicted positive."""
