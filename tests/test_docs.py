@@ -76,6 +76,8 @@ def test_commands_that_take_hours_are_understood(page, tmp_path, monkeypatch, ca
                 understood(mine[:end])
             elif words[:1] == ["python"]:
                 assert (ROOT / words[1]).is_file(), words[1]
+            elif words[:1] == ["make"]:  # workflows and .ci/run do these in a fresh clone
+                assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE), words[1]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -166,6 +168,15 @@ def test_what_the_start_page_quotes_is_what_its_command_prints(capsys, tmp_path,
     printed = capsys.readouterr().out.splitlines()
     for shown in blocks(page, "text")[0].splitlines():
         assert any(line.startswith(shown) for line in printed), shown
+
+
+def test_the_line_for_a_log_is_that_of_the_watch_on_the_same_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs" / "have" / "deployed_model.md"
+    watched, _, _ = blocks(page, "python")[0].partition("found.to_html")
+    said: dict = {}
+    exec(compile(watched, str(page), "exec"), said)
+    assert str(said["found"]).splitlines()[-1] == blocks(page, "text")[0].strip()
 
 
 def test_the_page_on_choosing_repeats_what_the_page_on_learners_measured():
