@@ -63,7 +63,7 @@ axes.plot(depths, [ordered[:k].sum() for k in depths], "o", color="#b8431f", lab
 axes.plot(depths, [k * active.mean() for k in depths], "--", color="#8a8a8a", label="drawn by lot")
 axes.set(xscale="log", xlabel="compounds assayed, best first", ylabel="active", xticks=depths, xticklabels=depths)
 axes.minorticks_off()
-axes.legend()
+axes.legend(loc="upper left")
 
 # %%
 assert first.hits.low <= hits <= first.hits.high

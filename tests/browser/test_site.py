@@ -187,6 +187,7 @@ def test_an_example_of_the_gallery_shows_what_it_prints_and_draws_and_can_be_tak
     text = page.read_text(encoding="utf-8")
     assert 'class="printed' in text
     assert pages[page].labels, "no figure"
+    assert text.index("Take the notebook home") < text.index("<h2>") < text.rindex('class="printed'), "not in its order"
     notebook = json.loads((page.with_suffix(".ipynb")).read_text(encoding="utf-8"))
     assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
     cells = notebook["cells"]
