@@ -9,6 +9,7 @@ pytest.importorskip("pyarrow", reason="the leaderboard's archive is Parquet: pip
 from every_page import write_every_page
 
 WIDTHS = (360, 768, 1200, 1600)
+PAPER = 703  # pixels between the margins of an A4 page
 
 # Boxes of visible text, line by line, cut to what scrolling parts show of them. A line's box is taller than its
 # letters, so a fifth is taken off above and below; two boxes meet if they then share two pixels each way.
@@ -72,19 +73,26 @@ def pages(tmp_path_factory):
     return write_every_page(tmp_path_factory.mktemp("pages"))
 
 
-def test_no_two_texts_overlap_on_any_page_at_any_width(open_page, pages):
+def faults_of(opened, where) -> list[str]:
+    opened.page.evaluate(DRAWN)
+    found = opened.page.evaluate(LAYOUT)
+    assert found["texts"] > 5, "a page without words would pass anything"
+    faults = [f"{where}: {a!r} over {b!r} by {across} x {down}" for a, b, across, down in found["met"]]
+    faults += [f"{where}: {words!r} is cut off" for words in found["cut"]]
+    return faults + [f"{where}: {found['sideways']} pixels too wide"] * (found["sideways"] > 0)
+
+
+def test_no_two_texts_overlap_on_any_page_at_any_width_or_on_paper(open_page, pages):
     faults = []
     for path in pages:
         opened = open_page(path)
         for width in WIDTHS:
             opened.page.set_viewport_size({"width": width, "height": 900})
-            opened.page.evaluate(DRAWN)
-            found = opened.page.evaluate(LAYOUT)
-            assert found["texts"] > 5, "a page without words would pass anything"
-            faults += [f"{path.stem} at {width}: {a!r} over {b!r} by {dx} x {dy}" for a, b, dx, dy in found["met"]]
-            faults += [f"{path.stem} at {width}: {words!r} is cut off" for words in found["cut"]]
-            if found["sideways"] > 0:
-                faults.append(f"{path.stem} at {width}: {found['sideways']} pixels wider than the window")
+            faults += faults_of(opened, f"{path.stem} at {width}")
+        opened.page.emulate_media(media="print")
+        opened.page.set_viewport_size({"width": PAPER, "height": 900})
+        opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        faults += faults_of(opened, f"{path.stem} on paper")
     assert faults == []
 
 

@@ -80,7 +80,8 @@ def _money(decision: Decision) -> list[str]:
     none, all_ = (cost + decision.saving[way].value for way in ("flag none", "flag all"))
     line = f"Cost per 1,000 rows: {_amount(decision.cost)}; flagging none {none:,.6g}, flagging all {all_:,.6g}"
     if decision.optimism is not None and decision.optimism > 0:
-        line += f" (choosing on these rows flatters it by about {decision.optimism:,.3g})"
+        rounded = float(f"{decision.optimism:.2g}")
+        line += f" (choosing on these rows flatters it by about {rounded:,.6g})"
     return [f"{line}."]
 
 

@@ -171,7 +171,9 @@ const page = (() => {
     const shown = [...holder.children];
     texts.forEach((text, k) => {
       const line = shown[k] || holder.appendChild(Object.assign(document.createElement("p"), { className: "sentence" }));
-      if (line.textContent !== text) line.textContent = text;
+      if (line.textContent === text) return;
+      line.textContent = text;
+      words.together(line);
     });
     for (const line of shown.slice(texts.length)) line.remove();
     const source = $("#verdict .source a");

@@ -46,4 +46,5 @@
     figures.redrawAll();
   });
   button.setAttribute("aria-pressed", String(isDark()));
+  for (const sentence of document.querySelectorAll(".sentence")) words.together(sentence);
 })();

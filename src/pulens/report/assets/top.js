@@ -38,8 +38,9 @@ const topOfList = (() => {
       const found = now.atHome ? place.values : now.map && weights ? evaluate(weights, place.k, now.map) : {};
       const { short, three, rows } = words;
       const told = card.querySelector("[data-top-sentence]");
-      if (now.atHome) told.textContent = place.sentence;
-      else if ("hits" in found)
+      if (now.atHome) {
+        if (told.textContent !== place.sentence) told.textContent = place.sentence;
+      } else if ("hits" in found)
         told.textContent = `Check ${place.k.toLocaleString("en-US")} rows: at this class prior expect about ${rows(found.hits)} positives, ${words.percent(found.recall_at_k)} of all.`;
       else if (weights === undefined) told.textContent = "Not recomputed at another class prior: reset to see it.";
       else told.textContent = weights ? "Not possible under random labels: numbers are withheld here." : `The list has fewer than ${short(place.k)} rows so.`;

@@ -8,5 +8,13 @@ const words = {
     const hundred = 100 * value;
     return `${hundred >= 1 && hundred <= 99 ? hundred.toFixed(0) : hundred.toFixed(1).replace(/\.0$/, "")}%`;
   },
+  // "47 to 99.2" is never torn apart at the end of a line.
+  together: (element) => {
+    if (element.childElementCount) return;
+    const parts = element.textContent.split(/([+-]?\d[\d.,]*%? to [+-]?\d[\d.,]*\d%?)/);
+    if (parts.length < 2) return;
+    const range = (text) => Object.assign(document.createElement("span"), { className: "together", textContent: text });
+    element.replaceChildren(...parts.map((text, k) => (k % 2 ? range(text) : text)));
+  },
   rows: (value) => (value >= 10 ? Math.round(value).toLocaleString("en-US") : words.short(value)),
 };
