@@ -249,3 +249,34 @@ def test_features_with_decimal_commas_are_learned_from(tmp_path, capsys):
     main(["score", str(tmp_path / "m"), str(file), *written[:2], "--decimal", ",", "--out", str(tmp_path / "s.csv")])
     scores = np.loadtxt(tmp_path / "s.csv", delimiter=",", skiprows=1, ndmin=2)[:, -1]
     assert scores[hidden].mean() > scores[~hidden].mean()
+
+
+def test_texts_in_a_table_in_memory_are_read_by_what_is_said_of_them(tmp_path):
+    import pandas
+    import polars
+
+    columns = {"score": ["0,5", "1.200,25", "0,1"], "label": [1, 0, 0]}
+    said = {"decimal": ",", "thousands": "."}
+    expected = read_tally([1, 0, 0], [0.5, 1200.25, 0.1])
+    for table in (pandas.DataFrame(columns), polars.DataFrame(columns)):
+        assert read_tally(table, **said) == expected
+        with pytest.raises(InputError, match="--decimal ,"):
+            read_tally(table)
+        with pytest.raises(InputError, match="sheet='x' speaks of a file, and the rows are no file"):
+            read_tally(table, sheet="x")
+    assert read_tally(columns["label"], np.array(columns["score"]), **said) == expected
+    with pytest.raises(InputError, match="a LazyFrame has types of its own: cast the column"):
+        read_tally(polars.DataFrame(columns).lazy(), **said)
+    with pytest.raises(InputError, match="a database has types of its own"):
+        read_tally(f"sqlite:///{tmp_path}/x.sqlite", table="t", **said)
+
+
+@pytest.mark.parametrize("day", ["31.12.2025", "12/31/2025"])
+def test_dates_in_another_order_are_refused_with_the_order_that_is_read(tmp_path, day):
+    from pulens.inputs import read_windows
+    from pulens.inputs.periods import Period
+
+    path = tmp_path / "days.csv"
+    path.write_text(f"score,label,day\n0.5,1,{day}\n0.2,0,{day}\n")
+    with pytest.raises(InputError, match=r"got '.*2025'\. Write the year first: 2026-05-04"):
+        read_windows(path, periods=[Period("day", "week")])

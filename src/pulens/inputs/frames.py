@@ -9,6 +9,7 @@ from pulens.counts.sample import PUSample
 from pulens.errors import InputError, MissingDependencyError, listed
 from pulens.inputs.arrays import sample_from_arrays, series_values
 from pulens.inputs.columns import Columns, LabelCoding, find_columns
+from pulens.inputs.tables.dialect import PLAIN, Dialect
 
 
 def is_frame(value: Any) -> bool:
@@ -38,14 +39,14 @@ def open_frame(table: Any, *wanted: str, roles: Sequence[str] = ()) -> Any:
     return frame
 
 
-def sample_from_frame(table: Any, columns: Columns, *, coding: LabelCoding) -> PUSample:
+def sample_from_frame(table: Any, columns: Columns, *, coding: LabelCoding, dialect: Dialect = PLAIN) -> PUSample:
     """Read two or three columns of a table."""
     frame = open_frame(table, *columns.names, roles=columns.roles)
     taken = [series_values(frame.get_column(name)) for name in columns.names]
     if not len(frame):
         raise InputError("the table is empty: it has columns but no rows.")
     labels, scores = taken[0], taken[1]
-    return sample_from_arrays(labels, scores, taken[2] if columns.weight else None, coding=coding)
+    return sample_from_arrays(labels, scores, taken[2] if columns.weight else None, coding=coding, dialect=dialect)
 
 
 LIBRARIES = ("polars", "pandas", "pyarrow")  # in the order in which they are tried

@@ -11,7 +11,7 @@ from pulens.inputs.arrays import sample_from_arrays
 from pulens.inputs.columns import Columns, LabelCoding
 from pulens.inputs.files import sample_from_file
 from pulens.inputs.frames import is_frame, sample_from_frame
-from pulens.inputs.tables.dialect import written_as
+from pulens.inputs.tables.dialect import in_memory, written_as
 
 
 def read_sample(
@@ -62,11 +62,11 @@ def read_sample(
     columns = Columns(score, label, weight)
     written = written_as(delimiter, decimal, thousands, encoding, sheet)
     if scores is not None:
-        sample = sample_from_arrays(source, scores, weights, coding=coding)
+        sample = sample_from_arrays(source, scores, weights, coding=coding, dialect=in_memory(written))
     elif isinstance(source, str | Path):
         sample = sample_from_file(source, columns, coding=coding, format=format, delimiter=written)
     elif is_frame(source):
-        sample = sample_from_frame(source, columns, coding=coding)
+        sample = sample_from_frame(source, columns, coding=coding, dialect=in_memory(written))
     else:
         raise InputError(
             f"give labels and scores, a table or the path of a file, got only an object of type "

@@ -34,6 +34,7 @@ from pulens.inputs.frames import is_frame, open_frame
 from pulens.inputs.periods import Period, alias
 from pulens.inputs.read import check_kinds, check_weights_given, read_sample
 from pulens.inputs.reading import Reading
+from pulens.inputs.tables.dialect import refuse_written
 from pulens.inputs.tables.formats import EXTENSIONS, FORMATS, format_of
 from pulens.inputs.tables.streams import open_stream
 from pulens.keywords import hands_on, keywords_of
@@ -567,10 +568,12 @@ def _engine(
     if isinstance(source, str) and source.startswith("duckdb:"):
         from pulens.inputs.engines.duckdb_files import open_database
 
+        refuse_written(reading.dialect, "a database")
         return open_database(_database_path(source), table, columns, **options)
     from pulens.inputs.engines.sql import is_sql, open_sql
 
     if is_sql(source) or is_address(source):
+        refuse_written(reading.dialect, "a database")
         return open_sql(source, table, columns, **options)
     if isinstance(source, str | Path):
         if table is not None:
@@ -581,6 +584,7 @@ def _engine(
     if is_lazy(source):
         if table is not None:
             raise InputError(f"table={table!r} is for databases; a {type(source).__name__} is one table.")
+        refuse_written(reading.dialect, f"a {type(source).__name__}")
         return nullcontext(LazyEngine(source, columns, **options))
     return None
 

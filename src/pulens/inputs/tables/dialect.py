@@ -118,6 +118,24 @@ def written_as(
     return Dialect(delimiter, decimal or ".", thousands, encoding, sheet)
 
 
+def in_memory(said: Said) -> Dialect:
+    """The writing of numbers in arrays and tables that hold text; what only files have is refused."""
+    dialect = dialect_of(said)
+    for name in ("encoding", "sheet"):
+        if getattr(dialect, name) is not None:
+            raise InputError(f"{name}={shown(getattr(dialect, name))} speaks of a file, and the rows are no file.")
+    return dialect
+
+
+def refuse_written(said: Said, where: str) -> None:
+    """Refuse what is said of the writing of texts where rows have types of their own."""
+    if isinstance(said, Dialect):
+        raise InputError(
+            f"decimal=, thousands=, encoding= and sheet= speak of files, and {where} has types of its own: cast the "
+            "column to a number there, in a view or a query."
+        )
+
+
 def check_written(kind: str, said: Said) -> Dialect:
     """The writing of a file of some format; what is said of another format is refused rather than overlooked."""
     dialect = dialect_of(said)
@@ -146,7 +164,7 @@ def way_out_of(cell: object, said: Dialect = PLAIN) -> str:
     ' That is a date, not a score: name another column.'
     """
     text = str(cell).strip()[:60]
-    if _DATE.fullmatch(text):
+    if is_date(text):
         return " That is a date, not a score: name another column."
     if text.endswith("%"):
         return " Take the percent sign out of the column first, and divide by 100."
@@ -183,6 +201,15 @@ def _quoted(value: str) -> str:
 
 
 _DATE = re.compile(r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})([T ]\d{1,2}:\d{2}.*)?")
+
+
+def is_date(cell: object) -> bool:
+    """Whether a cell looks like a date, in whatever order.
+
+    >>> is_date("31.12.2026"), is_date("0.5")
+    (True, False)
+    """
+    return isinstance(cell, str) and bool(_DATE.fullmatch(cell.strip()[:60]))
 
 
 def _is_encoding(name: str) -> bool:
