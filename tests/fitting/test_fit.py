@@ -47,6 +47,16 @@ def test_no_row_is_scored_by_a_model_that_saw_it():
     assert np.mean(seen[labels == 1][:, None] > seen[labels == 0]) > 0.65
 
 
+def test_a_column_that_counts_rows_is_left_out_of_every_fold():
+    """Rows sorted by label: in a fold the count has holes, and would give the labels away all the same."""
+    rng = np.random.default_rng(4)
+    table = {"row": list(range(200)), "a": rng.normal(size=200)}
+    labels = np.repeat([1, 0], [60, 140])
+    found = pulens.fit(table, labels, method=QUICK, class_prior=0.5, folds=2, confidence=None)
+    assert list(found.left_out) == ["row"]
+    assert found.evaluation.uncorrected["roc_auc"].value < 0.65
+
+
 def test_folds_hold_both_kinds_evenly_and_never_split_a_group():
     rng = np.random.default_rng(2)
     labelled = rng.random(100) < 0.3
@@ -108,7 +118,7 @@ def test_columns_that_give_the_labels_away_are_told(values, words):
 
 
 def test_a_repeated_id_and_labels_of_another_length_are_told():
-    table = {"a": list(range(40)), "who": [row // 2 for row in range(40)]}
+    table = {"a": [row % 7 for row in range(40)], "who": [row // 2 for row in range(40)]}
     labels = [1, 0] * 20
     found = pulens.fit(table, labels, id="who", method=ElkanNoto(random_state=0), class_prior=0.6, folds=2)
     assert "ids-repeat" in [notice.code for notice in found.evaluation.notices]
