@@ -121,7 +121,7 @@ def test_identifiers_and_leaks_are_told(here, capsys):
     main(["fit", "customers.csv", *LABEL, "--drop", "truth", *QUICK, *JUDGE, "--json", "-"])
     answer = json.loads(capsys.readouterr().out)
     told = " ".join(answer["warnings"])
-    assert "'closed' gives the labels away: it is filled in in the labelled rows and in no other" in told
+    assert "'closed' gives the labels away: the labelled rows have a value in it, and no other row has" in told
     assert "'customer_id' holds 240 different words in 240 rows" in told
     assert list(answer["fit"]["left_out"]) == ["customer_id"]
 

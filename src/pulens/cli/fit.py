@@ -153,7 +153,7 @@ def command(
     texts = answer_texts(
         found.evaluation,
         paths,
-        page_title(file, {}),
+        f"{type(learner).__name__} on {page_title(file, {})}",
         quiet=quiet,
         scores_are="probability",
         more={"fit": found.describe()},

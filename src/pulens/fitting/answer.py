@@ -41,17 +41,13 @@ class JudgedModel:
     fold: NDArray[np.int64]
     labels: NDArray[np.int8]
     notices: tuple[Notice, ...]
+    left_out: dict[str, str]  # columns that nothing was learned from, and why
 
     @property
     def columns(self) -> dict[str, str]:
         """What each column is that the model learned from."""
         found: dict[str, str] = self.model[0].kinds
         return found
-
-    @property
-    def left_out(self) -> dict[str, str]:
-        """Columns that nothing was learned from, and why."""
-        return dict(self.model[0].left_out_)
 
     def save(self, folder: str | PathLike[str]) -> Path:
         """Write the model to a folder, nothing pickled; :func:`pulens.learners.load` and ``pulens score`` read it."""

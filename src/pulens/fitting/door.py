@@ -107,20 +107,24 @@ def fit(
     learner, told = _learner(method, class_prior, scenario, audit, seed, rows)
     groups = None if cluster is None else cluster_codes(rows.raw[cluster], cluster)[1]
     from pulens.learners.tables.pipeline import table_pipeline
+    from pulens.learners.tables.table_columns import planned_columns
 
     model = table_pipeline(learner, missing=tuple(missing), dates=dates, categories=tuple(categories))
     notices = [*told, *_of_ids(rows, id, cluster), *leak_notices(rows.features, labelled)]
+    # decided once for all folds: an identifier counts rows only where none is missing
+    left_out = planned_columns(rows.features)[1]
+    notices += column_notices(left_out)
+    features = rows.features.chosen([name for name in rows.features.names if name not in left_out])
     fold = deal_folds(labelled, int(folds), seed, groups)
     progress = Progress(int(folds) + 2, tell or (lambda _: None))
-    scores = unseen_scores(model, rows.features, labelled, fold, groups, progress)
+    scores = unseen_scores(model, features, labelled, fold, groups, progress)
     progress.step("Training on all rows")
-    fitted = fit_one(model, rows.features, labelled, groups)
-    notices += column_notices(fitted[0].left_out_)
+    fitted = fit_one(model, features, labelled, groups)
     progress.step("Judging")
     together: dict[str, Any] = {} if groups is None else {"cluster": groups}
     evaluation = evaluate(rows.labels.astype(int), scores, threshold=threshold, **asked, **together)
     evaluation = replace(evaluation, beside=worst_first(notices))
-    return JudgedModel(fitted, evaluation, scores, fold, rows.labels, worst_first(notices))
+    return JudgedModel(fitted, evaluation, scores, fold, rows.labels, worst_first(notices), left_out)
 
 
 def _check_question(asked: dict[str, Any], threshold: float | None, labels: NDArray[np.int8]) -> None:

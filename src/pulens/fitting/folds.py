@@ -15,6 +15,7 @@ from sklearn.base import clone
 from pulens.errors import AssumptionError, InputError
 from pulens.fitting.priors import of_these_rows
 from pulens.inputs.typed_columns import TypedTable
+from pulens.learners.base.prior import check_estimator_name, estimated_class_prior
 from pulens.types import Booleans, Floats
 
 
@@ -111,12 +112,16 @@ def unseen_scores(
 
 def fit_one(model: Any, table: TypedTable, labelled: Booleans, groups: Any) -> Any:
     """A fresh copy of the model, fitted; a learner that can be told which rows belong together is."""
-    fresh = clone(model)
+    fresh, labels = clone(model), labelled.astype(np.int64)
     learner = fresh[-1]
     prior = getattr(learner, "class_prior", None)
     if prior is not None:
         learner.class_prior = of_these_rows(prior, learner.scenario, int(labelled.sum()), labelled.size)
     told = {}
-    if groups is not None and "groups" in signature(fresh[-1].fit).parameters:
+    if groups is not None and "groups" in signature(learner.fit).parameters:
         told["learner__groups"] = groups
-    return fresh.fit(table, labelled.astype(np.int64), **told)
+    elif groups is not None and isinstance(prior, str):  # from scores of models that saw no row of the same cluster
+        rows, seed = clone(fresh[0]).fit_transform(table), int(getattr(learner, "random_state", 0) or 0)
+        asked: dict[str, Any] = {"method": check_estimator_name(prior), "groups": groups}
+        learner.class_prior = estimated_class_prior(rows, labels, str(learner.scenario), seed, **asked)
+    return fresh.fit(table, labels, **told)

@@ -42,9 +42,10 @@ def leak_notices(table: TypedTable, labelled: Booleans) -> Iterator[Notice]:
 
 def _gives_away(column: TypedColumn, labelled: Booleans) -> str:
     missing = column.missing
-    for there, word in ((~missing, "filled in"), (missing, "empty")):
-        if (there == labelled).all():
-            return f"it is {word} in the labelled rows and in no other"
+    if (missing != labelled).all():
+        return "the labelled rows have a value in it, and no other row has"
+    if (missing == labelled).all():
+        return "it is empty in the labelled rows, and in no other"
     if column.kind == CATEGORY:
         words = column.values
         ours, theirs = set(words[labelled & ~missing].tolist()), set(words[~labelled & ~missing].tolist())

@@ -18,8 +18,8 @@ NARROW = 1e-9
 def takes_range(learner_class: Any) -> bool:
     """Whether a learner can be given a range ``(low, high)`` to keep its estimate in.
 
-    >>> from pulens.learners import BoostedPU, NNPU
-    >>> takes_range(BoostedPU), takes_range(NNPU)
+    >>> from pulens.learners import PUET, BoostedPU
+    >>> takes_range(BoostedPU), takes_range(PUET)
     (True, False)
     """
     return hasattr(learner_class, "_settled_prior")

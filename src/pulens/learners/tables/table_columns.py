@@ -17,6 +17,21 @@ from pulens.learners.tables.planned import PlannedColumn
 from pulens.types import Floats
 
 
+def planned_columns(table: TypedTable) -> tuple[tuple[PlannedColumn, ...], dict[str, str]]:
+    """How each column is read, and why others are left out.
+
+    >>> planned_columns(typed_table({"age": [31, 52], "one": ["a", "a"]}, Typing()))[1]
+    {'one': 'holds the same word in every row'}
+    """
+    found = [(PlannedColumn.of(column), column) for column in table]
+    left_out = {planned.name: why for planned, column in found if (why := planned.useless(column))}
+    columns = tuple(planned for planned, _ in found if planned.name not in left_out)
+    if not columns:
+        reasons = "; ".join(f"{name!r} {why}" for name, why in list(left_out.items())[:3])
+        raise InputError(f"there is no column to learn from: {reasons}.")
+    return columns, left_out
+
+
 class TableColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn columns of numbers, truth values, dates and categories into numbers that learners take.
 
@@ -77,18 +92,8 @@ class TableColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table = self.typed(X)
         if not len(table):
             raise InputError("the table is empty: it has no data rows.")
-        columns, left_out = [], {}
-        for column in table:
-            planned = PlannedColumn.of(column)
-            why = planned.useless(column)
-            if why:
-                left_out[column.name] = why
-            else:
-                columns.append(planned)
-        if not columns:
-            reasons = "; ".join(f"{name!r} {why}" for name, why in list(left_out.items())[:3])
-            raise InputError(f"there is no column to learn from: {reasons}.")
-        self.columns_ = tuple(columns)
+        columns, left_out = planned_columns(table)
+        self.columns_ = columns
         self.left_out_ = left_out
         self.n_features_in_ = len(table.names)
         self.feature_names_in_ = np.array(table.names, dtype=object)
