@@ -46,7 +46,7 @@ def fixed_facts() -> dict[str, Any]:
     """
     listed = in_reading_order(name for name, metric in METRICS.items() if metric.listed)
     ordered = sorted(listed, key=lambda name: METRICS[name].reads != "ranking")
-    (*levels, _), state = seeded_levels(DEFAULT_REDRAWS, 4, SEED)
+    levels, state = seeded_levels(DEFAULT_REDRAWS, 4, SEED)
     inner = state["state"]
     return {
         "metrics": [_metric_facts(name) for name in ordered],

@@ -4,7 +4,7 @@ const evaluating = (() => {
   // asked: {scenario, classPrior: [number] or [low, high] or null, threshold: number or null, confidence or null}
   function evaluate(tally, asked) {
     if (!tally.rows) throw new evidence.Refusal(texts.noRows);
-    const prior = asked.classPrior === null ? unknownPrior(tally, asked.scenario) : evidence.givenPrior(tally, asked.scenario, asked.classPrior);
+    const prior = asked.audit ? evidence.auditPrior(tally, asked.scenario, asked.audit) : asked.classPrior === null ? unknownPrior(tally, asked.scenario) : evidence.givenPrior(tally, asked.scenario, asked.classPrior);
     const found = evidence.withinPossible(evidence.make(tally, prior, asked.scenario));
     evidence.refuseContradiction(found);
     const threshold = asked.threshold ?? estimates.bestThreshold(found);
