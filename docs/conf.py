@@ -25,6 +25,8 @@ extensions = [
     "references",
     "mathjax",
     "pictures",
+    "gallery",
+    "live",
     "catalogues",
     "one_file",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import shlex
 from pathlib import Path
@@ -29,6 +30,19 @@ def test_python_on_the_page_runs(page, tmp_path, monkeypatch):
     namespace: dict = {}
     for source in blocks(page, "python"):
         exec(compile(source, str(page), "exec"), namespace)
+
+
+WITH_ANSWERS = [page for page in PAGES if blocks(page, "pycon")]
+
+
+@pytest.mark.parametrize("page", WITH_ANSWERS, ids=name_of)
+def test_what_python_answers_on_the_page_is_what_it_answers(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_example_files(tmp_path)
+    session = "\n".join(blocks(page, "pycon"))
+    found = doctest.DocTestRunner().run(doctest.DocTestParser().get_doctest(session, {}, name_of(page), str(page), 0))
+    assert found.attempted > 5
+    assert found.failed == 0  # what differs is printed
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -66,7 +80,7 @@ def test_links_to_files_lead_somewhere(page):
 
 def write_example_files(folder: Path) -> None:
     """The files that pages speak of: scores.csv and claims.csv with their label codings, sites.csv with segments,
-    visits.csv with patients, days.csv with days."""
+    visits.csv with patients, days.csv with days, customers.csv with features."""
     import numpy as np
 
     rng = np.random.default_rng(0)
@@ -93,7 +107,20 @@ def write_example_files(folder: Path) -> None:
         f"{line},2026-{3 + place // 31:02d}-{place % 31 + 1:02d}"
         for place, line in zip(days_of(40), lines, strict=True)
     ]
+    write_customers(folder / "customers.csv", rng)
     (folder / "days.csv").write_text("\n".join([f"{header},day", *days]) + "\n")
+
+
+def write_customers(path: Path, rng) -> None:
+    """A table of features: an id, numbers with gaps, words, dates, and who is confirmed."""
+    lines = ["customer_id,age,plan,since,status"]
+    for number in range(300):
+        leaving = rng.random() < 0.3
+        age = "" if rng.random() < 0.1 else f"{rng.normal(45 - 9 * leaving, 8):.0f}"
+        plan = "monthly" if leaving and rng.random() < 0.6 else rng.choice(["monthly", "yearly"])
+        status = "confirmed" if leaving and rng.random() < 0.6 else ""
+        lines.append(f"C{number},{age},{plan},20{rng.integers(10, 26)}-03-1{rng.integers(10)},{status}")
+    path.write_text("\n".join(lines) + "\n")
 
 
 def days_of(count: int) -> list[int]:

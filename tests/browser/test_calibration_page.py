@@ -98,3 +98,37 @@ def test_scores_that_only_rank_have_a_map_and_no_diagram(open_page, tmp_path):
     opened = open_page(tmp_path / "r.html")
     assert opened.page.locator("figure svg").count() == 1
     assert opened.page.locator("#prior").count() == 0
+
+
+def test_axes_show_where_the_rows_are(open_page, report, tmp_path):
+    import csv
+
+    rng = np.random.default_rng(0)
+    positive = rng.random(4000) < 0.02
+    scores = np.round(1 / (1 + np.exp(-rng.normal(2 * positive - 5))), 6)
+    labels = (positive & (rng.random(4000) < 0.5)).astype(int)
+    with (tmp_path / "rare.csv").open("w", newline="") as target:
+        writer = csv.writer(target)
+        writer.writerow(["score", "label"])
+        writer.writerows(zip(scores.tolist(), labels.tolist(), strict=True))
+    out = str(tmp_path / "rare.html")
+    given = ["--class-prior", "0.02", "--scenario", "single-set", "--quiet", "--fit", "platt"]
+    main(["calibrate", str(tmp_path / "rare.csv"), *given, "--html", out])
+    opened = open_page(tmp_path / "rare.html")
+    page = opened.page
+    dots = "document.querySelectorAll('#chart-reliability g[clip-path] circle')"
+    places = f"[...{dots}].map((dot) => Number(dot.getAttribute('cx')))"
+
+    def spread():
+        opened.settle()
+        found = sorted(page.evaluate(places))
+        return found[len(found) * 3 // 4] - found[0]
+
+    assert page.locator("[data-scale=log]").get_attribute("aria-pressed") == "true"
+    by_powers = spread()
+    page.locator("[data-scale=even]").click()
+    assert by_powers > 5 * spread(), "three quarters of the rows stood in a corner"
+    said = page.locator("#verdict").inner_text()
+    assert "Mapped by" not in said
+    assert "instead of" in said
+    assert open_page(report).page.locator("[data-scale=even]").get_attribute("aria-pressed") == "true"

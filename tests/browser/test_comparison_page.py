@@ -9,6 +9,7 @@ import pytest
 
 from pulens.cli import main
 from pulens.comparison import compare
+from pulens.doors.evaluate import evaluate
 
 NAMES = ("<script>alert('a')</script>", "النموذج 🧪 " + "x" * 280)
 
@@ -84,7 +85,7 @@ def test_the_command_writes_the_page(open_page, tmp_path, capsys):
     assert capsys.readouterr().out == ""
     opened = open_page(tmp_path / "r.html")
     assert opened.page.locator("h1").text_content().strip() == " against ".join(NAMES)
-    assert opened.page.locator("script").count() == 6  # the data and our own five
+    assert opened.page.locator("script").count() == 7  # the data and our own six
 
 
 def test_labels_of_ticks_never_meet_the_name_of_their_axis(open_page, tmp_path):
@@ -114,3 +115,35 @@ def test_the_page_says_why_a_likely_lead_may_have_a_large_p(open_page, compariso
     assert shown == p_words(comparison)
     assert "largest over the class priors in the range" in shown
     assert "both sides" in shown
+
+
+def test_the_slider_shows_each_model_as_python_does_with_a_band_around_it(open_page, comparison, report):
+    opened = open_page(report)
+    page = opened.page
+    page.locator("[data-metric-choice='f1']").click()
+    page.evaluate("page.moveTo(20)")
+    opened.settle()
+    prior = float(comparison.order["f1"].class_priors[20])
+    assert float(page.input_value("#prior-number")) == pytest.approx(prior, rel=1e-3)
+    labels, scores = rows()
+    section = page.locator("section[data-for-metric='f1']")
+    found = []
+    for place, (name, own) in enumerate(scores.items()):
+        given = {"class_prior": prior, "scenario": "case-control", "threshold": 1.0}
+        there = evaluate(labels, own, **given, redraws=200).estimates["f1"]
+        line = section.locator(f"[data-model='{place}']")
+        held = float(line.locator("[data-name=recovered]").get_attribute("data-value"))
+        assert held == pytest.approx(there.value, abs=1e-9), name
+        ends = line.locator("[data-name=interval]").inner_text().split(" to ")
+        assert [float(end) for end in ends] == pytest.approx([there.interval.low, there.interval.high], abs=1e-4)
+        found.append(held)
+    pair = section.locator("[data-pair='0'] [data-name=difference]")
+    assert float(pair.get_attribute("data-value")) == pytest.approx(found[0] - found[1], abs=1e-12)
+    assert "leads by" in page.locator("#prior-note").inner_text()
+    again = open_page(report, page.evaluate("location.hash"))
+    assert again.page.evaluate("[page.state.metric, page.state.at]") == ["f1", 20]
+    page.locator("#reset").click()
+    opened.settle()
+    shown = section.locator("[data-model='0'] [data-name=recovered]").inner_text()
+    assert shown == f"{comparison.estimates['f1'][NAMES[0]].value:.4f}"
+    assert page.locator("#chart-models svg path[fill-opacity='0.14']").count() == 2, "a band around each line"

@@ -328,3 +328,43 @@ def test_what_to_do_next_stands_on_the_page(open_page, evaluation, report):
     opened = open_page(report)
     commands = opened.page.locator(".next code").all_inner_texts()
     assert commands == [step.call for step in next_steps(evaluation)]
+
+
+def test_tiles_show_the_uncorrected_number_beside_the_recovered_one(open_page, evaluation, report):
+    opened = open_page(report)
+    page = opened.page
+    for name in ("roc_auc", "precision", "f1"):
+        shown = page.locator(f"dd span[data-naive='{name}']")
+        assert shown.inner_text() == f"{evaluation.uncorrected[name].value:.3f}"
+        rail, span, dot = (page.locator(f"[data-bar-of='{name}']{part}").bounding_box() for part in ("", " i", " b"))
+        interval = evaluation.estimates[name].interval
+        assert (span["x"] - rail["x"]) / rail["width"] == pytest.approx(interval.low, abs=0.02)
+        assert (span["x"] + span["width"] - rail["x"]) / rail["width"] == pytest.approx(interval.high, abs=0.02)
+        middle = dot["x"] + dot["width"] / 2 - rail["x"]
+        assert middle / rail["width"] == pytest.approx(evaluation.estimates[name].value, abs=0.02)
+    page.evaluate("page.moveTo({index: 300})")
+    opened.settle()
+    threshold = page.evaluate("page.data.counts.thresholds[299]")
+    there = evaluate(*rows(), class_prior=0.2, scenario="single-set", threshold=threshold, confidence=None)
+    for name in ("precision", "f1", "recall", "roc_auc", "accuracy"):
+        held = float(page.locator(f"td[data-naive='{name}']").get_attribute("data-value"))
+        assert held == pytest.approx(there.uncorrected[name].value, abs=1e-9), name
+
+
+def test_the_ladder_says_how_many_positives_to_expect_and_follows_the_class_prior(open_page, evaluation, report):
+    opened = open_page(report)
+    steps = evaluation.ladder()
+    lines = opened.page.locator("[data-ladder]")
+    assert [line.locator("td").first.inner_text() for line in lines.all()] == [f"{step.k:,.0f}" for step in steps]
+    for line, step in zip(lines.all(), steps, strict=True):
+        assert line.locator("[data-ladder-hits]").inner_text() == f"{step.hits.expected:,.0f}"
+        assert f"expect {line.locator('[data-ladder-interval]').inner_text()} positives" in step.sentence
+    opened.page.evaluate("page.moveTo({prior: 0.08})")
+    opened.settle()
+    prior = opened.page.evaluate("recovery.populationPrior(0.08, page.data.totals, page.data.scenario, 0)")
+    there = evaluate(*rows(), class_prior=prior, scenario="single-set", confidence=None).ladder()
+    for line, step in zip(lines.all(), there, strict=True):
+        held = float(line.locator("[data-ladder-hits]").get_attribute("data-value"))
+        assert held == pytest.approx(step.k * step["precision_at_k"].value, rel=1e-9)
+        assert line.locator("[data-ladder-interval]").inner_text() == ""
+    assert "Without intervals" in opened.page.locator(".ladder .note").inner_text()

@@ -390,10 +390,40 @@ def test_label_charts_keep_the_rest_of_the_condition(open_page, uneven_report):
     opened.settle()
     shown = page.locator("#chart-labels details.data tbody td:first-child").all_text_contents()
     assert shown == ["S1 0.05 prior known", "S1 0.1 prior known"]
-    page.locator("#condition").select_option(label="S1 0.1 prior estimated")
+    page.locator("#condition").select_option(
+        label="labelled at random, 1 in 10, prior estimated (S1 0.1 prior estimated)"
+    )
     page.locator("#chart-bias").scroll_into_view_if_needed()
     opened.settle()
     page.locator("#chart-bias summary").click()
     opened.settle()
     shown = page.locator("#chart-bias details.data tbody td:first-child").all_text_contents()
     assert shown == ["S1 0.05 prior estimated", "S2 0.05 prior estimated"]
+
+
+def test_conditions_and_selections_are_said_in_words_above_the_table(open_page, report):
+    opened = open_page(report, viewport={"width": 390, "height": 800})
+    page = opened.page
+    shown = page.locator("#condition option").all_text_contents()
+    assert shown[1] == "labelled at random, 1 in 10 (S1 0.1)"
+    assert shown[2] == "clear positives labelled more often, 1 in 20 (S2 0.05)"
+    chosen = page.locator("#selection option").all_text_contents()
+    assert chosen[0] == "each learner's own rule"
+    assert all(text.endswith("(uses true labels)") for text in chosen if "true" in text)
+    told = page.locator("#verdict").inner_text()
+    assert "Of the positives: labelled at random, 1 in 10" in told
+    legend, table = (page.locator(part).bounding_box() for part in ("#legend", "#board"))
+    assert legend["y"] + legend["height"] <= table["y"]
+    moved = page.evaluate(
+        """() => {
+          const board = document.getElementById("board");
+          board.parentElement.scrollLeft = 60;
+          const left = (cell) => cell.getBoundingClientRect().left;
+          const [first, second] = board.tBodies[0].rows[0].cells;
+          return [board.parentElement.scrollLeft, left(first) - left(board.parentElement), left(second)];
+        }"""
+    )
+    assert moved[0] > 20
+    assert moved[1] == pytest.approx(1, abs=1), "the names stay while the data sets scroll"
+    missing = page.locator("text=Without runs here").inner_text()
+    assert all(name in missing for name in ("Elkan-Noto", "PU bagging", "uPU"))

@@ -36,7 +36,7 @@ def test_compares_two_models(started):
 
 def test_estimates_a_prior(started):
     shown = said_by(started[1], "pulens prior")
-    assert "class prior 0.18" in shown
+    assert "the class prior)     0.18" in shown
     assert "feasible" in shown
 
 

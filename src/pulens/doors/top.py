@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +12,13 @@ from pulens.estimate import Estimate
 from pulens.evidence import Evidence
 from pulens.frozen import FrozenMapping
 from pulens.intervals.doubts import Doubts
-from pulens.metrics import METRICS
+from pulens.metrics import METRICS, look_up
 from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.possible_worlds import Contradiction
 from pulens.metrics.parts.top_of_list import RankedList, is_unlabelled_list, rows_of
 
+LONGEST_LADDER = 5  # of a ladder
+SHORTEST = 20  # rows that are worth a step of a ladder
 FEW = 5  # labelled rows among the first k below which that is said
 
 
@@ -39,7 +41,7 @@ class Top(Mapping[str, Estimate]):
         return self.k / self.of
 
     def __getitem__(self, name: str) -> Estimate:
-        return self.estimates[name]
+        return look_up(self.estimates, name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.estimates)
@@ -94,8 +96,17 @@ class Top(Mapping[str, Estimate]):
         }
 
 
-def top(evidence: Evidence, k: Any, *, doubts: Doubts | None = None, contradiction: Contradiction | None = None) -> Top:
+def top(
+    evidence: Evidence,
+    k: Any,
+    *,
+    doubts: Doubts | None = None,
+    contradiction: Contradiction | None = None,
+    only: Collection[str] | None = None,
+) -> Top:
     """Precision, recall, enrichment, DCG and NDCG of the first k rows, k in rows or as a share of the list.
+
+    ``only`` leaves measures out; precision and recall, which the sentence speaks of, are always there.
 
     >>> from pulens.evidence import gather
     >>> labels, scores = [1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2]
@@ -112,10 +123,25 @@ def top(evidence: Evidence, k: Any, *, doubts: Doubts | None = None, contradicti
     # the jackknife of clusters leaves out parts of rows that share a score: ranks need whole ones
     is_whole = not evidence.tally.is_weighted and evidence.buckets is None
     for name in sorted(METRICS, key=lambda name: (METRICS[name].highest, name)):  # shares first, then amounts
-        if "k" in METRICS[name].parameters and (is_whole or not METRICS[name].reads_ranks):
+        asked = only is None or name in (*only, "precision_at_k", "recall_at_k")
+        if asked and "k" in METRICS[name].parameters and (is_whole or not METRICS[name].reads_ranks):
             found[name] = estimate(name, METRICS[name], evidence, **given)
     labelled = float(ranked.kinds[0] @ ranked.membership(rows))
     precision = found["precision_at_k"]
     hits = None if precision.undefined_because else predicted_hits(round(rows), precision)
     known = 0.0 if is_unlabelled_list(evidence.tally, evidence.assumptions) else labelled
     return Top(rows, ranked.rows, FrozenMapping(found), hits, labelled, known)
+
+
+def ladder_of(rows: float, most: int = LONGEST_LADDER) -> tuple[int, ...]:
+    """Round numbers of rows to check, up to a fifth of a list, far enough apart to choose between.
+
+    >>> ladder_of(1500), ladder_of(1_000_000), ladder_of(30)
+    ((20, 50, 100, 200), (20, 200, 2000, 20000, 200000), ())
+    """
+    powers = range(1, max(len(str(int(rows))), 1))
+    steps = [digit * 10**power for power in powers for digit in (1, 2, 5)]
+    fitting = [step for step in steps if SHORTEST <= step <= rows / 5]
+    if len(fitting) <= most:
+        return tuple(fitting)
+    return tuple(fitting[round(place * (len(fitting) - 1) / (most - 1))] for place in range(most))

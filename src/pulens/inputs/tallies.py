@@ -300,7 +300,7 @@ def _count_jointly(source: Any, names: list[str], reading: Reading) -> JointTall
             check_scores_of(engine)
     _refuse_conditions(reading)
     if isinstance(source, str | Path):
-        options = {"format": reading.format, "delimiter": reading.delimiter}
+        options: dict[str, Any] = {"format": reading.format, "delimiter": reading.dialect}
         return joint_from_file(source, reading.label, names, coding=coding, **options)
     samples = {name: read_sample(source, **replace(reading, score=name).rows, allow_one_kind=True) for name in names}
     return JointTally.from_rows({name: sample.scores for name, sample in samples.items()}, samples[names[0]].labels)
@@ -510,7 +510,7 @@ def _read(source: Any, scores: Any, reading: Reading, bin_errors: BinErrors | No
 
         return _one_score(read_tally_file(source).tally, reading.score)
     if scores is None and isinstance(source, str | Path):
-        options = {"format": reading.format, "delimiter": reading.delimiter}
+        options: dict[str, Any] = {"format": reading.format, "delimiter": reading.dialect}
         return tally_from_file(source, reading.columns, coding=reading.coding, **options)
     return Tally.from_sample(read_sample(source, scores, **reading.rows, allow_one_kind=allow_one_kind))
 
@@ -638,7 +638,7 @@ def _file_engine(source: str | Path, reading: Reading, options: dict[str, Any]) 
         )
     if not many and not _is_plain_file(name):
         return None  # a pipe, which can be read once
-    return duckdb_files.open_files(paths, reading.columns, format=kind, delimiter=reading.delimiter, **options)
+    return duckdb_files.open_files(paths, reading.columns, format=kind, delimiter=reading.dialect, **options)
 
 
 def _names_many(name: str) -> bool:

@@ -29,6 +29,7 @@ class Mechanism:
     deterministic: bool = False
     may_fall_short: bool = False  # whether fewer than `count` positives may come back
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    in_words: str = ""  # what happened to the positives, as short as a menu needs it
 
     @property
     def completely_at_random(self) -> bool:

@@ -27,5 +27,6 @@ MECHANISM = Mechanism(
     reads="log_odds",
     source="later program of paper 004 (its S4)",
     alias="S4-accept",
+    in_words="the clearer a positive, the likelier its label",
     may_fall_short=True,
 )

@@ -23,4 +23,5 @@ MECHANISM = Mechanism(
     reads="nothing",
     source="paper 004, appendix C.3",
     alias="S1",
+    in_words="labelled at random",
 )

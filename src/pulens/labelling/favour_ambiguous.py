@@ -46,5 +46,6 @@ MECHANISM = Mechanism(
     reads="log_odds",
     source="paper 004, appendix C.3",
     alias="S3",
+    in_words="doubtful positives labelled more often",
     parameters={"power": 10.0, "offset": 0.0},
 )

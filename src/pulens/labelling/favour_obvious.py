@@ -46,5 +46,6 @@ MECHANISM = Mechanism(
     reads="log_odds",
     source="paper 004, appendix C.3",
     alias="S2",
+    in_words="clear positives labelled more often",
     parameters={"power": 10.0, "uniform_share": 0.0},
 )

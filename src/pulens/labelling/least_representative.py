@@ -23,5 +23,6 @@ MECHANISM = Mechanism(
     reads="representativeness",
     source="paper 000, section 3",
     alias="scenario-2",
+    in_words="the least typical positives labelled",
     deterministic=True,
 )

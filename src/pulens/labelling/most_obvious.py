@@ -25,5 +25,6 @@ MECHANISM = Mechanism(
     reads="log_odds",
     source="paper 004, appendix C.3",
     alias="S4",
+    in_words="only the clearest positives labelled",
     deterministic=True,
 )

@@ -23,5 +23,6 @@ MECHANISM = Mechanism(
     reads="representativeness",
     source="paper 000, section 3",
     alias="scenario-1",
+    in_words="the most typical positives labelled",
     deterministic=True,
 )

@@ -22,17 +22,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pulens.errors import InputError, MissingDependencyError, listed, nearest
 
 if TYPE_CHECKING:
+    from pulens.learners.advice.advising import advise as advise
     from pulens.learners.base.facts import Learner
     from pulens.learners.saving.loading import load as load
     from pulens.learners.stack.fitting import fit_many as fit_many
+    from pulens.learners.tables.pipeline import save_pipeline as save_pipeline
+    from pulens.learners.tables.pipeline import table_pipeline as table_pipeline
+    from pulens.learners.tables.table_columns import TableColumns as TableColumns
 
-_TOOLS = {"fit_many": "stack.fitting", "load": "saving.loading"}
+_TOOLS = {
+    "advise": "advice.advising",
+    "fit_many": "stack.fitting",
+    "load": "saving.loading",
+    "TableColumns": "tables.table_columns",
+    "save_pipeline": "tables.pipeline",
+    "table_pipeline": "tables.pipeline",
+}
 _DECLARATION = re.compile(r"^LEARNER = (Learner\(.*?\))$", re.MULTILINE | re.DOTALL)
 
 
 class _Declared(NamedTuple):
     file: str
     place: int | None  # in Table 1 of paper 004
+    title: str
 
 
 def _declared() -> Iterator[tuple[str, _Declared]]:
@@ -43,8 +55,9 @@ def _declared() -> Iterator[tuple[str, _Declared]]:
             continue
         call = ast.parse(said[1], mode="eval").body
         assert isinstance(call, ast.Call)
-        place = [ast.literal_eval(given.value) for given in call.keywords if given.arg == "place"]
-        yield ast.unparse(call.args[0]), _Declared(file.stem, *place or (None,))
+        said_of = {given.arg: given.value for given in call.keywords if isinstance(given.value, ast.Constant)}
+        place, title = (ast.literal_eval(said_of[name]) if name in said_of else None for name in ("place", "title"))
+        yield ast.unparse(call.args[0]), _Declared(file.stem, place, title or file.stem)
 
 
 _LEARNERS = dict(_declared())
@@ -60,6 +73,15 @@ def names() -> tuple[str, ...]:
     True
     """
     return tuple(sorted(said.file for said in _LEARNERS.values()))
+
+
+def titles() -> dict[str, str]:
+    """What tables call each learner, by its name; read from the files without importing them.
+
+    >>> titles()["pu_bagging"]
+    'PU bagging'
+    """
+    return {said.file: said.title for said in _LEARNERS.values()}
 
 
 def compared() -> tuple[str, ...]:

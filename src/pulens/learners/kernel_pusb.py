@@ -96,7 +96,7 @@ class KernelPUSB(PUClassifier):
         penalties: tuple[float, ...] = PENALTIES,
         folds: int = 5,
         criterion: str = "risk",
-        standardise: bool = False,
+        standardise: bool = True,
         scenario: str = DEFAULT_SCENARIO,
         random_state: Any = None,
         positive: Any = None,

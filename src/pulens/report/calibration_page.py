@@ -10,6 +10,7 @@ import numpy as np
 
 from pulens.calibration.masses import count_bins
 from pulens.calibration.probabilities import probability_tally
+from pulens.calibration.recalibrators import RECALIBRATORS
 from pulens.cells import WeightedEvidence
 from pulens.estimate import Estimate
 from pulens.notice import Severity, worst_first
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 SCRIPTS = (
     "words.js",
+    "page_state.js",
     "recovery.js",
     "prior.js",
     "chart.js",
@@ -102,6 +104,7 @@ def calibration_page(
         notes=[notice for notice in ordered if notice.severity == Severity.NOTE],
         has_diagram=reliability is not None,
         has_map=recalibration is not None,
+        map_words="" if recalibration is None else _map_words(recalibration.method),
         interval_name=ranged if interval is not None else "",
         rows=_rows(reliability, others, recalibration),
         assumptions=_assumptions(told, evidence),
@@ -137,11 +140,18 @@ def _reviewed(found: ReviewedReliability) -> dict[str, Any]:
     }
 
 
+def _map_words(method: str) -> str:
+    """What kind of map was fitted, and its name."""
+    return f"{RECALIBRATORS[method].summary} ({method})." if method in RECALIBRATORS else "The scores stay as they are."
+
+
 def _map(evidence: Evidence, recalibration: Recalibration, scores_are: str) -> dict[str, Any]:
     low, high = float(evidence.tally.thresholds[-1]), float(evidence.tally.thresholds[0])
     if scores_are == "probability":
         low, high = 0.0, 1.0
     scores = np.linspace(low, high if high > low else low + 1.0, POINTS_OF_MAP)
+    if scores_are == "probability":  # the page may draw it by powers of ten
+        scores = np.unique(np.concatenate([scores, np.geomspace(1e-6, 1.0, POINTS_OF_MAP)]))
     return {
         "x": scores.tolist(),
         "y": np.asarray(recalibration(scores), float).tolist(),
@@ -168,10 +178,10 @@ def _verdict(
             f"prior {reliability.class_prior:.3f}."
         )
     if recalibration is not None:
-        before = "" if recalibration.before is None else f" from {recalibration.before.corrected:.3f}"
+        before = "" if recalibration.before is None else f" instead of {recalibration.before.corrected:.3f}"
         sentences.append(
-            f"Mapped by {recalibration.method}, on rows the map was not fitted to, the error goes{before} to "
-            f"{recalibration.after.corrected:.3f} ({_ends(recalibration.after)})."
+            f"Corrected by the fitted map they are off by {recalibration.after.corrected:.3f} "
+            f"({_ends(recalibration.after)}){before}, on rows that the fit had not seen."
         )
     return tuple(sentences)
 

@@ -8,6 +8,7 @@ from unicodedata import bidirectional
 
 from pulens.comparison.answer import verdict
 from pulens.errors import spoken
+from pulens.metrics import METRICS
 from pulens.notice import Severity
 from pulens.report.comparison import found_by, p_words
 from pulens.report.html import render
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pulens.comparison import Comparison
     from pulens.estimate import Interval
 
-SCRIPTS = ("words.js", "chart.js", "figures.js", "comparison.js", "theme.js")
+SCRIPTS = ("words.js", "page_state.js", "chart.js", "figures.js", "comparison.js", "theme.js")
 LONGEST_NAME = 28  # of a model, in a legend
 
 
@@ -35,6 +36,7 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
             "high": None if interval is None else interval.high,
             "confidence": None if interval is None else interval.confidence,
         },
+        "confidence": comparison.confidence,
         "metrics": {name: _metric(comparison, name) for name in comparison.estimates},
         "worth": _worth(comparison),
     }
@@ -55,6 +57,8 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         notes=[notice for notice in comparison.notices if notice.severity == Severity.NOTE],
         metrics=[_tables(comparison, name) for name in comparison.estimates],
         reviewed=_reviewed(comparison),
+        interval_name="" if interval is None else "range" if interval.confidence is None else "interval",
+        has_bands=comparison.bands is not None,
         worth=None
         if comparison.worth is None
         else [_kept_apart(sentence, comparison.models) for sentence in comparison.worth.sentences],
@@ -129,14 +133,32 @@ def _short(name: str) -> str:
 
 
 def _metric(comparison: Comparison, name: str) -> dict[str, Any]:
-    order = comparison.order[name]
+    order, facts = comparison.order[name], METRICS.get(name)
     return {
         "title": title_of(name),
+        "lowest": None if facts is None else _plain(facts.lowest),
+        "highest": None if facts is None else _plain(facts.highest),
+        "band": _band(comparison, name),
         "sign": 1 if comparison.higher_is_better[name] else -1,
         "priors": order.class_priors.tolist(),
         "values": {model: [_plain(value) for value in values] for model, values in order.values.items()},
         "pairs": [[pair.first, pair.second] for pair in comparison.differences[name]],
+        "intervals": [
+            None if pair.interval is None else [pair.interval.low, pair.interval.high]
+            for pair in comparison.differences[name]
+        ],
         "crossings": [crossing.to_dict() for crossing in order.crossings],
+    }
+
+
+def _band(comparison: Comparison, name: str) -> dict[str, Any] | None:
+    """Every model's interval at every second class prior traced, those between being looked at only."""
+    if comparison.bands is None:
+        return None
+    found = comparison.bands.over(name, comparison.order[name].class_priors[::2].tolist())
+    return {
+        end: {model: [None if one is None else getattr(one, end) for one in ends] for model, ends in found.items()}
+        for end in ("low", "high")
     }
 
 

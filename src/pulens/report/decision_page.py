@@ -20,7 +20,16 @@ if TYPE_CHECKING:
     from pulens.estimate import Estimate, Interval
 
 SCRIPTS = (
-    *("words.js", "recovery.js", "prior.js", "chart.js", "figures.js", "decision.js", "decision_card.js"),
+    *(
+        "words.js",
+        "page_state.js",
+        "recovery.js",
+        "prior.js",
+        "chart.js",
+        "figures.js",
+        "decision.js",
+        "decision_card.js",
+    ),
     *("decision_page.js", "theme.js"),
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -18,7 +19,7 @@ from pulens.report.decision_card import evaluation_card
 from pulens.report.page_data import page_data
 from pulens.report.summary import Row, Summary, summarise
 from pulens.report.text import AGAINST
-from pulens.report.top import top_data, top_places
+from pulens.report.top import ladder_rows, top_data, top_places
 from pulens.report.words import percent, prior_words, title_of
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from pulens.estimate import Interval
 
 SCRIPTS = (
-    *("words.js", "recovery.js", "doubt.js", "prior.js", "chart.js", "figures.js", "reliability.js"),
+    *("words.js", "page_state.js", "recovery.js", "doubt.js", "prior.js", "chart.js", "figures.js", "reliability.js"),
     *("decision.js", "decision_card.js", "top.js", "evaluation_charts.js", "evaluation.js", "theme.js"),
 )
 WITH_AUDIT = (*SCRIPTS[:-3], "labelling_curve.js", *SCRIPTS[-3:])
@@ -57,6 +58,8 @@ def evaluation_page(
     if audit is not None:
         data["curve"] = audit["curve"]
     data["top"] = top_data(evaluation, tops) if tops else []
+    steps = evaluation.ladder()
+    data["ladder"] = top_data(evaluation, steps)
     data["decision"] = evaluation_card(evaluation, tops)
     rows = (*summary.ranking, *summary.at_threshold)
     above = AGAINST if evaluation.audit is not None else ""  # said before the numbers that it speaks of
@@ -67,7 +70,8 @@ def evaluation_page(
         title=title or "Evaluation",
         summary=summary,
         tops=top_places(tops),
-        tiles=_tiles(rows),
+        ladder=ladder_rows(steps),
+        tiles=[(row, tile_bar(row)) for row in _tiles(rows)],
         groups=(("From the whole ranking", summary.ranking), ("At the threshold", summary.at_threshold)),
         chips=_chips(data["metrics"]),
         derived=rows,
@@ -135,6 +139,20 @@ def _tiles(rows: tuple[Row, ...]) -> list[Row]:
     first = leading("tiles")
     found = [row for name in first for row in rows if row.name == name]
     return sorted(found, key=lambda row: row.is_a_range and row.name != first[0])
+
+
+def tile_bar(row: Row) -> dict[str, str]:
+    """Where the marks of a tile's bar stand, from 0 to 100; empty what is not known."""
+    found = row.recovered.interval
+    known = {
+        "value": None if row.is_a_range else row.recovered.value,
+        "naive": row.uncorrected.value,
+        "low": None if found is None else found.low,
+        "high": None if found is None else found.high,
+    }
+    return {
+        name: "" if at is None or math.isnan(at) else f"{100 * min(max(at, 0), 1):.2f}" for name, at in known.items()
+    }
 
 
 def _reliability(evaluation: Evaluation, scores_are: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 from pulens.metrics import leading
 from pulens.metrics.parts.top_of_list import RankedList, discounts
 from pulens.report.page_data import in_scenario
-from pulens.report.words import title_of
+from pulens.report.words import percent, title_of
 from pulens.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -61,11 +61,34 @@ def top_data(evaluation: Evaluation, tops: Sequence[Top]) -> list[dict[str, Any]
         {
             "k": top.k,
             "sentence": top.sentence,
+            "hits": None if top.hits is None else [top.hits.expected, top.hits.low, top.hits.high],
             "values": {name: _plain(found.value) for name, found in top.items()},
             "scenarios": {str(scenario): _weights(evaluation, scenario, top.k) for scenario in scenarios},
         }
         for top in tops
     ]
+
+
+def ladder_rows(steps: Sequence[Top]) -> list[dict[str, str]]:
+    """A row for each number of rows to check: how many positives to expect, and which share of all they are."""
+    return [
+        {
+            "k": f"{step.k:,.10g}",
+            "hits": "unknown" if step.hits is None else f"{step.hits.expected:,.0f}",
+            "interval": "" if step.hits is None or step.hits.low is None else _reach(step.hits.low, step.hits.high),
+            "recall": _percent(step["recall_at_k"]),
+        }
+        for step in steps
+    ]
+
+
+def _reach(low: float, high: float | None) -> str:
+    ends = f"{low:,.0f}", f"{high:,.0f}"
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+
+
+def _percent(found: Estimate) -> str:
+    return "undefined" if found.undefined_because else percent(found.value)
 
 
 def _weights(evaluation: Evaluation, scenario: Scenario, k: float) -> dict[str, Any] | None:

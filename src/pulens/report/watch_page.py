@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from pulens.estimate import Estimate
     from pulens.watching import Pulse, WatchedWindow
 
-SCRIPTS = ("words.js", "chart.js", "figures.js", "watch_rates.js", "watch_charts.js", "watch.js", "theme.js")
+SCRIPTS = (
+    *("words.js", "page_state.js", "chart.js", "figures.js", "watch_rates.js", "watch_charts.js", "watch.js"),
+    "theme.js",
+)
 LAST_WINDOWS = 14  # in the table; earlier ones stand behind a click
 MOST_SMALL = 60  # segments drawn as small lines; a table has the others
 LIVE = {"share": "prior", "precision": "precision", "recall": "recall", "f1": "f1"}  # columns that the slider moves

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from pulens.errors import InputError, nearest
+from pulens.labelling import MECHANISMS
 
 Row = Mapping[str, Any]
 # what makes another condition besides mechanism and label frequency, and how it is written where it varies
@@ -35,6 +37,18 @@ class Condition:
         return self.further[1:]
 
     @property
+    def words(self) -> str:
+        """For people who do not know the papers' names.
+
+        >>> Condition("S1", 0.1, (), "S1 0.1 prior estimated", 1).words
+        'labelled at random, 1 in 10, prior estimated'
+        """
+        share = Fraction(f"{self.label_frequency:g}")
+        many = f"{share.numerator:,} in {share.denominator:,}" if share.denominator > 1 else "all"
+        rest = self.name.removeprefix(f"{self.alias} {self.label_frequency:g}").strip()
+        return ", ".join([mechanism_words(self.alias), many, *([rest] if rest else [])])
+
+    @property
     def is_conventional(self) -> bool:
         """Whether it is that of paper 004's Table 1.
 
@@ -45,6 +59,16 @@ class Condition:
         table = {"scenario": "case-control", "unlabelled": "whole-pool", "prior_policy": "known", "rows_used": None}
         is_same = all(given[name] == value for name, value in table.items())
         return self.alias == "S1" and abs(self.label_frequency - 0.1) < 1e-9 and is_same
+
+
+def mechanism_words(alias: str) -> str:
+    """What a labelling mechanism does to positives, in a few words; its name where nothing is known of it.
+
+    >>> mechanism_words("S2"), mechanism_words("of their own")
+    ('clear positives labelled more often', 'of their own')
+    """
+    known = next((one for own, one in MECHANISMS.items() if alias in (own, one.alias)), None)
+    return alias if known is None else known.in_words or alias
 
 
 def place_of(row: Row) -> tuple[str, float, tuple[Any, ...]]:

@@ -28,6 +28,18 @@ ROPE = 0.01
 Row = Mapping[str, Any]
 
 
+#: How the epoch of a run was chosen, in words for people who do not know the names.
+SELECTION_TITLES = {
+    "own": "each learner's own rule",
+    "proxy_accuracy": "best estimated accuracy on validation rows",
+    "proxy_roc_auc": "best ROC AUC of labelled against unlabelled validation rows",
+    "loss": "lowest validation loss",
+    "last": "last epoch, whatever it is like",
+    "oracle_accuracy": "best true accuracy on validation rows",
+    "oracle_f1": "best true F1 on validation rows",
+}
+
+
 def selection_words(selection: str, learners: Iterable[ShownLearner] = ()) -> str:
     """What a selection reads, in words; "own" is what the learners' own criteria read.
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pulens.benchmark.analyse import tables
-from pulens.benchmark.analyse.conditions import selects_with_truth
+from pulens.benchmark.analyse.conditions import mechanism_words, selects_with_truth
 from pulens.benchmark.archive import Archive
 from pulens.benchmark.archive.measured import sign_of
 from pulens.benchmark.leaderboard.board import MARKS, Board
 from pulens.benchmark.leaderboard.judged import Judged
 from pulens.benchmark.leaderboard.page_data import DETAILED, page_data
+from pulens.learners import titles
 from pulens.report.html import render
 
 SCRIPTS = (
@@ -50,6 +51,8 @@ def leaderboard_page(
         judged=judged,
         has_frequencies=_has_frequencies(data),
         has_bias=_has_bias(data),
+        mechanisms={one["alias"]: mechanism_words(one["alias"]) for one in data["conditions"]},
+        absent=_absent(data["learners"]),
     )
 
 
@@ -65,6 +68,12 @@ def _has_bias(data: Mapping[str, Any]) -> bool:
     for one in data["conditions"]:
         seen.setdefault((one["setting"], one["frequency"]), set()).add(one["alias"])
     return any("S1" in aliases and len(aliases) > 1 for aliases in seen.values())
+
+
+def _absent(shown: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Learners that pulens has and this archive has no runs of: a reader should not take them for forgotten."""
+    there = {one["name"] for one in shown}
+    return sorted((title for name, title in titles().items() if name not in there), key=str.lower)
 
 
 def _rows(found: Board) -> list[dict[str, Any]]:

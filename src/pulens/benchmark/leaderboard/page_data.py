@@ -17,6 +17,7 @@ from pulens.benchmark.archive import CURVE, Archive
 from pulens.benchmark.archive.measured import is_share, sign_of
 from pulens.benchmark.leaderboard.board import (
     ROPE,
+    SELECTION_TITLES,
     Board,
     ShownLearner,
     facts_of,
@@ -62,6 +63,7 @@ def page_data(archive: Archive, start: Board, detailed: int = DETAILED, judged: 
         "plain": [name for name in metrics if not is_share(name)],  # shown as they are, not in percent
         "lower": [name for name in metrics if sign_of(name) < 0],  # of which less is better
         "selections": selections,
+        "selection_titles": {name: SELECTION_TITLES[name] for name in selections},
         "conditions": _conditions_data(conditions),
         "start": {
             "condition": [one.name for one in conditions].index(start.condition.name),
@@ -105,6 +107,7 @@ def _conditions_data(conditions: Sequence[Condition]) -> list[Json]:
     return [
         {
             "name": one.name,
+            "words": one.words,
             "alias": one.alias,
             "parameters": one.further[0],
             "frequency": one.label_frequency,

@@ -68,6 +68,8 @@ def fit_many(
     for learner in learners:
         learner.row_shape_ = tuple(int(size) for size in values.shape[1:])
     division = divide(first, len(values), labels, rows, validation, seeds, groups)
+    if _leaves_out_copies(first, scenario):
+        division = division.without_copies(values)
     together = _groups_of_rows(len(values), rows, groups, len(learners))
     priors = [
         _class_prior(learner, values, part, np.asarray(codes), scenario, seed, ids)
@@ -117,6 +119,12 @@ def _check_stack(learners: Sequence[Any], convolution: str | None) -> None:
         raise InputError(f"convolution must be one of {listed(CONVOLUTIONS)}, got {convolution!r}.")
 
 
+def _leaves_out_copies(first: Any, scenario: Scenario) -> bool:
+    """Whether training compares held-out rows with one another: then none may be trained on as an unlabelled copy."""
+    program = first._program
+    return bool(scenario is Scenario.CASE_CONTROL and program.leaves_out_copies and program.needs_held_out_rows(first))
+
+
 def _training_rows(
     first: Any,
     division: Division,
@@ -130,7 +138,7 @@ def _training_rows(
     if not division.is_true:
         return data, judged
     if first._program.needs_held_out_rows(first):
-        return set_aside(data, first.validation_fraction, streams)
+        return set_aside(data, first.validation_fraction, streams, copies=not _leaves_out_copies(first, scenario))
     return data, None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,7 +18,7 @@ from pulens.counts.sample import LABELLED
 from pulens.errors import InputError
 from pulens.inputs.dense import dense
 from pulens.learners.base.classifier import PUClassifier
-from pulens.learners.base.collapse import collapse_of, warn_if_collapsed
+from pulens.learners.base.collapse import collapse_of, knows_its_labels, warn_if_collapsed, warn_if_untaught
 from pulens.learners.base.labels import label_codes
 from pulens.learners.base.row_groups import checked_groups
 from pulens.learners.base.settings import setting
@@ -31,6 +31,8 @@ from pulens.scenario import DEFAULT_SCENARIO
 from pulens.types import Floats
 
 WORTH_A_THREAD = 50_000  # numbers of a batch
+LEAST_STEPS = 600  # of a second training, after one that ended where it began
+FEW_STEPS, FEW_LABELLED = 100, 10  # an epoch after so few steps, chosen by so few labelled rows, is an accident
 
 
 @contextmanager
@@ -51,6 +53,48 @@ def _take_over(learner: Any, other: Any) -> None:
     for name, value in vars(other).items():
         if name.endswith("_"):
             setattr(learner, name, value)
+
+
+def _passes(learner: Any) -> dict[str, int]:
+    """How many epochs a learner's stages have, by the names of the settings; empty where somebody has chosen them."""
+    found = {}
+    for one in fields(learner):
+        value = getattr(learner, one.name)
+        if one.name.endswith("epochs") and isinstance(value, int):
+            if value != one.default:
+                return {}
+            found[one.name] = value
+    return found
+
+
+def steps_of_epoch(learner: Any, rows: int) -> int:
+    """How many batches make up an epoch, about."""
+    size = getattr(learner, "batch_size", 256)
+    return -(-rows // (size if isinstance(size, int) else 256))
+
+
+def longer(learner: Any, rows: int) -> dict[str, Any]:
+    """Settings of a second training: enough steps, the last epoch kept, and a loss that is nowhere flat."""
+    found: dict[str, Any] = {"selection": "last", "patience": None}
+    if getattr(learner, "loss", None) == "sigmoid":
+        found["loss"] = "logistic"
+    passes = _passes(learner)
+    times = -(-LEAST_STEPS // (steps_of_epoch(learner, rows) * max(1, sum(passes.values()))))
+    return found | {name: times * count for name, count in passes.items()}
+
+
+def ended_where_it_began(learner: Any, labelled: NDArray[np.float32], unlabelled: NDArray[np.float32]) -> bool:
+    """Whether the usual number of epochs left a learner that has learned nothing, or was chosen by accident.
+
+    With few rows an epoch has few steps, and a handful of labelled validation rows may like an early one best.
+    """
+    if not _passes(learner) or learner.selection.startswith("oracle"):
+        return False
+    if learner.selection != "last" and learner.validation_fraction * len(labelled) < FEW_LABELLED:
+        rows = len(labelled) + len(unlabelled)
+        if learner.best_epoch_ * steps_of_epoch(learner, rows) < FEW_STEPS:
+            return True
+    return not knows_its_labels(learner, labelled, unlabelled)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -87,7 +131,9 @@ class PULearner(PUClassifier):
         ``validation`` is a pair (X, labels) to select the epoch on, instead of a held-out share. With
         ``selection="oracle"`` its labels are true ones, 1 and -1; training never sees any. A classifier that calls
         every unlabelled row the same is trained once more with the logistic loss where the method has one, and comes
-        with a ``pulens.errors.CollapseWarning`` where that does not help. ``groups`` holds one id per row
+        with a ``pulens.errors.CollapseWarning`` where that does not help. One that does not even rank its own labelled
+        rows above unlabelled ones, or was chosen by a handful of rows after less than 100 steps, is trained once more,
+        for 600 steps at least, and kept as it then is, unless epochs were set by you. ``groups`` holds one id per row
         where rows belong together (visits of a patient): they are held out together, and never split where an
         estimated class prior needs scores out of fold.
         """
@@ -116,6 +162,11 @@ class PULearner(PUClassifier):
             if getattr(self, "loss", None) == "sigmoid" and collapse_of(self, unlabelled) is not None:
                 # the sigmoid loss is flat where it has settled; the logistic one still has a way down
                 _take_over(self, fit_many([clone(self).set_params(loss="logistic")], whole, [labels], **given)[0])
+            known = table[labels == LABELLED]
+            if "validation" not in told and ended_where_it_began(self, known, unlabelled):
+                again = clone(self).set_params(**longer(self, len(table)))
+                _take_over(self, fit_many([again], whole, [labels], **given)[0])
+                warn_if_untaught(self, known, unlabelled)
         warn_if_collapsed(self, unlabelled)
         return self
 

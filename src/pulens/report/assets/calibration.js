@@ -2,65 +2,71 @@
 // The page of a calibration: the diagram at any class prior.
 const page = (() => {
   const raw = JSON.parse(document.getElementById("page-data").textContent);
-  const { three } = words;
+  const { short, three } = words;
   const $$ = (selector) => [...document.querySelectorAll(selector)];
   const world = { totals: raw.totals, scenario: raw.scenario, labelNoise: raw.label_noise };
-  const state = { prior: raw.prior.unlabelled };
+  const state = { prior: raw.prior.unlabelled, scale: null }; // scale: "even" or "log"; null is what suits the rows
   const atHome = () => state.prior === raw.prior.unlabelled;
   let current = null;
 
+  const scale = () => reliability.scaleFor(current, state.scale);
+
   const builders = {
-    reliability: (palette) => reliability.spec(raw.bins, current, atHome() ? raw.ends : null, palette, three),
+    reliability: (palette) => reliability.spec(raw.bins, current, atHome() ? raw.ends : null, palette, three, scale()),
     scores: (palette) => {
+      const axis = scale();
       const { edges } = raw.bins;
-      const densities = current.population.map((mass, b) =>
-        edges[b + 1] > edges[b] ? mass / (edges[b + 1] - edges[b]) : 0,
-      );
+      const places = edges.map(axis.of);
+      const density = (mass, b) => (places[b + 1] > places[b] ? mass / (places[b + 1] - places[b]) : 0);
+      const densities = current.population.map(density);
       return {
         id: "scores",
         title: "Where the scores are",
-        x: { label: "score", min: 0, max: 1 },
-        y: { label: "density of the population", min: 0, max: Math.max(...densities, 1e-9) * 1.08 },
+        ratio: 0.86,
+        x: axis.axis("score"),
+        y: { label: axis.name === "log" ? "share of rows per power of ten" : "density of the population", min: 0, max: Math.max(...densities, 1e-9) * 1.08 },
         layers: [
-          { kind: "bars", edges, y: densities, colour: palette.main, opacity: 0.4, name: "population" },
-          { kind: "upright", at: current.meanScore, colour: palette.accent, width: 2, name: "mean score" },
-          { kind: "upright", at: current.prior, colour: palette.prior, width: 2, dash: "4 3", name: "class prior" },
+          { kind: "bars", edges: places, y: densities, colour: palette.main, opacity: 0.4, name: "population" },
+          { kind: "upright", at: axis.of(current.meanScore), colour: palette.accent, width: 2, name: "mean score" },
+          { kind: "upright", at: axis.of(current.prior), colour: palette.prior, width: 2, dash: "4 3", name: "class prior" },
         ],
         table: () => ({
           header: ["score from", "score to", "share of the population"],
           rows: current.population.map((mass, b) => [edges[b], edges[b + 1], mass]),
         }),
         trail: {
-          x: densities.map((_, b) => (edges[b] + edges[b + 1]) / 2),
+          x: densities.map((_, b) => (places[b] + places[b + 1]) / 2),
           tell: (k) => [
-            `score ${three(edges[k])} to ${three(edges[k + 1])}`,
+            `score ${short(edges[k])} to ${short(edges[k + 1])}`,
             `${(100 * current.population[k]).toPrecision(3)}% of rows`,
           ],
         },
       };
     },
-    map: (palette) => ({
-      id: "map",
-      title: "The fitted map",
-      ratio: 0.86,
-      x: { label: "score", min: raw.map.x[0], max: raw.map.x[raw.map.x.length - 1] },
-      y: { label: "probability after the map", min: 0, max: 1 },
-      layers: [
-        ...(raw.map.probabilities
-          ? [{ kind: "line", x: [0, 1], y: [0, 1], colour: palette.plain, width: 1, dash: "2 4", name: "unchanged" }]
-          : []),
-        { kind: "line", x: raw.map.x, y: raw.map.y, colour: palette.main, width: 2.5, name: raw.map.method },
-      ],
-      table: () => ({ header: ["score", "probability"], rows: raw.map.x.map((x, k) => [x, raw.map.y[k]]) }),
-      trail: {
-        x: raw.map.x,
-        y: raw.map.y,
-        tell: (k) => [`score ${three(raw.map.x[k])}`, `becomes ${three(raw.map.y[k])}`],
-      },
-    }),
+    map: (palette) => {
+      const even = { of: (value) => value, axis: (label) => ({ label, min: raw.map.x[0], max: raw.map.x.at(-1) }) };
+      const axis = raw.map.probabilities && raw.bins ? scale() : even;
+      const up = axis === even ? { of: even.of, axis: (label) => ({ label, min: 0, max: 1 }) } : axis;
+      const [x, y] = [raw.map.x.map(axis.of), raw.map.y.map(up.of)];
+      const diagonal = [0, 1].map(axis.of);
+      return {
+        id: "map",
+        title: "The fitted map",
+        ratio: 0.62,
+        x: axis.axis("score"),
+        y: up.axis("probability after the map"),
+        layers: [
+          ...(raw.map.probabilities
+            ? [{ kind: "line", x: diagonal, y: diagonal, colour: palette.plain, width: 1, dash: "2 4", name: "unchanged" }]
+            : []),
+          { kind: "line", x, y, colour: palette.main, width: 2.5, name: "fitted map" },
+        ],
+        table: () => ({ header: ["score", "probability"], rows: raw.map.x.map((x, k) => [x, raw.map.y[k]]) }),
+        trail: { x, y, tell: (k) => [`score ${short(raw.map.x[k])}`, `becomes ${short(raw.map.y[k])}`] },
+      };
+    },
   };
 
-  let keeping = 0;
   function refresh() {
     const given = {
       unlabelledPrior: state.prior,
@@ -69,6 +75,8 @@ const page = (() => {
     };
     if (raw.bins) current = reliability.evaluate(raw.bins, world.totals, given);
     result.current = current;
+    if (current)
+      for (const chip of $$("[data-scale]")) chip.setAttribute("aria-pressed", String(chip.dataset.scale === scale().name));
     if (control) {
       control.show(state.prior);
       for (const element of $$("[data-live-error]")) {
@@ -83,18 +91,21 @@ const page = (() => {
 
   function moveTo(prior) {
     state.prior = prior;
-    requestAnimationFrame(refresh);
-    clearTimeout(keeping);
-    keeping = setTimeout(
-      () => history.replaceState(null, "", atHome() ? location.pathname : `#prior=${control.populationOf(prior)}`),
-      120,
-    );
+    pageState.soon(refresh);
+    pageState.keep(() => ({ prior: atHome() ? null : control.populationOf(prior) }));
+  }
+
+  for (const chip of $$("[data-scale]")) {
+    chip.addEventListener("click", () => {
+      state.scale = chip.dataset.scale;
+      refresh();
+    });
   }
 
   const result = { raw, state, current: null, moveTo };
   const control = raw.bins ? priorControl.mount(raw.prior, world, moveTo) : null;
   for (const button of $$("#moved button")) button.addEventListener("click", () => moveTo(raw.prior.unlabelled));
-  const wanted = Number.parseFloat(new URLSearchParams(location.hash.slice(1)).get("prior"));
+  const wanted = pageState.number("prior");
   if (control && Number.isFinite(wanted)) state.prior = control.clamp(control.unlabelledOf(wanted));
   for (const figure of $$("figure[data-chart]")) figures.mount(figure, builders[figure.dataset.chart]);
   for (const one of figures.all) one.measure();

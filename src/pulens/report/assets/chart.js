@@ -47,9 +47,9 @@ const chart = (() => {
     return pen.measureText(text).width;
   }
 
-  function widestLabel(values, size) {
+  function widestLabel(values, size, tell) {
     const step = values.length > 1 ? values[1] - values[0] : 0;
-    return Math.max(...values.map((value) => textWidth(label(value, step), size)));
+    return Math.max(...values.map((value) => textWidth(tell ? tell(value) : label(value, step), size)));
   }
 
   function legendRows(items, width, size) {
@@ -240,6 +240,21 @@ const chart = (() => {
     return { label, min: low, max: high, ticks, tell: (at) => Number((10 ** at).toPrecision(2)).toString() };
   }
 
+  // Which of an axis' own ticks get a label: those that leave room between them, powers of ten before the rest.
+  function labelled(axis, px, size) {
+    if (!axis.ticks) return null;
+    const round = (at) => (Math.abs(at - Math.round(at)) < 1e-9 ? 0 : 1);
+    const [shown, taken] = [new Set(), []];
+    for (const at of [...axis.ticks].sort((a, b) => round(a) - round(b))) {
+      const half = textWidth(axis.tell(at), size) / 2 + 4;
+      const [from, to] = [px(at) - half, px(at) + half];
+      if (taken.some((other) => from < other[1] && other[0] < to)) continue;
+      taken.push([from, to]);
+      shown.add(at);
+    }
+    return shown;
+  }
+
   // The whole picture as SVG text, and the frame that turns values into pixels.
   function svg(spec, palette, width, options = {}) {
     if (spec.paint) return spec.paint(spec, palette, width, options); // pictures without two plain axes
@@ -251,9 +266,9 @@ const chart = (() => {
     const top = title + 8 + legend.length * 18;
     const { x, y } = spec;
     const tall = (from) => Math.max(160, Math.min(Math.max(120, width - from - 16) * ratio, 430));
-    const ticksUp = (space) => ticks(y.min, y.max, Math.max(4, Math.floor(space / 55)));
+    const ticksUp = (space) => y.ticks || ticks(y.min, y.max, Math.max(4, Math.floor(space / 55)));
     // the labels of the ticks need room beside the axis' own, however many digits they have
-    const left = Math.max(60, Math.ceil(widestLabel(ticksUp(tall(60)), size)) + 34);
+    const left = Math.max(60, Math.ceil(widestLabel(ticksUp(tall(60)), size, y.tell)) + 34);
     const inner = Math.max(120, width - left - 16);
     const height = Math.round(top + tall(left) + 46);
     const frame = { left, right: width - 16, top, bottom: height - 46 };
@@ -282,9 +297,11 @@ const chart = (() => {
     const up = ticksUp(frame.bottom - frame.top);
     const stepX = across.length > 1 ? across[1] - across[0] : 0;
     const stepY = up.length > 1 ? up[1] - up[0] : 0;
+    const told = labelled(x, frame.px, size);
     for (const value of across) {
       const at = tidy(frame.px(value));
       out.push(`<line x1="${at}" x2="${at}" y1="${frame.top}" y2="${frame.bottom}" stroke="${palette.grid}"/>`);
+      if (told && !told.has(value)) continue;
       out.push(
         `<text x="${at}" y="${frame.bottom + 17}" text-anchor="middle" fill="${palette.soft}">${x.tell ? escapeText(x.tell(value)) : label(value, stepX)}</text>`,
       );
@@ -293,7 +310,7 @@ const chart = (() => {
       const at = tidy(frame.py(value));
       out.push(`<line x1="${frame.left}" x2="${frame.right}" y1="${at}" y2="${at}" stroke="${palette.grid}"/>`);
       out.push(
-        `<text x="${frame.left - 7}" y="${Number(at) + 4}" text-anchor="end" fill="${palette.soft}">${label(value, stepY)}</text>`,
+        `<text x="${frame.left - 7}" y="${Number(at) + 4}" text-anchor="end" fill="${palette.soft}">${y.tell ? escapeText(y.tell(value)) : label(value, stepY)}</text>`,
       );
     }
     out.push(

@@ -82,7 +82,6 @@ const page = (() => {
     warning.textContent = "The data contradict this class prior: it is too high, or labels are not random.";
   }
 
-  let waiting = 0;
   function refresh() {
     const scenario = state.prior === 0 ? "single-set" : data.scenario;
     const given = { unlabelledPrior: state.prior, labelNoise: data.labelNoise, scenario };
@@ -98,28 +97,20 @@ const page = (() => {
     if ("prior" in target) state.prior = control.clamp(target.prior);
     if ("index" in target) state.index = Math.min(Math.max(target.index, 0), size);
     if ("ratio" in target) state.ratio = card.clampRatio(target.ratio);
-    cancelAnimationFrame(waiting);
-    waiting = requestAnimationFrame(() => {
+    pageState.soon(() => {
       refresh();
-      keepState();
+      pageState.keep(kept);
     });
   }
 
-  let keeping = 0;
-  function keepState() {
-    clearTimeout(keeping);
-    keeping = setTimeout(() => {
-      const parts = [];
-      if (!samePrior()) parts.push(`prior=${control.populationOf(state.prior)}`);
-      if (!indexHome()) parts.push(`threshold=${thresholdAt(state.index)}`);
-      if (state.ratio !== home.ratio) parts.push(`cost=${state.ratio}`);
-      history.replaceState(null, "", parts.length ? `#${parts.join("&")}` : location.pathname + location.search);
-    }, 120);
-  }
+  const kept = () => ({
+    prior: samePrior() ? null : control.populationOf(state.prior),
+    threshold: indexHome() ? null : thresholdAt(state.index),
+    cost: state.ratio === home.ratio ? null : state.ratio,
+  });
 
   function readState() {
-    const asked = new URLSearchParams(location.hash.slice(1));
-    const [prior, threshold, ratio] = ["prior", "threshold", "cost"].map((name) => Number.parseFloat(asked.get(name)));
+    const [prior, threshold, ratio] = ["prior", "threshold", "cost"].map(pageState.number);
     Object.assign(state, home);
     if (Number.isFinite(prior)) {
       const share = control.clamp(control.unlabelledOf(prior));

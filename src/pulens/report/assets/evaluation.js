@@ -184,6 +184,40 @@ const page = (() => {
 
   // --- filling the page -----------------------------------------------------------------------------------------
 
+  // The number that counts every unlabelled row as a negative: it moves with the threshold, not with the class prior.
+  function uncorrectedOf(name) {
+    const metric = metricsByName[name];
+    if (metric.reads === "ranking" || state.index === home.index) return metric.uncorrected ?? NaN;
+    if (raw.cells || !(name in recovery.metrics)) return null; // weights of cells are not rows
+    uncorrected ||= recovery.tablesOf(data.counts, data.totals, { unlabelledPrior: 0, labelNoise: 0, scenario: "single-set" });
+    return recovery.metrics[name](recovery.cellsOf(uncorrected, state.index));
+  }
+  let uncorrected = null;
+
+  function fillTiles() {
+    for (const element of $$("[data-naive]")) {
+      const value = uncorrectedOf(element.dataset.naive);
+      element.textContent = value === null ? "–" : three(value);
+      element.dataset.value = value === null ? "" : String(value);
+    }
+    const at = (mark, value) => {
+      mark.hidden = !Number.isFinite(value ?? NaN);
+      if (!mark.hidden) mark.style.left = `${100 * recovery.clip(value)}%`;
+    };
+    for (const bar of $$("[data-bar-of]")) {
+      const name = bar.dataset.barOf;
+      const found = intervalOf(name);
+      const [span, naive, value] = bar.children;
+      span.hidden = !found || found.low === found.high;
+      if (!span.hidden) {
+        span.style.left = `${100 * recovery.clip(found.low)}%`;
+        span.style.right = `${100 * (1 - recovery.clip(found.high))}%`;
+      }
+      at(naive, uncorrectedOf(name));
+      at(value, atHome() && metricsByName[name].only_interval ? null : valueOf(name));
+    }
+  }
+
   function fillNumbers() {
     for (const element of $$("[data-live]")) {
       const value = valueOf(element.dataset.live);
@@ -204,11 +238,10 @@ const page = (() => {
       element.textContent = bounds ? `${three(bounds.roc.lower.area)} to ${three(bounds.roc.upper.area)}` : "";
     }
     fillVerdict();
-    topOfList.fill(raw.top, {
-      atHome: samePrior(),
-      map: contradicted() ? null : current.tables.map,
-      scenario: state.scenario,
-    });
+    fillTiles();
+    const now = { atHome: samePrior(), map: contradicted() ? null : current.tables.map, scenario: state.scenario };
+    topOfList.fill(raw.top, now);
+    topOfList.climb(raw.ladder, now);
     for (const element of $$("[data-population]"))
       element.textContent = raw.scenarios[state.scenario].population;
     // at a class prior that the reader chose, no number rests on the estimate
@@ -286,7 +319,6 @@ const page = (() => {
 
   // --- moving ---------------------------------------------------------------------------------------------------
 
-  let waiting = 0;
   function refresh() {
     const started = performance.now();
     current = recovery.evaluate(data, state.prior, state.index);
@@ -310,31 +342,23 @@ const page = (() => {
     }
     if ("index" in target) state.index = Math.min(Math.max(target.index, 0), size);
     if (card && "ratio" in target) state.ratio = card.clampRatio(target.ratio);
-    cancelAnimationFrame(waiting);
-    waiting = requestAnimationFrame(() => {
+    pageState.soon(() => {
       refresh();
-      keepState();
+      pageState.keep(kept);
     });
   }
 
-  let keeping = 0;
-  function keepState() {
-    clearTimeout(keeping);
-    keeping = setTimeout(() => {
-      const parts = [];
-      if (state.scenario !== home.scenario) parts.push(`scenario=${state.scenario}`);
-      if (!samePrior()) parts.push(`prior=${populationOf(state.prior)}`);
-      if (state.index !== home.index) parts.push(`threshold=${thresholdAt(state.index)}`);
-      if (state.ratio !== home.ratio) parts.push(`cost=${state.ratio}`);
-      history.replaceState(null, "", parts.length ? `#${parts.join("&")}` : location.pathname + location.search);
-    }, 120);
-  }
+  const kept = () => ({
+    scenario: state.scenario === home.scenario ? null : state.scenario,
+    prior: samePrior() ? null : populationOf(state.prior),
+    threshold: state.index === home.index ? null : thresholdAt(state.index),
+    cost: state.ratio === home.ratio ? null : state.ratio,
+  });
 
   function readState() {
-    const asked = new URLSearchParams(location.hash.slice(1));
-    const prior = Number.parseFloat(asked.get("prior"));
-    const threshold = Number.parseFloat(asked.get("threshold"));
-    enter(Object.hasOwn(raw.scenarios, asked.get("scenario")) ? asked.get("scenario") : home.scenario);
+    const [prior, threshold, ratio] = ["prior", "threshold", "cost"].map(pageState.number);
+    const scenario = pageState.text("scenario");
+    enter(Object.hasOwn(raw.scenarios, scenario) ? scenario : home.scenario);
     left = null;
     state.prior = home.prior;
     if (state.scenario !== home.scenario && !keepsShare())
@@ -346,7 +370,6 @@ const page = (() => {
       state.prior = Math.abs(share - home.prior) < 1e-12 ? home.prior : share;
     }
     if (Number.isFinite(threshold)) state.index = Math.max(1, recovery.indexAt(thresholds, threshold));
-    const ratio = Number.parseFloat(asked.get("cost"));
     state.ratio = card && ratio > 0 && ratio < 1 ? card.clampRatio(ratio) : home.ratio;
   }
 

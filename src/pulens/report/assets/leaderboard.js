@@ -209,7 +209,7 @@ const page = (() => {
         : "";
     const against = raw.reference === null ? "" : raw.learners[raw.reference].title;
     $("#legend").textContent = !board
-      ? "The page holds no runs of this choice of condition and selection: choose own or oracle f1."
+      ? "The page holds no runs of this choice of condition and selection: choose each learner's own rule or the best true F1."
       : raw.reference === null || state.test === "none"
         ? "No significance marks."
         : state.test === "t"
@@ -290,7 +290,7 @@ const page = (() => {
     const mine = raw.runs.filter((run) => run.c === state.condition && run.m === m && run.d === d);
     if (!mine.includes(state.run)) state.run = mine[0] || null;
     $("#h-runs").textContent = `${marked(m)} on ${raw.datasets[d]}`;
-    $("#runs-note").textContent = `Condition ${raw.conditions[state.condition].name}, epochs selected by ${state.selection.replace(/_/g, " ")}${state.selection.startsWith("oracle") || (state.selection === "own" && mine.some((run) => run.own.startsWith("oracle"))) ? " (ORACLE: reads true validation labels)" : ""}. ${mine.length ? "Press a seed to draw its run." : `This page holds ${raw.runs.length} of ${raw.runs_of} runs, and none of these: write one for this condition with --condition.`}`;
+    $("#runs-note").textContent = `Positives: ${raw.conditions[state.condition].words}; epochs selected by: ${raw.selection_titles[state.selection]}${state.selection.startsWith("oracle") || (state.selection === "own" && mine.some((run) => run.own.startsWith("oracle"))) ? " (ORACLE: reads true validation labels)" : ""}. ${mine.length ? "Press a seed to draw its run." : `This page holds ${raw.runs.length} of ${raw.runs_of} runs, and none of these: write one for this condition with --condition.`}`;
     const table = $("#seeds");
     headings(table, [["seed"], ["epoch"], ["of"], ...raw.metrics.map((name) => [pretty(name)]), ["seconds"], ["key", "words"]]);
     const which = raw.selections.indexOf(state.selection);

@@ -276,7 +276,7 @@ const leaderboardCharts = (raw, state, ask) => {
       x: { label: "epoch", min: epoch[0], max: Math.max(epoch[epoch.length - 1], epoch[0] + 1) },
       y: { label: "percent", ...limits([criterion, ...seen], 2) },
       layers: [
-        { kind: "upright", at: chosen(state.selection), colour: palette.accent, name: `chosen by ${state.selection.replace(/_/g, " ")}` },
+        { kind: "upright", at: chosen(state.selection), colour: palette.accent, name: state.selection === "last" ? "last epoch" : `chosen by ${raw.selection_titles[state.selection].replace(/^each learner's /, "its ")}` },
         {
           kind: "upright",
           at: chosen("oracle_f1"),

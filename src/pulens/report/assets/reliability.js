@@ -35,42 +35,55 @@ const reliability = (() => {
     return found;
   }
 
+  // Axes from 0 to 1: even, or by powers of ten where nearly all rows would otherwise stand in one corner. What lies
+  // below the lowest power stands on the edge.
+  const CROWDED = 0.6; // of the rows, below a tenth
+  const EVEN = { name: "even", of: (value) => value, axis: (label) => ({ label, min: 0, max: 1 }) };
+  function logScale(found) {
+    const positive = found.promised.filter((value) => value > 0);
+    const lowest = Math.max(Math.floor(Math.log10(Math.min(...positive, 0.01))), -6);
+    return {
+      name: "log",
+      of: (value) => Math.log10(Math.min(Math.max(value, 10 ** lowest), 1)),
+      axis: (label) => ({ ...chart.logAxis(label, lowest, 0), tell: (at) => (at === lowest ? "≤ " : "") + Number((10 ** at).toPrecision(2)) }),
+    };
+  }
+  function scaleFor(found, wanted = null) {
+    const low = found.population.reduce((sum, mass, b) => (found.promised[b] < 0.1 ? sum + mass : sum), 0);
+    return (wanted || (low > CROWDED ? "log" : "even")) === "log" ? logScale(found) : EVEN;
+  }
+
   // The chart: points with their intervals (known at the report's own class prior only) and the diagonal.
-  function spec(bins, found, ends, palette, three) {
+  function spec(bins, found, ends, palette, three, scale = scaleFor(found)) {
     const kept = found.share.map((_, b) => b).filter((b) => Number.isFinite(found.share[b]));
     const clipped = (b) => recovery.clip(found.share[b]);
-    const x = kept.map((b) => found.promised[b]);
-    const y = kept.map(clipped);
+    const promised = kept.map((b) => found.promised[b]);
+    const x = promised.map(scale.of);
+    const y = kept.map(clipped).map(scale.of);
     const whiskers = ends
       ? [
           {
             kind: "whiskers",
             x,
-            low: kept.map((b) => ends.low[b]),
-            high: kept.map((b) => ends.high[b]),
+            low: kept.map((b) => scale.of(ends.low[b])),
+            high: kept.map((b) => scale.of(ends.high[b])),
             colour: palette.main,
           },
         ]
       : [];
-    const unit = (label) => ({ label, min: 0, max: 1 });
+    const diagonal = [0, 1].map(scale.of);
     return {
       id: "reliability",
       title: "Reliability diagram",
       ratio: 0.86,
-      x: unit("probability the model promises"),
-      y: unit("share of positives, recovered"),
+      x: scale.axis("probability the model promises"),
+      y: scale.axis("share of positives, recovered"),
       layers: [
-        { kind: "line", x: [0, 1], y: [0, 1], colour: palette.plain, width: 1, dash: "2 4", name: "promises kept" },
+        { kind: "line", x: diagonal, y: diagonal, colour: palette.plain, width: 1, dash: "2 4", name: "promises kept" },
         ...whiskers,
-        {
-          kind: "line",
-          x,
-          y,
-          colour: palette.main,
-          width: 1.5,
-          name: ends ? "recovered, with intervals" : "recovered",
-        },
-        { kind: "dots", x, y, colour: palette.main },
+        // by powers of ten a share of nothing lies on the edge, and a line would only leap there and back
+        ...(scale === EVEN ? [{ kind: "line", x, y, colour: palette.main, width: 1.5 }] : []),
+        { kind: "dots", x, y, colour: palette.main, name: ends ? "recovered, with intervals" : "recovered" },
       ],
       table: () => ({
         header: [
@@ -96,7 +109,7 @@ const reliability = (() => {
         x,
         y,
         tell: (k) => [
-          `promised ${three(x[k])}`,
+          `promised ${words.short(promised[k])}`,
           `recovered ${three(found.share[kept[k]])}`,
           ...(ends ? [`${three(ends.low[kept[k]])} to ${three(ends.high[kept[k]])}`] : []),
           `${(100 * found.population[kept[k]]).toPrecision(3)}% of rows`,
@@ -105,6 +118,6 @@ const reliability = (() => {
     };
   }
 
-  return { massesOf, evaluate, spec };
+  return { massesOf, evaluate, spec, scaleFor };
 })();
 if (typeof module !== "undefined") module.exports = reliability;

@@ -60,6 +60,30 @@ const topOfList = (() => {
     });
   }
 
-  return { evaluate, ideal, fill };
+  // The ladder: how many positives among the first rows, and which share of all; intervals where Python found them.
+  function climb(raw, now) {
+    const { percent, rows } = words;
+    raw.forEach((step, number) => {
+      const line = document.querySelector(`[data-ladder="${number}"]`);
+      const weights = step.scenarios[now.scenario];
+      const found = !now.atHome && now.map && weights ? evaluate(weights, step.k, now.map) : null;
+      const own = now.atHome ? { hits: step.hits && step.hits[0], recall_at_k: step.values.recall_at_k } : found || {};
+      const cells = { hits: [own.hits, rows], recall: [own.recall_at_k, percent] };
+      for (const [name, [value, tell]] of Object.entries(cells)) {
+        const cell = line.querySelector(`[data-ladder-${name}]`);
+        cell.dataset.report ||= cell.textContent;
+        cell.dataset.value = value ?? "";
+        cell.textContent = now.atHome ? cell.dataset.report : value === undefined ? "–" : tell(value);
+      }
+      const interval = line.querySelector("[data-ladder-interval]");
+      if (!interval) return;
+      interval.dataset.report ||= interval.textContent;
+      interval.textContent = now.atHome ? interval.dataset.report : "";
+    });
+    const note = document.getElementById("ladder-note");
+    if (note) note.textContent = now.atHome ? "" : "Without intervals, which are known for the report's own class prior only.";
+  }
+
+  return { evaluate, ideal, fill, climb };
 })();
 if (typeof module !== "undefined") module.exports = topOfList;

@@ -136,15 +136,7 @@ const page = (() => {
     span.hidden = !(live.high > live.low);
     span.style.left = `calc(9px + ${place(live.low)} * (100% - 18px))`;
     span.style.width = `calc(${place(live.high) - place(live.low)} * (100% - 18px))`;
-    let waiting = false;
-    slider.addEventListener("input", () => {
-      if (waiting) return;
-      waiting = true; // one picture per frame, however fast the slider moves
-      requestAnimationFrame(() => {
-        waiting = false;
-        moveTo(inReach(Number(slider.value)));
-      });
-    });
+    slider.addEventListener("input", () => pageState.soon(() => moveTo(inReach(Number(slider.value)))));
     slider.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
       if (!step) return;
