@@ -211,6 +211,7 @@
       if (asked.negative.length) options.push(["--negative", asked.negative[0]]);
       if (table.separator === "\t") options.push(["--format", "tsv"]);
       else if (table.separator !== ",") options.push(["--delimiter", table.separator]);
+      if (table.rows.some((row) => /^[+-]?\d+,\d+$/.test(row[asked.score].trim()))) options.push(["--decimal", ","]);
     }
     options.push(["--scenario", asked.scenario]);
     if (asked.audit) options.push(["--audit", asked.audit.join("/")]);

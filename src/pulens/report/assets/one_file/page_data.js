@@ -347,6 +347,7 @@ const pageData = (() => {
       bounds: Boolean(evaluation.confidence !== null && totals.unlabelled && totals.labelled),
       thinning: thinningData(found, thinned, Math.min(limit, top)),
       top: [],
+      ladder: [],
       decision: null,
     };
   }

@@ -354,7 +354,7 @@ const sentences = (() => {
 
   const DOUBTED = ["impossible-rates", "impossible-area", "not-a-mixture", "prior-not-feasible"];
   const REPLACED = ["--class-prior", "--unlabelled-prior", "--audit", "--combine"];
-  const READS = ["--score", "--label", "--positive", "--negative", "--unlabelled", "--format", "--delimiter", "--table", "--where", "--tolerance", "--scenario", "--threshold", "--id"];
+  const READS = ["--score", "--label", "--positive", "--negative", "--unlabelled", "--format", "--delimiter", "--table", "--decimal", "--thousands", "--encoding", "--sheet", "--where", "--tolerance", "--scenario", "--threshold", "--id"];
   const USUAL = [["pulens"], ["evaluate"], ["FILE"]];
 
   const quoted = (word) => (word !== "" && !/[^\w@%+=:,./-]/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);
