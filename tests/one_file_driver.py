@@ -98,9 +98,15 @@ def _with(script, requests):
     )
 
 
-def rows(labels, scores, *, class_prior, scenario, threshold=None, confidence=0.95):
+def rows(labels, scores, *, scenario, class_prior=None, audit=None, threshold=None, confidence=0.95):
     prior = [class_prior] if isinstance(class_prior, float) else class_prior and list(class_prior)
-    asked = {"classPrior": prior, "scenario": scenario, "threshold": threshold, "confidence": confidence}
+    asked = {
+        "classPrior": prior,
+        "audit": audit,
+        "scenario": scenario,
+        "threshold": threshold,
+        "confidence": confidence,
+    }
     return {
         "request": "rows",
         "labels": np.asarray(labels).tolist(),
@@ -122,20 +128,23 @@ def file(content, *, name="t.csv", score="score", label="label", positive=("1",)
     }
 
 
-def differences(got, expected, place=""):
-    """Where an answer is not what Python says; numbers may differ by 1e-9."""
+def differences(got, expected, place="", within=1e-9):
+    """Where an answer is not what Python says; numbers may differ by so much."""
     if isinstance(expected, dict):
         missing = [f"{place}/{key} is missing" for key in expected if key not in got]
         return missing + [
-            found for key in expected if key in got for found in differences(got[key], expected[key], f"{place}/{key}")
+            found
+            for key in expected
+            if key in got
+            for found in differences(got[key], expected[key], f"{place}/{key}", within)
         ]
     if isinstance(expected, list | tuple):
         if len(got) != len(expected):
             return [f"{place}: {len(got)} instead of {len(expected)}"]
         pairs = enumerate(zip(got, expected, strict=True))
-        return [found for k, (one, other) in pairs for found in differences(one, other, f"{place}[{k}]")]
+        return [found for k, (one, other) in pairs for found in differences(one, other, f"{place}[{k}]", within)]
     if isinstance(expected, float) and got is not None and math.isfinite(expected):
         return (
-            [] if abs(got - expected) <= 1e-9 * max(1.0, abs(expected)) else [f"{place}: {got} instead of {expected}"]
+            [] if abs(got - expected) <= within * max(1.0, abs(expected)) else [f"{place}: {got} instead of {expected}"]
         )
     return [] if got == expected else [f"{place}: {got!r} instead of {expected!r}"]

@@ -16,7 +16,7 @@ const answer = (() => {
 
   const all = (estimated) => Object.fromEntries(fixedFacts.metrics.map(({ name }) => [name, estimate(estimated[name])]));
 
-  function prior({ value, unlabelled, method, interval: reach, unlabelledInterval: among, assumption }) {
+  function prior({ value, unlabelled, method, interval: reach, unlabelledInterval: among, assumption, standardError, feasible }) {
     return {
       value,
       low: reach ? reach.low : null,
@@ -26,9 +26,9 @@ const answer = (() => {
       unlabelled_prior: unlabelled,
       unlabelled_low: among ? among.low : null,
       unlabelled_high: among ? among.high : null,
-      standard_error: null,
-      feasible_low: null,
-      feasible_high: null,
+      standard_error: standardError ?? null,
+      feasible_low: feasible ? feasible.low : null,
+      feasible_high: feasible ? feasible.high : null,
       assumption,
     };
   }

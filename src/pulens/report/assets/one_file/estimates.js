@@ -135,7 +135,7 @@ const estimates = (() => {
   function otherScenario(found, estimated, threshold) {
     if (!found.tally.totals.unlabelled || !found.tally.totals.labelled) return null;
     const scenario = found.scenario === "single-set" ? "case-control" : "single-set";
-    const answer = { assumed: found.scenario, scenario, held: "population", moved: {}, impossible_because: null };
+    const answer = { assumed: found.scenario, scenario, held: found.held, moved: {}, impossible_because: null };
     let there;
     try {
       there = evidence.inScenario(found, scenario);

@@ -4,7 +4,7 @@ const evaluating = (() => {
   // asked: {scenario, classPrior: [number] or [low, high] or null, threshold: number or null, confidence or null}
   function evaluate(tally, asked) {
     if (!tally.rows) throw new evidence.Refusal(texts.noRows);
-    const prior = asked.classPrior === null ? unknownPrior(tally, asked.scenario) : evidence.givenPrior(tally, asked.scenario, asked.classPrior);
+    const prior = asked.audit ? evidence.auditPrior(tally, asked.scenario, asked.audit) : asked.classPrior === null ? unknownPrior(tally, asked.scenario) : evidence.givenPrior(tally, asked.scenario, asked.classPrior);
     const found = evidence.withinPossible(evidence.make(tally, prior, asked.scenario));
     evidence.refuseContradiction(found);
     const threshold = asked.threshold ?? estimates.bestThreshold(found);
@@ -30,6 +30,14 @@ const evaluating = (() => {
     return evidence.givenPrior(tally, scenario, [0, highest].map((share) => evidence.populationPrior(share, tally, scenario)));
   }
 
+  // Where the marks of a tile's bar stand, from 0 to 100; empty what is not known.
+  function tileBar(evaluation, name) {
+    const { value, interval } = evaluation.estimates[name];
+    const known = { value, naive: evaluation.uncorrected[name].value, low: interval?.low ?? NaN, high: interval?.high ?? NaN };
+    const place = (at) => (Number.isNaN(at) ? "" : numbers.fixed(100 * recovery.clip(at), 2));
+    return Object.fromEntries(Object.entries(known).map(([part, at]) => [part, place(at)]));
+  }
+
   // What evaluation.html.j2 is filled with, and the data that its scripts read; `typed` is the same on a command line.
   function context(evaluation, title, typed) {
     const summary = sentences.summarise(evaluation);
@@ -48,7 +56,8 @@ const evaluating = (() => {
       title,
       summary,
       tops: [],
-      tiles: fixedFacts.tiles.map((name) => rows.find((row) => row.name === name)),
+      ladder: [],
+      tiles: fixedFacts.tiles.map((name) => [rows.find((row) => row.name === name), tileBar(evaluation, name)]),
       groups: [
         ["From the whole ranking", summary.ranking],
         ["At the threshold", summary.at_threshold],

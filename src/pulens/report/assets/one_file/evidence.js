@@ -63,12 +63,84 @@ const evidence = (() => {
     return { value, unlabelled: 0, method: "counted", assumption: "Every row is labelled positive or negative.", notices: [] };
   }
 
+  // Some unlabelled rows, drawn at random, were checked: the exact interval of Clopper and Pearson, and a distribution
+  // whose tails are those of that interval at every confidence.
+  function auditPrior(tally, scenario, [positives, checked]) {
+    const isFine = [positives, checked].every(Number.isInteger) && positives >= 0 && positives <= checked && checked >= 1;
+    if (!isFine)
+      throw new Refusal(
+        `audit must be two whole numbers, positives found and rows checked, such as (13, 200) or '13/200', with 0 <= positives <= checked and at least one row checked, got '${positives}/${checked}'.`,
+      );
+    if (!tally.totals.unlabelled) throw new Refusal(texts.nothingToAudit);
+    const ceiling = 1 - 1e-6;
+    const share = Math.min(positives / checked, ceiling);
+    const miss = (1 - 0.95) / 2;
+    const [low, high] = [lowerLimit(positives, checked, miss), upperLimit(positives, checked, miss)].map((end) => Math.min(end, ceiling));
+    const told = { confidence: 0.95, method: "exact binomial (Clopper-Pearson)" };
+    const moved = { low: populationPrior(low, tally, scenario), high: populationPrior(high, tally, scenario), ...told };
+    const smoothed = (positives + 0.5) / (checked + 1);
+    return {
+      value: populationPrior(share, tally, scenario),
+      unlabelled: share,
+      method: `audit of ${checked} rows`,
+      interval: moved,
+      unlabelledInterval: { low, high, ...told },
+      feasible: moved,
+      unlabelledFeasible: { low, high, ...told },
+      standardError: Math.sqrt((smoothed * (1 - smoothed)) / checked),
+      quantiles: auditQuantiles(positives, checked),
+      assumption: "The audited rows were drawn at random from the unlabelled ones and judged correctly.",
+      notices: [],
+    };
+  }
+
+  // the distribution of the share at the levels that stand for it: [levels, quantiles]
+  function auditQuantiles(k, r) {
+    const { evenly, betaQuantile, betaBelow } = numbers;
+    const sorted = (values) => [...new Set(values)].sort((a, b) => a - b);
+    const geometric = evenly(-6, Math.log10(0.005), 40).map((power) => 10 ** power);
+    const one = [...geometric, ...evenly(0.005, 0.995, 401)];
+    const levels = sorted([...one, ...one.map((level) => 1 - level)]);
+    const clip = (value) => Math.min(Math.max(value, 1e-9), 1 - 1e-9);
+    const limits = [1e-9, 1 - 1e-9];
+    if (k) limits.push(...levels.map((level) => clip(betaQuantile(k, r - k + 1, level))));
+    if (k < r) limits.push(...levels.map((level) => clip(betaQuantile(k + 1, r - k, level))));
+    const values = sorted(limits);
+    const last = values.length - 1;
+    const borders = [
+      Math.max(values[0] - (values[1] - values[0]) / 2, 0),
+      ...values.slice(1).map((value, i) => (value + values[i]) / 2),
+      Math.min(values[last] + (values[last] - values[last - 1]) / 2, 1),
+    ];
+    const cumulative = borders.map((at, i) => {
+      if (i === 0 || i === borders.length - 1) return i ? 1 : 0;
+      const low = k ? betaBelow(k, r - k + 1, at) : 1;
+      return low <= 0.5 ? low : Math.max(k < r ? betaBelow(k + 1, r - k, at) : 0, 0.5);
+    });
+    const asked = [0, ...Array.from({ length: 201 }, (_, i) => (i + 0.5) / 201), 1];
+    return [asked, asked.map((level) => interpolate(level, cumulative, borders))];
+  }
+
+  // straight between neighbours; the last of equal places counts, as in numpy
+  function interpolate(x, xs, ys) {
+    if (x <= xs[0]) return ys[0];
+    if (x >= xs.at(-1)) return ys.at(-1);
+    let [low, high] = [0, xs.length - 1];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (xs[middle] <= x) low = middle;
+      else high = middle;
+    }
+    return ys[low] + ((ys[high] - ys[low]) / (xs[high] - xs[low])) * (x - xs[low]);
+  }
+
   const isExact = (prior) => !prior.unlabelledInterval || prior.unlabelledInterval.high === prior.unlabelledInterval.low;
 
   // the scenario as given, unless the class prior is given as 0: every row's class is then known
   function make(tally, prior, scenario) {
     const recoveryScenario = isExact(prior) && prior.unlabelled === 0 ? "single-set" : scenario;
-    return { tally, prior, scenario, recoveryScenario, held: "population" };
+    // an audit speaks of the unlabelled rows, a number or a range that was given of the population
+    return { tally, prior, scenario, recoveryScenario, held: prior.quantiles ? "unlabelled" : "population" };
   }
 
   const given = (found, share = found.prior.unlabelled) => ({
@@ -177,7 +249,7 @@ const evidence = (() => {
   function withinPossible(found) {
     const { tally, prior, scenario } = found;
     const reach = prior.unlabelledInterval;
-    if (!reach || reach.high === reach.low || !tally.totals.labelled || !tally.totals.unlabelled) return found;
+    if (!reach || reach.confidence !== null || reach.high === reach.low || !tally.totals.labelled || !tally.totals.unlabelled) return found;
     const at = found.recoveryScenario;
     if (fits(tally, reach.high, at) || !fits(tally, reach.low, at)) return found;
     const top = largestPossible(tally, scenario, [reach.low, reach.high]);
@@ -237,13 +309,13 @@ const evidence = (() => {
 
   // The same rows in another scenario, with the class prior that was given.
   function inScenario(found, scenario) {
-    const share = unlabelledPrior(found.prior.value, found.tally, scenario);
+    const share = found.held === "unlabelled" ? found.prior.unlabelled : unlabelledPrior(found.prior.value, found.tally, scenario);
     const value = populationPrior(share, found.tally, scenario);
     return make(found.tally, { ...found.prior, value, unlabelled: share }, scenario);
   }
 
   return {
-    ...{ Refusal, make, given, mapOf, population, populationPrior, unlabelledPrior, givenPrior, isExact },
+    ...{ Refusal, make, given, mapOf, population, populationPrior, unlabelledPrior, givenPrior, auditPrior, interpolate, isExact },
     ...{ impossibleRates, largestPossible, chanceOfExcess, withinPossible, isContradicted, refuseContradiction },
     ...{ highestPrior, inScenario, CHANCE_LIMIT },
   };

@@ -9,6 +9,7 @@ const intervals = (() => {
   const PRIORS_IN_RANGE = 5;
   const MULTINOMIAL_ROWS = 1000;
   const CHUNK_CELLS = 1 << 15;
+  const GRID = 201; // quantiles that stand for the distribution of the class prior
 
   const twoSided = (confidence) => normalQuantile((1 + confidence) / 2);
 
@@ -166,6 +167,8 @@ const intervals = (() => {
     const tail = Number(((1 - confidence) / 2).toFixed(15));
     const single = found.recoveryScenario === "single-set";
     const reach = evidence.isExact(found.prior) ? null : found.prior.unlabelledInterval;
+    const isDrawn = Boolean(reach && found.prior.quantiles); // then a share of null is drawn together with the rows
+    const drawnShare = (normal) => evidence.interpolate(normalBelow(normal), ...found.prior.quantiles);
     const totalsOf = ([labelled, unlabelled, negative]) => ({ labelled, unlabelled, negative });
     const ownTotals = KINDS.map((kind) => tally.totals[kind]);
     const over = () => numbers.evenly(...[reach.low, reach.high].map((share) => Math.min(Math.max(share, 0), HIGHEST_SHARE)), PRIORS_IN_RANGE);
@@ -173,7 +176,7 @@ const intervals = (() => {
     // the share that holds for the data, carried over to a redraw with other numbers of rows
     function movedShare(share, totals) {
       let moved = share;
-      if (single && ownTotals[1]) {
+      if (single && ownTotals[1] && found.held === "population") {
         const population = (ownTotals[0] + share * ownTotals[1]) / (ownTotals[0] + ownTotals[1] + ownTotals[2]);
         moved = (population * (totals[0] + totals[1] + totals[2]) - totals[0]) / Math.max(totals[1], 1);
       }
@@ -192,6 +195,22 @@ const intervals = (() => {
     // --- the area --------------------------------------------------------------------------------------------------
 
     function areaEnds(share, each) {
+      if (share === null) return mixedEnds(each);
+      const { value, error, skew, freedom } = areaParts(share);
+      return [value - error * studentised(1 - each, skew, freedom), value - error * studentised(each, skew, freedom)];
+    }
+
+    // over the distribution of the class prior: an even grid of its quantiles by as many of the area's
+    function mixedEnds(each) {
+      const levels = Array.from({ length: GRID }, (_, k) => (k + 0.5) / GRID);
+      const mixed = levels.flatMap((level) => {
+        const { value, error, skew, freedom } = areaParts(drawnShare(normalQuantile(level)));
+        return levels.map((other) => value - error * studentised(other, skew, freedom));
+      });
+      return percentiles(mixed, each);
+    }
+
+    function areaParts(share) {
       const map = mapAt(ownTotals, share);
       const { value, variances, thirds } = bilinear(moments(), map.hits, map.alarms);
       let variance = variances.reduce((sum, part) => sum + part, 0);
@@ -200,7 +219,7 @@ const intervals = (() => {
       if (single) variance += varianceFromTotals(share);
       const error = Math.sqrt(Math.max(variance, 0));
       const skew = error > 0 ? thirds.reduce((sum, part) => sum + part, 0) / error ** 3 : 0;
-      return [value - error * studentised(1 - each, skew, freedom), value - error * studentised(each, skew, freedom)];
+      return { value, error, skew, freedom };
     }
 
     // what the numbers of labelled and unlabelled rows, random in one sample, add to the area's variance
@@ -252,15 +271,16 @@ const intervals = (() => {
       if (tables[key]) return tables[key];
       const { rates, drawn } = plausibleAt(threshold);
       const table = { hits: new Float64Array(REDRAWS), alarms: new Float64Array(REDRAWS), positive: new Float64Array(REDRAWS), negative: new Float64Array(REDRAWS) };
-      const steady = drawn ? null : mapAt(ownTotals, share);
+      const steady = drawn || share === null ? null : mapAt(ownTotals, share);
       for (let k = 0; k < REDRAWS; k++) {
-        const map = steady || mapAt(drawn[k], share);
+        const at = share ?? drawnShare(normalQuantile((fixedFacts.ranks[3][k] + 0.5) / REDRAWS));
+        const map = steady || mapAt(drawn ? drawn[k] : ownTotals, at);
         table.hits[k] = map.hits[0] * rates[0][k] + map.hits[1] * rates[1][k] + map.hits[2] * rates[2][k];
         table.alarms[k] = map.alarms[0] * rates[0][k] + map.alarms[1] * rates[1][k] + map.alarms[2] * rates[2][k];
         table.positive[k] = map.positive;
         table.negative[k] = map.negative;
       }
-      const here = estimates.cellsAt(found, share, threshold);
+      const here = estimates.cellsAt(found, share ?? own, threshold);
       const missing = [here.hits[0], here.alarms[0]].map((rate) => recovery.clip(rate) - rate);
       const readings = [table];
       if (Math.max(...missing.map(Math.abs)) > recovery.ROUNDING)
@@ -282,10 +302,10 @@ const intervals = (() => {
     const redrawn = once(() => {
       const counts = compressed();
       const { size } = counts;
-      const asked = [own, ...(reach ? over() : [])];
+      const asked = [own, ...(isDrawn ? [null] : reach ? over() : [])];
       const labelledAt = tallies.increments(counts, "labelled");
       const readings = asked.map(() => [new Float64Array(REDRAWS), new Float64Array(REDRAWS)]);
-      const anew = { places: new Int32Array(REDRAWS), totals: [], rates: [] };
+      const anew = { places: new Int32Array(REDRAWS), totals: [], rates: [], normal: [] };
       const sizes = ownTotals.map((total) => (total ? Math.max(Math.round(total), 1) : 0));
       const expected = KINDS.map((kind) => tallies.increments(counts, kind).map((count) => Math.max(count, 0)));
       const chances = expected.map((kind) => {
@@ -296,7 +316,7 @@ const intervals = (() => {
       for (let start = 0, chunk = 0; start < REDRAWS; start += perChunk, chunk++) {
         const many = Math.min(perChunk, REDRAWS - start);
         const generator = random.Generator.seeded(SEED, chunk);
-        for (let k = 0; k < many; k++) generator.normal(); // for a class prior that is itself drawn: none is here
+        const normal = Array.from({ length: many }, () => generator.normal()); // for a class prior that is itself drawn
         const rows = sizes[0] + sizes[1] + sizes[2];
         const shares = sizes.map((total) => total / rows);
         const drawn = Array.from({ length: many }, () => {
@@ -319,13 +339,14 @@ const intervals = (() => {
         for (let k = 0; k < many; k++) {
           const parts = rates.map((block) => block.subarray(k * size, (k + 1) * size));
           asked.forEach((share, which) => {
-            const map = mapAt(drawn[k], share);
+            const map = mapAt(drawn[k], share ?? drawnShare(normal[k]));
             const [cut, free] = averagePrecisions(map, drawn[k], parts, labelledAt);
             readings[which][0][start + k] = cut;
             readings[which][1][start + k] = free;
             if (which || chosen === null) return;
             const place = bestPlace(map, parts);
             anew.places[start + k] = place;
+            anew.normal.push(normal[k]);
             anew.totals.push(drawn[k]);
             anew.rates.push(parts.map((part) => part[place]));
           });
@@ -376,7 +397,8 @@ const intervals = (() => {
 
     function averagePrecisionEnds(share, each, valueAt) {
       const { asked, readings } = redrawn();
-      const moved = compressed().size === tally.size ? 0 : valueAt(share) - estimates.averagePrecision(compressed(), share, found.recoveryScenario);
+      const at = share ?? own;
+      const moved = compressed().size === tally.size ? 0 : valueAt(at) - estimates.averagePrecision(compressed(), at, found.recoveryScenario);
       const shift = Number.isNaN(moved) ? 0 : moved;
       if (ownTotals[0] < 2) return [-Infinity, Infinity];
       const both = readings[asked.indexOf(share)];
@@ -394,7 +416,7 @@ const intervals = (() => {
       if (seenAnew[share]) return seenAnew[share];
       const { anew } = redrawn();
       const counts = compressed();
-      const steady = evidence.mapOf(found, share); // to the last bit the share of the data: nothing was redrawn
+      const steady = evidence.mapOf(found, share ?? own); // to the last bit the share of the data: nothing was redrawn
       const cells = (map, rates) =>
         recovery.cellsOf(
           {
@@ -408,7 +430,8 @@ const intervals = (() => {
       const observed = (place) => KINDS.map((kind, k) => (ownTotals[k] ? counts[kind][place] / ownTotals[k] : 0));
       const known = new Map();
       return (seenAnew[share] = {
-        redrawn: anew.rates.map((rates, k) => cells(mapAt(anew.totals[k], share), rates)),
+        // the estimate's own error, seen from the truth, is the other way round
+        redrawn: anew.rates.map((rates, k) => cells(mapAt(anew.totals[k], share ?? 2 * own - drawnShare(anew.normal[k])), rates)),
         known: [...anew.places].map((place) => {
           if (!known.has(place)) known.set(place, cells(steady, observed(place)));
           return known.get(place);
@@ -452,6 +475,11 @@ const intervals = (() => {
       if (Number.isNaN(low) || Number.isNaN(high)) return null;
       const sample = { low, high, confidence, method };
       if (!reach || !facts.needs_class_prior) return { interval: sample, sample };
+      if (isDrawn) {
+        const [least, most] = held(null, tail);
+        if (Number.isNaN(least) || Number.isNaN(most)) return null;
+        return { interval: { low: least, high: most, confidence, method: `${method}, class prior drawn` }, sample };
+      }
       const shares = over();
       const values = shares.map(valueAt).filter((value) => !Number.isNaN(value));
       const length = values.length ? Math.max(...values) - Math.min(...values) : 0;

@@ -206,6 +206,13 @@ const numbers = (() => {
     return at;
   }
 
+  // the chance of a beta distributed number below x
+  function betaBelow(a, b, x) {
+    if (x <= 0) return 0;
+    if (x >= 1) return 1;
+    return betaParts(a, b, Math.log(x) - Math.log1p(-x)).below;
+  }
+
   function betaQuantile(a, b, level) {
     if (level <= 0) return 0;
     if (level >= 1) return 1;
@@ -249,7 +256,7 @@ const numbers = (() => {
 
   return {
     ...{ fixed, general, whole, thousands, percents, plain, normalTail, normalBelow, normalQuantile, logGamma },
-    ...{ betaQuantile, betaOdds, studentQuantile, kolmogorov, evenly },
+    ...{ betaQuantile, betaBelow, betaOdds, studentQuantile, kolmogorov, evenly },
   };
 })();
 if (typeof module !== "undefined") module.exports = numbers;

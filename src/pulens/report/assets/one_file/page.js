@@ -181,17 +181,19 @@
 
   const chosenPrior = () => $("input[name='prior-way']:checked").value;
   const typed = (id) => Number.parseFloat($(id).value.replace(",", "."));
-  for (const [id, way] of [["#prior-number-given", "number"], ["#prior-low", "range"], ["#prior-high", "range"]])
+  for (const [id, way] of [["#prior-number-given", "number"], ["#prior-low", "range"], ["#prior-high", "range"], ["#audit-positives", "audit"], ["#audit-checked", "audit"]])
     $(id).addEventListener("input", () => ($(`#way-${way}`).checked = true));
 
   function askedFor() {
     const way = chosenPrior();
-    const classPrior = way === "unknown" ? null : way === "number" ? [typed("#prior-number-given")] : [typed("#prior-low"), typed("#prior-high")];
+    const audit = way === "audit" ? [Number($("#audit-positives").value || NaN), Number($("#audit-checked").value || NaN)] : null;
+    if (audit && !(audit.every(Number.isInteger) && audit[0] >= 0 && audit[0] <= audit[1] && audit[1] > 0)) throw new Error(texts.badAudit);
+    const classPrior = way === "unknown" || audit ? null : way === "number" ? [typed("#prior-number-given")] : [typed("#prior-low"), typed("#prior-high")];
     if (classPrior && !classPrior.every((each, k) => each >= 0 && each < 1 && (!k || each >= classPrior[k - 1]))) throw new Error(texts.badPrior);
     const at = $("#threshold-given").value.trim();
     const threshold = at === "" ? null : Number(at.replace(",", "."));
     if (Number.isNaN(threshold)) throw new Error(texts.badThreshold);
-    const question = { scenario: $("input[name='scenario-given']:checked").value, classPrior, threshold, confidence: 0.95 };
+    const question = { scenario: $("input[name='scenario-given']:checked").value, classPrior, audit, threshold, confidence: 0.95 };
     if (!table.names) return question;
     const [score, label] = [Number($("#score").value), Number($("#label").value)];
     if (score === label) throw new Error(texts.sameColumn);
@@ -209,8 +211,10 @@
       if (asked.negative.length) options.push(["--negative", asked.negative[0]]);
       if (table.separator === "\t") options.push(["--format", "tsv"]);
       else if (table.separator !== ",") options.push(["--delimiter", table.separator]);
+      if (table.rows.some((row) => /^[+-]?\d+,\d+$/.test(row[asked.score].trim()))) options.push(["--decimal", ","]);
     }
     options.push(["--scenario", asked.scenario]);
+    if (asked.audit) options.push(["--audit", asked.audit.join("/")]);
     if (asked.classPrior) options.push(["--class-prior", asked.classPrior.join(":")]);
     if (asked.threshold !== null) options.push(["--threshold", String(asked.threshold)]);
     return [["pulens"], ["evaluate"], [source.name], ...options];
@@ -285,7 +289,7 @@
       const context = await ask("evaluate", { asked, title: source.name, typed: command });
       if (!isMine()) return;
       show(context);
-      $("#command-lead").textContent = asked.classPrior ? words.commandLead : words.estimateLead;
+      $("#command-lead").textContent = asked.classPrior || asked.audit ? words.commandLead : words.estimateLead;
       $("#command code").textContent = sentencesOf(command);
       $("#results").hidden = false;
     });

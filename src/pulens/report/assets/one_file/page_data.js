@@ -17,7 +17,8 @@ const pageData = (() => {
   function trackEnd(found, limit) {
     const { prior } = found;
     const high = prior.unlabelledInterval ? prior.unlabelledInterval.high : prior.unlabelled;
-    return Math.min(Math.max(1.3 * limit, 1.3 * high, 1.6 * prior.unlabelled, 0.02), 0.98);
+    const feasible = prior.unlabelledFeasible ? 1.2 * prior.unlabelledFeasible.high : 0;
+    return Math.min(Math.max(1.3 * limit, 1.3 * high, 1.6 * prior.unlabelled, 0.02, feasible), 0.98);
   }
 
   function priorData(found, limit, top) {
@@ -33,7 +34,7 @@ const pageData = (() => {
       method: prior.method,
       held: found.held,
       track: fixed ? [0, top] : [population(0), population(top)],
-      possible: fixed ? 1 : population(limit),
+      possible: fixed ? 1 : population(prior.unlabelledFeasible ? prior.unlabelledFeasible.high : limit),
       limit: fixed ? 1 : population(limit),
       fixed,
     };
@@ -81,7 +82,8 @@ const pageData = (() => {
       share = prior.value < 0.5 ? 0 : 1;
     }
     share = Math.min(share, 0.9999);
-    return evidence.make(tally, { value: evidence.populationPrior(share, tally, scenario), unlabelled: share, method: prior.method, notices: [] }, scenario);
+    const { method, unlabelledFeasible } = prior;
+    return evidence.make(tally, { value: evidence.populationPrior(share, tally, scenario), unlabelled: share, method, unlabelledFeasible, notices: [] }, scenario);
   }
 
   function scenarioData(evaluation, scenario, thinned) {
@@ -345,6 +347,7 @@ const pageData = (() => {
       bounds: Boolean(evaluation.confidence !== null && totals.unlabelled && totals.labelled),
       thinning: thinningData(found, thinned, Math.min(limit, top)),
       top: [],
+      ladder: [],
       decision: null,
     };
   }

@@ -41,7 +41,8 @@ const sentences = (() => {
   function priorWords(found) {
     const { prior } = found;
     let words = `Class prior ${general(prior.value, 3)}`;
-    if (prior.interval && width(prior.interval)) words += ` (${general(prior.interval.low, 3)} to ${general(prior.interval.high, 3)})`;
+    const level = prior.interval?.confidence ? `${percents(prior.interval.confidence, 0)}: ` : "";
+    if (prior.interval && width(prior.interval)) words += ` (${level}${general(prior.interval.low, 3)} to ${general(prior.interval.high, 3)})`;
     words += `, ${prior.method}`;
     if (found.scenario === "single-set" && found.tally.totals.unlabelled) words += `; ${general(prior.unlabelled, 3)} among the unlabelled rows`;
     return words;
@@ -344,7 +345,7 @@ const sentences = (() => {
       notice(
         NOTE,
         "scenario-matters",
-        `The labelled rows are taken to be ${COME_ABOUT[other.assumed]} (${other.assumed}). Were they ${COME_ABOUT[other.scenario]} (${other.scenario}), the same class prior would give ${values.join(", ")}.`,
+        `The labelled rows are taken to be ${COME_ABOUT[other.assumed]} (${other.assumed}). Were they ${COME_ABOUT[other.scenario]} (${other.scenario}), the same ${other.held === "unlabelled" ? "share of positives among the unlabelled rows" : "class prior"} would give ${values.join(", ")}.`,
       ),
     ];
   }
@@ -353,7 +354,7 @@ const sentences = (() => {
 
   const DOUBTED = ["impossible-rates", "impossible-area", "not-a-mixture", "prior-not-feasible"];
   const REPLACED = ["--class-prior", "--unlabelled-prior", "--audit", "--combine"];
-  const READS = ["--score", "--label", "--positive", "--negative", "--unlabelled", "--format", "--delimiter", "--table", "--where", "--tolerance", "--scenario", "--threshold", "--id"];
+  const READS = ["--score", "--label", "--positive", "--negative", "--unlabelled", "--format", "--delimiter", "--table", "--decimal", "--thousands", "--encoding", "--sheet", "--where", "--tolerance", "--scenario", "--threshold", "--id"];
   const USUAL = [["pulens"], ["evaluate"], ["FILE"]];
 
   const quoted = (word) => (word !== "" && !/[^\w@%+=:,./-]/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);
