@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -378,16 +378,22 @@ def find_column(wanted: str, available: Iterable[str], *, delimiter: str | None 
         return wanted
     if names.count(wanted) > 1:
         raise InputError(f"there are {names.count(wanted)} columns named {shown(wanted)}. Rename all but one.")
-    if delimiter is not None and len(names) == 1:
-        for other, way_out in _OTHER_DELIMITERS.items():
-            if other in names[0]:
-                raise InputError(
-                    f"there is no column {shown(wanted)}: with the separator {delimiter!r} the first line is one "
-                    f"column, {shown(names[0])}. If columns are separated by {other!r}, say so: {way_out}."
-                )
+    if delimiter is not None and (hint := another_separator(names, delimiter)):
+        raise InputError(f"there is no column {shown(wanted)}: {hint}")
     raise InputError(
         f"there is no column {shown(wanted)}; the columns are {listed(names, limit=30)}.{nearest(wanted, names)}"
     )
+
+
+def another_separator(names: Sequence[str], delimiter: str) -> str:
+    """What to say of a first line that is one column and holds another separator; empty if it does not."""
+    for other, way_out in _OTHER_DELIMITERS.items() if len(names) == 1 else ():
+        if other in names[0]:
+            return (
+                f"with the separator {delimiter!r} the first line is one column, {shown(names[0])}. If columns are "
+                f"separated by {other!r}, say so: {way_out}."
+            )
+    return ""
 
 
 def find_columns(

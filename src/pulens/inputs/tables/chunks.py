@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from pulens.errors import InputError, shown
-from pulens.inputs.columns import find_columns
+from pulens.inputs.columns import another_separator, find_columns
 from pulens.inputs.tables.arrow import arrow_chunks, arrow_names
 from pulens.inputs.tables.dialect import PLAIN, Dialect, Said, check_written
 from pulens.inputs.tables.formats import TEXT, separator_of
@@ -57,17 +57,19 @@ def delimited_rows(
         names = [name.strip() for name in header]
         if any("\0" in name for name in names):
             raise InputError(f"the first line has zero characters in it, as UTF-16 without a mark has: say {UNMARKED}.")
-        yield names, _full_rows(reader, len(names))
+        yield names, _full_rows(reader, names, delimiter)
 
 
-def _full_rows(reader: Any, width: int) -> Iterator[list[str]]:
+def _full_rows(reader: Any, names: Sequence[str], delimiter: str) -> Iterator[list[str]]:
     for row in reader:
-        if len(row) != width:  # cells may stand under the wrong names
+        if len(row) != len(names):  # cells may stand under the wrong names
             if not row:  # a blank line
                 continue
+            hint = another_separator(names, delimiter)
+            repair = 'Repair the line; a separator inside a cell needs quotes around it ("a,b").'
+            way_out = f"But {hint}" if hint else repair
             raise InputError(
-                f"line {reader.line_num} has {len(row)} fields but the header has {width}. Repair the line; a "
-                'separator inside a cell needs quotes around it ("a,b").'
+                f"line {reader.line_num} has {len(row)} fields but the header has {len(names)}. {way_out}"
             )
         yield row
 
