@@ -40,6 +40,7 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         "metrics": {name: _metric(comparison, name) for name in comparison.estimates},
         "worth": _worth(comparison),
     }
+    whose = whose_prior(comparison)
     return render(
         "comparison.html.j2",
         SCRIPTS,
@@ -48,7 +49,7 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         counts=counts_of(comparison.evidence),
         verdict=_kept_apart(verdict(comparison, title_of(comparison.metric)), comparison.models),
         p_words=p_words(comparison),
-        prior_sentence=f"{prior_words(comparison.evidence)}{whose_prior(comparison)}",
+        prior_sentence=prior_words(comparison.evidence) + (f". Estimated {whose}" if whose else ""),
         confidence=f"{comparison.confidence:.0%}",
         found_by=found_by(comparison),
         clusters="" if comparison.clusters is None else str(comparison.clusters),
