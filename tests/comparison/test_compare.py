@@ -520,6 +520,7 @@ def test_an_estimated_class_prior_says_by_whose_scores():
     assert found.prior_by[own] == found.class_prior.value
     assert f"by the scores of {own}, the lowest of the models' own" in " ".join(str(found).split())
     assert found.to_dict()["class_prior_by"] == dict(found.prior_by)
+    assert f"by the scores of {own}" in found.to_html()
     given = pulens.compare(labels, models, class_prior=0.3, redraws=100)
     assert not given.prior_by
     assert "by the scores of" not in str(given)

@@ -25,7 +25,7 @@ def comparison_head(comparison: Comparison) -> list[tuple[str, str]]:
     noise = f", label noise {evidence.label_noise:g}" if evidence.label_noise else ""
     return [
         ("rows", f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({evidence.scenario}{noise})"),
-        ("prior", f"{comparison.class_prior}{whose_prior(comparison)}"),
+        ("prior", ", ".join(filter(None, (str(comparison.class_prior), whose_prior(comparison))))),
         ("labels", scenario_words(evidence.scenario)),
         *([("within", f"labels random within {' and '.join(comparison.within)} only")] if comparison.within else []),
         *([] if comparison.clusters is None else [("clusters", str(comparison.clusters))]),
@@ -35,14 +35,14 @@ def comparison_head(comparison: Comparison) -> list[tuple[str, str]]:
 
 
 def whose_prior(comparison: Comparison) -> str:
-    """By whose scores the class prior was estimated, to stand after it; empty where somebody said it."""
+    """By whose scores the class prior was estimated; empty where somebody said it."""
     told = comparison.prior_by
     if not told:
         return ""
     own = min(told, key=lambda model: told[model])
     each = ", ".join(f"{model} {value:.3f}" for model, value in list(told.items())[:SHOWN])
     more = f" and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
-    return f", by the scores of {own}, the lowest of the models' own: {each}{more}"
+    return f"by the scores of {own}, the lowest of the models' own: {each}{more}"
 
 
 def found_by(comparison: Comparison) -> str:

@@ -10,7 +10,7 @@ from pulens.comparison.answer import verdict
 from pulens.errors import spoken
 from pulens.metrics import METRICS
 from pulens.notice import Severity
-from pulens.report.comparison import found_by, p_words
+from pulens.report.comparison import found_by, p_words, whose_prior
 from pulens.report.html import render
 from pulens.report.words import Assumption, counts_of, data_assumptions, prior_words, random_within, title_of
 
@@ -40,6 +40,7 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         "metrics": {name: _metric(comparison, name) for name in comparison.estimates},
         "worth": _worth(comparison),
     }
+    whose = whose_prior(comparison)
     return render(
         "comparison.html.j2",
         SCRIPTS,
@@ -48,7 +49,7 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         counts=counts_of(comparison.evidence),
         verdict=_kept_apart(verdict(comparison, title_of(comparison.metric)), comparison.models),
         p_words=p_words(comparison),
-        prior_sentence=prior_words(comparison.evidence),
+        prior_sentence=prior_words(comparison.evidence) + (f". Estimated {whose}" if whose else ""),
         confidence=f"{comparison.confidence:.0%}",
         found_by=found_by(comparison),
         clusters="" if comparison.clusters is None else str(comparison.clusters),
