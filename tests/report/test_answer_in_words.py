@@ -118,6 +118,11 @@ def test_an_answer_leads_with_what_needs_no_prior_where_rows_hardly_speak_about_
         assert "only the interval is given" in " ".join(text.split())
 
 
+def test_the_top_of_the_list_says_a_range_where_rows_hardly_speak_about_the_prior(hardly_known, estimated):
+    assert hardly_known.to_html().count(f"<span data-ladder-hits>{MARK}</span>") == len(hardly_known.ladder()) > 0
+    assert f"<span data-ladder-hits>{MARK}</span>" not in estimated.to_html()
+
+
 def test_the_estimators_own_words_make_an_answer_lead_so():
     from dataclasses import replace
 

@@ -81,7 +81,7 @@ def test_the_saved_numbers_have_the_keys_and_values_of_the_command_line(shown):
 
 def test_the_whole_page_reads_the_same_to_the_letter(shown, monkeypatch):
     monkeypatch.setattr(html, "evaluation_card", lambda *_: None)  # what flagging costs is not on the one page,
-    monkeypatch.setattr(html, "ladder_rows", lambda *_: [])  # nor what checking the top of the list finds
+    monkeypatch.setattr(html, "ladder_rows", lambda *_, **__: [])  # nor what checking the top of the list finds
     monkeypatch.setattr(html, "top_data", lambda *_: [])
     monkeypatch.setattr(html, "_data", lambda evaluation, summary, _: page_data(evaluation, summary))
     for evaluation, answer in shown[1::9]:  # not that with fewer thresholds: its error is one of rounding

@@ -10,6 +10,7 @@ import numpy as np
 from pulens.metrics import leading
 from pulens.metrics.parts.top_of_list import RankedList, discounts
 from pulens.report.page_data import in_scenario
+from pulens.report.summary import MARK
 from pulens.report.words import percent, title_of
 from pulens.scenario import Scenario
 
@@ -69,17 +70,24 @@ def top_data(evaluation: Evaluation, tops: Sequence[Top]) -> list[dict[str, Any]
     ]
 
 
-def ladder_rows(steps: Sequence[Top]) -> list[dict[str, str]]:
-    """A row for each number of rows to check: how many positives to expect, and which share of all they are."""
-    return [
-        {
-            "k": f"{step.k:,.10g}",
-            "hits": "unknown" if step.hits is None else f"{step.hits.expected:,.0f}",
-            "interval": "" if step.hits is None or step.hits.low is None else _reach(step.hits.low, step.hits.high),
-            "recall": _percent(step["recall_at_k"]),
-        }
-        for step in steps
-    ]
+def ladder_rows(steps: Sequence[Top], *, prior_hardly_known: bool = False) -> list[dict[str, str]]:
+    """A row for each number of rows to check: how many positives to expect, and which share of all they are.
+
+    Where the rows hardly speak about the class prior only the interval of the count is said.
+    """
+    found = []
+    for step in steps:
+        interval = "" if step.hits is None or step.hits.low is None else _reach(step.hits.low, step.hits.high)
+        hits = "unknown" if step.hits is None else f"{step.hits.expected:,.0f}"
+        found.append(
+            {
+                "k": f"{step.k:,.10g}",
+                "hits": MARK if prior_hardly_known and interval else hits,
+                "interval": interval,
+                "recall": _percent(step["recall_at_k"]),
+            }
+        )
+    return found
 
 
 def _reach(low: float, high: float | None) -> str:
