@@ -18,7 +18,7 @@ from hostile.rows import measured, mixed
 from hostile.tables import ENDINGS, write, write_spoilt
 
 QUICK = {
-    "boosted_pu": ["--set", "n_estimators=2", "--set", "iterations=3", "--set", "random_trees=3"],
+    "boosted_pu": ["--set", "n_estimators=2", "--set", "iterations=3", "--set", "random_trees=3", "--set", "centres=9"],
     "puet": ["--set", "n_estimators=3", "--set", "max_depth=4"],
     "kernel_pusb": ["--set", "centres=10"],
     "elkan_noto": [],
