@@ -172,7 +172,7 @@ class LBE(PULearner):
     >>> positive = np.arange(600) < 240
     >>> X = rng.normal(size=(600, 2)) + np.where(positive, 1.5, -1.5)[:, None]
     >>> labels = (positive & (rng.random(600) < 0.4)).astype(int)
-    >>> learner = LBE(backbone="linear", learning_rate=0.05, random_state=0)
+    >>> learner = LBE(class_prior=0.4, backbone="linear", learning_rate=0.05, random_state=0)
     >>> bool((learner.fit(X, labels).predict(X) == positive).mean() > 0.95)
     True
     >>> 0.3 < learner.labelled_propensity_ < 0.6  # in truth 0.4
