@@ -22,7 +22,7 @@ from pulens.scenario import Scenario
 NEAR = 1e-6  # 1 - h * eta must not reach zero
 LEAST_FREQUENCY = 0.01
 CHUNK = 8192
-STARTS = ("pre-trained", "even", "half")
+STARTS = ("auto", "pre-trained", "even", "half")
 DROPPED = ("unlabelled", "all")
 
 
@@ -49,18 +49,21 @@ class LabellingBiasProgram(PinnedCut):
 
     def begin_stage(self, stage: Stage) -> None:
         start = self.value("propensity_start")
-        if stage.name == "EM" and start != "pre-trained":
+        known = [start != "auto" or prior is not None for prior in self.stack.class_priors]
+        if stage.name == "EM" and start != "pre-trained" and any(known):
             half = torch.full_like(self.stack.class_prior, 0.5)
-            self.start_evenly(half if start == "half" else self.label_frequency())
+            even = torch.tensor(known, device=half.device)
+            self.start_evenly(half if start == "half" else self.label_frequency(), even)
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
-    def start_evenly(self, frequency: torch.Tensor) -> None:
-        """Let the propensity network say one chance for every row; what its other layers see stays."""
+    def start_evenly(self, frequency: torch.Tensor, runs: torch.Tensor) -> None:
+        """Let the propensity network say one chance for every row, in these runs; what its other layers see stays."""
         network = self.stack.networks[1]
         weight = network.parameters[network.last_weight]
         bias = network.parameters[network.last_weight.removesuffix("weight") + "bias"]
-        weight.zero_()
-        bias.copy_(torch.logit(frequency).view(-1, *[1] * (bias.dim() - 1)).expand_as(bias))
+        for part, start in ((weight, torch.zeros_like(frequency)), (bias, torch.logit(frequency))):
+            shape = (-1, *[1] * (part.dim() - 1))
+            part.copy_(torch.where(runs.view(shape), start.view(shape), part))
 
     def label_frequency(self) -> torch.Tensor:
         """How many of the positive rows are labelled [R]: by the class prior where it is known, else Elkan and Noto's.
@@ -157,7 +160,8 @@ class LBE(PULearner):
     with the smallest loss; labelled rows are never dropped unless ``dropped="all"``, the authors' program, which leaves
     no labelled row to learn from where few are labelled. ``propensity_start="even"`` starts EM where every positive is
     labelled equally often: as often as ``class_prior`` says where it is given, else as Elkan and Noto (2008) estimate;
-    "half" starts it with every second positive labelled.
+    "half" starts it with every second positive labelled, "pre-trained" as the authors do, and "auto" is "even" where
+    ``class_prior`` is given and "pre-trained" elsewhere.
     ``backbone="linear"`` is the authors' linear instance: all rows, no small-loss rule.
     ``labelled_propensity_`` is the mean estimated chance of being labelled of the labelled rows. The likelihood depends
     on the product of both chances alone, so which solution EM finds is set by where it starts: do not read the
@@ -168,7 +172,7 @@ class LBE(PULearner):
     >>> positive = np.arange(600) < 240
     >>> X = rng.normal(size=(600, 2)) + np.where(positive, 1.5, -1.5)[:, None]
     >>> labels = (positive & (rng.random(600) < 0.4)).astype(int)
-    >>> learner = LBE(backbone="linear", learning_rate=0.05, random_state=0)
+    >>> learner = LBE(class_prior=0.4, backbone="linear", learning_rate=0.05, random_state=0)
     >>> bool((learner.fit(X, labels).predict(X) == positive).mean() > 0.95)
     True
     >>> 0.3 < learner.labelled_propensity_ < 0.6  # in truth 0.4
@@ -183,8 +187,7 @@ class LBE(PULearner):
     subset: float = setting(0.1, above=0, most=1)
     keep: float = setting(0.8, least=0, most=1)
     dropped: str = setting("unlabelled", among=DROPPED)  #: among which rows the largest losses are dropped
-    #: "even" and "half": one chance for every row; "pre-trained" as the authors have it
-    propensity_start: str = setting("even", among=STARTS)
+    propensity_start: str = setting("auto", among=STARTS)  #: where EM starts from
     learning_rate: float = setting(5e-4, above=0)
     weight_decay: float = 1e-4
     pinned: bool = True  #: call the share ``class_prior`` positive where it is given, not what scores above zero
