@@ -54,9 +54,9 @@ def main(draws=6):
         for seed in range(draws):
             X, labels, test, truth = draw(seed, chance)
             for name, settings in LEARNERS.items():
-                model = KernelPUSB(class_prior=PRIOR, scenario="case-control", random_state=seed, **settings).fit(
-                    X, labels
-                )
+                model = KernelPUSB(
+                    class_prior=PRIOR, standardise=False, scenario="case-control", random_state=seed, **settings
+                ).fit(X, labels)
                 found[name].append(np.mean(model.predict(test) == truth))
             ratio = sigmoid(2 * test @ CENTRE + np.log(PRIOR / (1 - PRIOR))) * chance(test)
             found["true ratio"].append(np.mean((ratio > np.quantile(ratio, 1 - PRIOR)) == truth))

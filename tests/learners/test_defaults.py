@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from pulens.errors import InputError
-from pulens.learners import NNPU, PUET, load
+from pulens.learners import NNPU, PUET, ElkanNoto, PUBagging, load
 
 pytestmark = pytest.mark.torch
 
@@ -56,7 +56,7 @@ def test_missing_values_and_words_are_refused_with_the_step_to_put_before(table)
     holed[3, 2] = np.nan
     words = pd.DataFrame(X).assign(word="a")
     words.columns = [str(name) for name in words.columns]
-    for learner in (quick(), PUET(class_prior=0.12)):
+    for learner in (quick(), PUET(class_prior=0.12), ElkanNoto(), PUBagging(n_estimators=2)):
         with pytest.raises(InputError, match=r"contains NaN.*SimpleImputer.*or use BoostedPU"):
             learner.fit(holed, labels)
         with pytest.raises(InputError, match=r"could not convert string to float.*OneHotEncoder.*or use BoostedPU"):

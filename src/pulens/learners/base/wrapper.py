@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.special import logit
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from pulens.errors import AssumptionError, InputError
 from pulens.learners.base.classifier import PUClassifier, flat, seed_of
+from pulens.learners.base.tables import numbers_only
 from pulens.types import Booleans, Floats
 
 # probabilities are kept off 0 and 1 so that their odds stay finite
@@ -44,6 +45,9 @@ class Wrapper(PUClassifier):
         if not reset:
             check_is_fitted(self)
         validate_data(self, X, reset=reset, skip_check_array=True)
+        if self.estimator is None:  # others may take missing values and words, the default does not
+            with numbers_only(type(self).__name__):
+                check_array(X, accept_sparse=True, ensure_min_samples=0, ensure_min_features=0)
         return X
 
     def _fresh(self, X: Any, seed: int) -> Any:

@@ -183,7 +183,9 @@ class PULearner(PUClassifier):
         rows = self._read(X, reset=not begun)
         table = self._scaled(rows) if begun else self._learn_scale(rows)
         labels = label_codes(y, len(table), positive=self.positive, who=type(self).__name__)
-        given = {} if weights is None else {"sample_weight": [self._stands_for(weights, labels, len(table))]}
+        given: dict[str, Any] = {}
+        if weights is not None:
+            given["sample_weight"] = [self._stands_for(weights, labels, len(table))]
         passes = getattr(self, "passes_", 0) if begun else 0
         one = clone(self).set_params(epochs=1, selection="last", patience=None)
         if isinstance(self.random_state, int):
