@@ -1,4 +1,7 @@
-"""The report itself in a page of the site: what the command of the start page writes, made while the site is built."""
+"""Pages of pulens inside a page of the site, alive: the report and the leaderboard.
+
+The report is what the command of the start page writes, made while the site is built.
+"""
 
 from __future__ import annotations
 
@@ -41,19 +44,22 @@ def write(app: Any, failure: Exception | None) -> None:
 
 
 class Live(SphinxDirective):
-    """``{live-report}``"""
+    """``{live} file`` with the words that say what it is."""
+
+    required_arguments = 1
+    has_content = True
 
     def run(self) -> list[nodes.Node]:
-        up = "../" * self.env.docname.count("/")
-        address = f"{up}_static/{FILE}"
+        address = "../" * self.env.docname.count("/") + f"_static/{self.arguments[0]}"
+        title = " ".join(self.content)
         html = (
-            f'<iframe class="live" src="{address}" title="A report of pulens: verdict, numbers, curves and sliders" '
-            f'loading="lazy"></iframe>\n<p class="downloads"><a href="{address}">Open it by itself</a></p>'
+            f'<iframe class="live" src="{address}" title="{title}" loading="lazy"></iframe>\n'
+            f'<p class="downloads"><a href="{address}">Open it by itself</a></p>'
         )
         return [nodes.raw("", html, format="html")]
 
 
 def setup(app: Any) -> dict[str, bool]:
-    app.add_directive("live-report", Live)
+    app.add_directive("live", Live)
     app.connect("build-finished", write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -161,8 +161,8 @@ def test_no_page_scrolls_sideways_on_a_phone(phone, site, pages):
 
 def test_the_report_on_the_first_page_is_alive(phone, site):
     phone.goto((site / "index.html").as_uri())
-    phone.locator("iframe.live").scroll_into_view_if_needed()
-    report = phone.frame_locator("iframe.live")
+    phone.locator("iframe.live").first.scroll_into_view_if_needed()
+    report = phone.frame_locator("iframe.live >> nth=0")
     number = report.locator("td[data-live='precision']")
     number.wait_for(state="attached")
     before = number.get_attribute("data-value")
