@@ -10,7 +10,7 @@ WORKERS ?= 2
 SECONDS ?= 600
 SEED ?= 0
 
-.PHONY: help install demo test quick lint types imports browser tests fuzz docs benchmark clean
+.PHONY: help install demo test quick lint types imports browser tests fuzz docs dist changelog benchmark clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -66,6 +66,15 @@ fuzz: $(VENV)/.test ## hostile calls of the command line: make fuzz SECONDS=3600
 docs: $(VENV)/.test ## the site, in docs/_build/html
 	$(BIN)/python -m sphinx --fail-on-warning --nitpicky --quiet -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
+
+dist: $(VENV)/.test ## wheel and source distribution, in dist/
+	rm -rf dist
+	$(BIN)/python -m hatchling build
+	$(BIN)/python -m twine check --strict dist/*
+
+changelog: ## gather changes/ into CHANGELOG.md: make changelog VERSION=0.2.0
+	@test -n "$(VERSION)" || { echo "say which version: make changelog VERSION=0.2.0" >&2; exit 2; }
+	$(PYTHON) changes/gather.py $(VERSION)
 
 benchmark: $(VENV)/.test ## speed beside the peers
 	$(BIN)/python benchmarks/tally.py

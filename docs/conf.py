@@ -25,7 +25,10 @@ extensions = [
     "references",
     "mathjax",
     "pictures",
+    "gallery",
+    "live",
     "catalogues",
+    "one_file",
 ]
 exclude_patterns = ["_build", "_ext", "pictures"]
 

@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 import pulens
 
+# %%
 digits = load_digits()
 bad = digits.target == 8
 rng = np.random.default_rng(0)
@@ -29,6 +30,11 @@ scores = {
 }
 thresholds = {"strict": float(np.quantile(scores["strict"], 0.93)), "loose": float(np.quantile(scores["loose"], 0.8))}
 
+# %% [markdown]
+# ## Which filter?
+# A wrong removal costs a fifth of a bad post that stays.
+
+# %%
 comparison = pulens.compare(
     reported, scores, class_prior=0.1, threshold=thresholds, cost_ratio=0.2, metrics=["net_benefit"], redraws=400
 )
@@ -36,15 +42,24 @@ print(comparison.verdict)
 for sentence in comparison.worth.sentences:
     print(sentence)
 
+# %% [markdown]
+# ## The truth
+
+# %%
 flags = {name: scores[name] >= thresholds[name] for name in filters}
 found = {name: float(each[bad].mean()) for name, each in flags.items()}
 more = flags["loose"].mean() - flags["strict"].mean()
 truth = bad.mean() * (found["loose"] - found["strict"]) / more
 (pair,) = comparison.worth.pairs
-print(f"\nwith every post's class known they are worth the same at a cost ratio of {truth:.3f}")
+print(f"with every post's class known they are worth the same at a cost ratio of {truth:.3f}")
 assert pair.ratio_interval.low <= truth <= pair.ratio_interval.high
 
-# the same question for one filter: where is it better than removing nothing, or everything?
+# %% [markdown]
+# ## The same question for one filter
+# Where is it better than removing nothing, or everything?
+
+# %%
 curve = pulens.evaluate(reported, scores["strict"], class_prior=0.1, threshold=thresholds["strict"]).decision_curve()
 useful = curve.ratios[(curve.low > 0) & (curve.low > curve.flag_all)]
 print(f"the strict filter is surely worth having for cost ratios from {useful[0]:.3f} to {useful[-1]:.3f}")
+curve.plot()

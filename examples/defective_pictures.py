@@ -14,6 +14,7 @@ from sklearn.model_selection import cross_val_predict
 
 import pulens
 
+# %%
 SIDE = 16
 rng = np.random.default_rng(0)
 patches = np.concatenate(
@@ -33,7 +34,19 @@ for patch in np.flatnonzero(scratched):
     line = np.clip(row + slope * np.arange(SIDE), 0, SIDE - 1).astype(int)
     patches[patch, line, np.arange(SIDE)] += contrast[patch] * rng.choice([-1, 1])
 
+# %% [markdown]
+# ## What the inspector saw
+
+# %%
 by_inspector = scratched & (rng.random(len(patches)) < np.where(contrast > 50, 0.75, 0.15))  # five times as often
+strength = np.argsort(contrast)
+found, missed = by_inspector[strength], (scratched & ~by_inspector)[strength]
+pulens.plots.draw_pictures({"found": patches[strength][found][-10:], "missed": patches[strength][missed][:10]})
+
+# %% [markdown]
+# ## A detector, and what the inspector's labels say of it
+
+# %%
 steps = np.abs(np.diff(patches, axis=1))
 features = np.column_stack(
     [steps.max((1, 2)), steps.mean((1, 2)), np.sort(steps.max(2), axis=1)[:, -4:], patches.std((1, 2))]
@@ -50,16 +63,26 @@ print(f"found are {labelled_rate:.3f} of the inspector's {by_inspector.sum()} sc
 print(evaluation.to_dict()["verdict"][0])  # labels so far from random contradict the share of scratches
 print(f"what is possible: {recall}")
 
-print("\nwhat if strong scratches were found more often?")
-for factor in (2, 5):
-    print(" ", evaluation.sensitivity("recall", factor=factor))
-print(" ", evaluation.robustness("recall > 0.5"))
+# %% [markdown]
+# ## What if strong scratches were found more often?
 
+# %%
+for factor in (2, 5):
+    print(evaluation.sensitivity("recall", factor=factor))
+print(evaluation.robustness("recall > 0.5"))
+evaluation.plot()
+
+# %% [markdown]
+# ## Forty scratches of a random inspection
+
+# %%
 inspected = rng.random(len(patches)) < 40 / scratched.sum()  # a random inspection, whatever the scratch
 at_random = (scratched & inspected).astype(int)
 again = pulens.evaluate(at_random, scores, **setting).estimates["recall"]
-print(f"\n{at_random.sum()} scratches of a random inspection say: {again}")
+print(f"{at_random.sum()} scratches of a random inspection say: {again}")
 wide = evaluation.sensitivity("recall", factor=5)
+
+# %%
 assert evaluation.labelling is not None
 assert true_recall in recall.interval
 assert wide.interval.low <= true_recall

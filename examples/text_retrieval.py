@@ -17,6 +17,7 @@ from sklearn.linear_model import LogisticRegression
 
 import pulens
 
+# %%
 RELEVANT = "scipy.stats"
 SHELVES = (RELEVANT, "scipy.signal", "scipy.special", "scipy.linalg", "scipy.optimize", "scipy.ndimage", "numpy")
 
@@ -38,6 +39,10 @@ titles = np.array(list(pages))
 texts, relevant = zip(*pages.values(), strict=True)
 relevant = np.array(relevant)
 
+# %% [markdown]
+# ## Bookmarks, and a library of which nobody knows
+
+# %%
 rng = np.random.default_rng(5)
 held = rng.permutation(np.flatnonzero(relevant))
 seed_pages, bookmarks = held[:20], held[20:80]  # twenty to search with, sixty bookmarks to judge with
@@ -51,14 +56,25 @@ judged = np.setdiff1d(library, learn)
 scores = model.decision_function(words[np.concatenate([bookmarks, judged])])
 labels = np.repeat([1, 0], [bookmarks.size, judged.size])
 
+# %% [markdown]
+# ## How good is the search?
+
+# %%
 truth = relevant[judged]
 known = {"class_prior": (truth.mean() * 0.8, truth.mean() * 1.2), "scenario": "case-control"}
 evaluation = pulens.evaluate(labels, scores, **known, threshold=-1.5)
-print(f"\n{evaluation}")
+print(evaluation)
 
+# %%
+evaluation.plot()
+
+# %% [markdown]
+# ## The truth, and what to read next
+
+# %%
 unseen = scores[labels == 0]
 found, plain = evaluation.estimates["precision"], evaluation.uncorrected["precision"]
 true_precision = truth[unseen >= -1.5].mean()
-print(f"\nprecision: uncorrected {plain.value:.2f}, recovered {found}, truth {true_precision:.2f}")
+print(f"precision: uncorrected {plain.value:.2f}, recovered {found}, truth {true_precision:.2f}")
 print("read next:", ", ".join(titles[judged][np.argsort(-unseen)[:8]]))
 assert abs(found.value - true_precision) < abs(plain.value - true_precision)

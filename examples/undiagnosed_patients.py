@@ -16,6 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 import pulens
 
+# %%
 rng = np.random.default_rng(7)
 features, benign = load_breast_cancer(return_X_y=True)
 sick = benign == 0
@@ -24,14 +25,32 @@ diagnosed = (sick & (rng.random(sick.size) < 0.35)).astype(int)
 model = make_pipeline(StandardScaler(), LogisticRegression(C=0.02))
 scores = cross_val_predict(model, features, diagnosed, cv=5, method="predict_proba")[:, 1]
 
-# the labelled rows were picked out of the sample, and the survey's 95% interval for the prevalence is 33% to 41%
+# %% [markdown]
+# ## How good is the test?
+# The diagnosed were picked out of the sample, and the survey's 95% interval for the prevalence is 33% to 41%.
+
+# %%
 evaluation = pulens.evaluate(diagnosed, scores, class_prior=(0.33, 0.41), scenario="single-set", threshold=0.15)
 print(evaluation)
 
-print("\nHow much more often may obvious cases have been diagnosed before precision could fall below 0.7?")
+# %% [markdown]
+# Grey is what a tool draws that takes every undiagnosed person for healthy.
+
+# %%
+evaluation.plot()
+
+# %% [markdown]
+# ## And if the obvious cases were diagnosed first?
+# How much more often may they have been diagnosed before precision could fall below 0.7?
+
+# %%
 print(evaluation.robustness("precision > 0.7"))
 
+# %% [markdown]
+# ## The truth
+
+# %%
 precision = evaluation.estimates["precision"]
 truth = (sick & (scores >= 0.15)).sum() / (scores >= 0.15).sum()
-print(f"\nuncorrected {evaluation.uncorrected['precision'].value:.2f}, recovered {precision}, truth {truth:.2f}")
+print(f"uncorrected {evaluation.uncorrected['precision'].value:.2f}, recovered {precision}, truth {truth:.2f}")
 assert abs(precision.value - truth) < abs(evaluation.uncorrected["precision"].value - truth)

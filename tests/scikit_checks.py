@@ -12,6 +12,14 @@ OTHER_LABELS = {
     "check_classifiers_classes": "what the labels 'one' and 'two' mean is never guessed",
 }
 
+BATCHES = "rows are held out and batches drawn at random: a row that stands there twice is drawn otherwise"
+WEIGHTED = {
+    **{
+        f"check_sample_weights_{what}": CODING for what in ("pandas_series", "not_an_array", "shape", "not_overwritten")
+    },
+    **{f"check_sample_weight_equivalence_on_{kind}_data": BATCHES for kind in ("dense", "sparse")},
+}
+
 
 def failed_checks(learner, expected=OTHER_LABELS):
     """Names and errors of the checks that failed though they should not."""

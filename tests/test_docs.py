@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 import shlex
 from pathlib import Path
 
 import pytest
 
-from pulens.cli import main
+from command_lines import known_options, understood
+from pulens.cli import COMMANDS, main
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted([ROOT / "README.md", *(page for page in ROOT.glob("docs/**/*.md") if "_build" not in page.parts)])
@@ -31,6 +33,19 @@ def test_python_on_the_page_runs(page, tmp_path, monkeypatch):
         exec(compile(source, str(page), "exec"), namespace)
 
 
+WITH_ANSWERS = [page for page in PAGES if blocks(page, "pycon")]
+
+
+@pytest.mark.parametrize("page", WITH_ANSWERS, ids=name_of)
+def test_what_python_answers_on_the_page_is_what_it_answers(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_example_files(tmp_path)
+    session = "\n".join(blocks(page, "pycon"))
+    found = doctest.DocTestRunner().run(doctest.DocTestParser().get_doctest(session, {}, name_of(page), str(page), 0))
+    assert found.attempted > 5
+    assert found.failed == 0  # what differs is printed
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_commands_on_the_page_work(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -44,6 +59,37 @@ def test_commands_on_the_page_work(page, tmp_path, monkeypatch, capsys):
                 assert shown
                 if words[:2] == ["audit", "plan"]:
                     answer(Path(words[words.index("--out") + 1]))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page, "sh")], ids=name_of)
+def test_commands_that_take_hours_are_understood(page, tmp_path, monkeypatch, capsys):
+    """Studies on a GPU, a cluster, a month of days: read with their options and values, and not done."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "mine.py").write_text("")
+    for block in blocks(page, "sh"):
+        for line in re.sub(r"\\\n\s*", " ", block).splitlines():
+            words = shlex.split(line, comments=True)
+            if "pulens" in words and "install" not in words:
+                mine = words[words.index("pulens") + 1 :]
+                end = next((place for place, word in enumerate(mine) if word in (">", "||", "|", "2>&1")), len(mine))
+                understood(mine[:end])
+            elif words[:1] == ["python"]:
+                assert (ROOT / words[1]).is_file(), words[1]
+            elif words[:1] == ["make"]:  # workflows and .ci/run do these in a fresh clone
+                assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE), words[1]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_commands_named_in_a_sentence_have_the_options_that_it_names(page):
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    for span in re.findall(r"`pulens ([a-z][^`]*)`", text):
+        said = span.replace("\n", " ").split()
+        if said[0] in COMMANDS:
+            named = {word.partition("=")[0] for word in said if word.startswith("--")}
+            assert named <= known_options(said), f"pulens {span}"
+        else:
+            assert said[0] in ("command", "completion"), f"pulens {span}: no such command"
 
 
 def answer(queue: Path) -> None:
@@ -66,7 +112,7 @@ def test_links_to_files_lead_somewhere(page):
 
 def write_example_files(folder: Path) -> None:
     """The files that pages speak of: scores.csv and claims.csv with their label codings, sites.csv with segments,
-    visits.csv with patients, days.csv with days."""
+    visits.csv with patients, days.csv with days, customers.csv with features."""
     import numpy as np
 
     rng = np.random.default_rng(0)
@@ -93,7 +139,20 @@ def write_example_files(folder: Path) -> None:
         f"{line},2026-{3 + place // 31:02d}-{place % 31 + 1:02d}"
         for place, line in zip(days_of(40), lines, strict=True)
     ]
+    write_customers(folder / "customers.csv", rng)
     (folder / "days.csv").write_text("\n".join([f"{header},day", *days]) + "\n")
+
+
+def write_customers(path: Path, rng) -> None:
+    """A table of features: an id, numbers with gaps, words, dates, and who is confirmed."""
+    lines = ["customer_id,age,plan,since,status"]
+    for number in range(300):
+        leaving = rng.random() < 0.3
+        age = "" if rng.random() < 0.1 else f"{rng.normal(45 - 9 * leaving, 8):.0f}"
+        plan = "monthly" if leaving and rng.random() < 0.6 else rng.choice(["monthly", "yearly"])
+        status = "confirmed" if leaving and rng.random() < 0.6 else ""
+        lines.append(f"C{number},{age},{plan},20{rng.integers(10, 26)}-03-1{rng.integers(10)},{status}")
+    path.write_text("\n".join(lines) + "\n")
 
 
 def days_of(count: int) -> list[int]:
@@ -122,6 +181,15 @@ def test_what_the_start_page_quotes_is_what_its_command_prints(capsys, tmp_path,
     printed = capsys.readouterr().out.splitlines()
     for shown in blocks(page, "text")[0].splitlines():
         assert any(line.startswith(shown) for line in printed), shown
+
+
+def test_the_line_for_a_log_is_that_of_the_watch_on_the_same_page(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = ROOT / "docs" / "have" / "deployed_model.md"
+    watched, _, _ = blocks(page, "python")[0].partition("found.to_html")
+    said: dict = {}
+    exec(compile(watched, str(page), "exec"), said)
+    assert str(said["found"]).splitlines()[-1] == blocks(page, "text")[0].strip()
 
 
 def test_the_page_on_choosing_repeats_what_the_page_on_learners_measured():

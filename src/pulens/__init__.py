@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pulens.doors.within import estimate_prior_within
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
+    from pulens.fitting import JudgedModel, fit
     from pulens.inputs import read_buckets
     from pulens.priors import ClassPrior, estimate_prior, estimate_prior_and_noise
     from pulens.recovery.contingency import Contingency
@@ -49,6 +50,7 @@ _HOMES = {
     "Evaluations": "pulens.doors.segments",
     "Gaps": "pulens.doors.gaps",
     "Interval": "pulens.estimate",
+    "JudgedModel": "pulens.fitting",
     "PUSample": "pulens.counts.sample",
     "BucketTally": "pulens.counts.buckets",
     "PulensError": "pulens.errors",
@@ -66,6 +68,7 @@ _HOMES = {
     "plan_audit": "pulens.doors.audit",
     "read_audit": "pulens.doors.audit",
     "evaluate_by": "pulens.doors.segments",
+    "fit": "pulens.fitting",
     "join_reviews": "pulens.doors.reviews",
     "gaps_by": "pulens.doors.compare_groups",
     "read_reviews": "pulens.doors.reviews",
@@ -81,6 +84,7 @@ _ROOMS = {
     "comparison",
     "curves",
     "diagnostics",
+    "fitting",
     "inputs",
     "labelling",
     "learners",
@@ -108,6 +112,7 @@ __all__ = [
     "Evaluations",
     "Gaps",
     "Interval",
+    "JudgedModel",
     "PUSample",
     "PulensError",
     "Pulse",
@@ -122,6 +127,7 @@ __all__ = [
     "estimate_prior_within",
     "evaluate",
     "evaluate_by",
+    "fit",
     "gaps_by",
     "join_reviews",
     "more_audit",

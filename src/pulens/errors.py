@@ -17,6 +17,13 @@ class AssumptionError(PulensError):
     """A class prior, label noise or scenario that no data could satisfy."""
 
 
+class UnknownNameError(PulensError, KeyError):
+    """A name that a catalogue does not hold. Also a ``KeyError``, which mappings raise for it."""
+
+    def __str__(self) -> str:  # a KeyError would put quotes around the sentence
+        return str(self.args[0]) if self.args else ""
+
+
 class MissingDependencyError(PulensError, ImportError):
     """An optional library is needed for this road and is not installed."""
 

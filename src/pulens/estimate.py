@@ -158,11 +158,44 @@ class Curve:
             "thresholds": [_plain(value) for value in self.thresholds],
         }
 
+    def to_frame(self, backend: str | None = None) -> Any:
+        """One row per point as a table of Polars, pandas or PyArrow, whichever is there or named.
+
+        >>> import numpy as np
+        >>> ends = np.array([0.0, 1.0])
+        >>> curve = Curve("ROC", ends, ends.copy(), ends[::-1].copy(), "false positive rate", "true positive rate")
+        >>> curve.to_frame("polars").columns
+        ['false_positive_rate', 'true_positive_rate', 'threshold']
+        """
+        from pulens.inputs.frames import frame_of
+
+        x, y = (name.replace(" ", "_") for name in (self.x_name, self.y_name))
+        values = {x: self.x.tolist(), y: self.y.tolist(), "threshold": self.thresholds.tolist()}
+        return frame_of(values, backend)
+
     def plot(self, ax: Any = None, **style: Any) -> Any:
         """Draw the curve with matplotlib; returns the axes."""
         from pulens.plots import draw_curve
 
         return draw_curve(self, ax=ax, **style)
+
+
+def columns_of(estimates: Mapping[str, Estimate]) -> dict[str, list[Any]]:
+    """Estimates as the columns of a table, a row for each; nan where there is no number.
+
+    >>> columns_of({"recall": Estimate("recall", 0.5, threshold=0.3)})["value"]
+    [0.5]
+    """
+    found = estimates.values()
+    ends = [(math.nan, math.nan) if one.interval is None else (one.interval.low, one.interval.high) for one in found]
+    return {
+        "metric": list(estimates),
+        "value": [one.value for one in found],
+        "low": [low for low, _ in ends],
+        "high": [high for _, high in ends],
+        "threshold": [math.nan if one.threshold is None else one.threshold for one in found],
+        "undefined_because": [one.undefined_because or "" for one in found],
+    }
 
 
 def _plain(value: float) -> float | None:

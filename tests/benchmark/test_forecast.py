@@ -124,7 +124,7 @@ def test_runs_of_several_lengths_are_several_rates(undisturbed):
 def test_the_shipped_rates_know_what_they_were_measured_with():
     _, rates = load_rates()
     assert all(one.rows and one.settings is not None for one in rates)
-    plan = expand(load_protocol("conventional", learners=["nnpu", "dist_pu", "lbe", "puet"], datasets=["spambase"]))
+    plan = expand(load_protocol("conventional", learners=["nnpu", "dist_pu", "pan", "puet"], datasets=["spambase"]))
     found = forecast(plan.runs, rates, "cpu")
     assert (found.adjusted, found.unknown, found.unrecorded) == (0, 0, False)
 

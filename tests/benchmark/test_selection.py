@@ -168,3 +168,17 @@ def test_an_epoch_without_a_number_is_never_chosen():
 
 def test_criteria_that_say_something_leave_no_notice(undisturbed):
     assert not any("undefined" in notice for row in undisturbed.done for notice in row["notices"])
+
+
+@pytest.mark.parametrize("name", ["lbe", "pan", "cgenpu"])
+def test_a_method_that_only_cuts_by_the_class_prior_is_told_it_where_it_is_known(name):
+    """As all others are: that share of the unlabelled training rows is then called positive."""
+    method = methods.find(name)
+    assert method.cuts_by_class_prior
+    assert not method.takes_class_prior
+    run = one_run(name)
+    one = prepare(run, table_of(run))
+    assert training._learner(method, one, "cpu").class_prior == one.class_prior
+    estimated = one_run(name, class_prior="estimated")
+    assert training._learner(method, prepare(estimated, table_of(run)), "cpu").class_prior == "auto"
+    assert outcome(run, one).facts["given_class_prior"] == pytest.approx(one.class_prior)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -36,7 +37,7 @@ class Reader(HTMLParser):
         self.anchors |= {given[name] for name in ("id", "name") if name in given}
         if tag == "a" and "href" in given:
             self.links.append(given["href"])
-        elif tag in ("script", "img", "source") and "src" in given:
+        elif tag in ("script", "img", "source", "iframe") and "src" in given:
             self.loads.append(given["src"])
         elif tag == "link" and given.get("rel") in ("stylesheet", "icon", "preload"):
             self.loads.append(given["href"])
@@ -133,19 +134,86 @@ def test_the_reference_has_every_public_name(site, pages):
     assert not missing
 
 
-@pytest.mark.parametrize("look", ["light", "dark"])
-@pytest.mark.parametrize("name", ["index", "start", "ideas/random_labels", "calibration", "api/metrics"])
-def test_a_page_can_be_read_on_a_phone(chromium, site, name, look):
-    context = chromium.new_context(viewport={"width": 390, "height": 844}, color_scheme=look)
+@pytest.fixture(scope="module")
+def phone(chromium):
+    """A page on a phone, with what it said and asked for."""
+    context = chromium.new_context(viewport={"width": 390, "height": 844})
     page = context.new_page()
-    said, asked = [], []
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(f"file://{site}/{name}.html")
-    if name == "calibration":
-        page.wait_for_selector("mjx-container")  # formulas are set without the network
-    wider = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    page.said, page.asked = [], []
+    page.on("pageerror", lambda error: page.said.append(str(error)))
+    page.on("request", lambda request: page.asked.append(request.url))
+    yield page
     context.close()
-    assert wider <= 0, "the page scrolls sideways"
-    assert not said
-    assert all(url.startswith(("file:", "data:")) for url in asked), asked
+
+
+def test_no_page_scrolls_sideways_on_a_phone(phone, site, pages):
+    wide = []
+    for place in pages:
+        phone.goto(place.as_uri())
+        if place.stem == "calibration":
+            phone.wait_for_selector("mjx-container")  # formulas are set without the network
+        if phone.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
+            wide.append(place.relative_to(site).as_posix())
+    assert wide == []
+    assert phone.said == []
+    assert all(url.startswith(("file:", "data:", "blob:")) for url in phone.asked), phone.asked
+
+
+def test_the_report_on_the_first_page_is_alive(phone, site):
+    phone.goto((site / "index.html").as_uri())
+    phone.locator("iframe.live").scroll_into_view_if_needed()
+    report = phone.frame_locator("iframe.live")
+    number = report.locator("td[data-live='precision']")
+    number.wait_for(state="attached")
+    before = number.get_attribute("data-value")
+    slider = report.locator("input[type=range]").first
+    slider.evaluate("(it) => { it.value = it.min; it.dispatchEvent(new Event('input', {bubbles: true})) }")
+    phone.wait_for_timeout(200)
+    assert number.get_attribute("data-value") != before
+
+
+GALLERY = sorted(path.stem for path in (DOCS / "gallery").glob("*.md"))
+
+
+def test_every_page_of_the_gallery_says_in_the_list_what_it_is():
+    listed = re.findall(r"^(\w+): .+$", (DOCS / "examples.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(listed) == GALLERY
+    assert len(GALLERY) >= 6
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_an_example_of_the_gallery_shows_what_it_prints_and_draws_and_can_be_taken_home(site, pages, name):
+    page = site / "gallery" / f"{name}.html"
+    text = page.read_text(encoding="utf-8")
+    assert 'class="printed' in text
+    assert pages[page].labels, "no figure"
+    assert text.index("Take the notebook home") < text.index("<h2>") < text.rindex('class="printed'), "not in its order"
+    notebook = json.loads((page.with_suffix(".ipynb")).read_text(encoding="utf-8"))
+    assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
+    cells = notebook["cells"]
+    assert len({cell["id"] for cell in cells}) == len(cells)
+    code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    script = page.with_suffix(".py").read_text(encoding="utf-8")
+    assert [line for line in code.splitlines() if line] == [
+        line for line in script.split('"""', 2)[2].splitlines() if line and not line.startswith("# ") and line != "#"
+    ]
+    outputs = [output["output_type"] for cell in cells for output in cell.get("outputs", [])]
+    assert {"stream", "display_data"} <= set(outputs)
+
+
+ASKED_FOR = [
+    "confusion matrix",
+    "specificity",
+    "base rate",
+    "precision at k",
+    "drift",
+    "AUC",
+    "false alarm",
+    "prevalence",
+]
+
+
+@pytest.mark.parametrize("word", ASKED_FOR)
+def test_the_glossary_knows_the_words_people_search_for(site, word):
+    terms = re.findall(r'<dt id="term-[^"]*">([^<]+)<', (site / "glossary.html").read_text(encoding="utf-8"))
+    assert word in terms

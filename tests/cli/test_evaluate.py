@@ -68,7 +68,7 @@ def test_same_input_same_bytes(capsys, table):
     [
         (["--class-prior", "1.5"], "class_prior must be"),
         (["--class-prior", "often"], "--class-prior must be a number such as 0.2"),
-        (["--class-prior", "0.5", "--score", "p"], "no column 'p'; the columns are 'score', 'label'"),
+        (["--class-prior", "0.5", "--score", "p"], "no column 'p' (set by score= or --score); the columns are 'score', 'label'"),
         (["--class-prior", "0.5", "--threshold", "high"], "must be a number, got 'high'"),
         (["--class-prior", "0.5", "--threshold", "nan"], "threshold must be a number, got nan"),
         (["--class-prior", "0.5", "--scenario", "other"], "is not one of"),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pulens
+from pulens import calibration
 from pulens.audits.nearly_random import check_factor
 from pulens.cli import main
 from pulens.inputs.periods import Period
@@ -190,3 +191,27 @@ def test_a_page_without_a_band_where_none_can_be_made(tmp_path):
     out = tmp_path / "a.html"
     main(["evaluate", str(path), "--class-prior", "0.5", "--confidence", "0.999", "-q", "--html", str(out)])
     assert out.exists()
+
+
+@pytest.mark.parametrize("command", ["evaluate", "calibrate", "prior", "compare", "decide"])
+def test_a_confidence_next_to_nothing_is_refused_before_anything_is_read(command, tmp_path, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main([command, str(tmp_path / "none.csv"), "--confidence", "1e-300"])
+    assert "confidence must lie strictly between 0 and 1, got 1e-300" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("judge", [calibration.calibration_slope, calibration.brier_score])
+def test_calibration_of_clusters_refuses_a_confidence_without_width(judge):
+    rng = np.random.default_rng(3)
+    labels, clusters = np.repeat([1, 0], [60, 240]), np.arange(300) % 30
+    scores = 1 / (1 + np.exp(-rng.normal(size=300) - labels))
+    with pytest.raises(pulens.PulensError, match="strictly between 0 and 1"):
+        judge(labels, scores, class_prior=0.4, scenario="single-set", cluster=clusters, confidence=1e-300)
+
+
+def test_a_chance_next_to_nothing_in_a_log_is_refused_without_a_warning(tmp_path, capsys):
+    rows = write(tmp_path / "a.csv", id=range(40), score=np.linspace(0, 1, 40).round(3), label=[1] * 8 + [0] * 32)
+    log = write(tmp_path / "log.csv", id=[10, 20], probability=[5e-324, 0.5], answer=["positive", "negative"])
+    with pytest.raises(SystemExit, match="2"):  # warnings are errors in tests
+        main(["prior", str(rows), "--reviews", str(log), "--id", "id", "--scenario", "single-set"])
+    assert "their chances do not make ranges of scores" in " ".join(capsys.readouterr().err.split())

@@ -31,6 +31,10 @@ COMMANDS = {
     "tally": ["tally", "ROWS", "-o", "a.tally"],
     "merge": ["merge", "ONE", "OTHER", "-o", "a.tally"],
     "audit": ["audit", "plan", "ROWS", "--threshold", "0.5", "--budget", "50", "--quiet", "--out", "a.csv"],
+    "fit": [
+        *("fit", "ROWS", *JUDGE, *FEW, "--method", "elkan_noto", "--folds", "2"),
+        *("--html", "a.html", "--json", "a.json", "--scores", "a.csv", "--column", "chance"),
+    ],
     "score": ["score", "MODEL", "ROWS", "--out", "a.csv"],
     "score to Arrow": ["score", "MODEL", "ROWS", "--label", "label", "--out", "a.arrow"],
     "synthesise": [

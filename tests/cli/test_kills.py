@@ -112,6 +112,11 @@ COMMANDS = {
         10,
     ),
     "train a wrapper": (["train", "FILE", "--method", "elkan_noto", "--out", "out/m", *TRAIN], "m", 10),
+    "fit": (
+        ["fit", "FILE", "--method", "elkan_noto", "--folds", "2", "--out", "out/m", *JUDGE],
+        "m",
+        10,
+    ),
     "evaluate": (["evaluate", "FILE", "--html", "out/a.html", *JUDGE], "a.html", 6),
     "evaluate to JSON": (["evaluate", "FILE", "--json", "out/a.json", *JUDGE], "a.json", 6),
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 
 import numpy as np
 import pytest
@@ -53,7 +55,7 @@ def test_every_estimator_is_shown_on_request(capsys, file):
     code, out, _ = run(capsys, file, "--all")
     assert code == 0
     assert "dedpul" in out
-    assert "feasible" in out
+    assert "possible at all" in out
 
 
 @pytest.mark.parametrize(
@@ -82,3 +84,53 @@ def test_the_picture_is_drawn(capsys, file, tmp_path):
     code, _, _ = run(capsys, file, "--plot", str(tmp_path / "prior.png"))
     assert code == 0
     assert (tmp_path / "prior.png").stat().st_size > 5000
+
+
+LINES = {
+    "estimated": ([], ["--class-prior", "auto"]),
+    "by a method": (["--method", "tilt"], ["--class-prior", "tilt"]),
+    "audited": (["--audit", "40/200"], ["--audit", "40/200"]),
+    "both": (["--audit", "40/200", "--combine"], ["--audit", "40/200", "--combine"]),
+    "with known noise": (["--label-noise", "0.01"], ["--class-prior", "auto", "--label-noise", "0.01"]),
+}
+
+
+@pytest.mark.parametrize("which", LINES)
+def test_the_last_line_is_the_command_that_evaluates_with_this_class_prior(capsys, file, which):
+    asked, expected = LINES[which]
+    _, out, _ = run(capsys, file, *asked)
+    assert shlex.split(out.rstrip().splitlines()[-1]) == ["pulens", "evaluate", file, *expected]
+    _, found, _ = run(capsys, file, *asked, "--json", "-")
+    main(["evaluate", file, *expected, "--redraws", "100", "--json", "-"])
+    again = json.loads(capsys.readouterr().out)["class_prior"]
+    assert again["value"] == json.loads(found)["class_prior"]["value"]
+
+
+def test_the_range_that_is_offered_can_be_typed(capsys, file):
+    _, out, _ = run(capsys, file, "--label-noise", "estimate")
+    words = shlex.split(out.rstrip().splitlines()[-1])
+    assert words[3] == "--class-prior"
+    main([*words[1:], "--redraws", "100", "--quiet"])  # ends that lie beyond what the counts allow would be refused
+    _, out, _ = run(capsys, file)
+    offered = re.search(r"with its doubt --class-prior ([\d.]+:[\d.]+)\.", " ".join(out.split()))[1]
+    main(["evaluate", file, "--class-prior", offered, "--redraws", "100", "--quiet"])
+
+
+def test_interval_and_possible_range_stand_in_one_line_for_each_population(capsys, file):
+    _, out, _ = run(capsys, file)
+    _, found, _ = run(capsys, file, "--json", "-")
+    prior = json.loads(found)["class_prior"]
+    whole, alone = (re.search(rf"  {name} .*", out)[0].split() for name in ("all rows", "unlabelled rows"))
+    assert whole[-6:-3] == [f"{prior['low']:.3f}", "to", f"{prior['high']:.3f}"]
+    assert whole[-3:] == [f"{prior['feasible_low']:.3f}", "to", f"{prior['feasible_high']:.3f}"]
+    assert alone[-6:-3] == [f"{prior['unlabelled_low']:.3f}", "to", f"{prior['unlabelled_high']:.3f}"]
+    assert float(alone[-1]) >= float(alone[-4])
+    _, out, _ = run(capsys, file, "--scenario", "case-control")
+    assert "unlabelled rows alone" not in out
+
+
+def test_nothing_on_the_terminal_is_written_as_python_writes_objects(capsys, file):
+    for asked in ([], ["--all"], ["--label-noise", "estimate"]):
+        _, out, _ = run(capsys, file, *asked)
+        assert not re.search(r"Tally\(|Interval\(|<|e[+-]0\d|\[0\.", out)
+        assert max(map(len, out.splitlines()[:-5])) <= 80

@@ -511,3 +511,45 @@ def test_a_confidence_near_zero_still_has_an_interval() -> None:
     for estimates in found.estimates.values():
         for estimate in estimates.values():
             assert estimate.interval.low <= estimate.value <= estimate.interval.high
+
+
+def test_an_estimated_class_prior_says_by_whose_scores():
+    labels, models = rows()
+    found = pulens.compare(labels, models, redraws=100)
+    own = min(found.prior_by, key=found.prior_by.get)
+    assert found.prior_by[own] == found.class_prior.value
+    assert f"by the scores of {own}, the lowest of the models' own" in " ".join(str(found).split())
+    assert found.to_dict()["class_prior_by"] == dict(found.prior_by)
+    given = pulens.compare(labels, models, class_prior=0.3, redraws=100)
+    assert not given.prior_by
+    assert "by the scores of" not in str(given)
+
+
+@pytest.mark.parametrize(
+    ("probability", "p_value", "adjusted", "low", "said"),
+    [
+        (0.99, 0.03, 0.09, 0.001, "p allows for all 3 pairs"),
+        (0.985, 0.08, 0.08, -0.001, "allow for few labelled rows"),
+        (0.99, 0.06, 0.06, 0.001, "at the edge of what can be told"),
+        (0.99, 0.01, 0.01, 0.001, ""),
+        (0.6, 0.7, 0.7, -0.01, ""),
+    ],
+)
+def test_numbers_that_seem_to_disagree_are_explained(probability, p_value, adjusted, low, said):
+    from dataclasses import replace
+
+    from pulens.estimate import Interval
+    from pulens.report.comparison import disagreements
+
+    labels, models = rows()
+    found = pulens.compare(labels, {**models, "third": models["model 0"]}, class_prior=0.3, redraws=100)
+    pair = replace(
+        found.differences["roc_auc"][0],
+        interval=Interval(low, 0.1, 0.95, "made up"),
+        probability=probability,
+        p_value=p_value,
+        adjusted_p_value=adjusted,
+    )
+    told = disagreements(replace(found, differences={"roc_auc": (pair,)}))
+    assert len(told) == bool(said)
+    assert said in " ".join(told)

@@ -179,7 +179,7 @@ def test_bad_rows_get_an_error_that_names_them(arguments, options, message):
     [
         ("rows.csv", "", "not even a line of column names"),
         ("rows.csv", "score,label\n", "no data rows"),
-        ("rows.csv", "p,label\n1,1\n", "no column 'score'; the columns are 'p', 'label'"),
+        ("rows.csv", "p,label\n1,1\n", r"no column 'score' \(set by score= or --score\); the columns are 'p', 'label'"),
         ("rows.csv", "scores,label\n1,1\n", "Did you mean 'scores'"),
         ("rows.csv", "score,label\n1\n", "line 2 has 1 fields but the header has 2"),
         ("rows.csv", "score,label\n1,1\n2,0\nx,0\n", "got 'x' in data row 3"),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from pulens.learners import LBE, VPU, fit_many
+from pulens.learners import LBE, MPEPU, VPU, fit_many
 from pulens.learners.base.proxies import proxy_auc
 from pulens.learners.lbe import smallest
 from pulens.learners.mpe_pu import ValueIgnoringProgram
@@ -249,6 +249,29 @@ class TestMPEPU:
         rng = np.random.default_rng(0)
         mixed = np.r_[rng.uniform(1, 2, int(0.3 * size)), rng.uniform(0, 1, int(0.7 * size))]
         assert best_bin_share(rng.uniform(1, 2, size), mixed) == pytest.approx(0.3, abs=tolerance)
+
+    @pytest.mark.parametrize("selection", ["last", "oracle"])
+    def test_no_unlabelled_copy_of_a_held_out_labelled_row_is_trained_on(self, selection):
+        """A case-control sample of a whole pool holds every labelled row twice; in a single set equals are others."""
+        rng = np.random.default_rng(0)
+        pool = rng.normal(size=(60, 3)).astype(np.float32)
+        X, labels = np.concatenate([pool[:20], pool]), np.repeat([1, 0], [20, 60])
+        known = {"validation": [(np.arange(30, 40), np.repeat([1, -1], 5))]} if selection == "oracle" else {}
+        seen = {}
+
+        def look(program, number, stage):
+            data, held = program.stack.data, program.stack.held_out
+            training = X[data.rows[0, data.n_labelled[0] : data.n_rows[0]]]
+            aside = X[held.rows[0, : held.n_labelled[0]]]
+            copies = (training[:, None] == aside[None]).all(2).sum()
+            seen[data.scenario] = len(aside), int(copies), data.n_labelled[0]
+
+        for scenario in ("case-control", "single-set"):
+            options = {"backbone": "linear", "validation_fraction": 0.3, "scenario": scenario, "device": "cpu"}
+            made = MPEPU(epochs=1, warm_up_epochs=1, selection=selection, random_state=0, **options)
+            fit_many([made], X, [labels], on_epoch=look, **known)
+        assert seen["case-control"] == (6, 0, 14)
+        assert seen["single-set"][1] > 0
 
     def test_ignoring_the_highest_share(self):
         labelled, unlabelled = [0.8, 1.6, -0.3], [1.2, -0.7, 0.4, 2.2, -1.5, 0.1, -0.2, 0.9]

@@ -11,7 +11,7 @@ import torch
 
 from pulens.learners import PULDA, fit_many
 from pulens.learners.dist_pu import AlignmentProgram, cosine, rising
-from pulens.learners.pulda import MarginProgram, MovingAverage
+from pulens.learners.pulda import RARE, MarginProgram, MovingAverage
 from pulens.learners.stack.selection import Selection
 from pulens.risks import alignment
 from pulens.risks.losses import sigmoid
@@ -82,8 +82,8 @@ class TestDistPU:
 
 
 class TestPULDA:
-    def program(self, **changes):
-        prior = torch.tensor([PRIOR], dtype=torch.float64)
+    def program(self, class_prior=PRIOR, **changes):
+        prior = torch.tensor([class_prior], dtype=torch.float64)
         program = program_on(
             MarginProgram, class_prior=prior, settings=vars(PULDA(**changes, scenario="case-control")), data=None
         )
@@ -125,6 +125,20 @@ class TestPULDA:
         again, _ = self.call(program, [1.0, 0.5], [-1.0, 0.0, 2.0, -0.5])
         fresh, _ = self.call(self.program(), [1.0, 0.5], [-1.0, 0.0, 2.0, -0.5])
         close(again, fresh.detach().numpy())
+
+    @pytest.mark.parametrize(("class_prior", "temperature"), [(0.1, 3.5), (0.4, 3.5), (0.5, 100.0), (0.7, 100.0)])
+    def test_the_temperature_is_the_authors_where_positives_are_rare_and_sharp_elsewhere(
+        self, class_prior, temperature
+    ):
+        chosen, given = self.program(class_prior), self.program(class_prior, temperature=temperature)
+        close(self.call(chosen, P, U)[0], self.call(given, P, U)[0].detach().numpy())
+
+    def test_calling_every_row_positive_stops_paying_where_the_authors_temperature_holds(self):
+        """Its slope there is tanh(tau (1 - pi) / 2), against 2 pi of the labelled rows: they meet at 0.393."""
+        priors = np.linspace(0.3, 0.5, 2001)
+        meet = priors[np.argmin(np.abs(np.tanh(3.5 * (1 - priors) / 2) - 2 * priors))]
+        assert meet == pytest.approx(0.393, abs=5e-4)
+        assert meet < 0.4 < RARE
 
     def test_distance_and_margin(self):
         close(alignment.smooth_distance(np.zeros(1), 3.5), [0.396084])

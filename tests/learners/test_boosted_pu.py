@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -32,7 +33,7 @@ def fitted(world):
 
 
 def quick(**more):
-    return BoostedPU(n_estimators=4, iterations=20, random_trees=20, **more)
+    return BoostedPU(n_estimators=4, iterations=20, random_trees=20, **{"centres": 50, **more})
 
 
 def test_it_finds_the_positives_and_their_share(world, fitted):
@@ -86,6 +87,14 @@ def test_a_range_keeps_the_estimate_inside(world):
     free = quick().fit(X, labels).class_prior_
     assert free == pytest.approx(0.5, abs=0.12)
     assert quick(class_prior=(0.3, 0.9)).fit(X, labels).class_prior_ == free
+
+
+def test_the_middle_of_a_range_stands_where_rows_are_too_few_for_an_estimate(world):
+    X, labels, _ = world
+    few = labels * (np.cumsum(labels) <= 12)
+    with pytest.raises(AssumptionError, match=r"cannot be estimated from 12 labelled .* as a number or a range"):
+        quick().fit(X, few)
+    assert quick(class_prior=(0.3, 0.6)).fit(X, few).class_prior_ == pytest.approx(0.45)
 
 
 @pytest.mark.parametrize("wrong", [(0.2,), (0.4, 0.2), (0, 0.5), (0.1, True)])
@@ -168,6 +177,21 @@ def test_what_is_saved_scores_the_same(world, tmp_path):
     assert again.class_prior_ == model.class_prior_
 
 
+def test_without_centres_it_is_trees_alone_and_learners_saved_before_there_were_any_still_load(world, fitted, tmp_path):
+    X, labels, _ = world
+    trees = quick(class_prior=0.5, centres=0).fit(X, labels)
+    assert trees.kernel_ is None
+    assert (trees.predict_proba(X) != fitted.predict_proba(X)).any()
+    folder = trees.save(tmp_path / "model")
+    facts = json.loads((folder / "learner.json").read_text())
+    del facts["parameters"]["centres"]
+    (folder / "learner.json").write_text(json.dumps(facts))
+    np.testing.assert_array_equal(load(folder).predict_proba(X), trees.predict_proba(X))
+    for wrong in (-1, 2.5, False):
+        with pytest.raises(AssumptionError, match=r"centres .0 leaves the regression out. must be a whole number"):
+            quick(centres=wrong).fit(X, labels)
+
+
 @pytest.mark.parametrize(
     ("name", "change", "words"),
     [
@@ -198,8 +222,6 @@ def test_damaged_trees_are_refused(name, change, words, fitted, tmp_path):
     ],
 )
 def test_damaged_facts_are_refused(key, value, fitted, tmp_path):
-    import json
-
     folder = Path(shutil.copytree(fitted.save(tmp_path / "one"), tmp_path / "two"))
     facts = json.loads((folder / "learner.json").read_text())
     facts["fitted"][key] = value

@@ -57,6 +57,6 @@ def test_scikit_learn_accepts_the_estimator(learner):
 def expected(learner):
     if isinstance(learner, ToldOracle):
         return OTHER_LABELS | {"check_requires_y_none": "the truth, not y, is what it asks for"}
-    if isinstance(learner, BoostedPU):
+    if isinstance(learner, BoostedPU | ElkanNoto | PUBagging):  # folds are drawn at random too
         return OTHER_LABELS | dict.fromkeys(WEIGHTED, CODING) | dict.fromkeys(REPEATED, BAGS)
     return OTHER_LABELS

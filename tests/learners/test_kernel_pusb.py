@@ -14,7 +14,8 @@ from pulens.learners.parts.kernel_features import gaussian_features, squared_dis
 from toy_problem import BAYES_ACCURACY, toy
 
 MEAN = np.array([1.0, 0.5])
-QUICK = {"class_prior": 0.4, "bandwidths": (2.0,), "penalties": (0.001,), "random_state": 0}
+# witnesses are written for features as they are
+QUICK = {"class_prior": 0.4, "bandwidths": (2.0,), "penalties": (0.001,), "random_state": 0, "standardise": False}
 
 
 def small(n_labelled=40, n_unlabelled=160):
@@ -68,6 +69,7 @@ def test_scores_are_those_of_plain_bfgs_on_features_made_one_by_one(ranking, sce
         penalties=(0.02,),
         scenario=scenario,
         random_state=0,
+        standardise=False,
     ).fit(data.X, data.labels)
     features = slow_features(data.X, model.centres_, 1.5)
     labelled = data.labels == 1
@@ -92,6 +94,7 @@ def test_the_choice_is_that_of_cross_validation_written_out(ranking, criterion):
         folds=3,
         criterion=criterion,
         random_state=7,
+        standardise=False,
         scenario="case-control",
     )
     model.fit(data.X, data.labels)
@@ -185,7 +188,7 @@ def test_a_wide_bandwidth_needs_few_directions_and_loses_nothing():
 def test_saved_and_read_again(tmp_path):
     data = small()
     for settings in ({}, {"kernel": "linear"}, {"ranking": "density-ratio", "standardise": True}):
-        model = KernelPUSB(**{**QUICK, "penalties": (0.01, 0.1)}, **settings, scenario="case-control").fit(
+        model = KernelPUSB(**{**QUICK, "penalties": (0.01, 0.1), **settings}, scenario="case-control").fit(
             data.X, data.labels
         )
         folder = model.save(tmp_path / "model")
@@ -200,8 +203,10 @@ def test_saved_and_read_again(tmp_path):
 
 def test_columns_of_any_size_when_standardised():
     data = small()
-    plain = KernelPUSB(standardise=True, **QUICK, scenario="case-control").fit(data.X, data.labels)
-    stretched = KernelPUSB(standardise=True, **QUICK, scenario="case-control").fit(data.X * [1, 1000] + 5, data.labels)
+    plain = KernelPUSB(**{**QUICK, "standardise": True}, scenario="case-control").fit(data.X, data.labels)
+    stretched = KernelPUSB(**{**QUICK, "standardise": True}, scenario="case-control").fit(
+        data.X * [1, 1000] + 5, data.labels
+    )
     np.testing.assert_allclose(
         stretched.decision_function(data.X_test * [1, 1000] + 5), plain.decision_function(data.X_test), atol=1e-4
     )

@@ -36,7 +36,7 @@ def test_compares_two_models(started):
 
 def test_estimates_a_prior(started):
     shown = said_by(started[1], "pulens prior")
-    assert "class prior 0.18" in shown
+    assert "the class prior)     0.18" in shown
     assert "feasible" in shown
 
 
@@ -52,7 +52,8 @@ def test_trains_nnpu(newcomer, started):
     folder.mkdir()
     shutil.copy(started[0] / "scores.csv", folder)
     said = newcomer.follow("have/model_to_train.md", folder)
-    assert float(said["python 1"].removeprefix("accuracy ")) > 0.9
+    accuracies = [float(printed.removeprefix("accuracy ")) for printed in said.values() if printed.startswith("acc")]
+    assert accuracies[0] > 0.9
     assert (folder / "model").is_dir()
     assert said_by(said, "pulens score model")
 

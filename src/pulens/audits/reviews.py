@@ -365,8 +365,9 @@ def _ranges(
     drawn = inside[places]
     places, chances = places[drawn], chances[drawn]
     values, of = np.unique(chances, return_inverse=True)
-    sizes = np.bincount(of) / values
-    whole = np.round(np.minimum(sizes, scores.size + 1.0)).astype(np.int64)  # a chance may be next to nothing
+    with np.errstate(over="ignore"):  # a chance may be next to nothing: rows without number, which are refused below
+        sizes = np.bincount(of) / values
+    whole = np.round(np.minimum(sizes, scores.size + 1.0)).astype(np.int64)
     if (np.abs(sizes - whole) > 1e-6 * np.maximum(sizes, 1)).any() or int(whole.sum()) != int(inside.sum()):
         told = f"they speak of {sizes.sum():,.6g} rows, there are {int(inside.sum()):,} unlabelled ones"
         raise InputError(refused.format(told))

@@ -1,19 +1,28 @@
-"""The two references of every table, on the same networks as the learners: PN, told the truth, and the naive one."""
+"""The references of every table, on the same networks as the learners: PN, told the truth, and the naive ones.
+
+A network that takes unlabelled rows for negatives ranks rows well and calls nearly none positive at the usual cut of
+one half. A learner that beats it there has beaten a cut, not a classifier; so the two cuts that can be defended are
+references as well.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 
 from pulens.learners.base.facts import REFERENCE, Learner
 from pulens.learners.base.settings import setting
+from pulens.learners.base.wrapper import case_control_cut, pooled_frequency
+from pulens.learners.parts.break_even import break_even_cut
 from pulens.learners.stack.learner import PULearner
 from pulens.learners.stack.program import Program, Stage
 from pulens.learners.stack.rows import Batch, Pooled
 from pulens.risks.losses import logistic
 from pulens.risks.means import masked_mean
+from pulens.scenario import Scenario
 
 
 class ClassifyingProgram(Program):
@@ -34,9 +43,39 @@ class ClassifyingProgram(Program):
         return found
 
 
+class QuantileProgram(ClassifyingProgram):
+    """The same network, cut so that as many rows are called positive as there are positives."""
+
+    needs_class_prior = True
+
+    def cut(self, population_scores: torch.Tensor, run: int) -> float:
+        prior = self.stack.class_priors[run]
+        assert prior is not None
+        return break_even_cut(population_scores, prior)
+
+    def reference_scores(self) -> list[Any]:
+        return self.stack.population_scores()
+
+
+class LabelFrequencyProgram(ClassifyingProgram):
+    """The same network, cut where Elkan and Noto's P(positive given x) is one half."""
+
+    needs_class_prior = True
+
+    def cut(self, population_scores: torch.Tensor, run: int) -> float:
+        prior, data = self.stack.class_priors[run], self.stack.data
+        assert prior is not None
+        labelled, rows = data.n_labelled[run], data.n_rows[run]
+        if data.scenario is Scenario.CASE_CONTROL:
+            chance = case_control_cut(pooled_frequency(labelled, rows - labelled, prior))
+        else:
+            chance = min(1.0, labelled / (prior * rows)) / 2
+        return math.log(chance / (1 - chance))
+
+
 @dataclass(kw_only=True, eq=False, repr=False)
 class NaiveNetwork(PULearner):
-    """Unlabelled rows taken for negatives, the usual cut at one half: what every PU learner must beat."""
+    """Unlabelled rows taken for negatives, the usual cut at one half: the least that a PU learner must beat."""
 
     epochs: int = 50
     batch_size: int = setting(128, least=1)
@@ -44,6 +83,28 @@ class NaiveNetwork(PULearner):
     weight_decay: float = 1e-5
 
     _program = ClassifyingProgram
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NaiveAtQuantile(NaiveNetwork):
+    """The naive network, cut at the class prior's quantile of the population's scores; epochs by the proxy AUC."""
+
+    selection: str = "proxy_auc"
+
+    _program = QuantileProgram
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class NaiveAtLabelFrequency(NaiveNetwork):
+    r"""The naive network, cut where P(positive given x) is one half if its P(labelled given x) is right.
+
+    That is c/2 in a single set and :math:`c'/(2-c')` in case-control, :math:`c' = n_P/(n_P + \pi n_U)`; epochs by the
+    proxy AUC.
+    """
+
+    selection: str = "proxy_auc"
+
+    _program = LabelFrequencyProgram
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -61,4 +122,6 @@ class PNNetwork(NaiveNetwork):
 LEARNERS = {
     "pn": Learner(PNNetwork, title="PN", family=REFERENCE),
     "naive_network": Learner(NaiveNetwork, title="naive", family=REFERENCE),
+    "naive_quantile": Learner(NaiveAtQuantile, title="naive, cut at the prior's quantile", family=REFERENCE),
+    "naive_label_frequency": Learner(NaiveAtLabelFrequency, title="naive, Elkan-Noto's cut", family=REFERENCE),
 }

@@ -93,19 +93,25 @@ def load_table(dataset: str, rows: int | None = None, options: tuple[tuple[str, 
         assert data.y_test is not None
         X, y = np.concatenate([X, data.prepared(data.X_test)]), np.concatenate([y, data.y_test])
         test = np.arange(len(y)) >= len(data.y)
-    if rows is not None and rows < len(y):
-        kinds = y if test is None else y + 2 * test
-        rng = np.random.default_rng(0)
-        kept = np.sort(
-            np.concatenate(
-                [
-                    rng.permutation(np.flatnonzero(kinds == kind))[: round(rows * float((kinds == kind).mean()))]
-                    for kind in np.unique(kinds)
-                ]
-            )
+    return part_of(LabelledTable(np.ascontiguousarray(X, np.float32), y, test), rows)
+
+
+def part_of(table: LabelledTable, rows: int | None) -> LabelledTable:
+    """A fixed random part of a table, classes and official test rows in proportion; all of it without ``rows``."""
+    y, test = table.y, table.test
+    if rows is None or rows >= len(y):
+        return table
+    kinds = y if test is None else y + 2 * test
+    rng = np.random.default_rng(0)
+    kept = np.sort(
+        np.concatenate(
+            [
+                rng.permutation(np.flatnonzero(kinds == kind))[: round(rows * float((kinds == kind).mean()))]
+                for kind in np.unique(kinds)
+            ]
         )
-        X, y, test = X[kept], y[kept], None if test is None else test[kept]
-    return LabelledTable(np.ascontiguousarray(X, np.float32), y, test)
+    )
+    return LabelledTable(table.X[kept], y[kept], None if test is None else test[kept])
 
 
 def table_of(run: Run) -> LabelledTable:

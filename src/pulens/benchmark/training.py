@@ -52,11 +52,16 @@ class Cost:
     memory_of: str
 
 
-def train(runs: Sequence[Run], device: str = "auto", store: Path | None = None) -> list[RunRow]:
-    """Prepare, train and judge the runs of a stack; one row of the archive for each."""
+def train(
+    runs: Sequence[Run], device: str = "auto", store: Path | None = None, *, table: LabelledTable | None = None
+) -> list[RunRow]:
+    """Prepare, train and judge the runs of a stack; one row of the archive for each.
+
+    ``table`` is the data set's, where somebody has it at hand already.
+    """
     started = datetime.now(UTC)
     method = methods.find(runs[0].source or runs[0].learner)
-    table = table_of(runs[0])
+    table = table_of(runs[0]) if table is None else table
     prepared = [prepare(run, table, store) for run in runs]
     fit = _fit_stack if method.is_network else _fit_one_by_one
     outcomes, cost, place = fit(method, prepared, table, device)
@@ -332,6 +337,8 @@ def _learner(method: methods.Method, one: PreparedRun, device: str) -> Any:
     decided: dict[str, Any] = {"random_state": run.seed, "scenario": run.scenario}
     if method.takes_class_prior:
         decided["class_prior"] = one.class_prior if run.class_prior == "known" else "auto"
+    elif method.cuts_by_class_prior and run.class_prior == "known":
+        decided["class_prior"] = one.class_prior
     if method.is_network:
         decided |= {"backbone": run.backbone, "device": device, "precision": run.precision, "progress": False}
     settings = {

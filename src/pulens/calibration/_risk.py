@@ -83,6 +83,7 @@ def mean_estimate(
     name: str, evidence: Evidence, of_positive: Floats, of_everyone: Floats, confidence: float
 ) -> Estimate:
     """The expectation with a normal interval that carries the doubt about the class prior."""
+    confidence = check_confidence(confidence)
     if isinstance(evidence, WeightedEvidence):
         return over_settings(evidence, lambda one: _mean_within(name, one, of_positive, of_everyone, confidence))
     totals = evidence.tally.totals
@@ -111,7 +112,7 @@ def _mean_within(
     value, _ = recovered_mean(evidence.tally, masses, of_positive, of_everyone)
     if evidence.has_too_few_clusters:
         return Estimate(name, value)
-    reach = normal_quantile(check_confidence(confidence)) * error_within(evidence, of_positive, of_everyone, confidence)
+    reach = normal_quantile(confidence) * error_within(evidence, of_positive, of_everyone, confidence)
     method = "normal, within cells" if not evidence.is_clustered else "delete-a-bucket jackknife, within cells"
     interval = Interval(value - reach, value + reach, confidence, method)
     return Estimate(name, value, interval, sources={"sample": interval})

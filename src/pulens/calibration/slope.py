@@ -54,6 +54,7 @@ def calibration_slope(
     >>> print(line.intercept, line.slope)
     calibration_intercept 0.666 [0.583, 0.749] calibration_slope 1.312 [1.196, 1.428]
     """
+    confidence = check_confidence(confidence)
     evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
     if isinstance(evidence, WeightedEvidence):
         return _line_within(evidence, confidence)
@@ -83,7 +84,6 @@ def calibration_slope(
 
 def _line_within(evidence: WeightedEvidence, confidence: float) -> CalibrationLine:
     """The line of the weighted tally; its errors are those of lines fitted to replicates of the cells."""
-    check_confidence(confidence)
     errors: dict[int, Any] = {}
 
     def fitted(one: Evidence) -> Any:

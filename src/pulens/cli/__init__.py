@@ -21,7 +21,9 @@ __all__ = ["COMMANDS", "main"]
 # one-line help stands here so that `pulens --help` loads no command
 COMMANDS = {
     "evaluate": "How good is a classifier, from scores and PU labels?",
+    "fit": "From a table of features to a judged model, in one command.",
     "train": "Train a learner on a table of features with PU labels.",
+    "learners": "Which learners to try on your data, by what archived runs reached.",
     "score": "Score the rows of a table with a trained learner.",
     "prior": "What share of rows is positive, from scores and PU labels?",
     "calibrate": "Are a model's probabilities true? Repair them if asked.",
@@ -34,6 +36,7 @@ COMMANDS = {
     "synthesise": "Turn a table with true classes into PU data with a known truth.",
     "reproduce": "Rebuild tables and figures of the papers, with a verdict on each claim.",
     "bench": "Compare PU learners: plan, run and resume, archive, publish.",
+    "page": "Write one HTML file that evaluates tables in a browser, with nothing installed.",
     "demo": "Train on PU labels, evaluate from them alone, and show the truth beside it.",
     "completion": "Let the shell complete commands and options.",
 }
@@ -48,8 +51,10 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
+        from pulens.cli._help import dressed
+
         command: click.Command = import_module(f"pulens.cli.{cmd_name}").command
-        return command
+        return dressed(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

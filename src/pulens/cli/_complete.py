@@ -1,11 +1,18 @@
-"""What a shell may offer while a command is typed: files, columns of the file already named, learners."""
+"""What a shell may offer while a command is typed: files, columns and label values of the file already named, names.
+
+Completion must never be the place where an error shows: what cannot be read offers nothing.
+"""
 
 from __future__ import annotations
 
-from pathlib import Path
+from itertools import islice
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
+
+MOST_ROWS = 10_000  # of a file, looked at for the values of its labels
+MOST_VALUES = 50
 
 
 def complete_file(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -14,24 +21,77 @@ def complete_file(ctx: click.Context, param: click.Parameter, incomplete: str) -
 
 
 def complete_column(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Names in the first line of a plain CSV or TSV file that stands before the cursor; nothing for other files."""
-    import csv
+    """Columns of the file that stands before the cursor, whatever its format; of a folder or glob, of its first."""
+    return _beginning(incomplete, _columns(ctx))
 
-    # while an option waits for its value, what stands before it is not sorted into parameters yet
-    file = ctx.params.get("file") or next(iter(ctx.args), None)
-    separator = {".csv": ",", ".tsv": "\t"}.get(Path(str(file)).suffix.lower())
-    if file is None or separator is None:
-        return []
-    try:
-        with open(file, encoding="utf-8", newline="") as lines:
-            names = next(csv.reader(lines, delimiter=separator), [])
-    except (OSError, UnicodeDecodeError, csv.Error):
-        return []  # completion must never be the place where an error shows
-    return [name for name in names if name.startswith(incomplete)]
+
+def complete_label_value(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Values in the column of labels, as it is named so far, in the first rows of the file."""
+    label = ctx.params.get("label")
+    return _beginning(incomplete, _values(ctx, label)) if isinstance(label, str) else []
 
 
 def complete_learner(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Learners that can be trained, by name."""
     from pulens.learners import names
 
-    return [name for name in names() if name.startswith(incomplete)]
+    return _beginning(incomplete, names())
+
+
+def complete_estimator(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Estimators of the class prior, by name."""
+    from pulens.priors import names
+
+    return _beginning(incomplete, names())
+
+
+def complete_metric(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Metrics, by name."""
+    from pulens.metrics import names
+
+    return _beginning(incomplete, names())
+
+
+def _beginning(incomplete: str, names: Any) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def _columns(ctx: click.Context) -> list[str]:
+    from pulens.inputs.tables.chunks import column_names
+
+    try:
+        path, kind, written = _file(ctx)
+        return list(dict.fromkeys(column_names(path, kind, written)))
+    except Exception:  # the file may be anything
+        return []
+
+
+def _values(ctx: click.Context, label: str) -> list[str]:
+    from contextlib import ExitStack
+
+    from pulens.inputs.columns import is_null
+    from pulens.inputs.tables.chunks import read_chunks
+    from pulens.inputs.tables.streams import open_stream
+
+    try:
+        path, kind, written = _file(ctx)
+        with ExitStack() as stack:
+            (column,) = next(read_chunks(open_stream(path, stack), kind, (label,), written))
+        found = dict.fromkeys(str(value) for value in islice(column, MOST_ROWS) if not is_null(value))
+    except Exception:  # the file may be anything
+        return []
+    return list(found) if len(found) <= MOST_VALUES else []
+
+
+def _file(ctx: click.Context) -> tuple[str, str, Any]:
+    """The file before the cursor, its format and how it is written."""
+    from pulens.inputs.engines.duckdb_files import expand
+    from pulens.inputs.tables.dialect import NAMES, written_as
+    from pulens.inputs.tables.formats import format_of
+
+    # while an option waits for its value, what stands before it is not sorted into parameters yet
+    named = (ctx.params.get(name) for name in ("file", "source", "reference"))
+    typed = next((name for name in named if name), None) or ctx.args[-1 if ctx.command.name == "score" else 0]
+    path = str(expand(str(typed))[0])
+    said = [ctx.params.get(name) for name in NAMES]
+    return path, format_of(path, ctx.params.get("format")), written_as(*said)

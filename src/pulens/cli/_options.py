@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 import click
 
 from pulens.cli._complete import complete_column
-from pulens.errors import AssumptionError
+from pulens.confidence import check_confidence
+from pulens.errors import AssumptionError, nearest, shown
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -31,15 +33,18 @@ class Prior(click.ParamType[Any]):
                 return value
             raise AssumptionError(
                 f"{param.opts[0] if param else 'the class prior'} must be a number such as 0.2, a range such as "
-                f"0.1:0.3 or an estimator ({', '.join(names())}), got {value!r}."
+                f"0.1:0.3 or an estimator ({', '.join(names())}), got {shown(value)}.{nearest(value, names())}"
             ) from None
         return numbers[0] if len(numbers) == 1 else tuple(numbers)
 
 
 class TrainingPrior(Prior):
-    """The share of positives that a learner trains with: one number, or the name of an estimator."""
+    """The share of positives that a learner trains with: one number, an estimator's name, or a range to keep it in.
 
-    name = "SHARE or METHOD"
+    Whether the learner takes a range is for the command to say.
+    """
+
+    name = "SHARE, LOW:HIGH or METHOD"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not isinstance(value, str):
@@ -52,13 +57,14 @@ class TrainingPrior(Prior):
             return float(value)
         except ValueError:
             pass
-        if ":" in value:
-            raise AssumptionError(
-                f"{option} must be {allowed}, got {value!r}: a learner trains with one class prior, not with a range. "
-                "Train once with each end and compare, or give the range to pulens evaluate."
-            )
+        low, colon, high = value.partition(":")
+        if colon:
+            try:
+                return float(low), float(high)
+            except ValueError:
+                raise AssumptionError(f"{option} must be {allowed}, or a range 0.1:0.3, got {value!r}.") from None
         if not knows(value):
-            raise AssumptionError(f"{option} must be {allowed}, got {value!r}.")
+            raise AssumptionError(f"{option} must be {allowed}, got {shown(value)}.{nearest(value, names())}")
         return value
 
 
@@ -72,6 +78,13 @@ class Number(click.ParamType[float]):
             return float(value)
         except ValueError:
             self.fail(f"must be a number, got {value!r}", param, ctx)
+
+
+class Confidence(Number):
+    """How sure intervals should be: refused before anything is read."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return check_confidence(super().convert(value, param, ctx))
 
 
 def reading_options(command: Command) -> Command:
@@ -122,13 +135,37 @@ def _column_options() -> list[Callable[[Any], Any]]:
         click.option(
             "--unlabelled", multiple=True, help="Label value that means unlabelled; undeclared values are then errors."
         ),
+        *_writing_options(),
+    ]
+
+
+def _writing_options() -> list[Callable[[Any], Any]]:
+    """How a file is written."""
+    return [
         click.option(
             "--format",
-            type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow"]),
+            type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"]),
             help="File format, when the file's ending does not tell (standard input is CSV).",
         ),
         click.option("--delimiter", help="Field separator of a CSV file, when it is not a comma."),
+        click.option("--decimal", help="Decimal sign of the numbers in a CSV file, when it is a comma."),
+        click.option("--thousands", help="What stands between thousands in a CSV file, such as a point or a space."),
+        click.option("--encoding", help="Encoding of a CSV file, when it is not UTF-8 or UTF-16: windows-1252."),
+        click.option("--sheet", help="Sheet of an Excel file that has several."),
     ]
+
+
+def written_options(command: Command) -> Command:
+    """The same for commands that hand what is said on as one argument, ``delimiter``."""
+
+    @wraps(command)
+    def told(**given: Any) -> Any:
+        from pulens.inputs.tables.dialect import NAMES, written_as
+
+        said = [given.pop(name) for name in NAMES]
+        return command(**given, delimiter=written_as(*said))
+
+    return _apply(_writing_options(), cast(Command, told))
 
 
 def cluster_option(command: Command) -> Command:
@@ -273,7 +310,9 @@ class Whole(click.ParamType[int]):
 def interval_options(command: Command) -> Command:
     """How sure the intervals should be, and how they are found."""
     options = [
-        click.option("--confidence", type=Number(), default=0.95, show_default=True, help="Level of the intervals."),
+        click.option(
+            "--confidence", type=Confidence(), default=0.95, show_default=True, help="Level of the intervals."
+        ),
         click.option(
             "--redraws",
             type=Whole(),
@@ -309,6 +348,6 @@ def _apply(options: Sequence[Callable[[Any], Any]], command: Command) -> Command
 
 def reading_arguments(given: dict[str, Any]) -> dict[str, Any]:
     """Shared reading options as arguments of :func:`pulens.inputs.read_sample`."""
-    names = ("score", "label", "weight", "format", "delimiter")
+    names = ("score", "label", "weight", "format", "delimiter", "decimal", "thousands", "encoding", "sheet")
     chosen = {name: given[name] for name in names}
     return chosen | {name: given[name] or None for name in ("positive", "negative", "unlabelled")}

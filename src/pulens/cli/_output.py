@@ -47,6 +47,23 @@ def write_answers(
     ``tops`` are places of the list that the page and Markdown lead with. All forms are made before
     the first is written, and all are written or none.
     """
+    asked: dict[str, Any] = {"scores_are": scores_are, "more": more, "typed": typed, "tops": tops}
+    write_texts(answer_texts(evaluation, paths, title, quiet=quiet, **asked))
+    return not quiet and "-" not in paths.values()
+
+
+def answer_texts(
+    evaluation: Evaluation,
+    paths: Mapping[str, str | None],
+    title: str,
+    *,
+    quiet: bool = False,
+    scores_are: str | None = None,
+    more: Mapping[str, Any] | None = None,
+    typed: Sequence[tuple[str, ...]] = (),
+    tops: Sequence[Top] = (),
+) -> dict[str, str]:
+    """Every form that was asked for, by the path where it goes."""
     from pulens.report import evaluation_markdown, evaluation_page
 
     shared = [(Path(words[0]).name,) if place == 2 else words for place, words in enumerate(typed)]  # no folders
@@ -57,8 +74,7 @@ def write_answers(
             "json": lambda: to_json(evaluation.to_dict() | _next(evaluation, typed) | dict(more or {})),
         }
         texts = {form: makers[form]() for form, path in paths.items() if path is not None}
-    write_texts({str(paths[form]): text for form, text in texts.items()})
-    return not quiet and "-" not in paths.values()
+    return {str(paths[form]): text for form, text in texts.items()}
 
 
 def _next(evaluation: Evaluation, typed: Sequence[tuple[str, ...]]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import click
 
 from pulens.cli._complete import complete_column, complete_file
 from pulens.cli._options import (
+    Confidence,
     Number,
     Whole,
     assumption_options,
@@ -186,7 +187,7 @@ def plan(
 @command.command(name="read")
 @click.argument("queue", shell_complete=complete_file)
 @click.option("--plan", "plan_file", metavar="PATH", help="The plan, where it does not lie beside the queue.")
-@click.option("--confidence", type=Number(), default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--confidence", type=Confidence(), default=0.95, show_default=True, help="Level of the intervals.")
 @click.option(
     "--interval",
     default="balanced",

@@ -11,7 +11,9 @@ import click
 
 from pulens.errors import InputError
 
-PROTOCOL_HELP = "PROTOCOL is conventional, label-frequency, selection-bias, full, smoke or a YAML file of yours."
+PROTOCOL_HELP = (
+    "PROTOCOL is conventional, label-frequency, selection-bias, full, tables, smoke or a YAML file of yours."
+)
 
 
 @click.group(name="bench")
@@ -103,7 +105,7 @@ def run_command(protocol: str, archive: Path, **given: Any) -> None:
     Kill it whenever you like: the next call goes on where it stopped. Several calls may share an archive. The exit code
     is 1 if any run of the plan failed, and 3 if a time limit left some undone.
 
-    PROTOCOL is conventional, label-frequency, selection-bias, full, smoke or a YAML file of yours.
+    PROTOCOL is conventional, label-frequency, selection-bias, full, tables, smoke or a YAML file of yours.
     """
     from pulens.benchmark.archive import read
     from pulens.benchmark.run import Options, progress, run_plan
@@ -154,7 +156,7 @@ def plan_command(
 
     Nothing of a learner's file is run: its settings are read from the text.
 
-    PROTOCOL is conventional, label-frequency, selection-bias, full, smoke or a YAML file of yours.
+    PROTOCOL is conventional, label-frequency, selection-bias, full, tables, smoke or a YAML file of yours.
     """
     from contextlib import nullcontext
 

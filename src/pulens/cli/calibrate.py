@@ -10,7 +10,7 @@ import click
 from pulens.cli._cells import cell_arguments, cell_options
 from pulens.cli._complete import complete_file
 from pulens.cli._options import (
-    Number,
+    Confidence,
     assumption_options,
     audit_options,
     cluster_option,
@@ -62,7 +62,7 @@ METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
     help="Bins with equal shares of the population, or of equal width.",
 )
 @click.option("--bins", type=int, help="How many bins. Default: what theory recommends for these sizes.")
-@click.option("--confidence", type=Number(), default=0.95, show_default=True, help="Confidence of intervals.")
+@click.option("--confidence", type=Confidence(), default=0.95, show_default=True, help="Confidence of intervals.")
 @click.option("--fit", "method", type=click.Choice(METHODS), help="Fit a map from scores to true probabilities.")
 @click.option(
     "--out", metavar="PATH", help="Write all rows of FILE with a column of mapped scores: .csv, .tsv, .parquet."
@@ -93,8 +93,8 @@ def command(
 ) -> None:
     """Show whether a model's probabilities are true, from a table of scores and PU labels; repair them if asked.
 
-    FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input; a folder or
-    quoted glob of such files; a .tally file; or a database (duckdb:///x.db, postgresql://...) with --table.
+    FILE is a CSV, TSV, JSON Lines, Parquet, Arrow or Excel file, compressed or not, or - for standard input; a folder
+    or quoted glob of such files; a .tally file; or a database (duckdb:///x.db, postgresql://...) with --table.
     --out copies rows, so it needs one file.
 
     \b
@@ -138,8 +138,10 @@ def command(
             _save_plot(found.get("reliability"), plot_path)
         if out is not None:
             from pulens.inputs.tables.copying import write_mapped
+            from pulens.inputs.tables.dialect import NAMES, written_as
 
-            read = {name: given[name] for name in ("score", "format", "delimiter")}
+            read = {name: given[name] for name in ("score", "format")}
+            read["delimiter"] = written_as(*(given[name] for name in NAMES))
             write_mapped(file, out, found["recalibration"].map, column=column, **read)
     if json_path != "-" and not quiet:
         from rich.console import Console

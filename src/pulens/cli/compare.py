@@ -69,8 +69,8 @@ def command(
 ) -> None:
     """Say which of several models is better on the same rows, how sure that is, and where the class prior decides.
 
-    FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input; a folder or
-    quoted glob of such files; a joint .tally file (pulens tally --score a --score b); or a database
+    FILE is a CSV, TSV, JSON Lines, Parquet, Arrow or Excel file, compressed or not, or - for standard input; a folder
+    or quoted glob of such files; a joint .tally file (pulens tally --score a --score b); or a database
     (duckdb:///x.db, postgresql://...) with --table.
 
     \b

@@ -63,7 +63,9 @@ if TYPE_CHECKING:
     help="Where the data rule random labels out: ranges hold worlds with up to so many times the least possible "
     "preference in labelling.",
 )
-@click.option("--bounds", "with_bounds", is_flag=True, help="Also show bounds that need no estimate (paper 001).")
+@click.option(
+    "--bounds", "with_bounds", is_flag=True, help="Also show bounds that need no estimate of the class prior."
+)
 @click.option(
     "--top",
     multiple=True,
@@ -113,8 +115,8 @@ def command(
 ) -> None:
     """Show how good a classifier is on positives versus negatives, from a table of scores and PU labels.
 
-    FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input; a folder or
-    quoted glob of such files; a .tally file; or a database (duckdb:///x.db, postgresql://...) with --table.
+    FILE is a CSV, TSV, JSON Lines, Parquet, Arrow or Excel file, compressed or not, or - for standard input; a folder
+    or quoted glob of such files; a .tally file; or a database (duckdb:///x.db, postgresql://...) with --table.
 
     \b
     Examples:
@@ -282,4 +284,7 @@ def show_review_alone(
         click.echo(audit_text(result))
 
 
-READ = ("score", "label", "format", "delimiter", "positive", "negative", "unlabelled")
+READ = (
+    *("score", "label", "format", "delimiter", "decimal", "thousands", "encoding", "sheet"),
+    *("positive", "negative", "unlabelled"),
+)

@@ -9,7 +9,7 @@ import click
 from pulens.cli._cells import within_option
 from pulens.cli._complete import complete_file
 from pulens.cli._options import (
-    Number,
+    Confidence,
     audit_options,
     cluster_option,
     engine_arguments,
@@ -24,8 +24,6 @@ from pulens.errors import PulensError
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from pulens.counts.buckets import BucketTally
     from pulens.counts.tally import Tally
     from pulens.doors.clustering import Clustering
@@ -62,7 +60,7 @@ USEFUL_WIDTHS = (0.1, 0.05, 0.02)
 @review_options
 @within_option
 @cluster_option
-@click.option("--confidence", type=Number(), default=0.95, show_default=True)
+@click.option("--confidence", type=Confidence(), default=0.95, show_default=True)
 @click.option("--plot", "plot_path", metavar="PATH", help="Draw the likelihood to an image file.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
 def command(
@@ -81,8 +79,8 @@ def command(
 ) -> None:
     """Estimate the share of positives from scores and PU labels.
 
-    FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not, or - for standard input; a folder or
-    quoted glob of such files; a .tally file; or a database (duckdb:///x.db, postgresql://...) with --table.
+    FILE is a CSV, TSV, JSON Lines, Parquet, Arrow or Excel file, compressed or not, or - for standard input; a folder
+    or quoted glob of such files; a .tally file; or a database (duckdb:///x.db, postgresql://...) with --table.
     Scores must be out of sample: not those of rows the model was trained on.
 
     \b
@@ -97,6 +95,7 @@ def command(
       pulens prior duckdb:///scores.db --table t --where "day > '2024-01-01'"
     """
     from pulens.cli._output import working
+    from pulens.cli._prior_shown import estimator_lines, paste_lines, prior_lines
     from pulens.cli._write import all_or_none, as_files, check_targets, to_json, write_figure
     from pulens.counts.tally import Tally
     from pulens.priors import find
@@ -140,16 +139,13 @@ def command(
         if plot_path is not None:
             write_figure(plot_path, prior.plot().figure)
     if json_path != "-":
-        from rich.console import Console
-
-        console = Console()
-        _show(prior, console, str(tally), confidence, Scenario(scenario), clusters)
-        if noise_found is not None:
-            console.print(f"{noise_found}; at most {noise_found.feasible.high:.3f} is feasible", highlight=False)
+        lines = prior_lines(prior, tally, Scenario(scenario), clusters, noise_found, answer["rows_to_audit"])
+        if "estimators" in answer:
+            lines += estimator_lines(answer["estimators"])
         if checked is None:
-            console.print(f"\n{_next(tally)}", highlight=False, markup=False, soft_wrap=True)
-        for name, value in answer.get("estimators", {}).items():
-            console.print(f"  {name:<18} {value:.4f}  [dim]{find(name).summary}[/]", highlight=False)
+            lines += ["", *_next(tally)]
+        lines += paste_lines(prior, {**given, **asked}, noise_found)
+        click.echo("\n".join(lines))
 
 
 def _by_checked_rows(checked: Reviewed, asked: dict[str, Any]) -> tuple[ClassPrior, dict[str, Any]]:
@@ -227,17 +223,17 @@ def _reviewed(file: str, given: dict[str, Any], scenario: str, confidence: float
     return reviewed(file, None, reading, asked, scenario=scenario, confidence=confidence, seed=0, check=False)
 
 
-def _next(tally: Tally) -> str:
+def _next(tally: Tally) -> list[str]:
     """The check that would settle the class prior, whatever the scores and labels are like."""
     from pulens.cli._typed import typed_command
     from pulens.report.next_steps import another_command, rows_to_check
 
     rows = rows_to_check(tally.totals.unlabelled)
     if not rows:
-        return ""
+        return []
     options = ("--goal", "class_prior", "--budget", str(rows), "--out", "queue.csv")
     command = another_command(typed_command(click.get_current_context()), ("audit", "plan"), options)
-    return f"to settle it, check {rows} rows drawn where answers matter:\n  {command}"
+    return [f"to settle it, check {rows} rows drawn where answers matter:", f"  {command}"]
 
 
 def _show_within(
@@ -253,8 +249,10 @@ def _show_within(
 ) -> None:
     """One class prior per cell, and that of all rows."""
     from pulens.cli._output import working
+    from pulens.cli._typed import typed_command
     from pulens.cli._write import to_json, write_texts
     from pulens.doors.within import estimate_prior_within
+    from pulens.report.next_steps import another_command
 
     for option, said in {**alone, "--confidence": confidence != 0.95}.items():
         if said:
@@ -269,7 +267,11 @@ def _show_within(
     if json_path is not None:
         write_texts({json_path: to_json(found.to_dict())})
     if json_path != "-":
-        click.echo(str(found))
+        command = typed_command(click.get_current_context())
+        named = () if method is None else ("--class-prior", method)
+        columns_typed = tuple(word for name in within for word in ("--within", name))
+        line = another_command(command, ("evaluate",), (*columns_typed, *named))
+        click.echo(f"{found}\n\nTo evaluate with these, doubt and all:\n  {line}")
 
 
 def _every_estimator(tally: Tally, options: dict[str, Any]) -> dict[str, float]:
@@ -296,37 +298,3 @@ def _advice(prior: ClassPrior, confidence: float) -> dict[str, int]:
     from pulens.priors import rows_to_audit
 
     return {f"{width:g}": rows_to_audit(prior.unlabelled, width, confidence=confidence) for width in USEFUL_WIDTHS}
-
-
-def _show(
-    prior: ClassPrior,
-    console: Console,
-    counts: str,
-    confidence: float,
-    scenario: Scenario,
-    clusters: Clustering | None,
-) -> None:
-    from rich.markup import escape
-
-    from pulens.report.words import scenario_words
-
-    console.print(f"[dim]{escape(counts)}[/]", highlight=False)
-    if clusters is not None:
-        console.print(f"[dim]{escape(str(clusters))}[/]", highlight=False)
-    console.print(f"[dim]labels[/]  {escape(scenario_words(scenario, 'command'))}", highlight=False)
-    console.print(f"[bold]{escape(str(prior))}[/]", highlight=False)
-    if prior.value != prior.unlabelled:
-        among = "" if prior.unlabelled_interval is None else f" {prior.unlabelled_interval}"
-        console.print(escape(f"{prior.unlabelled:.4g}{among} among the unlabelled rows"), highlight=False)
-    if prior.feasible is not None and prior.feasible != prior.interval:
-        console.print(escape(f"feasible without any shape assumption: {prior.feasible}"), highlight=False)
-    console.print(f"[dim]assumes[/] {escape(prior.assumption)}", highlight=False)
-    advice = ", ".join(f"{rows:,} for {width}" for width, rows in _advice(prior, confidence).items())
-    console.print(
-        f"[dim]audit[/]   random unlabelled rows to check by hand for an interval of a given width: {advice}",
-        highlight=False,
-    )
-    colours = {"NOTE": "dim", "WARNING": "yellow", "SERIOUS": "bold red"}
-    for notice in prior.notices:
-        style = colours[notice.severity.name]
-        console.print(f"[{style}]{notice.severity.name.lower()}[/] {escape(str(notice))}", highlight=False)

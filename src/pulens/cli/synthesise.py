@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pulens.cli._options import Number
+from pulens.cli._options import Number, written_options
 from pulens.errors import InputError, listed
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
@@ -50,12 +50,7 @@ TRUTH = ("part", "row", "is_positive")
 @click.option("--validation-share", type=Number(), default=0.0, show_default=True)
 @click.option("--test-share", type=Number(), default=0.0, show_default=True)
 @click.option("--seed", default=0, show_default=True)
-@click.option(
-    "--format",
-    type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow"]),
-    help="Format of FILE, when its ending does not tell.",
-)
-@click.option("--delimiter", help="Field separator of a CSV file, when it is not a comma.")
+@written_options
 def command(
     file: str,
     target: str,
@@ -68,14 +63,14 @@ def command(
     label: str,
     feature: tuple[str, ...],
     format: str | None,
-    delimiter: str | None,
+    delimiter: Any,
     **options: Any,
 ) -> None:
     """Turn a table with true classes into PU data, and keep the truth in a file of its own.
 
-    FILE is a CSV, TSV, JSON Lines, Parquet or Arrow file, or - for standard input. What is written has the format that
-    its file's ending tells: .csv, .tsv, .jsonl, .parquet, .arrow. The column of true classes is left out of what is
-    written for learners.
+    FILE is a CSV, TSV, JSON Lines, Parquet, Arrow or Excel file, or - for standard input. What is written has the
+    format that its file's ending tells: .csv, .tsv, .jsonl, .parquet, .arrow. The column of true classes is left out
+    of what is written for learners.
 
     \b
     Examples:

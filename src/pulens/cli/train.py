@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from pulens.cli._columns import typed_column_options
 from pulens.cli._complete import complete_learner
-from pulens.cli._options import TrainingPrior
+from pulens.cli._options import TrainingPrior, written_options
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pulens.inputs.features import FeatureTable
 
 
 @click.command(name="train")
@@ -27,12 +31,14 @@ from pulens.scenario import DEFAULT_SCENARIO, Scenario
 @click.option("--positive", multiple=True, help="Label value that means labelled positive; others are unlabelled.")
 @click.option("--feature", "features", multiple=True, help="Column to learn from. Default: all but the label.")
 @click.option("--drop", multiple=True, help="Column to leave out.")
+@click.option("--id", "id_", metavar="COLUMN", help="Column that names rows: not learned from.")
+@typed_column_options
 @click.option(
     "--class-prior",
     type=TrainingPrior(),
     default=None,
-    help="Share of positives in the population: one number, or an estimator (auto, dedpul, ...); a range cannot be "
-    "trained with. Default: estimated.",
+    help="Share of positives in the population: one number, or an estimator (auto, dedpul, ...); of boosted_pu also "
+    "a range to keep the estimate in, 0.1:0.3. Default: estimated.",
 )
 @click.option(
     "--scenario",
@@ -65,10 +71,12 @@ from pulens.scenario import DEFAULT_SCENARIO, Scenario
     "network holds rows out or an estimated class prior needs scores out of fold.",
 )
 @click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
-@click.option("--format", type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow"]), help="File format.")
-@click.option("--delimiter", help="Field separator of a CSV file, when it is not a comma.")
+@written_options
 def command(file: str, method: str, out: str, **given: Any) -> None:
     """Train a learner on a table of features with PU labels, and write it to a folder.
+
+    Columns of numbers, truth values, dates (2026-12-31) and categories are taken as they are, with gaps; identifiers
+    and free text are left out, and told. To see how good the learner is on rows that it had not seen: pulens fit.
 
     \b
     Examples:
@@ -78,51 +86,111 @@ def command(file: str, method: str, out: str, **given: Any) -> None:
     """
     from pathlib import Path
 
-    import numpy as np
-
-    from pulens import learners
+    from pulens.cli._columns import check_feature_names, check_method, check_model_folder, column_settings
+    from pulens.cli._plainly import plainly_warned
     from pulens.cli._settings import read_settings
+
+    facts = check_method(method)
+    check_model_folder(out, facts)  # better now than after an hour of training
+    check_feature_names(given["label"], given["features"], given["drop"])
+    settings = read_settings(facts.learner, given)
+    _check_prior(settings.get("class_prior"), facts.learner)
+    learner = facts.learner(**settings)
+    columns = column_settings(given)
+    table = None if any(columns.values()) else _numbers_alone(file, given)
+    with plainly_warned():
+        if table is None:
+            _train_on_columns(learner, file, columns, given, Path(out))
+        else:
+            _train_on_numbers(learner, file, table, given, Path(out))
+
+
+def _numbers_alone(file: str, given: dict[str, Any]) -> FeatureTable | None:
+    """A table of numbers without gaps, read a part at a time; ``None`` for any other."""
     from pulens.errors import InputError
     from pulens.inputs.columns import LabelCoding
     from pulens.inputs.features import read_features
 
-    facts = learners.facts(method)
-    learner_class = facts.learner
-    if facts.told != "nothing":
-        raise InputError(
-            f"--method {method!r} must be told {facts.told}, which a table of PU labels does not hold: use it from "
-            "Python."
+    beside = [name for name in (given["cluster"], given["id_"]) if name is not None]
+    try:
+        return read_features(
+            file,
+            features=given["features"] or None,
+            label=given["label"],
+            drop=(*given["drop"], *beside),
+            coding=LabelCoding(given["positive"] or None),
+            format=given["format"],
+            delimiter=given["delimiter"],
         )
-    if not hasattr(learner_class, "save"):
-        raise InputError(f"{method!r} cannot be saved to a folder; use it from Python.")
-    _check_folder(out, facts)  # better now than after an hour of training
-    _check_columns(given["label"], given["features"], given["drop"])
-    learner = learner_class(**read_settings(learner_class, given))
-    cluster = given["cluster"]
-    table = read_features(
-        file,
-        features=given["features"] or None,
-        label=given["label"],
-        drop=(*given["drop"], *([] if cluster is None else [cluster])),
-        coding=LabelCoding(given["positive"] or None),
-        format=given["format"],
-        delimiter=given["delimiter"],
-    )
+    except InputError:  # other columns, or a mistake, which the other road tells
+        return None
+
+
+def _train_on_numbers(learner: Any, file: str, table: FeatureTable, given: dict[str, Any], out: Path) -> None:
+    import numpy as np
+
     assert table.labels is not None
     labelled = int((table.labels == 1).sum())
     _check_labelled(labelled, len(table.labels), file, given)
-    told = {} if cluster is None else _told_of_clusters(learner, table, file, given)
-    with _plainly_warned():
-        learner.fit(table.values, table.labels, **told)
+    told = {} if given["cluster"] is None else _told_of_clusters(learner, table, file, given)
+    learner.fit(table.values, table.labels, **told)
     if hasattr(learner, "network_"):
         learner.columns_ = list(table.names)
     else:  # learners without networks keep scikit-learn's names
         learner.feature_names_in_ = np.array(table.names, dtype=object)
-    folder = learner.save(Path(out))
+    folder = learner.save(out)
     click.echo(
         f"{type(learner).__name__} learned from {labelled:,} labelled and {len(table.labels) - labelled:,} unlabelled "
         f"rows with {len(table.names):,} features{_kept(learner)}. Written to {folder}."
     )
+
+
+def _train_on_columns(learner: Any, file: str, columns: dict[str, Any], given: dict[str, Any], out: Path) -> None:
+    """Columns of several kinds, or with gaps: what they are is written beside the learner."""
+    from pulens.fitting.door import read_rows, rows_notices
+    from pulens.fitting.folds import fit_one
+    from pulens.inputs.clusters import cluster_codes
+    from pulens.inputs.typed_columns import Typing
+    from pulens.learners.tables.pipeline import save_pipeline, table_pipeline
+
+    cluster = given["cluster"]
+    rows = read_rows(
+        file,
+        label=given["label"],
+        positive=list(given["positive"]) or None,
+        beside=(given["id_"], cluster),
+        features=given["features"] or None,
+        drop=given["drop"],
+        typing=Typing(missing=columns["missing"], dates=columns["dates"]),
+        categories=columns["categories"],
+        delimiter=given["delimiter"],
+        format=given["format"],
+    )
+    labelled = rows.labels == 1
+    groups = None if cluster is None else cluster_codes(rows.raw[cluster], cluster)[1]
+    model = fit_one(table_pipeline(learner, **columns), rows.features, labelled, groups)
+    folder = save_pipeline(model, out)
+    for notice in rows_notices(rows, model):
+        click.echo(f"pulens: {notice}", err=True)
+    click.echo(
+        f"{type(learner).__name__} learned from {int(labelled.sum()):,} labelled and {int((~labelled).sum()):,} "
+        f"unlabelled rows with {len(model[0].columns_):,} columns{_kept(model[-1])}. Written to {folder}."
+    )
+
+
+def _check_prior(prior: Any, learner_class: Any) -> None:
+    """A range is for learners that keep an estimate in it."""
+    from pulens.errors import AssumptionError
+    from pulens.fitting.priors import takes_range
+    from pulens.priors import names
+
+    if isinstance(prior, tuple) and not takes_range(learner_class):
+        seen = ":".join(f"{end:g}" for end in prior)
+        raise AssumptionError(
+            f"--class-prior must be one number such as 0.2, or an estimator ({', '.join(names())}), got {seen!r}: a "
+            "learner trains with one class prior, not with a range. Train once with each end and compare, give the "
+            "range to pulens evaluate or pulens fit, or train boosted_pu, which keeps its estimate in a range."
+        )
 
 
 def _told_of_clusters(learner: Any, table: Any, file: str, given: dict[str, Any]) -> dict[str, Any]:
@@ -147,69 +215,8 @@ def _told_of_clusters(learner: Any, table: Any, file: str, given: dict[str, Any]
     return {}
 
 
-@contextmanager
-def _plainly_warned() -> Iterator[None]:
-    """A warning that training collapsed is for the reader of the terminal: no file, no line, no class."""
-    import warnings
-
-    from pulens.errors import CollapseWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always", CollapseWarning)
-        shown = warnings.showwarning
-
-        def show(message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None) -> None:
-            if issubclass(category, CollapseWarning):
-                click.echo(f"pulens: {message}", err=True)
-            else:
-                shown(message, category, filename, lineno, file, line)
-
-        warnings.showwarning = show  # put back by catch_warnings
-        yield
-
-
 def _kept(learner: Any) -> str:
     return f"; kept epoch {learner.best_epoch_}" if hasattr(learner, "best_epoch_") else ""
-
-
-def _check_folder(out: str, facts: Any) -> None:
-    """Refuse now what could not be written once everything is learned."""
-    import os
-    from pathlib import Path
-
-    from pulens.errors import InputError
-    from pulens.inputs.addresses import check_name
-    from pulens.learners.saving.folder import check_target
-    from pulens.learners.saving.models import find_skops
-    from pulens.learners.saving.networks import find_safetensors
-
-    if not out:
-        raise InputError("--out must name a folder, got ''.")
-    check_name(out)
-    check_target(Path(out))
-    above = next(folder for folder in Path(out).absolute().parents if folder.exists())
-    if not above.is_dir() or not os.access(above, os.W_OK):
-        raise InputError(f"--out {out!r} cannot be written: {str(above)!r} is not a folder that may be written to.")
-    if facts.is_network:
-        find_safetensors()
-    elif "estimator" in facts.settings:
-        find_skops()
-
-
-def _check_columns(label: str, features: tuple[str, ...], drop: tuple[str, ...]) -> None:
-    """Refuse to learn from the labels, and wishes that contradict each other."""
-    from pulens.errors import InputError
-
-    for name in features:
-        if name == label:
-            raise InputError(
-                f"--feature {name!r} is the column of labels (--label): a learner would learn who was labelled. "
-                "Name other columns, or say with --label where the labels are."
-            )
-        if name in drop:
-            raise InputError(f"--feature {name!r} and --drop {name!r} contradict each other: give one of them.")
-        if features.count(name) > 1:
-            raise InputError(f"--feature {name!r} was given {features.count(name)} times: name each column once.")
 
 
 def _check_labelled(labelled: int, rows: int, file: str, given: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ import click
 
 from pulens.cli._complete import complete_file
 from pulens.cli._options import (
+    Confidence,
     Number,
     Prior,
     engine_arguments,
@@ -52,7 +53,7 @@ STANDS = 3  # the exit code while an alarm stands
 @click.option("--threshold", type=Number(), help="The deployed one: predicted positive is score >= threshold.")
 @click.option("--alpha", type=Number(), default=0.05, show_default=True, help="Chance of any false alarm over a life.")
 @click.option("--life", type=Number(), default=50.0, show_default=True, help="Windows in which half of it is spent.")
-@click.option("--confidence", type=Number(), default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--confidence", type=Confidence(), default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--kernel", type=click.Choice(["tilt", "placement"]), default="tilt", show_default=True)
 @click.option(
     "--noise",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import nan
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pulens.comparison.bands import Bands
 from pulens.comparison.order import Order
@@ -14,14 +15,19 @@ from pulens.comparison.reviewed import ReviewedComparison
 from pulens.comparison.worth import Worth
 from pulens.counts.tally import Totals
 from pulens.doors.clustering import Clustering
-from pulens.errors import listed, spoken
+from pulens.errors import UnknownNameError, listed, nearest, shown, spoken
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence, few_clusters
+from pulens.frozen import FrozenMapping
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.prior_doubt import PriorDoubt
+from pulens.metrics import among
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
 from pulens.scenario import Scenario
+
+if TYPE_CHECKING:
+    from pulens.cells import CellEvidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +48,8 @@ class Comparison:
     reviewed: ReviewedComparison | None = None  # by rows that people checked, nothing assumed about labels
     worth: Worth | None = None  # at a cost ratio: where two models are worth the same
     k: float | None = None  # rows of the list that were looked at
+    #: what each model's scores say of the class prior, where it was estimated; the lowest is taken for all
+    prior_by: Mapping[str, float] = field(default_factory=FrozenMapping)
     bands: Bands | None = None  # how sure each model's number is along the class prior, where rows are independent
     within: tuple[str, ...] = ()  # columns within whose values labels are random, where that is not among all rows
 
@@ -95,9 +103,12 @@ class Comparison:
         """The metric that the verdict is about."""
         return next(iter(self.estimates))
 
+    def _named(self, metric: str | None) -> str:
+        return self.metric if metric is None else among(self.estimates, metric)
+
     def leader(self, metric: str | None = None) -> str:
         """The model with the best value, whether or not the data can tell it from the others."""
-        name = metric or self.metric
+        name = self._named(metric)
         sign = 1 if self.higher_is_better[name] else -1
 
         def wins(model: str) -> float:
@@ -112,7 +123,7 @@ class Comparison:
 
     def rivals(self, metric: str | None = None) -> tuple[str, ...]:
         """Models that the data cannot tell from the leader."""
-        name = metric or self.metric
+        name = self._named(metric)
         best = self.leader(name)
         return tuple(
             pair.second if pair.first == best else pair.first
@@ -132,10 +143,14 @@ class Comparison:
 
     def difference(self, first: str, second: str, metric: str | None = None) -> Difference:
         """One pair, in the order asked for."""
-        for pair in self.differences[metric or self.metric]:
+        for pair in self.differences[self._named(metric)]:
             if {pair.first, pair.second} == {first, second}:
                 return pair if pair.first == first else _turned(pair)
-        raise KeyError((first, second))
+        unknown = first if first not in self.models else second
+        raise UnknownNameError(
+            f"there is no pair of {shown(first)} and {shown(second)}; the models are {listed(self.models)}."
+            f"{nearest(unknown, self.models)}"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
@@ -146,6 +161,7 @@ class Comparison:
             "winner": self.winner,
             "metric": self.metric,
             "class_prior": self.class_prior.to_dict(),
+            **({"class_prior_by": dict(self.prior_by)} if self.prior_by else {}),
             "scenario": str(self.scenario),
             "label_noise": self.evidence.label_noise,
             **({"within": list(self.within)} if self.within else {}),
@@ -179,6 +195,26 @@ class Comparison:
 
         return comparison_html(self)
 
+    def to_frame(self, backend: str | None = None) -> Any:
+        """One row per metric and pair of models as a table of Polars, pandas or PyArrow, whichever is there or named.
+
+        Differences are ``first`` minus ``second`` with the ends of their interval; ``probability``, ``p_value`` and
+        ``adjusted_p_value`` are those of :class:`Difference`, ``clear`` whether the pair can be told apart.
+        """
+        from pulens.inputs.frames import frame_of
+
+        pairs = [pair for found in self.differences.values() for pair in found]
+        ends = [(nan, nan) if pair.interval is None else (pair.interval.low, pair.interval.high) for pair in pairs]
+        columns: dict[str, list[Any]] = {
+            **{name: [getattr(pair, name) for pair in pairs] for name in ("metric", "first", "second", "value")},
+            "low": [low for low, _ in ends],
+            "high": [high for _, high in ends],
+            **{name: [getattr(pair, name) for pair in pairs] for name in ("probability", "p_value")},
+            "adjusted_p_value": [pair.adjusted_p_value for pair in pairs],
+            "clear": [pair.is_clear(self.confidence) for pair in pairs],
+        }
+        return frame_of(columns, backend)
+
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page: verdict, differences, order over the class prior; written to ``path`` if given."""
         from pulens.report.comparison_page import comparison_page
@@ -193,7 +229,15 @@ class Comparison:
         """Draw the differences and the order over the class prior; returns both axes."""
         from pulens.plots.comparison import draw_comparison
 
-        return draw_comparison(self, axes=axes, metric=metric)
+        return draw_comparison(self, axes=axes, metric=self._named(metric))
+
+
+def estimates_of_prior(models: Sequence[str], settled: Sequence[Evidence | CellEvidence]) -> Mapping[str, float]:
+    """What each model's scores say of the class prior; nothing where somebody else said it."""
+    priors = [found.class_prior for found in settled]
+    if not all(prior.method.startswith("estimated") for prior in priors):
+        return FrozenMapping()
+    return FrozenMapping({model: prior.value for model, prior in zip(models, priors, strict=True)})
 
 
 def _turned(pair: Difference) -> Difference:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from pulens.comparison.answer import Comparison
+from pulens.comparison.answer import Comparison, estimates_of_prior
 from pulens.comparison.bands import Bands
 from pulens.comparison.clustered import ClusteredModels, differences_of_clusters, read_clustered_models
 from pulens.comparison.joint import JointCounts, read_models
@@ -221,7 +221,8 @@ def compare(
     )
     question = _with_prior(question, chosen, None if reviewed is None else reviewed.class_prior)
     tallies = rows.tallies()
-    asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, needing), _evidence(rows, question))
+    evidence, prior_by = _evidence(rows, question)
+    asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, needing), evidence)
     if threshold is None and cost_ratio is not None:
         asked = replace(asked, thresholds=_worth_most(asked, tallies, cost_ratio))
     found = (_by_redraws if isinstance(rows, JointCounts) else _by_clusters)(asked, tallies, resampling)
@@ -236,6 +237,7 @@ def compare(
         reviewed,
         worth=_worth(asked, tallies, cost_ratio, resampling, is_chosen=threshold is None),
         k=None if k is None else rows_of(k, RankedList.of(tallies[0], asked.evidence.assumptions).rows, "a comparison"),
+        prior_by=prior_by,
         bands=_bands(asked, tallies, resampling),
     )
 
@@ -330,15 +332,20 @@ def _with_prior(question: Question, chosen: Mapping[str, Metric], audited: Class
     return replace(question, unlabelled_prior=NOT_USED) if unused else question
 
 
-def _evidence(rows: JointCounts | ClusteredModels, question: Question) -> Evidence:
-    """One class prior for all models: given, audited, or the lowest of the estimates from each model's scores."""
+def _evidence(rows: JointCounts | ClusteredModels, question: Question) -> tuple[Evidence, Mapping[str, float]]:
+    """One class prior for all models: given, audited, or the lowest of the estimates from each model's scores.
+
+    Beside it, where it was estimated, what each model's scores say of it.
+    """
     if isinstance(rows, ClusteredModels):
         settled = [question.settle_buckets(counted) for counted in rows.buckets]
+        told = estimates_of_prior(rows.names, settled)
         lowest = min(settled, key=lambda found: found.class_prior.unlabelled)
-        return lowest.with_tally(rows.buckets[0].tally, rows.buckets[0])
+        return lowest.with_tally(rows.buckets[0].tally, rows.buckets[0]), told
     tallies = rows.tallies()
     settled = [question.settle(tally) for tally in tallies]
-    return min(settled, key=lambda found: found.class_prior.unlabelled).with_tally(tallies[0])
+    told = estimates_of_prior(rows.names, settled)
+    return min(settled, key=lambda found: found.class_prior.unlabelled).with_tally(tallies[0]), told
 
 
 def _metrics(names: Sequence[str] | None, *, has_threshold: bool) -> dict[str, Metric]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from pulens.cells import CellDoubts, CellEvidence, LabellingCells, check_cells, read_cells, settle_cells, within_cells
 from pulens.cells.priors import PriorSetting, shifted
-from pulens.comparison.answer import Comparison
+from pulens.comparison.answer import Comparison, estimates_of_prior
 from pulens.comparison.joint import check_models
 from pulens.comparison.order import Order, order_by_prior
 from pulens.counts.sample import PUSample
@@ -205,7 +205,7 @@ def compare_within(
     counted = {model: rows.counted(model) for model in rows.names}
     check_cells(counted[rows.names[0]])
     scenario = Scenario(question.scenario)
-    by_model = _settled(counted, question, split)
+    by_model, prior_by = _settled(counted, question, split)
     asked = AskedWithin(rows, metrics, thresholds(rows.names), by_model[rows.names[0]])
     rankings = [_Weighted.of(rows.scores[model]) for model in rows.names]
     observed = asked.measure(np.ones(rows.labels.size), rankings, None)
@@ -225,19 +225,23 @@ def compare_within(
         FrozenMapping({name: differences(asked, name, observed[name], moved[name], confidence) for name in metrics}),
         FrozenMapping({name: _order(asked, name, by_model) for name in metrics}),
         FrozenMapping({name: metric.higher_is_better for name, metric in metrics.items()}),
+        prior_by=prior_by,
         within=asked.within.cells.columns,
     )
 
 
-def _settled(counted: Mapping[str, LabellingCells], question: Question, split: str) -> dict[str, CellEvidence]:
-    """The models' cells with class priors that all share."""
+def _settled(
+    counted: Mapping[str, LabellingCells], question: Question, split: str
+) -> tuple[dict[str, CellEvidence], Mapping[str, float]]:
+    """The models' cells with class priors that all share, and what each model's scores say of the class prior."""
     scenario = Scenario(question.scenario)
     by_model = {
         model: CellEvidence(cells, settle_cells(cells, question, split), question.label_noise, scenario)
         for model, cells in counted.items()
     }
     lowest = min(by_model.values(), key=lambda found: found.class_prior.unlabelled)  # as without cells
-    return {model: replace(found, priors=lowest.priors) for model, found in by_model.items()}
+    told = estimates_of_prior(list(by_model), list(by_model.values()))
+    return {model: replace(found, priors=lowest.priors) for model, found in by_model.items()}, told
 
 
 def _without_each_bucket(
@@ -267,7 +271,7 @@ def _without_each_bucket(
         check_models(list(columns))
         asked_of = {name: (None, Reading(**reading, score=name)) for name in columns}
     counted = {model: read_cells(labels, values, within, said) for model, (values, said) in asked_of.items()}
-    by_model = _settled(counted, question, split)
+    by_model, prior_by = _settled(counted, question, split)
     names = tuple(counted)
     asked = AskedWithin(NamedModels(names), metrics, thresholds(names), by_model[names[0]])
     found = {
@@ -282,6 +286,7 @@ def _without_each_bucket(
         FrozenMapping(found),
         FrozenMapping({name: _order(asked, name, by_model) for name in metrics}),
         FrozenMapping({name: metric.higher_is_better for name, metric in metrics.items()}),
+        prior_by=prior_by,
         within=asked.within.cells.columns,
     )
 
@@ -385,7 +390,7 @@ def _segments_of_file(path: Any, names: tuple[str, ...], reading: Reading) -> Co
     from pulens.inputs.columns import CROSSED, NULL, is_null
     from pulens.inputs.tables.whole import read_table
 
-    table = read_table(path, format=reading.format, delimiter=reading.delimiter)
+    table = read_table(path, format=reading.format, delimiter=reading.dialect)
     columns = [[None if is_null(value) else value for value in table.column(name)] for name in names]
     if len(columns) > 1:
         rows = zip(*columns, strict=True)

@@ -103,21 +103,12 @@ def decision_curve(
     counted = np.array([tuple(tally.at(float(place))) for place in places])
     above = counted[:, 0], counted[:, 1], counted[:, 2]
     construction = LinearAtThresholds(evidence, net_benefit_form(grid), above)
-    own, prior = evidence.class_prior.unlabelled, float(actions.class_prior)
+    prior = float(actions.class_prior)
     odds = grid / (1 - grid)
     where = np.searchsorted(-np.asarray(tally.thresholds, float), -places, side="right")
     hits, flagged = actions.hits[where], actions.flagged[where]
     model = (1 + odds) * hits - odds * flagged
-    low = high = None
-    if confidence is not None:
-        if isinstance(evidence, WeightedEvidence):
-            form = net_benefit_form(grid)
-            low, high = band_within(evidence, form, places, model, _largest_deviation, confidence)
-        else:
-            low, high = _band(construction, own, confidence)
-        low, high = np.minimum(low, model), np.maximum(high, model)
-        if not np.isfinite([low, high]).all():  # too few clusters or rows for a band
-            low = high = None
+    low, high = (None, None) if confidence is None else _around(model, construction, grid, places, confidence)
     best = None
     if scores_are is None:
         best = np.array([((1 + w) * actions.hits - w * actions.flagged).max() for w in odds])
@@ -131,10 +122,25 @@ def decision_curve(
     )
 
 
-def _band(construction: LinearAtThresholds, own: float, confidence: float) -> tuple[Floats, Floats]:
+def _around(
+    model: Floats, construction: LinearAtThresholds, grid: Floats, places: Floats, confidence: float
+) -> tuple[Floats, Floats] | tuple[None, None]:
+    """The band around a curve; none where there are too few clusters or rows for one."""
+    evidence = construction.evidence
+    if isinstance(evidence, WeightedEvidence):
+        low, high = band_within(evidence, net_benefit_form(grid), places, model, _largest_deviation, confidence)
+    else:
+        low, high = _band(construction, confidence)
+    if not np.isfinite([low, high]).all():
+        return None, None
+    return np.minimum(low, model), np.maximum(high, model)
+
+
+def _band(construction: LinearAtThresholds, confidence: float) -> tuple[Floats, Floats]:
     """MOVER ends at the tail at which all of them hold together."""
     from scipy.special import ndtr, stdtrit
 
+    own = construction.evidence.class_prior.unlabelled
     reach = _largest_deviation(construction.covariance(own), confidence)
     freedom = max(construction.evidence.tally.totals.labelled - 1, 1.0)
     tail = float(ndtr(-abs(stdtrit(freedom, ndtr(reach)))))

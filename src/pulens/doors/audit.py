@@ -556,7 +556,10 @@ def _source_name(source: Any) -> str:
     return ""
 
 
-_STORED = ("score", "label", "positive", "negative", "unlabelled", "format", "delimiter", "table", "where", "tolerance")
+_STORED = (
+    *("score", "label", "positive", "negative", "unlabelled", "format", "delimiter", "decimal", "thousands"),
+    *("encoding", "sheet", "table", "where", "tolerance"),
+)
 
 
 def _plain_reading(reading: Reading) -> dict[str, Any]:

@@ -50,7 +50,7 @@ class Clustering:
         return self.rows / most, self.rows / fewest
 
     def __str__(self) -> str:
-        low, high = (f"{rows:.3g}" for rows in self.rows_per_cluster)
+        low, high = (f"{float(f'{rows:.3g}'):,.10g}" for rows in self.rows_per_cluster)
         each = low if low == high else f"{low} to {high}"
         some = self.clusters[0] == self.clusters[1] == self.buckets
         grouped = "" if some else f" in {self.buckets:,} buckets"

@@ -21,7 +21,7 @@ from pulens.doors.other_scenario import OtherScenario, other_scenario
 from pulens.doors.reviews_asked import ReviewsAsked
 from pulens.doors.sensitivity import Direction, Robustness, Sensitivity, robustness, sensitivity, sensitivity_curve
 from pulens.errors import AssumptionError, PulensError
-from pulens.estimate import Curve, Estimate, Interval
+from pulens.estimate import Curve, Estimate, Interval, columns_of
 from pulens.evidence import Evidence, Question
 from pulens.frozen import FrozenMapping
 from pulens.inputs import Reading
@@ -29,7 +29,7 @@ from pulens.inputs.queries import Queries, read_queries
 from pulens.intervals.doubts import Choice, Doubts
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
 from pulens.keywords import check_keywords, hands_on
-from pulens.metrics import METRICS, find, in_reading_order
+from pulens.metrics import METRICS, find, in_reading_order, look_up
 from pulens.metrics.parts.binning import binning_notices
 from pulens.metrics.parts.measure import check_threshold, estimate, value
 from pulens.metrics.parts.possible_worlds import (
@@ -72,10 +72,16 @@ class OperatingPoint:
     estimates: Mapping[str, Estimate]
 
     def __getitem__(self, name: str) -> Estimate:
-        return self.estimates[name]
+        return look_up(self.estimates, name)
 
     def __str__(self) -> str:
         return "\n".join([f"at threshold {self.threshold:.6g}", *(f"  {e}" for e in self.estimates.values())])
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """One row per metric as a table of Polars, pandas or PyArrow, whichever is there or named."""
+        from pulens.inputs.frames import frame_of
+
+        return frame_of(columns_of(self.estimates), backend)
 
     def to_dict(self) -> dict[str, Any]:
         cells = ("true_positive", "false_positive", "false_negative", "true_negative")
@@ -104,6 +110,7 @@ class Evaluation:
     within: CellEvidence | None = None  # where labels are random only within cells
     pooled: Evaluation | None = None  # then: the numbers without cells
     queries: Queries | None = None  # where ranks can be taken within queries
+    beside: tuple[Notice, ...] = ()  # what whoever made the scores has to say about them
 
     @property
     def tally(self) -> Tally:
@@ -120,6 +127,25 @@ class Evaluation:
     @property
     def target_population(self) -> str:
         return self.evidence.target_population
+
+    def __getitem__(self, name: str) -> Estimate:
+        """A recovered number by its metric's name: ``estimates[name]``, with help for a name that is none.
+
+        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5, threshold=5)
+        >>> round(evaluation["recall"].value, 3)
+        0.667
+        >>> evaluation["auc"]
+        Traceback (most recent call last):
+        ...
+        pulens.errors.UnknownNameError: there is no metric 'auc'. Did you mean 'roc_auc'?
+        """
+        return look_up(self.estimates, name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.estimates
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.estimates)
 
     @cached_property
     def estimates(self) -> Mapping[str, Estimate]:
@@ -196,7 +222,8 @@ class Evaluation:
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
         """What a person should know before using the numbers, worst first."""
-        found = [*self._of_audit, *self.evidence.class_prior.notices, *binning_notices(self.estimates, self.tally)]
+        found = [*self.beside, *self._of_audit, *self.evidence.class_prior.notices]
+        found += binning_notices(self.estimates, self.tally)
         found += [*self._trouble(), *self._diagnosed(self.estimates.get("recall"))]
         if self.other_scenario is not None:
             found += self.other_scenario.notices
@@ -211,7 +238,7 @@ class Evaluation:
     @cached_property
     def alarms(self) -> tuple[Notice, ...]:
         """The notices that are more than a note, without the work that notes alone need."""
-        found = [*self._of_audit, *self.evidence.class_prior.notices]
+        found = [*self.beside, *self._of_audit, *self.evidence.class_prior.notices]
         found += [*self._trouble(beyond_chance=True), *self._diagnosed()]
         return worst_first(notice for notice in found if notice.severity > Severity.NOTE)
 
@@ -478,6 +505,23 @@ class Evaluation:
             **({} if self.identified is None else {"identified": self.identified.to_dict()}),
             **({} if self.cells is None else {"within": self.cells.to_dict()}),
         }
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """One row per metric as a table of Polars, pandas or PyArrow, whichever is there or named.
+
+        Columns are the metric, its recovered ``value`` with the ends of its interval (nan where there are none), the
+        ``uncorrected`` value, the ``threshold`` of metrics at one, and why a number is undefined.
+
+        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5, threshold=5)
+        >>> evaluation.to_frame("polars").columns
+        ['metric', 'value', 'low', 'high', 'uncorrected', 'threshold', 'undefined_because']
+        """
+        from pulens.inputs.frames import frame_of
+
+        columns = columns_of(self.estimates)
+        rest = {name: columns.pop(name) for name in ("threshold", "undefined_because")}
+        uncorrected = [self.uncorrected[name].value for name in self.estimates]
+        return frame_of({**columns, "uncorrected": uncorrected, **rest}, backend)
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels in a copy or a pickle: evidence and the answers found so far, not the redraws behind them."""
@@ -754,7 +798,7 @@ class _Estimates(Mapping[str, Estimate]):
     def __getitem__(self, name: str) -> Estimate:
         if name not in self._found:
             if name not in METRICS or not METRICS[name].listed:
-                raise KeyError(name)
+                look_up({}, name)  # refuses
             self._found[name] = _within(
                 estimate(name, METRICS[name], self._evidence, **self._asked), self._within, self._asked["doubts"]
             )

@@ -300,7 +300,7 @@ def column_of(labels: Any, scores: Any, name: str, reading: Reading) -> Sequence
         raise InputError(f"id={name!r} names a column of a table or file; arrays are joined by row.")
     if is_frame(labels):
         return python_values(open_frame(labels, name).get_column(name))
-    return read_table(labels, reading.delimiter, reading.format).column(name)
+    return read_table(labels, reading.dialect, reading.format).column(name)
 
 
 def _planned(asked: ReviewsAsked, confidence: float) -> AuditResult | None:

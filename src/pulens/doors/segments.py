@@ -30,7 +30,7 @@ from pulens.inputs import read_tallies
 from pulens.inputs.tallies import read_bucket_tallies, read_constants
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.keywords import hands_on
-from pulens.metrics import find, leading
+from pulens.metrics import among, find, leading
 from pulens.metrics.parts.measure import check_threshold
 from pulens.metrics.parts.measure import estimate as estimate_metric
 from pulens.metrics.parts.possible_worlds import DEFAULT_MULTIPLE, check_multiple
@@ -53,7 +53,10 @@ REPORTED = leading("segments")
 CHOOSING_SHARE = 0.4
 KEPT = 1_000  # segments whose evaluations are kept once they were asked for
 _INTERVALS = ("confidence", "redraws", "seed")
-_READ_HERE = ("table", "where", "score", "label", "weight", "format", "delimiter", "positive", "negative", "unlabelled")
+_READ_HERE = (
+    *("table", "where", "score", "label", "weight", "format", "delimiter", "decimal", "thousands", "encoding", "sheet"),
+    *("positive", "negative", "unlabelled"),
+)
 
 
 @dataclass(frozen=True)
@@ -204,6 +207,11 @@ class Evaluations(Mapping[Any, Evaluation]):
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        from pulens.report.segments import segments_html
+
+        return segments_html(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON: the rows of the table; ``found[segment].to_dict()`` has all of one."""
         segments = [segment.to_dict() for segment in self.segments.values()]
@@ -278,7 +286,7 @@ class Evaluations(Mapping[Any, Evaluation]):
         """A metric of every segment with its interval, the lowest first; returns the axes."""
         from pulens.plots import draw_segments
 
-        return draw_segments(self, metric, ax)
+        return draw_segments(self, None if metric is None else among(self.metrics, metric), ax)
 
     def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """The table as Markdown; written to ``path`` if given."""

@@ -12,7 +12,7 @@ from pulens.estimate import Estimate
 from pulens.evidence import Evidence
 from pulens.frozen import FrozenMapping
 from pulens.intervals.doubts import Doubts
-from pulens.metrics import METRICS
+from pulens.metrics import METRICS, look_up
 from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.possible_worlds import Contradiction
 from pulens.metrics.parts.top_of_list import RankedList, is_unlabelled_list, rows_of
@@ -41,7 +41,7 @@ class Top(Mapping[str, Estimate]):
         return self.k / self.of
 
     def __getitem__(self, name: str) -> Estimate:
-        return self.estimates[name]
+        return look_up(self.estimates, name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.estimates)

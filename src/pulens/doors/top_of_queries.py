@@ -12,6 +12,7 @@ from pulens.evidence import Evidence
 from pulens.frozen import FrozenMapping
 from pulens.inputs.queries import Queries
 from pulens.intervals.kernels.resampling import Resampling
+from pulens.metrics import look_up
 from pulens.metrics.parts.possible_worlds import Contradiction
 from pulens.metrics.parts.top_per_query import FirstRowsOfQueries
 
@@ -46,7 +47,7 @@ class TopOfQueries(Mapping[str, Estimate]):
         return self.looked_at / self.of
 
     def __getitem__(self, name: str) -> Estimate:
-        return self.estimates[name]
+        return look_up(self.estimates, name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.estimates)

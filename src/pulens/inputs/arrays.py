@@ -8,11 +8,14 @@ import numpy as np
 
 from pulens.counts.sample import PUSample
 from pulens.errors import InputError, cut, shown
-from pulens.inputs.columns import LabelCoding, check_scores, check_weights, one_per_row
+from pulens.inputs.columns import LabelCoding, array_row, check_scores, check_weights, one_per_row
+from pulens.inputs.tables.dialect import PLAIN, Dialect
 
 
-def sample_from_arrays(labels: Any, scores: Any, weights: Any = None, *, coding: LabelCoding) -> PUSample:
-    """Check three sequences of one length each."""
+def sample_from_arrays(
+    labels: Any, scores: Any, weights: Any = None, *, coding: LabelCoding, dialect: Dialect = PLAIN
+) -> PUSample:
+    """Check three sequences of one length each; ``dialect`` says how numbers among texts are written."""
     lengths = {"labels": _length(labels), "scores": _length(scores)}
     if weights is not None:
         lengths["weights"] = _length(weights)
@@ -24,9 +27,16 @@ def sample_from_arrays(labels: Any, scores: Any, weights: Any = None, *, coding:
         raise InputError(f"labels must be one-dimensional, one per row, got shape {np.shape(label_values)}.")
     return PUSample(
         coding.encode(label_values),
-        check_scores(plain_values(scores)),
-        None if weights is None else check_weights(plain_values(weights)),
+        check_scores(_plainly(scores, "scores", dialect)),
+        None if weights is None else check_weights(_plainly(weights, "weights", dialect)),
     )
+
+
+def _plainly(values: Any, name: str, dialect: Dialect) -> Any:
+    found = plain_values(values)
+    if not dialect.is_plain and isinstance(found, np.ndarray) and found.dtype.kind in "OU" and found.ndim == 1:
+        found = found.tolist()
+    return dialect.numbers(found, name, array_row)
 
 
 def _length(values: Any) -> int:

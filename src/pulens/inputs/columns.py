@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,7 @@ from pulens.counts.exactness import LARGEST_WHOLE, first_too_long, too_long
 from pulens.counts.sample import LABELLED, NEGATIVE, UNLABELLED
 from pulens.counts.tally import MOST_ROWS
 from pulens.errors import InputError, listed, nearest, shown
+from pulens.inputs.tables.dialect import way_out_of
 
 LARGEST_WEIGHT = 1e12
 SMALLEST_WEIGHT = 1e-9
@@ -38,6 +39,11 @@ class Columns:
     score: str = "score"
     label: str = "label"
     weight: str | None = None
+
+    @property
+    def roles(self) -> tuple[str, ...]:
+        """The arguments that set the names."""
+        return ("label", "score") if self.weight is None else ("label", "score", "weight")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -340,7 +346,9 @@ def _parse_floats(array: NDArray[Any], name: str, row_name: RowName, first_row: 
         try:
             parsed[index] = float(value)
         except (TypeError, ValueError):
-            raise InputError(f"{name} must be numbers, got {shown(value)} in {row_name(first_row + index)}.") from None
+            hint = way_out_of(value) if isinstance(value, str) else ""
+            where = row_name(first_row + index)
+            raise InputError(f"{name} must be numbers, got {shown(value)} in {where}.{hint}") from None
         except OverflowError:
             raise InputError(
                 f"{name} must be finite numbers, got {shown(value)} in {row_name(first_row + index)}, which is too "
@@ -370,16 +378,56 @@ def find_column(wanted: str, available: Iterable[str], *, delimiter: str | None 
         return wanted
     if names.count(wanted) > 1:
         raise InputError(f"there are {names.count(wanted)} columns named {shown(wanted)}. Rename all but one.")
-    if delimiter is not None and len(names) == 1:
-        for other, way_out in _OTHER_DELIMITERS.items():
-            if other in names[0]:
-                raise InputError(
-                    f"there is no column {shown(wanted)}: with the separator {delimiter!r} the first line is one "
-                    f"column, {shown(names[0])}. If columns are separated by {other!r}, say so: {way_out}."
-                )
+    if delimiter is not None and (hint := another_separator(names, delimiter)):
+        raise InputError(f"there is no column {shown(wanted)}: {hint}")
     raise InputError(
         f"there is no column {shown(wanted)}; the columns are {listed(names, limit=30)}.{nearest(wanted, names)}"
     )
+
+
+def another_separator(names: Sequence[str], delimiter: str) -> str:
+    """What to say of a first line that is one column and holds another separator; empty if it does not."""
+    for other, way_out in _OTHER_DELIMITERS.items() if len(names) == 1 else ():
+        if other in names[0]:
+            return (
+                f"with the separator {delimiter!r} the first line is one column, {shown(names[0])}. If columns are "
+                f"separated by {other!r}, say so: {way_out}."
+            )
+    return ""
+
+
+def find_columns(
+    wanted: Iterable[str], available: Iterable[str], *, delimiter: str | None = None, roles: Iterable[str] = ()
+) -> list[str]:
+    """The columns' own names, or an error that names all that are missing at once, each with what sets it.
+
+    ``roles`` are the arguments that name the first of them, such as ``label`` and ``score``.
+
+    >>> find_columns(["label", "score"], ["p", "status"], roles=["label", "score"])
+    Traceback (most recent call last):
+    ...
+    pulens.errors.InputError: there is neither a column 'label' (set by label= or --label) nor 'score' (score= or
+    --score); the columns are 'p', 'status'.
+    """
+    asked, names = list(wanted), list(available)
+    missing = [name for name in dict.fromkeys(asked) if name not in names]
+    set_by = dict(reversed(list(zip(asked, roles, strict=False))))
+    if (delimiter is not None and len(names) == 1) or not missing or not any(name in set_by for name in missing):
+        return [find_column(name, names, delimiter=delimiter) for name in asked]
+    told = [f"{shown(name)}{_set_by(set_by.get(name), first=not place)}" for place, name in enumerate(missing)]
+    said = f"no column {told[0]}" if len(told) == 1 else f"neither a column {' nor '.join(told)}"
+    near = [nearest(name, names) for name in missing]
+    hint = near[0] if len(missing) == 1 else ""
+    if len(missing) > 1:
+        hint = "".join(f" For {shown(name)}:{one}" for name, one in zip(missing, near, strict=True) if one)
+    raise InputError(f"there is {said}; the columns are {listed(names, limit=12)}.{hint}")
+
+
+def _set_by(role: str | None, *, first: bool) -> str:
+    if role is None:
+        return ""
+    option = f"--{role.replace('_', '-')}"
+    return f" ({'set by ' if first else ''}{role}= or {option})"
 
 
 _OTHER_DELIMITERS = {

@@ -16,6 +16,7 @@ from pulens.errors import InputError, listed
 from pulens.inputs.clusters import ClusterIds
 from pulens.inputs.columns import LabelCoding, check_scores, file_row, find_column, is_null
 from pulens.inputs.tables.chunks import Chunk, column_names, read_chunks
+from pulens.inputs.tables.dialect import Dialect, Said, dialect_of
 from pulens.inputs.tables.formats import TEXT, format_of, separator_of
 from pulens.inputs.tables.streams import explained_file, open_stream
 
@@ -37,7 +38,7 @@ def read_features(
     drop: Collection[str] = (),
     coding: LabelCoding | None = None,
     format: str | None = None,
-    delimiter: str | None = None,
+    delimiter: Said = None,
 ) -> FeatureTable:
     """Read feature columns of a file: the named ones, or all but the label and those in ``drop``.
 
@@ -58,7 +59,7 @@ def read_features(
         stream = open_stream(path, stack)
         with explained_file(str(path), kind):
             chunks = read_chunks(stream, kind, (*beside, *chosen), delimiter)
-            return _gathered(chunks, chosen, label, coding or LabelCoding(), way_out)
+            return _gathered(chunks, chosen, label, coding or LabelCoding(), way_out, dialect_of(delimiter))
 
 
 def _chosen(
@@ -72,7 +73,12 @@ def _chosen(
 
 
 def _gathered(
-    chunks: Iterable[Chunk], chosen: tuple[str, ...], label: str | None, coding: LabelCoding, way_out: str
+    chunks: Iterable[Chunk],
+    chosen: tuple[str, ...],
+    label: str | None,
+    coding: LabelCoding,
+    way_out: str,
+    dialect: Dialect,
 ) -> FeatureTable:
     values, labels = [], []
     first_row = 0
@@ -81,7 +87,11 @@ def _gathered(
         columns = chunk[1:] if label else chunk
         if label:
             labels.append(coding.encode(chunk[0], **place, is_whole=False))  # learners refuse -1 themselves
-        numbers = [_numbers(name, column, place, way_out) for name, column in zip(chosen, columns, strict=True)]
+        written = [
+            dialect.numbers(column, f"the feature {name!r}", **place)
+            for name, column in zip(chosen, columns, strict=True)
+        ]
+        numbers = [_numbers(name, column, place, way_out) for name, column in zip(chosen, written, strict=True)]
         values.append(np.column_stack(numbers))
         first_row += len(chunk[0])
     if first_row == 0:
@@ -105,7 +115,7 @@ def _numbers(name: str, column: Any, place: dict[str, Any], way_out: str) -> NDA
 
 
 def read_clusters(
-    path: str | Path, cluster: str, *, format: str | None = None, delimiter: str | None = None
+    path: str | Path, cluster: str, *, format: str | None = None, delimiter: Said = None
 ) -> NDArray[np.int64]:
     """Which rows of a file belong together: a number for each row, the same for rows of one cluster."""
     kind, ids, found = format_of(path, format), ClusterIds(cluster), []
@@ -121,9 +131,29 @@ def read_clusters(
     return np.concatenate(found)
 
 
-def label_values(
-    path: str | Path, label: str, *, format: str | None = None, delimiter: str | None = None
-) -> dict[str, int]:
+def read_labels(
+    path: str | Path,
+    label: str,
+    *,
+    coding: LabelCoding | None = None,
+    format: str | None = None,
+    delimiter: Said = None,
+) -> NDArray[np.int8]:
+    """The codes of a file's column of labels, and nothing else of it."""
+    kind, code, found = format_of(path, format), coding or LabelCoding(), []
+    first_row = 0
+    with ExitStack() as stack:
+        stream = open_stream(path, stack)
+        with explained_file(str(path), kind):
+            for (column,) in read_chunks(stream, kind, (label,), delimiter):
+                found.append(code.encode(column, row_name=file_row, first_row=first_row, is_whole=False))
+                first_row += len(column)
+            if first_row == 0:
+                raise InputError("the table is empty: it has no data rows.")
+    return np.concatenate(found)
+
+
+def label_values(path: str | Path, label: str, *, format: str | None = None, delimiter: Said = None) -> dict[str, int]:
     """How many rows have each value of the column of labels, as text and in order of appearance: for messages."""
     counts: Counter[str] = Counter()
     with ExitStack() as stack:

@@ -21,6 +21,7 @@ from pulens.inputs.columns import Columns, LabelCoding, check_scores, check_weig
 from pulens.inputs.memory import ROW_BYTES, check_room
 from pulens.inputs.reading import Reading
 from pulens.inputs.tables.chunks import read_chunks
+from pulens.inputs.tables.dialect import Said, dialect_of
 from pulens.inputs.tables.formats import format_of
 from pulens.inputs.tables.streams import explained_file, name_of, open_stream
 from pulens.types import Scores
@@ -36,7 +37,7 @@ def sample_from_file(
     *,
     coding: LabelCoding,
     format: str | None = None,
-    delimiter: str | None = None,
+    delimiter: Said = None,
 ) -> PUSample:
     """Read the wanted columns of a file chunk by chunk; ``"-"`` is standard input."""
     return _joined(list(samples_from_file(path, columns, coding=coding, format=format, delimiter=delimiter, hold=True)))
@@ -48,7 +49,7 @@ def tally_from_file(
     *,
     coding: LabelCoding,
     format: str | None = None,
-    delimiter: str | None = None,
+    delimiter: Said = None,
 ) -> Tally:
     """Count the rows of a file chunk by chunk: memory goes by the distinct scores, not by the rows."""
     found: Tally | None = None
@@ -81,7 +82,7 @@ def buckets_from_file(path: str | Path, reading: Reading) -> BucketTally:
         return part if found is None else found + part
 
     columns = reading.columns
-    options: dict[str, Any] = {"coding": reading.coding, "format": reading.format, "delimiter": reading.delimiter}
+    options: dict[str, Any] = {"coding": reading.coding, "format": reading.format, "delimiter": reading.dialect}
     for labels, (scores, *_), weights, _ in _checked_chunks(
         path, columns.label, (columns.score,), columns.weight, ids=ids, **options
     ):
@@ -116,7 +117,7 @@ def joint_from_file(
     *,
     coding: LabelCoding,
     format: str | None = None,
-    delimiter: str | None = None,
+    delimiter: Said = None,
 ) -> JointTally:
     """Count the rows of a file per combination of several scores, in one pass."""
     found: JointTally | None = None
@@ -150,7 +151,7 @@ def samples_from_file(
     *,
     coding: LabelCoding,
     format: str | None = None,
-    delimiter: str | None = None,
+    delimiter: Said = None,
     hold: bool = False,
 ) -> Iterator[PUSample]:
     """The rows of a file in checked chunks; ``hold`` says that all of them will be kept."""
@@ -174,7 +175,7 @@ def rows_from_file(
     *,
     coding: LabelCoding,
     format: str | None = None,
-    delimiter: str | None = None,
+    delimiter: Said = None,
 ) -> Iterator[tuple[Labels, Scores, list[Any]]]:
     """Labels, scores and further columns as they stand in the file, chunk by chunk."""
     options: dict[str, Any] = {"coding": coding, "format": format, "delimiter": delimiter}
@@ -192,7 +193,7 @@ def _checked_chunks(
     *,
     coding: LabelCoding,
     format: str | None,
-    delimiter: str | None,
+    delimiter: Said,
     hold: bool = False,
     kept: Sequence[str] = (),
     ids: ClusterIds | None = None,
@@ -205,23 +206,26 @@ def _checked_chunks(
     kind = format_of(path, format)
     apart = [*([] if weight is None else [weight]), *([] if ids is None else [ids.column])]
     wanted = (label, *scores, *apart, *kept)
+    roles = ["label", *["score"] * len(scores), *(["weight"] if weight else []), *([] if ids is None else ["cluster"])]
+    dialect, titles = dialect_of(delimiter), [f"scores (column {shown(name)})" for name in scores]
     first_row, kinds = 0, set[int]()
     with ExitStack() as stack:
         stream = open_stream(path, stack)
         with explained_file(shown_path, kind, lambda: f" after data row {first_row:,}"):
-            for number, chunk in enumerate(read_chunks(stream, kind, wanted, delimiter), start=1):
+            for number, chunk in enumerate(read_chunks(stream, kind, wanted, delimiter, roles), start=1):
                 place: dict[str, Any] = {"row_name": file_row, "first_row": first_row}
                 labels = coding.encode(chunk[0], **place, is_whole=False)
                 kinds.update(np.unique(labels).tolist())
                 found = [
-                    check_scores(values, f"scores (column {shown(name)})", **place)
-                    for name, values in zip(scores, chunk[1:], strict=False)
+                    check_scores(dialect.numbers(values, called, **place), called, **place)
+                    for called, values in zip(titles, chunk[1:], strict=False)
                 ]
                 if ids is not None:
                     ids.add(chunk[len(scores) + len(apart)], **place)
                 weights = None
                 if weight is not None:
-                    weights = check_weights(chunk[1 + len(scores)], f"weights (column {shown(weight)})", **place)
+                    called = f"weights (column {shown(weight)})"
+                    weights = check_weights(dialect.numbers(chunk[1 + len(scores)], called, **place), called, **place)
                 first_row += labels.size
                 if hold and number % 10 == 0:
                     what = f"holding {first_row:,} rows and more"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pulens.counts.sample import PUSample
 from pulens.errors import InputError, MissingDependencyError, listed
 from pulens.inputs.arrays import sample_from_arrays, series_values
-from pulens.inputs.columns import Columns, LabelCoding, find_column
+from pulens.inputs.columns import Columns, LabelCoding, find_columns
+from pulens.inputs.tables.dialect import PLAIN, Dialect
 
 
 def is_frame(value: Any) -> bool:
@@ -21,7 +23,7 @@ def is_frame(value: Any) -> bool:
     return isinstance(frame, nw.DataFrame)
 
 
-def open_frame(table: Any, *wanted: str) -> Any:
+def open_frame(table: Any, *wanted: str, roles: Sequence[str] = ()) -> Any:
     """A table as narwhals has it; the wanted columns must be there once, others of one name do not matter."""
     import narwhals as nw
 
@@ -31,21 +33,20 @@ def open_frame(table: Any, *wanted: str) -> Any:
     except nw.exceptions.DuplicateError:  # pandas and PyArrow allow it, narwhals does not
         is_arrow = hasattr(table, "column_names")
         names = list(table.column_names if is_arrow else table.columns)
-        places = [names.index(find_column(name, names)) for name in dict.fromkeys(wanted)]
+        places = [names.index(name) for name in dict.fromkeys(find_columns(wanted, names, roles=roles))]
         frame = nw.from_native(table.select(places) if is_arrow else table.iloc[:, places], eager_only=True)
-    for name in wanted:
-        find_column(name, names)
+    find_columns(wanted, names, roles=roles)
     return frame
 
 
-def sample_from_frame(table: Any, columns: Columns, *, coding: LabelCoding) -> PUSample:
+def sample_from_frame(table: Any, columns: Columns, *, coding: LabelCoding, dialect: Dialect = PLAIN) -> PUSample:
     """Read two or three columns of a table."""
-    frame = open_frame(table, *columns.names)
+    frame = open_frame(table, *columns.names, roles=columns.roles)
     taken = [series_values(frame.get_column(name)) for name in columns.names]
     if not len(frame):
         raise InputError("the table is empty: it has columns but no rows.")
     labels, scores = taken[0], taken[1]
-    return sample_from_arrays(labels, scores, taken[2] if columns.weight else None, coding=coding)
+    return sample_from_arrays(labels, scores, taken[2] if columns.weight else None, coding=coding, dialect=dialect)
 
 
 LIBRARIES = ("polars", "pandas", "pyarrow")  # in the order in which they are tried

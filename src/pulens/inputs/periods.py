@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pulens.errors import InputError, PulensError, shown
 from pulens.inputs.columns import find_column
+from pulens.inputs.tables.dialect import is_date
 
 PERIODS: Final = ("hour", "day", "week", "month")
 UNREAD = "?"  # before a text that an engine could not read
@@ -82,6 +83,7 @@ class Period:
     def _refused(self, value: Any) -> InputError:
         return InputError(
             f"{shown(self.column)} must hold dates or times such as 2026-05-04 or 2026-05-04 13:00, got {shown(value)}."
+            f"{' Write the year first: 2026-05-04 is read the same everywhere.' if is_date(value) else ''}"
         )
 
     def refused_type(self, kind: Any) -> InputError:

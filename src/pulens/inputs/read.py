@@ -11,6 +11,7 @@ from pulens.inputs.arrays import sample_from_arrays
 from pulens.inputs.columns import Columns, LabelCoding
 from pulens.inputs.files import sample_from_file
 from pulens.inputs.frames import is_frame, sample_from_frame
+from pulens.inputs.tables.dialect import in_memory, written_as
 
 
 def read_sample(
@@ -26,6 +27,10 @@ def read_sample(
     unlabelled: Any = None,
     format: str | None = None,
     delimiter: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
     allow_one_kind: bool = False,
 ) -> PUSample:
     """Read labels and scores from arrays, a table or a file, and check every value.
@@ -34,7 +39,7 @@ def read_sample(
     ----------
     source
         Labels, when ``scores`` is given too; otherwise a table (pandas, Polars, PyArrow) or the path of a CSV,
-        TSV, JSON Lines, Parquet or Arrow file (``"-"`` for standard input).
+        TSV, JSON Lines, Parquet, Arrow or Excel file (``"-"`` for standard input).
     scores, weights
         One number per row. Higher scores mean more positive. A row of weight 2 stands for two rows.
     score, label, weight
@@ -42,6 +47,10 @@ def read_sample(
     positive, negative, unlabelled
         Label values that mean labelled positive, known negative and unlabelled, when labels are not 1, 0, -1
         (:class:`LabelCoding`). Labels of 1 and -1 alone need ``unlabelled=-1`` or ``negative=-1``.
+    format, delimiter, decimal, thousands, encoding, sheet
+        How a file was written, where its ending does not tell: ``"csv"`` and so on, what separates columns, a decimal
+        ``","``, what stands between thousands (``"."``, ``","``, ``" "``), an encoding such as ``"windows-1252"``, the
+        sheet of an Excel file.
     allow_one_kind
         Accept rows that are all of one kind: a part of a larger whole.
 
@@ -51,12 +60,13 @@ def read_sample(
     check_weights_given(scores, weights, weight)
     coding = LabelCoding(positive, negative, unlabelled)
     columns = Columns(score, label, weight)
+    written = written_as(delimiter, decimal, thousands, encoding, sheet)
     if scores is not None:
-        sample = sample_from_arrays(source, scores, weights, coding=coding)
+        sample = sample_from_arrays(source, scores, weights, coding=coding, dialect=in_memory(written))
     elif isinstance(source, str | Path):
-        sample = sample_from_file(source, columns, coding=coding, format=format, delimiter=delimiter)
+        sample = sample_from_file(source, columns, coding=coding, format=format, delimiter=written)
     elif is_frame(source):
-        sample = sample_from_frame(source, columns, coding=coding)
+        sample = sample_from_frame(source, columns, coding=coding, dialect=in_memory(written))
     else:
         raise InputError(
             f"give labels and scores, a table or the path of a file, got only an object of type "

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from pulens.inputs.columns import Columns, LabelCoding
+from pulens.inputs.tables.dialect import Said, written_as
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -25,6 +26,10 @@ class Reading:
     unlabelled: Any = None
     format: str | None = None
     delimiter: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    encoding: str | None = None
+    sheet: str | None = None
     table: Any = None
     where: str | None = None
     tolerance: float | None = None
@@ -37,6 +42,11 @@ class Reading:
     @property
     def coding(self) -> LabelCoding:
         return LabelCoding(self.positive, self.negative, self.unlabelled)
+
+    @property
+    def dialect(self) -> Said:
+        """How the table was written, as the readers of files take it in the place of a separator."""
+        return written_as(self.delimiter, self.decimal, self.thousands, self.encoding, self.sheet)
 
     @property
     def rows(self) -> dict[str, Any]:

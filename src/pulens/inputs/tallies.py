@@ -34,6 +34,7 @@ from pulens.inputs.frames import is_frame, open_frame
 from pulens.inputs.periods import Period, alias
 from pulens.inputs.read import check_kinds, check_weights_given, read_sample
 from pulens.inputs.reading import Reading
+from pulens.inputs.tables.dialect import refuse_written
 from pulens.inputs.tables.formats import EXTENSIONS, FORMATS, format_of
 from pulens.inputs.tables.streams import open_stream
 from pulens.keywords import hands_on, keywords_of
@@ -300,7 +301,7 @@ def _count_jointly(source: Any, names: list[str], reading: Reading) -> JointTall
             check_scores_of(engine)
     _refuse_conditions(reading)
     if isinstance(source, str | Path):
-        options = {"format": reading.format, "delimiter": reading.delimiter}
+        options: dict[str, Any] = {"format": reading.format, "delimiter": reading.dialect}
         return joint_from_file(source, reading.label, names, coding=coding, **options)
     samples = {name: read_sample(source, **replace(reading, score=name).rows, allow_one_kind=True) for name in names}
     return JointTally.from_rows({name: sample.scores for name, sample in samples.items()}, samples[names[0]].labels)
@@ -510,7 +511,7 @@ def _read(source: Any, scores: Any, reading: Reading, bin_errors: BinErrors | No
 
         return _one_score(read_tally_file(source).tally, reading.score)
     if scores is None and isinstance(source, str | Path):
-        options = {"format": reading.format, "delimiter": reading.delimiter}
+        options: dict[str, Any] = {"format": reading.format, "delimiter": reading.dialect}
         return tally_from_file(source, reading.columns, coding=reading.coding, **options)
     return Tally.from_sample(read_sample(source, scores, **reading.rows, allow_one_kind=allow_one_kind))
 
@@ -567,10 +568,12 @@ def _engine(
     if isinstance(source, str) and source.startswith("duckdb:"):
         from pulens.inputs.engines.duckdb_files import open_database
 
+        refuse_written(reading.dialect, "a database")
         return open_database(_database_path(source), table, columns, **options)
     from pulens.inputs.engines.sql import is_sql, open_sql
 
     if is_sql(source) or is_address(source):
+        refuse_written(reading.dialect, "a database")
         return open_sql(source, table, columns, **options)
     if isinstance(source, str | Path):
         if table is not None:
@@ -581,6 +584,7 @@ def _engine(
     if is_lazy(source):
         if table is not None:
             raise InputError(f"table={table!r} is for databases; a {type(source).__name__} is one table.")
+        refuse_written(reading.dialect, f"a {type(source).__name__}")
         return nullcontext(LazyEngine(source, columns, **options))
     return None
 
@@ -638,7 +642,7 @@ def _file_engine(source: str | Path, reading: Reading, options: dict[str, Any]) 
         )
     if not many and not _is_plain_file(name):
         return None  # a pipe, which can be read once
-    return duckdb_files.open_files(paths, reading.columns, format=kind, delimiter=reading.delimiter, **options)
+    return duckdb_files.open_files(paths, reading.columns, format=kind, delimiter=reading.dialect, **options)
 
 
 def _names_many(name: str) -> bool:

@@ -143,7 +143,8 @@ def write_tally_file(path: str | Path, file: TallyFile) -> None:
             columns["highest"] = tally.highest
     table = pa.table(columns).replace_schema_metadata({METADATA: _canonical(told).encode("utf-8", ESCAPED)})
     with whole_file(path) as temporary:
-        parquet.write_table(table, temporary, compression="zstd")
+        # what a browser can unpack by itself: the one page reads tallies too
+        parquet.write_table(table, temporary, compression="gzip", compression_level=4, use_dictionary=False)
 
 
 def read_tally_file(path: str | Path) -> TallyFile:

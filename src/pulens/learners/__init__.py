@@ -22,11 +22,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pulens.errors import InputError, MissingDependencyError, listed, nearest
 
 if TYPE_CHECKING:
+    from pulens.learners.advice.advising import advise as advise
     from pulens.learners.base.facts import Learner
     from pulens.learners.saving.loading import load as load
     from pulens.learners.stack.fitting import fit_many as fit_many
+    from pulens.learners.tables.pipeline import save_pipeline as save_pipeline
+    from pulens.learners.tables.pipeline import table_pipeline as table_pipeline
+    from pulens.learners.tables.table_columns import TableColumns as TableColumns
 
-_TOOLS = {"fit_many": "stack.fitting", "load": "saving.loading"}
+_TOOLS = {
+    "advise": "advice.advising",
+    "fit_many": "stack.fitting",
+    "load": "saving.loading",
+    "TableColumns": "tables.table_columns",
+    "save_pipeline": "tables.pipeline",
+    "table_pipeline": "tables.pipeline",
+}
 _DECLARATION = re.compile(r"^LEARNER = (Learner\(.*?\))$", re.MULTILINE | re.DOTALL)
 
 

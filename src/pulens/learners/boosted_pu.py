@@ -7,7 +7,8 @@ Ernst and Wehenkel 2006). No class prior is needed for that, and every row has s
 Stage two learns from probabilities instead of labels. The scores of stage one become P(positive given x), by the
 likelihood of the labels at the class prior; an unlabelled row of a single set is then positive with probability
 :math:`w = (1-c)p/(1-cp)` (Elkan and Noto 2008, section 3), a labelled one for certain. Trees fitted to these targets
-are less noisy than trees fitted to who happens to be labelled.
+are less noisy than trees fitted to who happens to be labelled. Beside them stands a smooth regression on ranks, for
+what changes along many columns at once.
 """
 
 from __future__ import annotations
@@ -33,11 +34,13 @@ from pulens.learners.base.facts import Learner
 from pulens.learners.base.prior import resolved_prior
 from pulens.learners.base.row_groups import checked_groups
 from pulens.learners.forest.numeric_trees import NumericTrees, boosted_trees, forest_trees
+from pulens.learners.parts.rank_kernel import KernelRidge, RankKernel
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.types import Booleans, Floats
 
 FOLDS = 4  # a labelled row is out of every fourth bag
 PARTS = 3  # into which rows are dealt in stage two
+KERNEL_PARTS = 10  # into which they are dealt for the regression on ranks, where leaving a part out costs little
 FEWEST_IN_BAG = 200
 WORTH_OF_SLOPE = 60  # labelled rows that weigh as much as the guess that a slope is 1
 RANDOM_IN_BAG = 6  # extremely randomised trees beside the boosting of a bag
@@ -52,13 +55,16 @@ class BoostedPU(PUClassifier):
     ----------
     class_prior
         Share of positives in the population; a range ``(low, high)``; or ``"auto"`` or an estimator's name. Without a
-        number it is estimated from scores of rows that a model had not seen, and kept inside the range.
+        number it is estimated from scores of rows that a model had not seen, and kept inside the range; the middle of
+        the range stands where rows are too few for an estimate.
     n_estimators
         Bags of stage one.
     iterations
         Trees of every boosting machine.
     random_trees
         Extremely randomised trees of stage two.
+    centres
+        Rows around which the regression on ranks has kernels; 0 leaves it out.
     scenario
         ``"single-set"``: labelled and unlabelled rows together are the sample of the population. ``"case-control"``:
         the unlabelled rows alone are.
@@ -92,6 +98,7 @@ class BoostedPU(PUClassifier):
         n_estimators: int = 12,
         iterations: int = 60,
         random_trees: int = 100,
+        centres: int = 400,
         scenario: str = DEFAULT_SCENARIO,
         n_jobs: int | None = None,
         random_state: Any = 0,
@@ -101,6 +108,7 @@ class BoostedPU(PUClassifier):
         self.n_estimators = n_estimators
         self.iterations = iterations
         self.random_trees = random_trees
+        self.centres = centres
         self.scenario = scenario
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -117,6 +125,8 @@ class BoostedPU(PUClassifier):
         scenario = check_scenario(self.scenario)
         for name in ("n_estimators", "iterations", "random_trees"):
             check_count(name, getattr(self, name))
+        if self.centres != 0 or isinstance(self.centres, bool):
+            check_count("centres (0 leaves the regression out)", self.centres)
         weights = _weights(sample_weight, rows)
         used = weights > 0
         if not labelled[used].any() or labelled[used].all():
@@ -142,7 +152,8 @@ class BoostedPU(PUClassifier):
         boosted = (self.start_ + self.boosted_.total(rows)) / PARTS
         random = self.random_.total(rows) / self.random_.nodes.size
         intercept, slope = self.calibration_
-        found: Floats = intercept + slope * _mixed(boosted, random)
+        others = () if self.kernel_ is None else (self.kernel_(rows),)
+        found: Floats = intercept + slope * _mixed(boosted, random, *others)
         return found
 
     def _posterior(self, X: Any) -> Floats:
@@ -157,7 +168,7 @@ class BoostedPU(PUClassifier):
         return save(self, Path(path))
 
     def _learn(self, known: TrainingRows, targets: Floats, rng: np.random.Generator) -> Floats:
-        """Stage two: trees fitted to probabilities; gives back scores of rows that the trees had not seen."""
+        """Stage two: models fitted to probabilities; gives back scores of rows that the models had not seen."""
         from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 
         part = known.dealt(PARTS, rng)
@@ -167,8 +178,9 @@ class BoostedPU(PUClassifier):
             if not inside.any():
                 inside = outside
             model = HistGradientBoostingRegressor(
-                max_iter=self.iterations,
+                max_iter=self.iterations * 4 // 3,
                 max_leaf_nodes=16,
+                max_features=0.3,  # of a node's columns: trees that differ more
                 min_samples_leaf=max(2, min(20, int(inside.sum()) // 20)),
                 l2_regularization=1.0,
                 early_stopping=False,
@@ -182,7 +194,6 @@ class BoostedPU(PUClassifier):
             self.random_trees,
             bootstrap=True,
             oob_score=True,
-            min_samples_leaf=2,
             max_features=0.5,
             n_jobs=self.n_jobs,
             random_state=int(rng.integers(2**31)),
@@ -192,9 +203,15 @@ class BoostedPU(PUClassifier):
             forest.fit(filled, targets, sample_weight=known.weights)
         self.boosted_, self.start_ = boosted_trees(models)
         self.random_ = forest_trees(forest, stand_ins)
-        if known.groups is None:
-            return _mixed(unseen, forest.oob_prediction_)
-        return _mixed(unseen, self._of_other_groups(forest, filled, targets, known, part))
+        apart = [unseen, forest.oob_prediction_]
+        if known.groups is not None:
+            apart[1] = self._of_other_groups(forest, filled, targets, known, part)
+        self.kernel_ = None
+        if self.centres:
+            ridge = KernelRidge(known.rows, known.weights, self.centres, rng)
+            kernel_apart, self.kernel_ = ridge.fitted(targets, known.dealt(KERNEL_PARTS, rng))
+            apart.append(kernel_apart)
+        return _mixed(*apart)
 
     def _of_other_groups(
         self, forest: Any, filled: Rows, targets: Floats, known: TrainingRows, part: NDArray[np.int64]
@@ -221,12 +238,17 @@ class BoostedPU(PUClassifier):
         def estimate(method: str) -> float:
             from pulens.priors import estimate_prior
 
-            found = estimate_prior(
-                known.labelled.astype(int), scores, method=method, scenario=str(scenario), **known.weighting
-            )
+            try:
+                value = estimate_prior(
+                    known.labelled.astype(int), scores, method=method, scenario=str(scenario), **known.weighting
+                ).value
+            except AssumptionError:  # too few rows
+                if inside == (0.0, 1.0):
+                    raise
+                value = sum(inside) / 2
             # beyond what is labelled already, some are left to be found
             least = share + 0.02 * (1 - share) if scenario is Scenario.SINGLE_SET else 1e-3
-            return float(np.clip(np.clip(found.value, *inside), least, 1 - 1e-3))
+            return float(np.clip(np.clip(value, *inside), least, 1 - 1e-3))
 
         prior = resolved_prior(given, scenario, share, who=type(self).__name__, needed=True, estimate=estimate)
         assert prior is not None
@@ -239,7 +261,8 @@ class BoostedPU(PUClassifier):
             "start_": self.start_,
             "levels": [None if levels is None else list(levels) for levels in self.encoding_.levels],
         }
-        return facts, self.boosted_.arrays("boosted") | self.random_.arrays("random")
+        kernel = {} if self.kernel_ is None else self.kernel_.arrays("kernel")
+        return facts, self.boosted_.arrays("boosted") | self.random_.arrays("random") | kernel
 
     def _restore(self, facts: dict[str, Any], arrays: dict[str, NDArray[Any]], folder: Path) -> None:
         from pulens.learners.saving.checks import check_number, check_prior, damaged
@@ -257,6 +280,8 @@ class BoostedPU(PUClassifier):
         self.boosted_, self.random_ = (
             NumericTrees.restored(name, arrays, self.encoding_.width, folder) for name in ("boosted", "random")
         )
+        has_kernel = any(name.startswith("kernel_") for name in arrays)  # learners saved before there was one have none
+        self.kernel_ = RankKernel.restored("kernel", arrays, self.encoding_.width, folder) if has_kernel else None
 
     def _table(self, X: Any, *, reset: bool) -> Rows:
         """Rows as single precision numbers, nan where a value is missing."""
@@ -509,9 +534,9 @@ def _spread(scores: Floats, labelled: Booleans) -> Floats:
     return found
 
 
-def _mixed(boosted: Floats, random: Floats) -> Floats:
-    """Log-odds in the middle of what the two kinds of trees say."""
-    found: Floats = 0.5 * sum(logit(np.clip(one, SHARES, 1 - SHARES)) for one in (boosted, random))
+def _mixed(*shares: Floats) -> Floats:
+    """Log-odds in the middle of what the kinds of models say."""
+    found: Floats = sum(logit(np.clip(one, SHARES, 1 - SHARES)) for one in shares) / len(shares)
     return found
 
 

@@ -27,12 +27,22 @@ def rising(epoch: int, epochs: int) -> float:
     return 1 - math.cos(epoch / epochs * math.pi / 2)
 
 
+def kept_in_place(buffer: torch.Tensor | None, values: torch.Tensor) -> torch.Tensor:
+    """The values, in the buffer where there is one: recorded steps go on reading from there."""
+    if buffer is None or buffer.shape != values.shape:
+        return values
+    buffer.copy_(values)
+    return buffer
+
+
 class MixupProgram(Program):
     """Two stages: alignment alone, then with mixup on pseudo-labels that are renewed as training goes on."""
 
     recordable = True
+    same_steps = True  # what changes with the epoch is written into buffers
 
     def begin_stage(self, stage: Stage) -> None:
+        self.shares: torch.Tensor | None = None
         if stage.name == "mixup":
             data = self.stack.data
             scores = self.stack.network.score(data.table, data.rows)
@@ -41,12 +51,15 @@ class MixupProgram(Program):
     def begin_epoch(self, stage: Stage, moment_epoch: int) -> None:
         if stage.name == "mixup":
             steps = stage.batches.steps(self.stack.data)
-            self.shares = self.stack.streams.beta("mixup", moment_epoch, steps, self.value("mixup"))
+            self.shares = kept_in_place(
+                self.shares, self.stack.streams.beta("mixup", moment_epoch, steps, self.value("mixup"))
+            )
 
     def mixed(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Logits of mixed rows, their mixed targets, and which of them are real."""
         valid = batch.labelled + batch.unlabelled
         partner = self.stack.streams.permutations("partner", batch.moment, valid.sum(1).long(), valid.shape[1])
+        assert self.shares is not None
         share = batch.now(self.shares)
         shaped = share.view(-1, 1, *[1] * (batch.x.dim() - 2))
         index = partner.view(*partner.shape, *[1] * (batch.x.dim() - 2)).expand_as(batch.x)
@@ -72,6 +85,14 @@ class MixupProgram(Program):
 
 
 class AlignmentProgram(MixupProgram):
+    entropy_weight: torch.Tensor | None = None  # of unlabelled rows [R], another one in every epoch of the second stage
+
+    def begin_epoch(self, stage: Stage, moment_epoch: int) -> None:
+        super().begin_epoch(stage, moment_epoch)
+        weight = self.value("unlabelled_entropy") * rising(self.epoch_in_stage, stage.epochs)
+        fresh = torch.zeros_like(self.stack.class_prior) + weight
+        self.entropy_weight = kept_in_place(self.entropy_weight, fresh)
+
     def stages(self) -> list[Stage]:
         warm, main = self.value("warm_up_epochs"), self.value("epochs")
         batches = Pooled(self.value("batch_size"), skip_without_labelled=False)
@@ -92,10 +113,10 @@ class AlignmentProgram(MixupProgram):
         mixed, target, valid = self.mixed(batch)
         z = clamp(z)
         self.remember(batch, z)
-        weight = self.value("unlabelled_entropy") * rising(self.epoch_in_stage, stage.epochs)
+        assert self.entropy_weight is not None
         found: torch.Tensor = (
             self.aligned(z, batch)
-            + weight * masked_mean(entropy(z), batch.population)
+            + self.entropy_weight * masked_mean(entropy(z), batch.population)
             + self.value("mixed_entropy") * masked_mean(entropy(mixed), valid)
             + self.value("mixup_weight") * masked_mean(cross_entropy(mixed, target), valid)
         )

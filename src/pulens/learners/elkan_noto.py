@@ -14,6 +14,7 @@ from pulens.learners.base.wrapper import (
     Wrapper,
     case_control_cut,
     count_rows,
+    fit_weighted,
     hold_out,
     log_odds_beyond,
     pooled_frequency,
@@ -28,7 +29,7 @@ ESTIMATES = ("e1", "e2", "e3")
 FOLDS = 5
 
 
-def label_frequency(scores: Floats, labelled: Booleans, estimate: str = "e1") -> float:
+def label_frequency(scores: Floats, labelled: Booleans, estimate: str = "e1", weights: Floats | None = None) -> float:
     r"""P(labelled given positive) from held-out values of g(x) = P(labelled given x): Elkan & Noto, section 2.1.
 
     .. math:: e_1 = \frac{1}{|V_P|} \sum_{V_P} g, \qquad e_2 = \frac{\sum_{V_P} g}{\sum_V g}, \qquad e_3 = \max_V g
@@ -37,11 +38,11 @@ def label_frequency(scores: Floats, labelled: Booleans, estimate: str = "e1") ->
     >>> [round(label_frequency(g, np.arange(10) < 3, name), 3) for name in ("e1", "e2", "e3")]
     [0.25, 0.625, 0.3]
     """
-    if estimate == "e1":
-        return float(scores[labelled].mean())
-    if estimate == "e2":
-        return float(scores[labelled].sum() / scores.sum())
-    return float(scores.max())
+    if estimate == "e3":
+        return float(scores.max())
+    counted = np.ones(scores.size) if weights is None else weights
+    total = float((counted * scores)[labelled].sum())
+    return total / float(counted[labelled].sum() if estimate == "e1" else (counted * scores).sum())
 
 
 def unlabelled_weights(scores: Floats, frequency: float) -> Floats:
@@ -57,7 +58,7 @@ def unlabelled_weights(scores: Floats, frequency: float) -> Floats:
     return weights
 
 
-def class_prior_from(frequency: float, labelled: int, unlabelled: int, scenario: Scenario) -> float:
+def class_prior_from(frequency: float, labelled: float, unlabelled: float, scenario: Scenario) -> float:
     """Share of positives in the population that a label frequency implies.
 
     >>> class_prior_from(0.2, 100, 1000, Scenario.CASE_CONTROL)
@@ -121,11 +122,11 @@ class ElkanNoto(Wrapper):
         self.random_state = random_state
         self.positive = positive
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Train on rows with PU labels."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on rows with PU labels; ``sample_weight`` says how many rows each stands for."""
         X = self._rows(X, reset=True)
         labelled = self._labelled(y, count_rows(X))
-        self._fit_labelling(X, labelled)
+        self._fit_labelling(X, labelled, self._weights(sample_weight, labelled))
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -139,7 +140,9 @@ class ElkanNoto(Wrapper):
         X = self._rows(X, reset=False)
         return np.minimum(1.0, positive_probability(self.labelling_model_, X) / self.label_frequency_)
 
-    def _fit_labelling(self, X: Any, labelled: Booleans, *, every_row: bool = False) -> Floats | None:
+    def _fit_labelling(
+        self, X: Any, labelled: Booleans, weights: Floats | None = None, *, every_row: bool = False
+    ) -> Floats | None:
         """The classifier of labelled against unlabelled rows, the label frequency, and the cut.
 
         Gives back P(labelled) of each row by a classifier that was not trained on it, where that was needed, for the
@@ -148,28 +151,31 @@ class ElkanNoto(Wrapper):
         scenario = check_scenario(self.scenario)
         check_word("estimate", self.estimate, ESTIMATES)
         rng = self._random()
-        n_labelled, n_unlabelled = int(labelled.sum()), int((~labelled).sum())
-        prior = self._resolved_prior(X, labelled, needed=False)
+        counted = np.ones(labelled.size) if weights is None else weights
+        n_labelled, n_unlabelled = float(counted[labelled].sum()), float(counted[~labelled].sum())
+        prior = self._resolved_prior(X, labelled, needed=False, weights=weights)
         scores = None
         if self.hold_out is None and (prior is None or every_row):
-            scores = self._out_of_fold(X, labelled, rng)
+            scores = self._out_of_fold(X, labelled, weights, rng)
         if prior is not None or scores is not None:
-            self.labelling_model_ = self._fresh(X, int(rng.integers(2**31))).fit(X, labelled.astype(int))
+            self.labelling_model_ = fit_weighted(
+                self._fresh(X, int(rng.integers(2**31))), X, labelled.astype(int), weights
+            )
         if prior is not None:
             if scenario is Scenario.CASE_CONTROL:
                 frequency = pooled_frequency(n_labelled, n_unlabelled, prior)
             else:
-                frequency = n_labelled / (prior * labelled.size)
+                frequency = n_labelled / (prior * (n_labelled + n_unlabelled))
         elif scores is not None:
-            frequency = label_frequency(scores, labelled, self.estimate)
+            frequency = label_frequency(scores, labelled, self.estimate, weights)
         else:
             assert self.hold_out is not None
             held = hold_out(labelled, self.hold_out, rng)
             left_out = held | self._copies(X, labelled, held)
-            model = self._fresh(X, int(rng.integers(2**31)))
-            self.labelling_model_ = model.fit(take(X, ~left_out), labelled[~left_out].astype(int))
+            model, kept = self._fresh(X, int(rng.integers(2**31))), None if weights is None else weights[~left_out]
+            self.labelling_model_ = fit_weighted(model, take(X, ~left_out), labelled[~left_out].astype(int), kept)
             frequency = label_frequency(
-                positive_probability(self.labelling_model_, take(X, held)), labelled[held], self.estimate
+                positive_probability(self.labelling_model_, take(X, held)), labelled[held], self.estimate, counted[held]
             )
         self.label_frequency_ = float(np.clip(frequency, SMALLEST, 1 - SMALLEST))
         self.class_prior_ = prior or class_prior_from(self.label_frequency_, n_labelled, n_unlabelled, scenario)
@@ -177,7 +183,7 @@ class ElkanNoto(Wrapper):
         self.cut_ = case_control_cut(self.label_frequency_) if is_case_control else self.label_frequency_ / 2
         return scores
 
-    def _out_of_fold(self, X: Any, labelled: Booleans, rng: np.random.Generator) -> Floats:
+    def _out_of_fold(self, X: Any, labelled: Booleans, weights: Floats | None, rng: np.random.Generator) -> Floats:
         """P(labelled) of each row by a classifier that was trained on the other folds."""
         fewest = int(min(labelled.sum(), (~labelled).sum()))
         if fewest < 2:
@@ -193,8 +199,8 @@ class ElkanNoto(Wrapper):
         for number in range(folds):
             held = fold == number
             left_out = held | self._copies(X, labelled, held)
-            model = self._fresh(X, int(rng.integers(2**31)))
-            model.fit(take(X, ~left_out), labelled[~left_out].astype(int))
+            model, kept = self._fresh(X, int(rng.integers(2**31))), None if weights is None else weights[~left_out]
+            fit_weighted(model, take(X, ~left_out), labelled[~left_out].astype(int), kept)
             scores[held] = positive_probability(model, take(X, held))
         return scores
 

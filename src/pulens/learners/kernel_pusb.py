@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pulens.errors import AssumptionError
 from pulens.inputs.dense import dense
-from pulens.learners.base.classifier import PUClassifier, check_count, check_word, flat, seed_of
+from pulens.learners.base.classifier import PUClassifier, check_count, check_word, flat, refuse_options, seed_of
 from pulens.learners.base.facts import RISK, Learner
 from pulens.learners.base.proxies import proxy_auc
 from pulens.learners.parts.break_even import break_even_threshold, cut_below
@@ -96,7 +96,7 @@ class KernelPUSB(PUClassifier):
         penalties: tuple[float, ...] = PENALTIES,
         folds: int = 5,
         criterion: str = "risk",
-        standardise: bool = False,
+        standardise: bool = True,
         scenario: str = DEFAULT_SCENARIO,
         random_state: Any = None,
         positive: Any = None,
@@ -114,8 +114,9 @@ class KernelPUSB(PUClassifier):
         self.random_state = random_state
         self.positive = positive
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, **refused: Any) -> Self:
         """Choose bandwidth and penalty, then fit on all rows; labels are 1 labelled positive, 0 unlabelled."""
+        refuse_options(type(self).__name__, refused)
         table = self._table(X, reset=True)
         labelled = self._labelled(y, len(table))
         pooled = check_scenario(self.scenario) is Scenario.SINGLE_SET

@@ -176,14 +176,15 @@ class LBE(PULearner):
     """
 
     scenario: str = "single-set"
-    selection: str = "last"
-    pretraining_steps: int = 100
+    selection: str = "proxy_auc"  #: EM learns the labelled rows by heart sooner or later; the authors keep the last
+    pretraining_steps: int = 20  #: over the whole table; the authors' 100 let a large network learn it by heart
     epochs: int = 20
     steps_per_epoch: int = setting(20, least=1)
     subset: float = setting(0.1, above=0, most=1)
     keep: float = setting(0.8, least=0, most=1)
     dropped: str = setting("unlabelled", among=DROPPED)  #: among which rows the largest losses are dropped
-    propensity_start: str = setting("pre-trained", among=STARTS)  #: or "even", "half": one chance for every row
+    #: "even" and "half": one chance for every row; "pre-trained" as the authors have it
+    propensity_start: str = setting("even", among=STARTS)
     learning_rate: float = setting(5e-4, above=0)
     weight_decay: float = 1e-4
     pinned: bool = True  #: call the share ``class_prior`` positive where it is given, not what scores above zero

@@ -25,6 +25,7 @@ from pulens.scenario import Scenario
 
 class ValueIgnoringProgram(Program):
     needs_class_prior = False
+    leaves_out_copies = True  # best bin estimation compares held-out labelled rows with held-out unlabelled ones
     recordable = True
 
     @classmethod
@@ -100,7 +101,9 @@ class MPEPU(PULearner):
     """MPE-PU: best bin estimation and conditional value ignoring risk, in turns.
 
     With ``class_prior="auto"`` the share of positives among unlabelled rows is estimated along the way
-    (``unlabelled_prior_``); a number fixes it, which is CVIR alone. The authors trained with SGD (0.1, momentum 0.9,
+    (``unlabelled_prior_``); a number fixes it, which is CVIR alone. In a case-control sample unlabelled rows that equal
+    a labelled row held out for the estimate are not trained on: a sample of a whole pool holds that row twice, and it
+    would be held out in name only. The authors trained with SGD (0.1, momentum 0.9,
     weight decay 5e-4) on networks with batch norm for a thousand epochs; here Adam is the default.
 
     >>> import numpy as np

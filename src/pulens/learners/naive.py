@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit
 
 from pulens.errors import AssumptionError
-from pulens.learners.base.classifier import check_word
+from pulens.learners.base.classifier import check_word, refuse_options
 from pulens.learners.base.facts import REFERENCE, Learner
 from pulens.learners.base.wrapper import (
     Wrapper,
@@ -63,8 +63,9 @@ class NaiveClassifier(Wrapper):
         self.random_state = random_state
         self.positive = positive
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, **refused: Any) -> Self:
         """Train on rows with PU labels."""
+        refuse_options(type(self).__name__, refused)
         X = self._rows(X, reset=True)
         labelled = self._labelled(y, count_rows(X))
         scenario = check_scenario(self.scenario)

@@ -8,10 +8,12 @@ A flexible model can push the second part below zero, which no true risk can be:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
 from pulens.errors import InputError, listed
+from pulens.learners.base.classifier import refuse_options
 from pulens.learners.base.facts import RISK, Learner
 from pulens.learners.base.settings import setting
 from pulens.learners.stack.learner import PULearner
@@ -50,6 +52,38 @@ class RiskProgram(Program):
         )
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
+class RiskLearner(PULearner):
+    """A network that minimises a mean over rows, which may stand for more rows than one."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        validation: tuple[Any, Any] | None = None,
+        groups: Any = None,
+        **refused: Any,
+    ) -> Any:
+        """Train on rows with PU labels, as every network is; ``sample_weight`` says how many rows each stands for.
+
+        Means of the risk, and the proxy accuracy that chooses the epoch, are then weighted ones; the class prior must
+        be a number.
+        """
+        refuse_options(type(self).__name__, refused)
+        return self._fit(X, y, groups=groups, weights=sample_weight, validation=validation)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        """One more pass over rows with PU labels, from where training stands: for rows that come in pieces.
+
+        The first call settles the scale of columns and, where it is estimated, the class prior. Every piece needs
+        labelled and unlabelled rows; no row is held out, and moments of the optimiser begin anew with each piece.
+        ``classes`` is there for scikit-learn's sake: they are 0 and 1.
+        """
+        return self._fit_further(X, y, sample_weight)
+
+
 class NonNegativeProgram(RiskProgram):
     def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
         found: torch.Tensor = corrected(self.parts(batch), self.value("beta"), self.value("gamma"))
@@ -57,7 +91,7 @@ class NonNegativeProgram(RiskProgram):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class NNPU(PULearner):
+class NNPU(RiskLearner):
     """nnPU: minimise the non-negative PU risk.
 
     Needs the class prior; labels completely at random. Settings are those of paper 004's benchmark, which are gentler

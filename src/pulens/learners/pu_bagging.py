@@ -14,6 +14,7 @@ from pulens.learners.base.facts import Learner
 from pulens.learners.base.wrapper import (
     Wrapper,
     count_rows,
+    fit_weighted,
     log_odds_beyond,
     positive_probability,
     posterior_from_odds,
@@ -95,12 +96,13 @@ class PUBagging(Wrapper):
         self.random_state = random_state
         self.positive = positive
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Train the members on rows with PU labels."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train the members on rows with PU labels; ``sample_weight`` says how many rows each stands for."""
         X = self._rows(X, reset=True)
         labelled = self._labelled(y, count_rows(X))
+        weights = self._weights(sample_weight, labelled)
         check_count("n_estimators", self.n_estimators)
-        self.class_prior_ = self._resolved_prior(X, labelled, needed=False)
+        self.class_prior_ = self._resolved_prior(X, labelled, needed=False, weights=weights)
         ours, theirs = np.flatnonzero(labelled), np.flatnonzero(~labelled)
         size = ours.size if self.bag_size is None else check_count("bag_size", self.bag_size)
         rng = self._random()
@@ -111,7 +113,9 @@ class PUBagging(Wrapper):
         def member(bag: NDArray[np.int64], seed: int) -> tuple[Any, Floats]:
             rows = np.concatenate([ours, theirs[bag]])
             target = np.repeat([1, 0], [ours.size, size])
-            model = self._fresh(X, seed).fit(take(X, rows), target)
+            model = fit_weighted(
+                self._fresh(X, seed), take(X, rows), target, None if weights is None else weights[rows]
+            )
             return model, positive_probability(model, unlabelled)
 
         made = Parallel(n_jobs=self.n_jobs, prefer="threads")(
@@ -123,7 +127,7 @@ class PUBagging(Wrapper):
         scores, self.out_of_bag_counts_ = out_of_bag_means(np.array([score for _, score in made]), bags)
         self.out_of_bag_scores_ = np.full(labelled.size, np.nan)  # labelled rows are in every bag
         self.out_of_bag_scores_[theirs] = scores
-        self.cut_ = self._cut(scores, ours.size, size, labelled.size)
+        self.cut_ = self._cut(scores, labelled, size, weights)
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -135,7 +139,7 @@ class PUBagging(Wrapper):
     def _posterior(self, X: Any) -> Floats:
         return posterior_from_odds(self.decision_function(X))
 
-    def _cut(self, scores: Floats, n_labelled: int, bag_size: int, rows: int) -> float:
+    def _cut(self, scores: Floats, labelled: Booleans, bag_size: int, weights: Floats | None) -> float:
         prior = self.class_prior_
         cut = self.cut or ("half" if prior is None else "quantile")
         check_word("cut", cut, CUTS)
@@ -144,10 +148,12 @@ class PUBagging(Wrapper):
         if prior is None:
             raise AssumptionError(f"cut={cut!r} needs class_prior: a number, or 'auto' to estimate it.")
         if cut == "bayes":
-            return n_labelled / (n_labelled + 2 * prior * bag_size)
+            return int(labelled.sum()) / (int(labelled.sum()) + 2 * prior * bag_size)
+        counted = np.ones(labelled.size) if weights is None else weights
         if check_scenario(self.scenario) is Scenario.SINGLE_SET:
+            rows, n_labelled = float(counted.sum()), float(counted[labelled].sum())
             prior = float(np.clip((prior * rows - n_labelled) / (rows - n_labelled), 0, 1))
-        return upper_quantile(scores, prior)
+        return upper_quantile(scores, prior, None if weights is None else weights[~labelled])
 
 
 LEARNER = Learner(PUBagging, title="PU bagging")

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pulens.errors import AssumptionError
 from pulens.inputs.dense import dense
-from pulens.learners.base.classifier import PUClassifier, check_count, check_word, flat, seed_of
+from pulens.learners.base.classifier import PUClassifier, check_count, check_word, flat, refuse_options, seed_of
 from pulens.learners.base.facts import RISK, Learner
 from pulens.learners.base.tables import numbers_only
 from pulens.learners.forest.growth import Tree, check_forest, grow
@@ -118,8 +118,9 @@ class PUET(PUClassifier):
         self.random_state = random_state
         self.positive = positive
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, **refused: Any) -> Self:
         """Grow the forest from rows with PU labels: 1 labelled positive, 0 unlabelled."""
+        refuse_options(type(self).__name__, refused)
         table = self._table(X, reset=True)
         labelled = self._labelled(y, len(table))
         scenario = check_scenario(self.scenario)

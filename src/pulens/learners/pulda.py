@@ -16,6 +16,21 @@ from pulens.risks.alignment import clamp, cross_entropy, margin_cost, smooth_dis
 from pulens.risks.losses import sigmoid
 from pulens.risks.means import masked_mean
 
+SMOOTH, SHARP = 3.5, 100.0  # temperatures: the authors', and one that is nearly Dist-PU's absolute value
+RARE = 0.41  # class prior up to which the authors' temperature holds; their data set has 0.4
+
+
+def chosen_temperature(class_prior: torch.Tensor) -> torch.Tensor:
+    r"""The temperature for class priors [R] where none is given.
+
+    Where every row is called positive the distance pulls back with :math:`\tanh(\tau(1-\pi)/2)`, against a slope of
+    :math:`2\pi` from the labelled rows. The authors' 3.5 gives way at a class prior of 0.39: theirs is 0.4.
+
+    >>> chosen_temperature(torch.tensor([0.1, 0.4, 0.5]))
+    tensor([  3.5000,   3.5000, 100.0000])
+    """
+    return torch.where(class_prior > RARE, SHARP, SMOOTH)
+
 
 class MovingAverage:
     """A mean over batches per run: old values weigh ``decay``, the gradient flows through the newest alone.
@@ -88,9 +103,11 @@ class MarginProgram(MixupProgram):
     def aligned(self, labelled: torch.Tensor, population: torch.Tensor) -> torch.Tensor:
         """Alignment and margin of a batch, through the moving averages."""
         prior, margin = self.stack.class_prior, self.value("margin")
+        given = self.value("temperature")
+        temperature = chosen_temperature(prior) if given is None else given
         mean = self.population_mean(sigmoid(population, -1).mean(1))
         alignment = 2 * prior * (1 - sigmoid(labelled, -1).mean(1)) + (
-            smooth_distance(mean - prior, self.value("temperature")) / self.population_mean.scale
+            smooth_distance(mean - prior, temperature) / self.population_mean.scale
         )
         above = self.population_cost(margin_cost(population, -1, margin).mean(1))
         own = self.labelled_cost(margin_cost(labelled, -1, margin).mean(1))
@@ -110,8 +127,9 @@ class MarginProgram(MixupProgram):
 class PULDA(PULearner):
     """PULDA: Dist-PU's alignment made smooth, with a margin around the decision boundary and moving averages.
 
-    Settings are the authors'. The smooth distance is flat at its minimum while the term of the labelled rows is not:
-    on overlapping classes too many rows are called positive; a larger ``temperature`` mends that.
+    Settings are the authors', but for the temperature where positives are not rare. The smooth distance is flat at its
+    minimum while the term of the labelled rows is not: on overlapping classes too many rows are called positive, and
+    with a class prior near one half or above all of them may be; a larger ``temperature`` mends that.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -127,8 +145,9 @@ class PULDA(PULearner):
     warm_up_epochs: int = 60
     warm_up_learning_rate: float = setting(1e-4, above=0)
     warm_up_weight_decay: float = 5e-4
-    #: sharpness of the distance; larger is nearer to Dist-PU's absolute value
-    temperature: float = setting(3.5, above=0)
+    #: sharpness of the distance; larger is nearer to Dist-PU's absolute value. None: the authors' 3.5 up to a class
+    #: prior of 0.41, 100 above
+    temperature: float | None = setting(None, above=0)
     margin: float = 0.6
     mean_decay: float = setting(0.85, least=0, most=1)
     margin_decay: float = 0.5

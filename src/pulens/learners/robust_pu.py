@@ -48,7 +48,10 @@ class EpisodePasses(Batches):
 
 class SelfPacedProgram(RiskProgram):
     loss_name = "sigmoid"
-    same_steps = False  # weights change with the episode
+
+    def recorded_for(self, stage: Stage) -> Any:
+        """Weights change with the episode; steps of pre-training stay the same."""
+        return None if stage.name == "pre-training" else self.epoch_in_stage
 
     @classmethod
     def needs_held_out_rows(cls, learner: Any) -> bool:

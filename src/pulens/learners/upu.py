@@ -8,8 +8,7 @@ import torch
 
 from pulens.learners.base.facts import RISK, Learner
 from pulens.learners.base.settings import setting
-from pulens.learners.nnpu import RiskProgram
-from pulens.learners.stack.learner import PULearner
+from pulens.learners.nnpu import RiskLearner, RiskProgram
 from pulens.learners.stack.program import Stage
 from pulens.learners.stack.rows import Batch
 from pulens.risks.pu import unbiased
@@ -22,7 +21,7 @@ class UnbiasedProgram(RiskProgram):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class UPU(PULearner):
+class UPU(RiskLearner):
     """uPU: minimise the unbiased PU risk. With a flexible network it overfits; with a linear one it is sound.
 
     With ``loss="logistic"`` and ``backbone="linear"`` the problem is convex (du Plessis et al. 2015).

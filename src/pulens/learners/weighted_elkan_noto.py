@@ -8,10 +8,9 @@ import numpy as np
 
 from pulens.errors import AssumptionError
 from pulens.learners.base.facts import Learner
-from pulens.learners.base.wrapper import ByEstimator, count_rows, positive_probability, take
+from pulens.learners.base.wrapper import ByEstimator, count_rows, fit_weighted, positive_probability, take
 from pulens.learners.elkan_noto import ElkanNoto, unlabelled_weights
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
-from pulens.types import Floats
 
 
 class WeightedElkanNoto(ByEstimator, ElkanNoto):
@@ -59,11 +58,12 @@ class WeightedElkanNoto(ByEstimator, ElkanNoto):
         )
         self.keep_labelled = keep_labelled
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Train on rows with PU labels, in two stages."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on rows with PU labels, in two stages; ``sample_weight`` says how many rows each stands for."""
         X = self._rows(X, reset=True)
         labelled = self._labelled(y, count_rows(X))
-        scores = self._fit_labelling(X, labelled, every_row=True)
+        stands_for = self._weights(sample_weight, labelled)
+        scores = self._fit_labelling(X, labelled, stands_for, every_row=True)
         if scores is None:  # the paper's way: one classifier, and weights of the rows that it was trained on
             scores = positive_probability(self.labelling_model_, X)
         weights = unlabelled_weights(scores, self.label_frequency_)
@@ -71,6 +71,8 @@ class WeightedElkanNoto(ByEstimator, ElkanNoto):
         keep = single if self.keep_labelled is None else self.keep_labelled
         as_positive = np.where(labelled, 1.0 if keep else 0.0, weights)
         as_negative = np.where(labelled, 0.0, 1 - weights)
+        if stands_for is not None:
+            as_positive, as_negative = stands_for * as_positive, stands_for * as_negative
         if not as_positive.any() or not as_negative.any():
             raise AssumptionError(
                 f"with a label frequency of {self.label_frequency_:.4g} every unlabelled row counts as "
@@ -84,20 +86,6 @@ class WeightedElkanNoto(ByEstimator, ElkanNoto):
         model = self._fresh(X, int(self._random().integers(2**31)))
         self.estimator_ = fit_weighted(model, take(X, rows), target, weight)
         return self
-
-
-def fit_weighted(model: Any, X: Any, y: Any, weight: Floats) -> Any:
-    """Fit with weights, in a pipeline too: its last step gets them."""
-    steps = getattr(model, "steps", None)
-    name = "sample_weight" if steps is None else f"{steps[-1][0]}__sample_weight"
-    try:
-        return model.fit(X, y, **{name: weight})
-    except TypeError as error:
-        if "sample_weight" not in str(error):
-            raise
-        raise AssumptionError(
-            f"{type(model).__name__} cannot be used here: its fit does not take sample_weight."
-        ) from error
 
 
 LEARNER = Learner(WeightedElkanNoto, title="Elkan-Noto, weighted")

@@ -13,28 +13,32 @@ of a :class:`Metric` that no package brings.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from pulens.catalogue import Catalogue, load_guests
-from pulens.errors import PulensError, listed, nearest
+from pulens.errors import PulensError, UnknownNameError, listed, nearest, shown
+from pulens.estimate import Estimate
 from pulens.metrics.parts.function import MetricFunction
 from pulens.metrics.parts.measure import raw_value
 from pulens.metrics.parts.metric import Metric, Shown, divide
-from pulens.metrics.parts.other_names import said_of
+from pulens.metrics.parts.other_names import plain, said_of
 
 __all__ = [
     "METRICS",
     "Metric",
     "MetricFunction",
     "Shown",
+    "among",
     "divide",
     "find",
     "in_reading_order",
     "leading",
+    "look_up",
     "measure",
     "names",
     "raw_value",
+    "unknown",
 ]
 
 OWN: Catalogue[Metric] = Catalogue(__name__, __path__, "METRIC", "metric", together=True)
@@ -86,19 +90,64 @@ def names() -> tuple[str, ...]:
 
 
 def find(name: str) -> Metric:
-    """A metric by name, or an error that lists the names there are.
+    """A metric by name, or an error that offers the nearest name, or those that tables lead with.
 
     >>> find("recall").reads
     'threshold'
+    >>> find("ROC AUC")
+    Traceback (most recent call last):
+    ...
+    pulens.errors.UnknownNameError: there is no metric 'ROC AUC'. Did you mean 'roc_auc'?
     """
-    if name in METRICS:
+    if isinstance(name, str) and name in METRICS:
         return METRICS[name]
-    told = said_of(name)
-    if told:
-        raise PulensError(f"there is no metric {name!r}. {told}")
-    raise PulensError(
-        f"there is no metric {name!r}; the metrics are {listed(METRICS, limit=99)}.{nearest(name, METRICS)}"
-    )
+    raise unknown(name, METRICS)
+
+
+def unknown(name: object, known: Iterable[str]) -> UnknownNameError:
+    """What to raise for a name that is not among those known: the metric that was meant, or where to look."""
+    among = list(known)
+    told = said_of(str(name)) or nearest(plain(str(name)), among).strip()
+    if not told:
+        first = in_reading_order(one for one in among if one in METRICS)[:6]
+        told = f"Most asked for: {', '.join(first)}; pulens.metrics.names() lists all {len(METRICS)}."
+    return UnknownNameError(f"there is no metric {shown(name)}. {told}")
+
+
+def among(metrics: Iterable[str], name: str) -> str:
+    """The name, if it is one of the metrics that an answer was asked for; otherwise an error that says which are.
+
+    >>> among(["recall", "f1"], "recal")
+    Traceback (most recent call last):
+    ...
+    pulens.errors.UnknownNameError: there is no metric 'recal'. Did you mean 'recall'?
+    """
+    known = list(metrics)
+    if name in known:
+        return name
+    if isinstance(name, str) and name in METRICS:
+        raise UnknownNameError(
+            f"{name!r} was not asked for; the metrics here are {listed(known)}. Name it in metrics=."
+        )
+    raise unknown(name, known)
+
+
+def look_up(estimates: Mapping[str, Estimate], name: str) -> Estimate:
+    """One of an answer's estimates by the metric's name, or an error that says which name or place was meant.
+
+    >>> look_up({}, "f_beta")
+    Traceback (most recent call last):
+    ...
+    pulens.errors.UnknownNameError: 'f_beta' is not among these numbers. Ask for it alone: pulens.metrics.f_beta(...).
+    """
+    if isinstance(name, str) and name in estimates:
+        return estimates[name]
+    if isinstance(name, str) and name in METRICS:
+        way_out = f"pulens.metrics.{name}(...)"
+        if "k" in METRICS[name].parameters:
+            way_out += f", or evaluation.top(k)[{name!r}]"
+        raise UnknownNameError(f"{name!r} is not among these numbers. Ask for it alone: {way_out}.")
+    raise unknown(name, estimates or METRICS)
 
 
 def __getattr__(name: str) -> MetricFunction:  # reached only for names that no file defines

@@ -49,5 +49,5 @@ def draw_evaluation(evaluation: Evaluation, axes: Any = None) -> Any:
     left.plot(1 - point["specificity"].value, point["recall"].value, **mark)
     right.plot(point["recall"].value, point["precision"].value, **mark)
     left.legend(loc="lower right")
-    right.legend(loc="upper right")
+    right.legend(loc="best")  # a good model's curve fills the upper right corner
     return axes

@@ -24,5 +24,10 @@ def draw_decision_curve(curve: DecisionCurve, ax: Any = None) -> Any:
     ax.axhline(0, color="#8a8a8a", linewidth=1, label="flag none")
     top = float(max(curve.model.max(), 0.0)) if curve.high is None else float(curve.high.max())
     ax.set(xlabel="cost ratio", ylabel="net benefit", xscale="log", ylim=(-0.25 * top - 1e-9, 1.15 * top + 1e-9))
+    rounded = [digit * 10.0**power for power in range(-6, 7) for digit in (1, 2, 5)]
+    shown = [ratio for ratio in rounded if curve.ratios.min() <= ratio <= curve.ratios.max()]
+    if len(shown) > 1:  # powers of ten alone are too few, and matplotlib's names for what lies between overlap
+        ax.set_xticks(shown, [f"{ratio:g}" for ratio in shown])
+        ax.set_xticks([], minor=True)
     ax.legend()
     return ax

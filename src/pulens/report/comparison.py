@@ -1,14 +1,17 @@
-"""Comparisons as plain text and as a small table for notebooks."""
+"""Comparisons as plain text and as a card for notebooks."""
 
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pulens.errors import spoken
+from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.report.summary import number
 from pulens.report.text import WIDTH
 from pulens.report.words import scenario_words
+
+SHOWN = 4  # models or pairs in a sentence
 
 if TYPE_CHECKING:
     from pulens.comparison import Comparison, Difference
@@ -22,13 +25,24 @@ def comparison_head(comparison: Comparison) -> list[tuple[str, str]]:
     noise = f", label noise {evidence.label_noise:g}" if evidence.label_noise else ""
     return [
         ("rows", f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({evidence.scenario}{noise})"),
-        ("prior", str(comparison.class_prior)),
+        ("prior", f"{comparison.class_prior}{whose_prior(comparison)}"),
         ("labels", scenario_words(evidence.scenario)),
         *([("within", f"labels random within {' and '.join(comparison.within)} only")] if comparison.within else []),
         *([] if comparison.clusters is None else [("clusters", str(comparison.clusters))]),
         ("models", f"{', '.join(comparison.models)}; {found_by(comparison)}"),
         *([] if comparison.k is None else [("top", f"the first {comparison.k:,.10g} rows of the list")]),
     ]
+
+
+def whose_prior(comparison: Comparison) -> str:
+    """By whose scores the class prior was estimated, to stand after it; empty where somebody said it."""
+    told = comparison.prior_by
+    if not told:
+        return ""
+    own = min(told, key=lambda model: told[model])
+    each = ", ".join(f"{model} {value:.3f}" for model, value in list(told.items())[:SHOWN])
+    more = f" and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
+    return f", by the scores of {own}, the lowest of the models' own: {each}{more}"
 
 
 def found_by(comparison: Comparison) -> str:
@@ -52,22 +66,55 @@ def difference_cells(pair: Difference) -> tuple[str, str, str, str, str]:
 
 
 def p_words(comparison: Comparison) -> str:
-    """Why a model may lead in nearly all redraws while p is large: the two answer different questions."""
-    ranged, pairs = not comparison.class_prior.is_exact, len(comparison.models) > 2
+    """Why a model may lead in nearly all redraws while p is large, and which pairs look contradictory here."""
+    treatment, pairs = PriorDoubt(comparison.evidence).treatment, len(comparison.models) > 2
+    ranged = treatment == "range"
     clustered = comparison.clusters is not None
     parts = ["counts both sides", *([] if clustered else ["allows for few labelled rows"])]
     parts += ["is the largest over the class priors in the range"] if ranged else []
     parts += ["is corrected for the number of pairs (Holm)"] if pairs else []
     where = ", at the class prior's own value" if ranged else ""
-    if clustered:
-        return (
-            f"P(better) is what the clusters leave of doubt that the first model leads{where}. p is not one minus "
-            f"that: it {spoken(parts)}."
-        )
-    return (
-        f"P(better) is the share of redraws in which the first model leads{where}. p is not one minus that: it "
-        f"{spoken(parts)}."
-    )
+    if treatment == "drawn" and not clustered:
+        where = ", each with a class prior of its own"
+    leads = "what the clusters leave of doubt that the first model leads"
+    if not clustered:
+        leads = "the share of redraws in which the first model leads"
+    general = f"P(better) is {leads}{where}. p is not one minus that: it {spoken(parts)}."
+    return " ".join([general, *disagreements(comparison)])
+
+
+def disagreements(comparison: Comparison) -> list[str]:
+    """A sentence for each pair of which P(better), p and the interval seem to say different things."""
+    level = 1 - comparison.confidence
+    found = []
+    for name, pairs in comparison.differences.items():
+        for pair in pairs:
+            if pair.interval is None:
+                continue
+            apart, clear = 0.0 not in pair.interval, pair.is_clear(comparison.confidence)
+            leads = max(pair.probability, 1 - pair.probability)
+            if apart == clear and (clear or leads <= 1 - level / 2):
+                continue
+            ahead = pair.first if pair.probability >= 0.5 else pair.second
+            seen = [f"{ahead} leads with chance {leads:.3f}", f"the interval {'leaves out' if apart else 'holds'} 0"]
+            p_value = f"p is {pair.adjusted_p_value:.2g}"
+            why = _why_apart(comparison, pair, apart=apart, clear=clear)
+            found.append(f"{name}, {pair.first} - {pair.second}: {', '.join([*seen, p_value])}: {why}.")
+    more = [f"So do {len(found) - SHOWN} more pairs."] if len(found) > SHOWN else []
+    return [*found[:SHOWN], *more]
+
+
+def _why_apart(comparison: Comparison, pair: Difference, *, apart: bool, clear: bool) -> str:
+    """What makes the numbers of a pair differ; the verdict goes by p."""
+    many = len(comparison.models) * (len(comparison.models) - 1) // 2
+    level = 1 - comparison.confidence
+    if apart and not clear and pair.p_value < level:
+        return f"the interval is of this pair alone (p {pair.p_value:.2g} alone), p allows for all {many} pairs"
+    if apart == clear and PriorDoubt(comparison.evidence).treatment == "range":
+        return "P(better) is at one class prior, the interval and p are at the least favourable one in the range"
+    if apart == clear:
+        return "the interval and p allow for few labelled rows, P(better) counts redraws only"
+    return "the pair lies at the edge of what can be told; the verdict goes by p"
 
 
 def order_lines(comparison: Comparison) -> list[str]:
@@ -111,7 +158,10 @@ def comparison_text(comparison: Comparison) -> str:
     """Verdict, values, differences, order, warnings."""
     lines = [*textwrap.wrap(f"verdict: {comparison.verdict}", WIDTH, subsequent_indent="  "), ""]
     lines += reviewed_lines(comparison)
-    lines += [f"{title:<13}{text}" for title, text in comparison_head(comparison)]
+    for title, text in comparison_head(comparison):
+        lines += textwrap.wrap(
+            f"{title:<13}{text}", WIDTH, subsequent_indent=" " * 13, break_on_hyphens=False, break_long_words=False
+        )
     width = max(24, *(len(name) + 4 for name in comparison.models))
     columns = "".join(f"{name:>12}" for name in comparison.models)
     lines += ["", f"{'value':<{width}}{columns}"]
@@ -137,38 +187,38 @@ def comparison_text(comparison: Comparison) -> str:
     return "\n".join(lines)
 
 
-_TEMPLATE = """\
-<div class="pulens">
-<p><b>{{ verdict }}</b></p>
-<p>{% for title, text in head %}{{ title }}: {{ text }}<br>{% endfor %}</p>
-<table><thead><tr><th scope="col" style="text-align:left">metric</th><th scope="col" style="text-align:left">pair</th>
-<th scope="col">difference</th><th scope="col">{{ level }} interval</th><th scope="col">P(better)</th>
-<th scope="col">p</th></tr></thead><tbody>
-{%- for name, cells in rows %}
-<tr><td style="text-align:left">{{ name }}</td><td style="text-align:left">{{ cells[0] }}</td>
-{%- for cell in cells[1:] %}<td>{{ cell }}</td>{% endfor %}</tr>
-{%- endfor %}
-</tbody></table>
-<p>{{ p_words }}</p>
-<ul>{% for line in order %}<li>{{ line }}</li>{% endfor %}</ul>
-</div>
-"""
-
-
 def comparison_html(comparison: Comparison) -> str:
-    """The differences as HTML with every text escaped."""
-    from jinja2 import Environment
+    """The differences as a card for notebooks, with every text escaped."""
+    from pulens.report.notebook_card import card
 
-    rows = [(name, difference_cells(pair)) for name, pairs in comparison.differences.items() for pair in pairs]
-    return (
-        Environment(autoescape=True)
-        .from_string(_TEMPLATE)
-        .render(
-            verdict=comparison.verdict,
-            p_words=p_words(comparison),
-            head=comparison_head(comparison),
-            rows=rows,
-            order=order_lines(comparison),
-            level=f"{comparison.confidence:.0%}",
-        )
+    return card(
+        "notebook_comparison.html.j2",
+        verdict=comparison.verdict,
+        p_words=p_words(comparison),
+        head=comparison_head(comparison),
+        metrics=[(name, _bars(comparison, pairs)) for name, pairs in comparison.differences.items()],
+        order=order_lines(comparison),
+        notices=comparison.notices,
+        level=f"{comparison.confidence:.0%}",
     )
+
+
+def _bars(comparison: Comparison, pairs: tuple[Difference, ...]) -> dict[str, Any]:
+    """Rows of one metric, with their intervals on one scale that has zero on it, in units of 200."""
+    reaches = [pair.interval for pair in pairs if pair.interval is not None]
+    low = min((0.0, *(reach.low for reach in reaches)))
+    high = max((0.0, *(reach.high for reach in reaches)))
+    span = (high - low) or 1.0
+
+    def place(value: float) -> float:
+        return round(200 * (value - low) / span, 1)
+
+    rows = []
+    for pair in pairs:
+        bar = None
+        if pair.interval is not None:
+            ends = place(pair.interval.low), place(pair.interval.high)
+            wide, clear = max(round(ends[1] - ends[0], 1), 1.0), pair.is_clear(comparison.confidence)
+            bar = {"zero": place(0.0), "low": ends[0], "wide": wide, "clear": clear}
+        rows.append((difference_cells(pair), bar))
+    return {"rows": rows, "low": f"{low:+.3f}" if low else "0", "high": f"{high:+.3f}" if high else "0"}

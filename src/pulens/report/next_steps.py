@@ -77,6 +77,7 @@ def another_command(
 #: Options that say which rows there are and what is flagged.
 READS = (
     *("--score", "--label", "--positive", "--negative", "--unlabelled", "--format", "--delimiter", "--table"),
+    *("--decimal", "--thousands", "--encoding", "--sheet"),
     *("--where", "--tolerance", "--scenario", "--threshold", "--id"),
 )
 

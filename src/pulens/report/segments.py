@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -161,6 +162,22 @@ def shortened(name: str, width: int) -> str:
     if not flat.isprintable():
         flat = "".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in flat)
     return flat if len(flat) <= width else f"{flat[: width - 1]}…"
+
+
+def segments_html(found: Evaluations) -> str:
+    """The table as a card for notebooks, with every text escaped."""
+    from pulens.report.notebook_card import card
+
+    shown = shown_segments(found)
+    return card(
+        "notebook_segments.html.j2",
+        head=head_of(found),
+        left=shown.words,
+        titles=titles(found),
+        lines=list(lines_of(found, shown.segments)),
+        notices=[replace(notice, message=f"{about}: {notice}") for notice, about in shared_notices(found)],
+        skipped=skipped_lines(found),
+    )
 
 
 def segments_markdown(found: Evaluations, *, title: str | None = None) -> str:

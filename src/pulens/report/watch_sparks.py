@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pulens.watching import WatchLife
+    from pulens.watching import WatchedWindow, WatchLife
 
 WIDE, HIGH = 300.0, 48.0
 Ends = tuple[float, float, float]
@@ -27,13 +28,7 @@ def spark_of(life: WatchLife) -> Spark | None:
     """The share of positives (or d) of all windows of a life; None where there is none."""
     windows = list(life.windows.values())
     prior = life.judgement.monitor.prior
-    told: dict[int, Ends] = {}
-    for place, window in enumerate(windows):
-        found = window.prior or window.shift
-        if not found.undefined_because:
-            reach = found.interval
-            ends = (found.value, found.value) if reach is None else (reach.low, reach.high)
-            told[place] = (found.value, *ends)
+    told = _told(windows)
     if not told:
         return None
     base = 0.0 if prior is None else prior.value
@@ -61,3 +56,15 @@ def spark_of(life: WatchLife) -> Spark | None:
     when = f"from {windows[0].name} to {windows[-1].name}"
     words = f"{what} {when}, between {low:.3g} and {high:.3g}, at the end {last:.3g}"
     return Spark(line, "M" + "L".join([*upper, *reversed(lower)]) + "Z", y(base), starts, words)
+
+
+def _told(windows: Sequence[WatchedWindow]) -> dict[int, Ends]:
+    """Value and ends of every window that has them, by its place."""
+    told: dict[int, Ends] = {}
+    for place, window in enumerate(windows):
+        found = window.prior or window.shift
+        if not found.undefined_because:
+            reach = found.interval
+            ends = (found.value, found.value) if reach is None else (reach.low, reach.high)
+            told[place] = (found.value, *ends)
+    return told

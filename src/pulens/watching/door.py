@@ -219,21 +219,15 @@ def judge_segments(
     asked = f"class_prior={class_prior!r}, audit={audit!r}"
     unjudged = {name: part for name, part in parts.items() if isinstance(part, str)}
     judgeable = {name: part for name, part in parts.items() if not isinstance(part, str)}
-    started: dict[str, Pulse] = {}
     if kept is None:
         priors = segment_priors(settings, whole, judgeable, class_prior, audit)
         started, refused = _segments_begun(settings, judgeable, priors, asked)
-        unjudged |= refused
     else:
-        started = dict(kept.segments)
-        unjudged |= kept.unjudged
-        unjudged |= {name: "it was not watched when this state began" for name in judgeable if name not in started}
+        started, refused = _segments_kept(kept, judgeable)
+    unjudged |= refused
     if not started:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in list(unjudged.items())[:3])
         raise InputError(f"no segment of {settings.group_by} can be watched ({reasons}).")
-    for name in started:
-        if name not in judgeable:
-            raise InputError(f"the state watches the segment {shown(name)}, which is not in this table.")
     of_whole, of_segment = settings_apart(settings, len(started))
     prior = whole_prior(whole, judgeable, class_prior)
     pulse = judge_tallies(of_whole, whole, class_prior=prior, audit=audit, kept=kept, asked=asked)
@@ -256,6 +250,15 @@ def _segments_begun(
         except InputError as error:
             refused[name] = str(error)
     return started, refused
+
+
+def _segments_kept(kept: Pulse, parts: Mapping[str, Windows]) -> tuple[dict[str, Pulse], dict[str, str]]:
+    """Watches of the segments that a state holds, and why others are not watched."""
+    for name in kept.segments:
+        if name not in parts:
+            raise InputError(f"the state watches the segment {shown(name)}, which is not in this table.")
+    late = {name: "it was not watched when this state began" for name in parts if name not in kept.segments}
+    return dict(kept.segments), {**kept.unjudged, **late}
 
 
 def _with_settings(pulse: Pulse, settings: WatchSettings) -> Pulse:
@@ -393,6 +396,25 @@ def _check_same(kept: Pulse, settings: WatchSettings, digest: str, asked: str) -
 
 def with_windows(pulse: Pulse, windows: Sequence[ReducedWindow]) -> Pulse:
     """Add windows to what was judged: known ones may have other labels by now, new ones come after all of them."""
+    changed, fresh = _changed_and_fresh(pulse, windows)
+    lives = []
+    for place, life in enumerate(pulse.lives):
+        judgement = life.judgement
+        known_totals = dict(judgement.known)
+        own = tuple(changed.get(one.name, one) for one in judgement.windows)
+        if any(one.name in changed for one in judgement.windows):
+            known_totals.pop("recall", None)  # labels that matured speak through recall alone
+        if place == len(pulse.lives) - 1:
+            own = (*own, *fresh)
+        bars = judgement.bars if own == judgement.windows else {}
+        lives.append(replace(life, judgement=replace(judgement, windows=own, known=known_totals, bars=bars)))
+    return replace(pulse, lives=tuple(lives))
+
+
+def _changed_and_fresh(
+    pulse: Pulse, windows: Sequence[ReducedWindow]
+) -> tuple[dict[str, ReducedWindow], list[ReducedWindow]]:
+    """Judged windows that have other labels by now, and windows after the last judged one; others are refused."""
     known = {one.name: one for life in pulse.lives for one in life.judgement.windows}
     last = max((natural(name) for name in known), default=None)
     changed: dict[str, ReducedWindow] = {}
@@ -410,15 +432,4 @@ def with_windows(pulse: Pulse, windows: Sequence[ReducedWindow]) -> Pulse:
             )
         else:
             fresh.append(window)
-    lives = []
-    for place, life in enumerate(pulse.lives):
-        judgement = life.judgement
-        known_totals = dict(judgement.known)
-        own = tuple(changed.get(one.name, one) for one in judgement.windows)
-        if any(one.name in changed for one in judgement.windows):
-            known_totals.pop("recall", None)  # labels that matured speak through recall alone
-        if place == len(pulse.lives) - 1:
-            own = (*own, *fresh)
-        bars = judgement.bars if own == judgement.windows else {}
-        lives.append(replace(life, judgement=replace(judgement, windows=own, known=known_totals, bars=bars)))
-    return replace(pulse, lives=tuple(lives))
+    return changed, fresh

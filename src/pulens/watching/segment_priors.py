@@ -27,31 +27,35 @@ def segment_priors(
     if class_prior is None and audit is None:
         return {}
     scenario, noise = Scenario(settings.scenario), settings.label_noise
-    tallies = {name: _together(part) for name, part in parts.items()}
-    if isinstance(class_prior, Mapping):
-        missing = [name for name in parts if name not in class_prior]
-        if missing:
-            raise InputError(
-                f"class_prior was given for {listed(class_prior)} but not for the segment {shown(missing[0])}."
-            )
-    own = class_prior if isinstance(class_prior, Mapping) else dict.fromkeys(parts, class_prior)
-    found = {}
+    tallies = {name: tally for name, part in parts.items() if (tally := _together(part)).totals.labelled}
     if isinstance(class_prior, Mapping | str):
-        for name, tally in tallies.items():
-            if tally.totals.labelled:
-                found[name] = KnownPrior.of(settle_class_prior(tally, scenario, own[name], None, noise, None))
-        return found
+        own = _one_for_each(class_prior, parts)
+        return {
+            name: KnownPrior.of(settle_class_prior(tally, scenario, own[name], None, noise, None))
+            for name, tally in tallies.items()
+        }
     if scenario is not Scenario.SINGLE_SET:
         return {}
+    found = {}
     every = _together(whole)
     prior = settle_class_prior(every, scenario, class_prior, None, noise, audit)
     for name, tally in tallies.items():
-        if tally.totals.labelled and tally.totals.unlabelled:
+        if tally.totals.unlabelled:
             try:
                 found[name] = KnownPrior.of(implied_by_totals(tally.totals, every.totals, prior, label_noise=noise))
             except PulensError:
                 continue  # more labelled rows than one label frequency allows: no metric is better than a wrong one
     return found
+
+
+def _one_for_each(class_prior: Mapping[str, Any] | str, parts: Mapping[str, Windows]) -> Mapping[str, Any]:
+    """What was said of each segment: one of a mapping, or the same method for all."""
+    if isinstance(class_prior, str):
+        return dict.fromkeys(parts, class_prior)
+    for name in parts:
+        if name not in class_prior:
+            raise InputError(f"class_prior was given for {listed(class_prior)} but not for the segment {shown(name)}.")
+    return class_prior
 
 
 def whole_prior(whole: Windows, parts: Mapping[str, Windows], class_prior: Any) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 from hostile.call import Call
 from hostile.damage import NUMBERS, STRANGE, some, spoilt_bytes, spoilt_tree
 from hostile.originals import originals
-from hostile.rows import measured
+from hostile.rows import measured, mixed
 from hostile.tables import ENDINGS, write, write_spoilt
 
 QUICK = {
@@ -50,17 +50,49 @@ def train(chance: random.Random, folder: Path) -> Call:
     return Call("train", [*words, *some(chance, options, 0.04)], frozenset({"model", "a"}))
 
 
+def fit(chance: random.Random, folder: Path) -> Call:
+    """From a table of columns of every kind to a judged model, without a network."""
+    table = mixed(chance, [0, 1, 8, *[50, 80] * 6])
+    path = write(table, folder / f"a.{chance.choice(ENDINGS)}") if chance.random() < 0.5 else None
+    path = path or write_spoilt(chance, table, folder)
+    method = chance.choice(["boosted_pu", "elkan_noto", "puet"])
+    words = ["fit", path.name, "--method", method, *QUICK[method], "--folds", "2", "--redraws", "100"]
+    words += ["--drop", "class"] if chance.random() < 0.95 else []
+    words += ["--class-prior", chance.choice([*["0.5", "0.45:0.7"] * 30, "auto", *NUMBERS])]
+    makes = {"--json": "out.json", "--html": "out.html", "--scores": f"out.{chance.choice(ENDINGS)}", "--out": "model"}
+    asked = [option for option in makes if chance.random() < 0.5] or ["--json"]
+    words += [word for option in asked for word in (option, makes[option])]
+    options = [
+        ["--id", chance.choice(["name", "nope", "label"])], ["--cluster", chance.choice(["visit", "name", "age"])],
+        ["--feature", chance.choice(["job", "age", "label"])], ["--positive", chance.choice(["1", "0", "nope"])],
+        ["--category", chance.choice(["age", "nope"])], ["--missing", chance.choice([*STRANGE, "clerk", "2"])],
+        ["--date", chance.choice(["day=%Y-%m-%d", "day=%d.%m.%Y", "job=%Y", "day", "day=%Q", "nope=%Y"])],
+        ["--folds", chance.choice(["3", "3", *NUMBERS])], ["--seed", chance.choice([*NUMBERS, str(2**40)])],
+        ["--audit", chance.choice(["3/20", "0/9", "30/20", "a/b"])], ["--threshold", chance.choice(NUMBERS)],
+        ["--scenario", "case-control"], ["--column", chance.choice(["age", "", "fold", "chance"])],
+        ["--scores", path.name], ["--out", path.name],
+    ]  # fmt: skip
+    changes = frozenset({makes[option] for option in asked} | {"model"})
+    return Call("fit", [*words, *some(chance, options, 0.02)], changes)
+
+
 def score(chance: random.Random, folder: Path) -> Call:
     """Score with a learner whose folder somebody changed."""
     kinds = sorted((originals() / "learners").iterdir())
-    model = Path(shutil.copytree(chance.choice(kinds), folder / "model"))
+    kind = chance.choice(kinds)
+    model = Path(shutil.copytree(kind, folder / "model"))
     for _ in range(chance.choice([0, 1, 1, 1, 2])):
         _tamper(chance, model, kinds)
-    table = measured(chance, [1, 5, 40])
+    rows = mixed if (kind.name in ("columns", "filled")) == (chance.random() < 0.95) else measured
+    table = rows(chance, [1, 5, 40])
     path = write(table, folder / "a.csv") if chance.random() < 0.8 else write_spoilt(chance, table, folder)
     out = f"out.{chance.choice(ENDINGS)}"
     words = ["score", "model", path.name, "--out", out]
-    options = [["--label", chance.choice(["label", "class", "nope"])], ["--positive", "1"], ["--format", "csv"]]
+    options = [
+        ["--label", chance.choice(["label", "class", "nope"])], ["--positive", "1"], ["--format", "csv"],
+        ["--id", chance.choice(["name", "age", "nope"])], ["--all-columns"], ["--threshold", chance.choice(NUMBERS)],
+        ["--column", chance.choice(["age", "chance", ""])],
+    ]  # fmt: skip
     return Call("score", [*words, *some(chance, options)], frozenset({out}))
 
 

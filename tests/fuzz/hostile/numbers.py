@@ -26,6 +26,7 @@ KINDS = {  # how many of a hundred calls, and who makes them
     "watch": (6, watches.make),
     "synthesise": (3, synthesis.make),
     "train": (3, learners.train),
+    "fit": (2, learners.fit),
     "score": (4, learners.score),
     "plan": (3, protocols.make),
     "archive": (2, archives.make),

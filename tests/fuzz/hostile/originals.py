@@ -79,6 +79,22 @@ def _learners(folder: Path) -> None:
         else:
             learner.feature_names_in_ = np.array(FEATURES, dtype=object)
         learner.save(folder / name)
+    _behind_columns(folder)
+
+
+def _behind_columns(folder: Path) -> None:
+    """Learners behind columns of every kind: trees that take gaps, a wrapper whose columns are filled and scaled."""
+    from hostile.rows import mixed
+    from pulens.learners import BoostedPU, ElkanNoto, save_pipeline, table_pipeline
+
+    table = mixed(random.Random(5), [90])
+    columns = {name: [row[place] for row in table.rows] for place, name in enumerate(table.names)}
+    labels = np.array(columns.pop("label"), int)
+    for name in ("class", "name"):
+        del columns[name]
+    quick = BoostedPU(class_prior=0.5, n_estimators=2, iterations=3, random_trees=3)
+    for name, learner in (("columns", quick), ("filled", ElkanNoto(random_state=0))):
+        save_pipeline(table_pipeline(learner).fit(columns, labels), folder / name)
 
 
 def _archives(folder: Path) -> None:

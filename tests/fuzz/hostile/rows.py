@@ -33,6 +33,20 @@ def scored(chance: random.Random, sizes: list[int] = SIZES) -> Table:
     return Table(["label", "score", "other", "weight", "site", "patient", "day", "case"], rows)
 
 
+def mixed(chance: random.Random, sizes: list[int]) -> Table:
+    """Label, class and features of every kind: numbers with gaps, words, dates, truth values, an id."""
+    jobs, rows = ["clerk", "nurse", "", "=1+1", "é"], []
+    for place in range(chance.choice(sizes)):
+        positive = chance.random() < 0.5
+        label = str(int(positive and chance.random() < 0.6))
+        age = "" if chance.random() < 0.2 else repr(round(chance.gauss(2 * positive, 1), 3))
+        job = chance.choice(jobs[: 2 + positive * 3])
+        day = f"20{chance.randrange(10, 30)}-0{1 + chance.randrange(9)}-1{chance.randrange(10)}"
+        member, visit = chance.choice(["true", "false"]), str(chance.randrange(4))
+        rows.append([label, "spam" if positive else "ham", age, job, day, member, visit, f"id{place}"])
+    return Table(["label", "class", "age", "job", "day", "member", "visit", "name"], rows)
+
+
 def measured(chance: random.Random, sizes: list[int]) -> Table:
     """Label, class and three features of each row."""
     rows = []

@@ -11,7 +11,7 @@ from pulens.errors import InputError, PulensError
 from pulens.inputs.features import read_features
 from pulens.inputs.tables.chunks import column_names, read_chunks
 from pulens.inputs.tables.copying import write_mapped
-from pulens.inputs.tables.formats import FORMATS
+from pulens.inputs.tables.formats import WRITTEN
 from pulens.inputs.tables.whole import read_table
 from pulens.inputs.tables.writing import table_bytes, write_table
 
@@ -24,7 +24,7 @@ def values(column) -> list[str]:
     return [str(float(value)) if isinstance(value, float) else str(value) for value in plain]
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("kind", WRITTEN)
 def test_what_is_written_is_read_back_whole_and_in_chunks(tmp_path, monkeypatch, kind):
     path = tmp_path / f"table.{kind}"
     write_table(str(path), COLUMNS)
@@ -40,7 +40,7 @@ def test_what_is_written_is_read_back_whole_and_in_chunks(tmp_path, monkeypatch,
         assert [cell for chunk in chunks for cell in values(chunk[place])] == values(COLUMNS[name])
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("kind", WRITTEN)
 def test_compressed_tables_are_the_tables_they_hold(tmp_path, kind):
     path = tmp_path / f"table.{kind}.gz"
     path.write_bytes(gzip.compress(table_bytes(kind, COLUMNS)))
@@ -48,8 +48,8 @@ def test_compressed_tables_are_the_tables_they_hold(tmp_path, kind):
     assert column_names(path, kind, None) == list(COLUMNS)
 
 
-@pytest.mark.parametrize("target", FORMATS)
-@pytest.mark.parametrize("source", FORMATS)
+@pytest.mark.parametrize("target", WRITTEN)
+@pytest.mark.parametrize("source", WRITTEN)
 def test_a_mapped_column_is_added_to_rows_of_any_format(tmp_path, source, target):
     write_table(str(tmp_path / f"in.{source}"), COLUMNS)
     path = tmp_path / f"out.{target}"

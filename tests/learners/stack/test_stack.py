@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from network_learners import NETWORKS, SHORT, SHORTEST, short
+from network_learners import NETWORKS, SHORT, SHORTEST, quick, short
 from pulens import learners
 from pulens.errors import InputError, PulensError
 from pulens.learners import NNPU, fit_many
@@ -118,6 +118,52 @@ def test_a_run_that_stops_early_leaves_the_others_alone():
         [labels] * 4,
         chosen,
     )
+
+
+RATES = {"HolisticPU": (1e-4, 1e-2), "P3MixC": (1e-30, 3e-4)} | dict.fromkeys(
+    ("PAN", "PULDA", "RobustPU"), (1e-30, 1e-2)
+)
+LONGER = {  # enough epochs that may be kept for one run to lose its patience while another goes on
+    "VAEPU": {"epochs": 24},
+    "RobustPU": {"episodes": 6, "pretraining_selection": "last"},
+    "SelfPU": {"epochs": 7},
+}
+
+
+@pytest.mark.filterwarnings("ignore::pulens.errors.CollapseWarning")
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_run_that_loses_its_patience_stops_as_it_does_alone(name):
+    """A rate that moves nothing ends one run's patience at once, while the other improves and goes on."""
+    learner = learners.find(name)
+    X, labels = rows()
+    chosen, held = np.arange(12, 120), np.arange(120, 160)
+    settings = {**SHORT.get(learner, quick(learner)), **LONGER.get(learner.__name__, {"epochs": 6})}
+    prior = {"class_prior": 0.5} if learner._program.needs_class_prior else {}
+
+    def fitted(runs):
+        rates = RATES.get(learner.__name__, (1e-30, 1e-3))
+        made = [
+            learner(**{**settings, **prior, "learning_rate": rates[run]}, selection="proxy_auc", patience=2,
+                    random_state=run, backbone=small, device="cpu", progress=False, scenario="case-control")
+            for run in runs
+        ]  # fmt: skip
+        known = {"support": [(np.arange(12), np.where(np.arange(12) % 2 == 0, 1, -1))] * len(made)}
+        return fit_many(
+            made,
+            X,
+            [labels[chosen]] * len(made),
+            rows=[chosen] * len(made),
+            validation=[(held, labels[held])] * len(made),
+            **(known if learners.facts(name).needs_support else {}),
+        )
+
+    together, alone = fitted([0, 1]), [fitted([run])[0] for run in (0, 1)]
+    epochs = [len(one.history_) for one in alone]
+    assert min(epochs) < max(epochs), "one run must lose its patience while the other goes on"
+    assert len(together[0].history_) == max(epochs)
+    for stacked, one in zip(together, alone, strict=True):
+        assert stacked.best_epoch_ == one.best_epoch_
+        np.testing.assert_allclose(stacked.decision_function(X), one.decision_function(X), rtol=2e-3, atol=2e-5)
 
 
 def test_a_run_that_the_hook_stops_keeps_what_it_has_then(monkeypatch):

@@ -139,7 +139,7 @@ def shipped() -> tuple[str, ...]:
     """The protocols that come with the package.
 
     >>> shipped()
-    ('conventional', 'full', 'label-frequency', 'selection-bias', 'smoke')
+    ('conventional', 'full', 'label-frequency', 'selection-bias', 'smoke', 'tables')
     """
     folder = resources.files("pulens.benchmark.protocol") / "shipped"
     return tuple(sorted(Path(entry.name).stem for entry in folder.iterdir() if entry.name.endswith(".yaml")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -13,14 +14,17 @@ from typing import Any
 
 from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, MissingDependencyError, cut, listed, nearest, shown
-from pulens.inputs.columns import Columns, crossed, find_column
+from pulens.inputs.columns import Columns, crossed, find_column, find_columns
 from pulens.inputs.engines.lazy import LONGEST_REASON, LazyEngine, explained
 from pulens.inputs.engines.stopping import stopped_by_ctrl_c
 from pulens.inputs.periods import Period
 from pulens.inputs.tables.arrow import write_as_parquet
 from pulens.inputs.tables.chunks import column_names
-from pulens.inputs.tables.formats import EXTENSIONS
-from pulens.inputs.tables.streams import explained_file, open_stream
+from pulens.inputs.tables.dialect import PLAIN, Dialect, Said, dialect_of
+from pulens.inputs.tables.excel import sheet_of
+from pulens.inputs.tables.formats import EXTENSIONS, TEXT, separator_of
+from pulens.inputs.tables.streams import RecodedStream, as_text, explained_file, open_stream
+from pulens.inputs.tables.writing import table_bytes
 
 MEMORY_LIMIT = "512MB"  # DuckDB sorts and groups beyond it on disk
 PARQUET, DELIMITED = ("parquet", "pq"), {"csv": ",", "tsv": "\t", "tab": "\t"}
@@ -40,7 +44,7 @@ def open_files(
     columns: Columns,
     *,
     format: str,
-    delimiter: str | None = None,
+    delimiter: Said = None,
     group_by: str | tuple[str, ...] | None = None,
     where: str | None = None,
     beside: tuple[str, ...] = (),
@@ -56,16 +60,21 @@ def open_files(
             paths[0],
             format,
             delimiter,
+            columns,
             (*columns.names, *beside, *kept, *crossed(group_by), cluster, *(one.column for one in periods)),
         )
-        read = paths
-        if format == "arrow":
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="pulens-"))
-            read = [_as_parquet(path, Path(folder), place) for place, path in enumerate(paths)]
+        read, dialect = paths, dialect_of(delimiter)
+        if format in ("arrow", "xlsx") or (format in TEXT and _is_recoded(paths[0], dialect)):
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="pulens-")))
+            read = [_as_duckdb_reads(path, format, dialect, folder, place) for place, path in enumerate(paths)]
+            if format == "xlsx":
+                format, delimiter = "csv", None
         with explained(named):
             wanted = (*columns.names, *beside, *kept, *([] if cluster is None else [cluster]))
             relation = _relation(connection, read, format, delimiter, wanted, is_typed=where is not None)
-            relation, texts = _with_numbers(relation, (columns.score, columns.weight, *beside), columns.weight)
+            relation, texts = _with_numbers(
+                relation, (columns.score, columns.weight, *beside), columns.weight, dialect if format in TEXT else PLAIN
+            )
             if where is not None and columns.label.lower() in where.lower():
                 relation = _with_number_labels(relation, columns.label)
         if where is not None:
@@ -73,14 +82,14 @@ def open_files(
                 relation = relation.filter(where)
         try:
             if format in DELIMITED and len(relation.columns) == 1:  # another separator, more often than not
-                find_column(columns.score, relation.columns, delimiter=delimiter or DELIMITED[format])
+                find_column(columns.score, relation.columns, delimiter=separator_of(format, delimiter))
             yield FileEngine(relation, columns, texts, group_by, beside, cluster, periods, connection)
         except InputError as error:
             raise InputError(f"{named}: {error}") from error
 
 
 def _relation(
-    connection: Any, paths: list[Path], format: str, delimiter: str | None, wanted: tuple[str, ...], *, is_typed: bool
+    connection: Any, paths: list[Path], format: str, delimiter: Said, wanted: tuple[str, ...], *, is_typed: bool
 ) -> Any:
     """The files as DuckDB has them; ``is_typed`` asks for types of the columns besides the wanted ones."""
     names = [str(path) for path in paths]
@@ -96,7 +105,7 @@ def _relation(
         header=True,
         dtype=declared,
         all_varchar=declared is None,
-        sep=delimiter or DELIMITED[format],
+        sep=separator_of(format, delimiter),
         quotechar='"',
         escapechar='"',
         na_values="",
@@ -119,6 +128,32 @@ def _read_records(connection: Any, names: list[str], wanted: tuple[str, ...], pa
     return connection.read_json(names, columns=kept, **lines).project(f"* REPLACE ({texts})")
 
 
+def _is_recoded(path: Path, dialect: Dialect) -> bool:
+    """Whether a text file must be written anew in UTF-8, which is all that DuckDB reads."""
+    if dialect.encoding is not None:
+        return True
+    with ExitStack() as stack:
+        return isinstance(getattr(open_stream(path, stack), "raw", None), RecodedStream)
+
+
+def _as_duckdb_reads(path: Path, format: str, dialect: Dialect, folder: Path, place: int) -> Path:
+    """A file in a format, or an encoding, that DuckDB reads; folders that name values of columns keep their names."""
+    if format == "arrow":
+        return _as_parquet(path, folder, place)
+    target = Path(folder, *(part for part in path.parent.parts if "=" in part), f"{place}.csv")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with explained_file(str(path), format), ExitStack() as stack:
+        stream = open_stream(path, stack)
+        if format == "xlsx":
+            table = sheet_of(stream.read(), dialect.sheet)
+            target.write_bytes(table_bytes("csv", dict(zip(table.names, table.columns, strict=True))))
+        else:
+            text = stack.enter_context(as_text(stream, dialect.encoding))
+            written = stack.enter_context(open(target, "w", encoding="utf-8", newline=""))
+            shutil.copyfileobj(text, written)
+    return target
+
+
 def _as_parquet(path: Path, folder: Path, place: int) -> Path:
     """An Arrow file as DuckDB can read it: validated batch by batch, so that memory does not grow with the file."""
     target = Path(folder, *(part for part in path.parent.parts if "=" in part), f"{place}.parquet")
@@ -130,8 +165,8 @@ def _as_parquet(path: Path, folder: Path, place: int) -> Path:
     return target
 
 
-def _check_names(path: Path, format: str, delimiter: str | None, wanted: tuple[str | None, ...]) -> None:
-    """Refuse a column that is there twice: DuckDB would rename the second and read the first without a word."""
+def _check_names(path: Path, format: str, delimiter: Said, columns: Columns, wanted: tuple[str | None, ...]) -> None:
+    """Refuse a column that is not there, or twice: DuckDB would rename the second and read the first without a word."""
     names = column_names(path, format, delimiter)
     with explained_file(str(path), format):
         if format == "jsonl" and not names:
@@ -139,6 +174,10 @@ def _check_names(path: Path, format: str, delimiter: str | None, wanted: tuple[s
         for name in wanted:
             if name is not None and names.count(name) > 1:
                 find_column(name, names)
+        if format != "jsonl":  # whose first row need not have every column
+            in_folders = [part.partition("=")[0] for part in path.parent.parts if "=" in part]
+            said = separator_of(format, delimiter) if format in TEXT else None
+            find_columns(columns.names, [*names, *in_folders], delimiter=said, roles=columns.roles)
 
 
 class FileEngine(LazyEngine):
@@ -252,7 +291,7 @@ def quoted(name: str) -> str:
 
 
 def _with_numbers(
-    relation: Any, names: tuple[str | None, ...], weight: str | None = None
+    relation: Any, names: tuple[str | None, ...], weight: str | None = None, dialect: Dialect = PLAIN
 ) -> tuple[Any, dict[str, str]]:
     """Scores and weights that are kept as text turned into numbers, null where they are none, and the texts.
 
@@ -266,9 +305,26 @@ def _with_numbers(
     if not wanted:
         return relation, {}
     texts = {name: f"pulens_text_{place}" for place, name in enumerate(wanted)}
-    replaced = ", ".join(f"{_as_number(quoted(name), name != weight)} AS {quoted(name)}" for name in wanted)
+    replaced = ", ".join(
+        f"{_as_number(_in_plain_writing(quoted(name), dialect), name != weight)} AS {quoted(name)}" for name in wanted
+    )
     kept = ", ".join(f"{quoted(name)} AS {text}" for name, text in texts.items())
     return relation.project(f"* REPLACE ({replaced}), {kept}"), texts
+
+
+def _in_plain_writing(text: str, dialect: Dialect) -> str:
+    """SQL for a text that says a number in some writing as programs write it; null where it says none."""
+    if dialect.is_plain:
+        return text
+    plain = f"trim({text})"
+    for letter in dialect.groups:
+        plain = f"replace({plain}, {literal(letter)}, '')"
+    plain = f"replace({plain}, {literal(dialect.decimal)}, '.')"
+    return f"CASE WHEN regexp_full_match(trim({text}), {literal(dialect.pattern)}) THEN {plain} END"
+
+
+def literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _as_number(text: str, keep_apart: bool) -> str:

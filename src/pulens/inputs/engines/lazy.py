@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from copy import copy
 from typing import Any
 
@@ -13,7 +14,7 @@ from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, PulensError, cut, shown
 from pulens.inputs.arrays import python_values
 from pulens.inputs.clusters import FRACTION, WORDS, ClusterSurvey
-from pulens.inputs.columns import CROSSED, NULL, Columns, crossed, find_column
+from pulens.inputs.columns import CROSSED, NULL, Columns, crossed, find_column, find_columns
 from pulens.inputs.engines.coded import CodedSegments
 from pulens.inputs.engines.counts import LARGEST, Codes, EngineCounts, Surveyed, Within, keys_limit
 from pulens.inputs.engines.keyed import Drawing, with_md5
@@ -66,11 +67,11 @@ class LazyEngine:
                 frame = nw.from_native(cut_lazily(frame.to_native(), periods))
         self.columns, self.group_by, self.cluster = columns, group_by, cluster
         self._connection = connection  # of DuckDB, if it is ours: tables of a user's are not for us to add
-        if _speaks_sql(frame.to_native()):  # a schema holds a column once, the table itself perhaps twice
-            for name in (*columns.names, *beside, *crossed(group_by), *([] if cluster is None else [cluster])):
-                find_column(name, frame.to_native().columns)
+        asked = (*columns.names, *beside, *crossed(group_by), *([] if cluster is None else [cluster]))
+        _find_columns(frame.to_native(), asked, columns.roles)
         with explained("the table"):
             schema = frame.collect_schema()
+        find_columns(columns.names, schema.names(), roles=columns.roles)
         self._nw = nw
         self.score_type, *self.beside_types = [
             np.dtype(np.float32 if _type_of(schema, name) == nw.Float32 else np.float64)
@@ -539,6 +540,12 @@ class explained:
             return
         said = cut(" ".join(str(error).split()), LONGEST_REASON)
         raise InputError(f"{self.what} could not be read: {said or type(error).__name__}") from error
+
+
+def _find_columns(table: Any, names: Iterable[str], roles: Iterable[str]) -> None:
+    """Refuse columns that are not there, or twice: a schema holds a name once, a table of SQL perhaps twice."""
+    if _speaks_sql(table):
+        find_columns(names, table.columns, roles=roles)
 
 
 def _is_interrupted(error: BaseException | None) -> bool:

@@ -17,7 +17,7 @@ from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, MissingDependencyError, PulensError, cut, listed, nearest, one_message, shown
 from pulens.inputs.addresses import check_database_file, shown_address, without_secrets
 from pulens.inputs.clusters import FRACTION, WORDS, ClusterSurvey
-from pulens.inputs.columns import CROSSED, NULL, Columns, crossed, find_column
+from pulens.inputs.columns import CROSSED, NULL, Columns, crossed, find_column, find_columns
 from pulens.inputs.engines.coded import CodedSegments
 from pulens.inputs.engines.counts import LARGEST, Codes, EngineCounts, Surveyed, Within, keys_limit
 from pulens.inputs.engines.keyed import Drawing
@@ -174,9 +174,9 @@ class SqlEngine:
         # the condition is SQL by the user's own hand, put into brackets as it is
         self._conditions = [] if where is None else [sa.literal_column(f"({where})")]
         names = [str(column.name) for column in table.c]
-        for name in (*columns.names, *beside, *crossed(group_by), *([] if cluster is None else [cluster])):
-            if name not in self._cut:
-                find_column(name, names)
+        others = (*beside, *crossed(group_by), *([] if cluster is None else [cluster]))
+        wanted = (*columns.names, *(name for name in others if name not in self._cut))
+        find_columns(wanted, names, roles=columns.roles)
         self.score_type, *self.beside_types = [self._precision(name) for name in (columns.score, *beside)]
         self._score = self._number(columns.score, "scores")
         self._weight = None if columns.weight is None else self._number(columns.weight, "weights")

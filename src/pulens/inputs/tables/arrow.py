@@ -13,15 +13,17 @@ from typing import IO, Any
 
 from pulens.errors import InputError, MissingDependencyError, cut
 from pulens.inputs.arrays import plain_values
-from pulens.inputs.columns import find_column
+from pulens.inputs.columns import find_columns
 
 LONGEST_REASON = 200  # characters of what Arrow says
 OLD_FEATHER = b"FEA1"
 
 
-def arrow_chunks(stream: IO[bytes], kind: str, wanted: Sequence[str], rows: int) -> Iterator[list[Any]]:
-    """The wanted columns of a file, so many rows at a time."""
-    for batch in _batches(stream, kind, wanted, rows):
+def arrow_chunks(
+    stream: IO[bytes], kind: str, wanted: Sequence[str], rows: int, roles: Sequence[str] = ()
+) -> Iterator[list[Any]]:
+    """The wanted columns of a file, so many rows at a time; ``roles`` are the arguments that name them."""
+    for batch in _batches(stream, kind, wanted, rows, roles):
         if batch.num_rows:
             yield [plain_values(batch.column(batch.schema.get_field_index(name))) for name in wanted]
 
@@ -73,25 +75,25 @@ def parquet_size(path: Any) -> tuple[int, int]:
         return 0, 0
 
 
-def _batches(stream: IO[bytes], kind: str, wanted: Sequence[str], rows: int) -> Iterator[Any]:
+def _batches(stream: IO[bytes], kind: str, wanted: Sequence[str], rows: int, roles: Sequence[str]) -> Iterator[Any]:
     pa, parquet = _pyarrow(kind)
     with _explained(pa, kind):
         source = _seekable(stream)
         if kind == "parquet":
             file = parquet.ParquetFile(source)
-            names = _found(wanted, file.schema_arrow.names)
+            names = _found(wanted, file.schema_arrow.names, roles)
             found = file.iter_batches(rows, columns=names)
         else:
             schema, found = _ipc_reader(pa, source)
-            names = _found(wanted, schema.names)
+            names = _found(wanted, schema.names, roles)
         for batch in found:
             chosen = pa.Table.from_batches([batch.select(names)])
             chosen.validate(full=True)
             yield from (chosen.slice(start, rows) for start in range(0, chosen.num_rows, rows))
 
 
-def _found(wanted: Sequence[str], names: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(find_column(name, names) for name in wanted))
+def _found(wanted: Sequence[str], names: Sequence[str], roles: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(find_columns(wanted, names, roles=roles)))
 
 
 def _ipc_reader(pa: Any, source: Any) -> tuple[Any, Iterator[Any]]:

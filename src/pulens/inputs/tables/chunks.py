@@ -10,52 +10,77 @@ from pathlib import Path
 from typing import IO, Any
 
 from pulens.errors import InputError, shown
-from pulens.inputs.columns import find_column
+from pulens.inputs.columns import another_separator, find_columns
 from pulens.inputs.tables.arrow import arrow_chunks, arrow_names
+from pulens.inputs.tables.dialect import PLAIN, Dialect, Said, check_written
 from pulens.inputs.tables.formats import TEXT, separator_of
-from pulens.inputs.tables.streams import as_text, explained_file, lines_of, name_of, open_stream
+from pulens.inputs.tables.streams import UNMARKED, as_text, explained_file, lines_of, name_of, open_stream
 
 CHUNK_ROWS = 100_000
 
 Chunk = list[Any]  # one sequence of raw values per wanted column
 
 
-def read_chunks(stream: IO[bytes], kind: str, wanted: Sequence[str], delimiter: str | None) -> Iterator[Chunk]:
-    """The wanted columns of an open file, in the order asked for."""
+def read_chunks(
+    stream: IO[bytes], kind: str, wanted: Sequence[str], delimiter: Said, roles: Sequence[str] = ()
+) -> Iterator[Chunk]:
+    """The wanted columns of an open file, in the order asked for; ``roles`` are the arguments that name them."""
+    dialect = check_written(kind, delimiter)
     if kind in TEXT:
-        return _delimited_chunks(stream, wanted, separator_of(kind, delimiter))
+        return _delimited_chunks(stream, wanted, separator_of(kind, delimiter), dialect, roles)
     if kind == "jsonl":
-        return _json_chunks(stream, wanted)
-    return arrow_chunks(stream, kind, wanted, CHUNK_ROWS)
+        return _json_chunks(stream, wanted, roles)
+    if kind == "xlsx":
+        return _sheet_chunks(stream, wanted, dialect.sheet, roles)
+    return arrow_chunks(stream, kind, wanted, CHUNK_ROWS, roles)
+
+
+def _sheet_chunks(stream: IO[bytes], wanted: Sequence[str], sheet: str | None, roles: Sequence[str]) -> Iterator[Chunk]:
+    from pulens.inputs.tables.excel import sheet_of
+
+    table = sheet_of(stream.read(), sheet)
+    columns = [table.columns[table.names.index(name)] for name in find_columns(wanted, table.names, roles=roles)]
+    for start in range(0, len(table), CHUNK_ROWS):
+        yield [column[start : start + CHUNK_ROWS] for column in columns]
 
 
 @contextmanager
-def delimited_rows(stream: IO[bytes], delimiter: str) -> Iterator[tuple[list[str], Iterator[list[str]]]]:
+def delimited_rows(
+    stream: IO[bytes], delimiter: str, dialect: Dialect = PLAIN
+) -> Iterator[tuple[list[str], Iterator[list[str]]]]:
     """The column names of a CSV or TSV file and its rows: blank lines left out, lines of another width refused."""
-    with as_text(stream) as text:
+    with as_text(stream, dialect.encoding) as text:
         reader = csv.reader(lines_of(text), delimiter=delimiter)
         header = next(reader, None)
         if header is None:
             raise InputError("the table has no data rows: the file is empty, not even a line of column names.")
         names = [name.strip() for name in header]
-        yield names, _full_rows(reader, len(names))
+        if any("\0" in name for name in names):
+            raise InputError(f"the first line has zero characters in it, as UTF-16 without a mark has: say {UNMARKED}.")
+        yield names, _full_rows(reader, names, delimiter)
 
 
-def _full_rows(reader: Any, width: int) -> Iterator[list[str]]:
+def _full_rows(reader: Any, names: Sequence[str], delimiter: str) -> Iterator[list[str]]:
     for row in reader:
-        if len(row) != width:  # cells may stand under the wrong names
+        if len(row) != len(names):  # cells may stand under the wrong names
             if not row:  # a blank line
                 continue
+            hint = another_separator(names, delimiter)
+            repair = 'Repair the line; a separator inside a cell needs quotes around it ("a,b").'
+            way_out = f"But {hint}" if hint else repair
             raise InputError(
-                f"line {reader.line_num} has {len(row)} fields but the header has {width}. Repair the line; a "
-                'separator inside a cell needs quotes around it ("a,b").'
+                f"line {reader.line_num} has {len(row)} fields but the header has {len(names)}. {way_out}"
             )
         yield row
 
 
-def _delimited_chunks(stream: IO[bytes], wanted: Sequence[str], delimiter: str) -> Iterator[Chunk]:
-    with delimited_rows(stream, delimiter) as (names, rows):
-        places = [names.index(find_column(name, names, delimiter=delimiter)) for name in wanted]
+def _delimited_chunks(
+    stream: IO[bytes], wanted: Sequence[str], delimiter: str, dialect: Dialect, roles: Sequence[str]
+) -> Iterator[Chunk]:
+    with delimited_rows(stream, delimiter, dialect) as (names, rows):
+        with _decimal_commas_told(names, rows, delimiter):
+            found = find_columns(wanted, names, delimiter=delimiter, roles=roles)
+        places = [names.index(name) for name in found]
         chunk: Chunk = [[] for _ in places]
         for row in rows:
             for values, place in zip(chunk, places, strict=True):
@@ -67,9 +92,26 @@ def _delimited_chunks(stream: IO[bytes], wanted: Sequence[str], delimiter: str) 
             yield chunk
 
 
-def _json_chunks(stream: IO[bytes], wanted: Sequence[str]) -> Iterator[Chunk]:
+@contextmanager
+def _decimal_commas_told(names: list[str], rows: Iterator[list[str]], delimiter: str) -> Iterator[None]:
+    """Where columns are separated by semicolons and the first row has commas, name both options at once."""
+    try:
+        yield
+    except InputError as error:
+        if delimiter != "," or len(names) != 1 or ";" not in names[0]:
+            raise
+        try:
+            next(rows, None)
+        except InputError:  # commas split the row
+            raise InputError(
+                f"{error} The first row has commas: if they are decimal commas, say decimal=',' (--decimal ,) too."
+            ) from error
+        raise
+
+
+def _json_chunks(stream: IO[bytes], wanted: Sequence[str], roles: Sequence[str]) -> Iterator[Chunk]:
     with as_text(stream) as lines:
-        yield from _records_in_chunks(lines_of(lines), wanted)
+        yield from _records_in_chunks(lines_of(lines), wanted, roles)
 
 
 def json_records(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
@@ -88,7 +130,7 @@ def json_records(lines: Iterable[str]) -> Iterator[dict[str, Any]]:
         yield record
 
 
-def _records_in_chunks(lines: Iterable[str], wanted: Sequence[str]) -> Iterator[Chunk]:
+def _records_in_chunks(lines: Iterable[str], wanted: Sequence[str], roles: Sequence[str]) -> Iterator[Chunk]:
     chunk: Chunk = [[] for _ in wanted]
     seen: dict[str, None] = {}
     missing = set(wanted)
@@ -99,22 +141,28 @@ def _records_in_chunks(lines: Iterable[str], wanted: Sequence[str]) -> Iterator[
             values.append(record.get(name))
         if len(chunk[0]) == CHUNK_ROWS:
             if missing:
-                find_column(sorted(missing)[0], seen)
+                find_columns(wanted, seen, roles=roles)
             yield chunk
             chunk = [[] for _ in wanted]
     if missing and seen:
-        find_column(sorted(missing)[0], seen)
+        find_columns(wanted, seen, roles=roles)
     if chunk[0]:
         yield chunk
 
 
-def column_names(path: str | Path, kind: str, delimiter: str | None) -> list[str]:
+def column_names(path: str | Path, kind: str, delimiter: Said) -> list[str]:
     """The names of a file's columns as they stand there, repeated ones too."""
     with ExitStack() as stack:
         stream = open_stream(path, stack)
         stack.enter_context(explained_file(name_of(path), kind))
+        dialect = check_written(kind, delimiter)
         if kind in TEXT:
-            return stack.enter_context(delimited_rows(stream, separator_of(kind, delimiter)))[0]
+            rows = delimited_rows(stream, separator_of(kind, delimiter), dialect)
+            return stack.enter_context(rows)[0]
         if kind == "jsonl":
             return list(next(json_records(lines_of(stack.enter_context(as_text(stream)))), {}))
+        if kind == "xlsx":
+            from pulens.inputs.tables.excel import sheet_of
+
+            return sheet_of(stream.read(), dialect.sheet).names
         return arrow_names(stream, kind)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pulens.errors import InputError
 from pulens.inputs.columns import check_scores, file_row, find_column
 from pulens.inputs.tables.chunks import delimited_rows
+from pulens.inputs.tables.dialect import PLAIN, Dialect, Said, dialect_of
 from pulens.inputs.tables.formats import TEXT, format_of, separator_of
 from pulens.inputs.tables.streams import explained_file, name_of, open_stream
 from pulens.inputs.tables.whole import read_table
@@ -32,28 +33,37 @@ def write_mapped(
     score: str,
     column: str,
     format: str | None = None,
-    delimiter: str | None = None,
+    delimiter: Said = None,
 ) -> None:
     """Copy every row of ``source`` to ``target`` with what a map makes of its score in a new column."""
     kind, kind_out = format_of(source, format), format_out(target)
     if kind in TEXT and kind_out in TEXT:
         separators = separator_of(kind, delimiter), separator_of(kind_out)
-        _copy_text(source, target, mapping, score, column, *separators, kind=kind)
+        _copy_text(source, target, mapping, score, column, *separators, kind=kind, dialect=dialect_of(delimiter))
         return
     table = read_table(source, delimiter, format)
     _refuse_overwriting(column, table.names)
-    mapped = mapping(_checked(table.column(score), score))
+    mapped = mapping(_checked(table.column(score), score, PLAIN))  # whole tables have numbers as programs write them
     kept = dict(zip(table.names, table.columns, strict=True))
     write_table(target, {**kept, column: mapped.tolist()})
 
 
 def _copy_text(
-    source: str, target: str, mapping: Map, score: str, column: str, delimiter: str, delimiter_out: str, *, kind: str
+    source: str,
+    target: str,
+    mapping: Map,
+    score: str,
+    column: str,
+    delimiter: str,
+    delimiter_out: str,
+    *,
+    kind: str,
+    dialect: Dialect,
 ) -> None:
     """Fields are copied as they are written, so that nothing but the new column changes."""
     first_row = 0
     with ExitStack() as stack:
-        blocks = _blocks(open_stream(source, stack), name_of(source), kind, delimiter)
+        blocks = _blocks(open_stream(source, stack), name_of(source), kind, delimiter, dialect)
         temporary = stack.enter_context(whole_file(target))
         file = stack.enter_context(open(temporary, "w", encoding="utf-8", newline=""))
         writer = csv.writer(file, delimiter=delimiter_out, lineterminator="\n")
@@ -63,20 +73,24 @@ def _copy_text(
                 writer.writerow([*names, column])
             with explained_file(name_of(source), kind):
                 place = names.index(find_column(score, names, delimiter=delimiter))
-                mapped = mapping(_checked([row[place] for row in block], score, first_row))
+                mapped = mapping(_checked([row[place] for row in block], score, dialect, first_row))
             writer.writerows([*row, repr(value)] for row, value in zip(block, mapped.tolist(), strict=True))
             first_row += len(block)
 
 
-def _blocks(stream: IO[bytes], name: str, kind: str, delimiter: str) -> Iterator[tuple[list[str], list[list[str]]]]:
+def _blocks(
+    stream: IO[bytes], name: str, kind: str, delimiter: str, dialect: Dialect
+) -> Iterator[tuple[list[str], list[list[str]]]]:
     """Names and rows of a text file, so many rows at a time; what cannot be read is told here, and not as written."""
-    with explained_file(name, kind), delimited_rows(stream, delimiter) as (names, rows):
+    with explained_file(name, kind), delimited_rows(stream, delimiter, dialect) as (names, rows):
         while block := list(islice(rows, BLOCK_ROWS)):
             yield names, block
 
 
-def _checked(scores: list[Any], column: str, first_row: int = 0) -> NDArray[np.floating[Any]]:
-    return check_scores(scores, f"scores (column {column!r})", row_name=file_row, first_row=first_row)
+def _checked(scores: list[Any], column: str, dialect: Dialect, first_row: int = 0) -> NDArray[np.floating[Any]]:
+    place: dict[str, Any] = {"row_name": file_row, "first_row": first_row}
+    called = f"scores (column {column!r})"
+    return check_scores(dialect.numbers(scores, called, **place), called, **place)
 
 
 def _refuse_overwriting(column: str, names: Collection[str]) -> None:

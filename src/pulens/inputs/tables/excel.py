@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 import re
+import shlex
 import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pulens.errors import InputError, MissingDependencyError, cut, shown
+from pulens.errors import InputError, MissingDependencyError, cut, listed, nearest, shown
 from pulens.inputs.columns import is_null
 from pulens.inputs.tables.inert import is_formula
 from pulens.inputs.tables.whole import Table
@@ -87,29 +89,64 @@ def _without_dates(written: io.BytesIO) -> bytes:
 
 def read_excel(path: str | Path) -> Table:
     """The first sheet of a file: names in its first row, cells as Python values, empty ones as ``None``."""
-    openpyxl = openpyxl_for("reading Excel files")
+    openpyxl_for("reading Excel files")
     try:
-        content = Path(path).read_bytes()
-        formulas = _holds_formulas(path, content)
-        with warnings.catch_warnings():  # about styles and the like, which nobody here looks at
-            warnings.simplefilter("ignore")
-            book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
-            rows = _rows(path, book.worksheets[0])
-            if formulas:
-                _refuse_without_result(path, openpyxl.load_workbook(io.BytesIO(content), read_only=True), rows)
-    except InputError:
-        raise
+        return _sheet(Path(path).read_bytes(), lambda book: book.worksheets[0].title)
     except FileNotFoundError:
         raise InputError(f"{path}: there is no such file.") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}.") from error
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+
+
+def sheet_of(content: bytes, sheet: str | None = None) -> Table:
+    """A sheet of a file by its name, or the only one that holds anything."""
+    return _sheet(content, lambda book: _chosen(book, sheet))
+
+
+def _sheet(content: bytes, chosen: Callable[[Any], str]) -> Table:
+    openpyxl = openpyxl_for("reading Excel files")
+    try:
+        formulas = _holds_formulas(content)
+        with warnings.catch_warnings():  # about styles and the like, which nobody here looks at
+            warnings.simplefilter("ignore")
+            book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True)
+            sheet = chosen(book)
+            rows = _rows(book[sheet])
+            if formulas:
+                _refuse_without_result(openpyxl.load_workbook(io.BytesIO(content), read_only=True)[sheet], rows)
+    except InputError:
+        raise
     except Exception as error:  # openpyxl raises whatever a damaged part happens to cause
         said = cut(" ".join(str(error).split()), 200)
-        raise InputError(f"{path}: not a readable Excel file: {said or type(error).__name__}.") from error
-    return _table(path, rows)
+        raise InputError(f"not a readable Excel file: {said or type(error).__name__}.") from error
+    return _table(rows)
 
 
-def _rows(path: str | Path, sheet: Any) -> list[list[Any]]:
+def _chosen(book: Any, sheet: str | None) -> str:
+    """The sheet that was named; without a name the one that holds something, if there is one such sheet."""
+    names = [one.title for one in book.worksheets]
+    if sheet is not None:
+        if sheet in names:
+            return sheet
+        raise InputError(f"there is no sheet {shown(sheet)}; the sheets are {listed(names)}.{nearest(sheet, names)}")
+    filled = [one.title for one in book.worksheets if _holds_something(one)]
+    if len(filled) > 1:
+        raise InputError(
+            f"the file has {len(filled)} sheets, {listed(filled)}: say which, sheet={filled[0]!r} (--sheet "
+            f"{shlex.quote(filled[0])} on the command line)."
+        )
+    return str(filled[0] if filled else names[0])
+
+
+def _holds_something(sheet: Any) -> bool:
+    sheet.reset_dimensions()
+    rows = islice(sheet.iter_rows(values_only=True), MOST_BLANK)
+    return any(value is not None for row in rows for value in row)
+
+
+def _rows(sheet: Any) -> list[list[Any]]:
     """The rows of a sheet, as long as each one is; blank ones at its end are left out.
 
     What a file says of its size may be anything, and one cell in a far place makes a small file mean a million rows.
@@ -120,56 +157,53 @@ def _rows(path: str | Path, sheet: Any) -> list[list[Any]]:
     for place, row in enumerate(sheet.iter_rows(values_only=True), start=1):
         cells += len(row)
         if place > MOST_ROWS or cells > MOST_CELLS:
-            raise _too_many(path)
+            raise _too_many()
         if all(value is None for value in row):
             blank += 1
             continue
         if blank > MOST_BLANK:
-            raise InputError(
-                f"{path}: row {place:,} comes after {blank:,} blank ones. Take out what stands so far off."
-            )
+            raise InputError(f"row {place:,} comes after {blank:,} blank ones. Take out what stands so far off.")
         rows += [[] for _ in range(blank)]
         rows.append(list(row))
         blank = 0
     return rows
 
 
-def _too_many(path: str | Path) -> InputError:
+def _too_many() -> InputError:
     most = f"{MOST_ROWS:,} rows or {MOST_CELLS:,} cells"
-    return InputError(f"{path}: the sheet has more than {most}, and nobody fills in so many.")
+    return InputError(f"the sheet has more than {most}, and nobody fills in so many.")
 
 
-def _holds_formulas(path: str | Path, content: bytes) -> bool:
+def _holds_formulas(content: bytes) -> bool:
     """Whether any sheet computes something; what would swell or declares a document type is refused on the way."""
     with zipfile.ZipFile(io.BytesIO(content)) as parts:
         if sum(part.file_size for part in parts.infolist()) > MOST_UNPACKED:
-            raise InputError(f"{path}: holds more than {MOST_UNPACKED:,} bytes when unpacked; no such file needs it.")
+            raise InputError(f"holds more than {MOST_UNPACKED:,} bytes when unpacked; no such file needs it.")
         for part in parts.namelist():
             # whatever the encoding: Excel writes UTF-8
             if part.endswith((".xml", ".rels")) and b"<!DOCTYPE" in parts.read(part).replace(b"\0", b""):
-                raise InputError(f"{path}: not a readable Excel file: {part} declares a document type of its own.")
+                raise InputError(f"not a readable Excel file: {part} declares a document type of its own.")
         return any(_FORMULA.search(parts.read(part)) for part in parts.namelist() if "worksheets/" in part)
 
 
-def _refuse_without_result(path: str | Path, book: Any, rows: list[list[Any]]) -> None:
+def _refuse_without_result(sheet: Any, rows: list[list[Any]]) -> None:
     """A formula that no spreadsheet program has worked out yet would pass for an empty cell."""
-    sheet = book.worksheets[0]
     sheet.reset_dimensions()
     for values, row in zip(rows, sheet.iter_rows(), strict=False):
         for cell, value in zip(row, values, strict=False):
             if cell.data_type == "f" and value is None:
                 raise InputError(
-                    f"{path}: the cell {cell.coordinate} holds a formula without a result. Save the file in a "
+                    f"the cell {cell.coordinate} holds a formula without a result. Save the file in a "
                     "spreadsheet program, which stores results, or write the value itself."
                 )
 
 
-def _table(path: str | Path, rows: list[list[Any]]) -> Table:
+def _table(rows: list[list[Any]]) -> Table:
     if not rows:
-        raise InputError(f"{path}: the sheet is empty.")
+        raise InputError("the sheet is empty.")
     width = max((place + 1 for place, name in enumerate(rows[0]) if name is not None), default=0)
     if width * len(rows) > MOST_CELLS:
-        raise _too_many(path)
+        raise _too_many()
     names = ["" if name is None else str(name) for name in rows[0][:width]]
     names = [_unescaped(name) for name in names]
     body = [(row + [None] * width)[:width] for row in rows[1:]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pulens.errors import InputError, listed, shown
+from pulens.inputs.tables.dialect import Said, dialect_of
 
 EXTENSIONS = {
     "csv": "csv",
@@ -17,9 +18,13 @@ EXTENSIONS = {
     "arrow": "arrow",
     "feather": "arrow",
     "ipc": "arrow",
+    "xlsx": "xlsx",
+    "xlsm": "xlsx",
 }
 FORMATS = tuple(dict.fromkeys(EXTENSIONS.values()))
+WRITTEN = tuple(kind for kind in FORMATS if kind != "xlsx")  # which would round numbers to fifteen digits
 TEXT = ("csv", "tsv")
+OTHER_SHEETS = ("xls", "xlsb", "ods", "numbers")  # of spreadsheet programs, and not read
 COMPRESSED = ("gz", "bz2", "xz")
 
 
@@ -33,6 +38,10 @@ def format_of(path: str | Path, format: str | None) -> str:
     parts = Path(path).name.lower().split(".")[1:]
     if parts and parts[-1] in COMPRESSED:
         parts.pop()
+    if parts and parts[-1] in OTHER_SHEETS:
+        raise InputError(
+            f"{path}: a .{parts[-1]} file is not read. Save it as .xlsx (Excel) or as .csv, which keeps one sheet."
+        )
     if not parts or parts[-1] not in EXTENSIONS:
         raise InputError(
             f"{path}: the file's ending does not tell its format. Say format= (or --format), one of {listed(FORMATS)}."
@@ -40,13 +49,13 @@ def format_of(path: str | Path, format: str | None) -> str:
     return EXTENSIONS[parts[-1]]
 
 
-def separator_of(kind: str, delimiter: str | None = None) -> str:
+def separator_of(kind: str, delimiter: Said = None) -> str:
     """What separates the columns of a CSV or TSV file: as said, or as usual.
 
     >>> separator_of("csv"), separator_of("csv", ";")
     (',', ';')
     """
-    separator = delimiter or ("\t" if kind == "tsv" else ",")
+    separator = dialect_of(delimiter).separator or ("\t" if kind == "tsv" else ",")
     if len(separator) != 1 or separator in '\r\n"\0':
         raise InputError(
             f"delimiter must be a single character, neither a quote nor a line end, got {shown(separator)}."

@@ -16,6 +16,7 @@ from pulens.inputs.arrays import python_values
 from pulens.inputs.columns import file_row, find_column, is_null
 from pulens.inputs.tables.arrow import arrow_table
 from pulens.inputs.tables.chunks import delimited_rows, json_records
+from pulens.inputs.tables.dialect import Dialect, Said, check_written
 from pulens.inputs.tables.formats import TEXT, format_of, separator_of
 from pulens.inputs.tables.streams import as_text, explained_file, lines_of, name_of, open_stream
 
@@ -82,17 +83,22 @@ def _taken(column: Any, rows: NDArray[Any]) -> Any:
     return column.take(rows) if hasattr(column, "take") else list(map(column.__getitem__, rows.tolist()))
 
 
-def read_table(path: str | Path, delimiter: str | None = None, format: str | None = None) -> Table:
-    """A CSV, TSV, JSON Lines, Parquet or Arrow file, compressed or not; ``"-"`` is standard input."""
+def read_table(path: str | Path, delimiter: Said = None, format: str | None = None) -> Table:
+    """A CSV, TSV, JSON Lines, Parquet, Arrow or Excel file, compressed or not; ``"-"`` is standard input."""
     kind = format_of(path, format)
     shown = name_of(path)
     with ExitStack() as stack:
         stream = open_stream(path, stack)
         with explained_file(shown, kind):
+            dialect = check_written(kind, delimiter)
             if kind in TEXT:
-                table = _read_text(stream, separator_of(kind, delimiter))
+                table = _read_text(stream, separator_of(kind, delimiter), dialect)
             elif kind == "jsonl":
                 table = _read_records(stream)
+            elif kind == "xlsx":
+                from pulens.inputs.tables.excel import sheet_of
+
+                table = sheet_of(stream.read(), dialect.sheet)
             else:
                 arrow = arrow_table(stream, kind)
                 table = Table(list(arrow.column_names), list(arrow.columns))
@@ -103,9 +109,18 @@ def read_table(path: str | Path, delimiter: str | None = None, format: str | Non
     return table
 
 
-def _read_text(stream: IO[bytes], delimiter: str) -> Table:
-    with delimited_rows(stream, delimiter) as (names, rows):
-        return Table(names, [list(column) for column in zip(*rows, strict=True)], delimiter)
+def _read_text(stream: IO[bytes], delimiter: str, dialect: Dialect) -> Table:
+    with delimited_rows(stream, delimiter, dialect) as (names, rows):
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        return Table(names, columns if dialect.is_plain else [_plainly(dialect, one) for one in columns], delimiter)
+
+
+def _plainly(dialect: Dialect, cells: list[str]) -> list[str]:
+    """A column of numbers as programs write them, where all of its cells say numbers in this writing."""
+    numbers = [dialect.plain(cell) if cell.strip() else "" for cell in cells]
+    if all(number is not None for number in numbers):
+        return [number or "" for number in numbers]
+    return cells
 
 
 def _read_records(stream: IO[bytes]) -> Table:

@@ -14,7 +14,7 @@ from typing import Any
 from pulens.errors import InputError, listed, shown
 from pulens.inputs.columns import is_null
 from pulens.inputs.tables.arrow import pyarrow_for
-from pulens.inputs.tables.formats import EXTENSIONS, TEXT, separator_of
+from pulens.inputs.tables.formats import EXTENSIONS, TEXT, WRITTEN, separator_of
 from pulens.inputs.tables.whole import plain
 from pulens.whole_files import is_channel, whole_file
 
@@ -30,9 +30,10 @@ def format_out(path: str) -> str:
     if path == "-" or is_channel(path):
         return "csv"
     ending = Path(path).suffix.lower().removeprefix(".")
-    if ending not in EXTENSIONS:
+    if ending not in EXTENSIONS or EXTENSIONS[ending] not in WRITTEN:
+        endings = [name for name, kind in EXTENSIONS.items() if kind in WRITTEN]
         raise InputError(
-            f"{path}: the file's ending must tell the format of the table, one of {listed(EXTENSIONS, limit=20)}; got "
+            f"{path}: the file's ending must tell the format of the table, one of {listed(endings, limit=20)}; got "
             f"{'none' if not ending else repr(ending)}."
         )
     if EXTENSIONS[ending] in ("parquet", "arrow"):

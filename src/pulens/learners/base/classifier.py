@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,9 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = np.array([0, 1])
         return labelled
 
-    def _resolved_prior(self, X: Any, labelled: Booleans, *, needed: bool) -> float | None:
+    def _resolved_prior(
+        self, X: Any, labelled: Booleans, *, needed: bool, weights: Floats | None = None
+    ) -> float | None:
         """The class prior of the population: given, estimated by name, or none where one can do without."""
         scenario = check_scenario(self.scenario)
 
@@ -83,7 +86,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return resolved_prior(
             self.class_prior,
             scenario,
-            float(labelled.mean()),
+            float(np.average(labelled, weights=weights)),
             who=type(self).__name__,
             needed=needed,
             estimate=estimate,
@@ -101,6 +104,24 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     class_prior: Any
     random_state: Any
     scenario: str
+
+
+def refuse_options(who: str, given: Mapping[str, Any]) -> None:
+    """Refuse what ``fit`` does not take; for weights of rows, with the learners that take them.
+
+    >>> refuse_options("PUET", {"sample_weight": [1, 2]})
+    Traceback (most recent call last):
+    ...
+    pulens.errors.InputError: PUET takes no sample_weight. BoostedPU, ElkanNoto, WeightedElkanNoto, PUBagging, NNPU...
+    """
+    if given.get("sample_weight") is not None:
+        raise InputError(
+            f"{who} takes no sample_weight. BoostedPU, ElkanNoto, WeightedElkanNoto, PUBagging, NNPU and UPU do; where "
+            "weights are whole numbers, repeat the rows instead."
+        )
+    unknown = sorted(set(given) - {"sample_weight"})
+    if unknown:
+        raise TypeError(f"{who}.fit() got an unexpected keyword argument {unknown[0]!r}")
 
 
 def check_word(name: str, value: Any, allowed: tuple[str, ...]) -> str:

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.errors import CollapseWarning
+from pulens.learners.base.proxies import proxy_auc
 
 MOST_ROWS = 2000  # looked at, evenly spread over the unlabelled rows
 FEWEST_EXPECTED = 50  # rows of the missing class, by the class prior, from which one answer for all is no accident
+LEAST_KNOWN = 0.55  # of its own labelled rows, as a proxy AUC, below which a classifier has learned nothing
 
 
 def collapse_of(learner: Any, unlabelled: NDArray[np.float32]) -> str | None:
@@ -24,9 +26,36 @@ def collapse_of(learner: Any, unlabelled: NDArray[np.float32]) -> str | None:
     return "positive" if share else "negative"
 
 
+def knows_its_labels(learner: Any, labelled: NDArray[np.float32], unlabelled: NDArray[np.float32]) -> bool:
+    """Whether a fitted learner ranks the labelled rows that it was trained on above unlabelled ones.
+
+    One that does not has hardly moved from where it began: with few rows an epoch has few steps, and a handful of
+    validation rows may like an early epoch best.
+    """
+    ours, theirs = (learner._network_logits(rows[_spread(len(rows))]) for rows in (labelled, unlabelled))
+    return proxy_auc(ours, theirs) >= LEAST_KNOWN
+
+
+def warn_if_untaught(learner: Any, labelled: NDArray[np.float32], unlabelled: NDArray[np.float32]) -> None:
+    """Warn where a fitted learner does not rank its own labelled rows above unlabelled ones."""
+    if not knows_its_labels(learner, labelled, unlabelled):
+        warnings.warn(
+            f"{type(learner).__name__} does not rank the {len(labelled):,} labelled rows it was trained on above "
+            "unlabelled ones: training has collapsed, and its scores say nothing. Take a learner for few rows, such as "
+            "BoostedPU or WeightedElkanNoto, or give more epochs and a higher learning_rate.",
+            CollapseWarning,
+            stacklevel=4,  # whoever called fit
+        )
+
+
+def _spread(count: int) -> NDArray[np.int64]:
+    """Places of rows to look at, evenly spread."""
+    return np.unique(np.linspace(0, count - 1, min(count, MOST_ROWS)).round().astype(int))
+
+
 def _called(learner: Any, unlabelled: NDArray[np.float32]) -> tuple[float, int]:
     """The share of rows that are called positive, and how many were looked at."""
-    chosen = np.unique(np.linspace(0, len(unlabelled) - 1, min(len(unlabelled), MOST_ROWS)).round().astype(int))
+    chosen = _spread(len(unlabelled))
     return float((learner._network_logits(unlabelled[chosen]) > learner.cut_).mean()), len(chosen)
 
 

@@ -62,6 +62,11 @@ class Learner:
         return not self.uses_truth and "class_prior" in self.settings
 
     @property
+    def cuts_by_class_prior(self) -> bool:
+        """Whether it trains without a class prior, and uses one that it is given for its cut."""
+        return self.is_network and bool(getattr(self.learner._program, "cuts_by_class_prior", False))
+
+    @property
     def settings(self) -> tuple[str, ...]:
         """Names of what can be set."""
         if is_dataclass(self.learner):

@@ -63,8 +63,54 @@ class Wrapper(PUClassifier):
         check_is_fitted(self)
         return save(self, Path(path))
 
+    def _weights(self, sample_weight: Any, labelled: Booleans) -> Floats | None:
+        """How many rows each row stands for; None where each is one."""
+        if sample_weight is None:
+            return None
+        if isinstance(getattr(self, "class_prior", None), str):
+            raise AssumptionError(
+                f"class_prior={self.class_prior!r} would be estimated from rows that count alike, and sample_weight "
+                "says that they do not: give the class prior as a number."
+            )
+        return checked_weights(sample_weight, labelled)
+
     def _random(self) -> np.random.Generator:
         return np.random.default_rng(seed_of(self.random_state))
+
+
+def checked_weights(sample_weight: Any, labelled: Booleans) -> Floats:
+    """One weight per row, none negative, and rows of either kind left.
+
+    >>> checked_weights([1, 2, 0], np.array([True, False, False]))
+    array([1., 2., 0.])
+    """
+    weights = np.asarray(sample_weight, float)
+    if weights.shape != labelled.shape or not np.isfinite(weights).all() or (weights < 0).any():
+        raise InputError(
+            f"sample_weight must hold one finite number of at least 0 for each of {labelled.size:,} rows, got "
+            f"{'shape ' + str(weights.shape) if weights.shape != labelled.shape else 'a negative or missing one'}."
+        )
+    if not weights.any():
+        raise InputError("Sample weights must contain at least one non-zero number.")
+    if not weights[labelled].any() or not weights[~labelled].any():
+        raise InputError("sample_weight is 0 for every row of one kind: labels of one class only are left.")
+    return weights
+
+
+def fit_weighted(model: Any, X: Any, y: Any, weight: Floats | None) -> Any:
+    """Fit with weights, if there are any, in a pipeline too: its last step gets them."""
+    if weight is None:
+        return model.fit(X, y)
+    steps = getattr(model, "steps", None)
+    name = "sample_weight" if steps is None else f"{steps[-1][0]}__sample_weight"
+    try:
+        return model.fit(X, y, **{name: weight})
+    except TypeError as error:
+        if "sample_weight" not in str(error):
+            raise
+        raise AssumptionError(
+            f"{type(model).__name__} cannot be used here: its fit does not take sample_weight."
+        ) from error
 
 
 class ByEstimator(Wrapper):
@@ -124,7 +170,7 @@ def posterior_from_odds(beyond: Floats) -> Floats:
     return np.minimum(1.0, 0.5 * np.exp(np.minimum(beyond, 1.0)))
 
 
-def pooled_frequency(labelled: int, unlabelled: int, class_prior: float) -> float:
+def pooled_frequency(labelled: float, unlabelled: float, class_prior: float) -> float:
     """Label frequency of labelled and unlabelled rows thrown together: c' = n_P / (n_P + prior n_U).
 
     >>> pooled_frequency(100, 1000, 0.4)
@@ -142,13 +188,17 @@ def case_control_cut(frequency: float) -> float:
     return frequency / (2 - frequency)
 
 
-def upper_quantile(scores: Floats, share: float) -> float:
-    """The cut above which a share of the scores lies.
+def upper_quantile(scores: Floats, share: float, weights: Floats | None = None) -> float:
+    """The cut above which a share of the scores lies; of their weight, where they have one.
 
     >>> upper_quantile(np.arange(10.0), 0.2)
     7.2
+    >>> upper_quantile(np.arange(4.0), 0.4, np.array([1.0, 1.0, 1.0, 3.0]))
+    3.0
     """
-    return float(np.quantile(scores, 1 - share))
+    if weights is None:
+        return float(np.quantile(scores, 1 - share))
+    return float(np.quantile(scores, 1 - share, weights=weights, method="inverted_cdf"))
 
 
 def hold_out(labelled: Booleans, share: float, rng: np.random.Generator) -> Booleans:

@@ -17,6 +17,8 @@ class PinnedCut(Program):
     Such methods rank rows without a class prior, and where their scores cross zero is left to the course of training.
     """
 
+    cuts_by_class_prior = True
+
     def cut(self, population_scores: torch.Tensor | None, run: int) -> float:
         prior = self.stack.class_priors[run]
         if prior is None or population_scores is None:

@@ -15,7 +15,8 @@ from pulens.whole_files import check_replaceable
 FORMAT = 1
 WEIGHTS, FACTS = "weights.safetensors", "learner.json"
 ARRAYS, MODELS = "arrays.npz", "models.skops"
-PARTS = (WEIGHTS, FACTS, ARRAYS, MODELS)
+COLUMNS = "columns.json"  # of a learner behind the columns of a table
+PARTS = (WEIGHTS, FACTS, ARRAYS, MODELS, COLUMNS)
 
 
 def check_target(path: Path) -> None:

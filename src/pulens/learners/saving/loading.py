@@ -12,11 +12,11 @@ import numpy as np
 
 from pulens.errors import InputError
 from pulens.learners.saving.checks import check_answer, check_names, check_threads, check_width, damaged, in_words
-from pulens.learners.saving.folder import FACTS, read_facts
+from pulens.learners.saving.folder import COLUMNS, FACTS, read_facts
 
 
 def load(path: str | Path, *, backbone: Any = None, trusted: Sequence[str] = ()) -> Any:
-    """Read a learner that :meth:`save` wrote.
+    """Read a learner that :meth:`save` wrote; with the columns of a table before it, it is a ``Pipeline``.
 
     ``backbone`` is needed when the learner was trained with a module or function of your own: code is not stored.
     ``trusted`` names types that a stored scikit-learn model may be made of, beside those that are safe to load from
@@ -26,7 +26,12 @@ def load(path: str | Path, *, backbone: Any = None, trusted: Sequence[str] = ())
     facts = read_facts(folder)
     # a mistake in a network of the user's own is shown as it is
     with in_words(folder) if backbone is None else nullcontext():
-        return _loaded(folder, facts, backbone, trusted)
+        learner = _loaded(folder, facts, backbone, trusted)
+        if not (folder / COLUMNS).exists():
+            return learner
+        from pulens.learners.tables.pipeline import restored_pipeline
+
+        return restored_pipeline(folder, learner)
 
 
 def _loaded(folder: Path, facts: dict[str, Any], backbone: Any, trusted: Sequence[str]) -> Any:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pulens.errors import InputError
+from pulens.learners.stack.division import without_copies
 from pulens.learners.stack.rows import Part, StackedRows
 from pulens.learners.stack.streams import Streams
 
 
-def set_aside(data: StackedRows, share: float, streams: Streams) -> tuple[StackedRows, StackedRows]:
-    """Two parts of every run's rows: a random share of labelled and of unlabelled ones goes to the second."""
+def set_aside(
+    data: StackedRows, share: float, streams: Streams, *, copies: bool = True
+) -> tuple[StackedRows, StackedRows]:
+    """Two parts of every run's rows: a random share of labelled and of unlabelled ones goes to the second.
+
+    Without ``copies`` the first keeps no unlabelled row that equals a labelled one of the second.
+    """
     rows = data.rows.cpu().numpy()
     parts: tuple[list[Part], list[Part]] = ([], [])
     for run, rng in enumerate(streams.generators("support", (0, 0))):
@@ -25,4 +31,7 @@ def set_aside(data: StackedRows, share: float, streams: Streams) -> tuple[Stacke
             groups.append((mixed[taken:], mixed[:taken]))
         for part, labelled, unlabelled in zip(parts, *groups, strict=True):
             part.append(Part(labelled, unlabelled))
+    if not copies:
+        pairs = zip(*parts, strict=True)
+        parts = [without_copies(part, other.labelled, data.table) for part, other in pairs], parts[1]
     return StackedRows(data.table, parts[0], data.scenario), StackedRows(data.table, parts[1], data.scenario)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,14 +28,26 @@ class Division:
     held_out: list[Pair] | None
     is_true: bool  # labels of the held-out rows are true classes, which nothing but the selection may read
 
-    def judged(self, table: torch.Tensor, scenario: Scenario) -> StackedRows | None:
+    def judged(
+        self, table: torch.Tensor, scenario: Scenario, weights: Sequence[Any] | None = None
+    ) -> StackedRows | None:
         """The held-out rows as a stack, labelled (or truly positive) ones first."""
         if self.held_out is None:
             return None
         parts = [
             positives_first(pair, "selection='oracle'") if self.is_true else part_of(*pair) for pair in self.held_out
         ]
-        return StackedRows(table, parts, scenario)
+        return StackedRows(table, parts, scenario, weights)
+
+    def without_copies(self, table: torch.Tensor) -> Division:
+        """The same, but no run trains on an unlabelled copy of one of its held-out labelled rows."""
+        if self.held_out is None or self.is_true:
+            return self
+        kept = [
+            without_copies(part, rows[codes == LABELLED], table)
+            for part, (rows, codes) in zip(self.training, self.held_out, strict=True)
+        ]
+        return replace(self, training=kept)
 
     @property
     def truths(self) -> list[NDArray[Any]] | None:
@@ -43,6 +55,22 @@ class Division:
         if self.held_out is None or not self.is_true:
             return None
         return [np.sort(codes == LABELLED)[::-1] for _, codes in self.held_out]  # positives stand first
+
+
+def without_copies(part: Part, held_out: NDArray[Any], table: torch.Tensor) -> Part:
+    """A part without the unlabelled rows that equal one of these; as it is where no other row would be left.
+
+    An unlabelled sample of a whole pool holds the labelled rows once more: a row whose copy is trained on as
+    unlabelled is not held out.
+    """
+
+    def row_bytes(rows: NDArray[Any]) -> list[bytes]:
+        found = table[torch.as_tensor(rows, device=table.device)].cpu().numpy() + 0.0  # so that -0.0 is 0.0
+        return [row.tobytes() for row in found]
+
+    known = set(row_bytes(held_out))
+    fresh = np.array([row not in known for row in row_bytes(part.unlabelled)], bool)
+    return Part(part.labelled, part.unlabelled[fresh]) if fresh.any() else part
 
 
 def divide(

@@ -41,6 +41,7 @@ def fit_many(
     on_epoch: EpochHook | None = None,
     convolution: str | None = None,
     groups: Sequence[Any] | None = None,
+    sample_weight: Sequence[Any] | None = None,
 ) -> list[Any]:
     """Fit learners of one class as a stack: parameters side by side, the table on the device once.
 
@@ -50,6 +51,7 @@ def fit_many(
     ask for a few rows of known class. ``on_epoch(program, epoch, stage)`` is called after every epoch; where it gives
     back a boolean tensor [runs], runs that are false there stop with the parameters they have. ``groups[r]`` says which
     of run r's rows belong together: they stay so where rows are held out, and in the folds of an estimated class prior.
+    ``sample_weight[r]`` says of every row of X how many rows it stands for in run r, for methods that can use it.
 
     >>> import numpy as np
     >>> from pulens.learners import NNPU, fit_many
@@ -68,17 +70,19 @@ def fit_many(
     for learner in learners:
         learner.row_shape_ = tuple(int(size) for size in values.shape[1:])
     division = divide(first, len(values), labels, rows, validation, seeds, groups)
+    if _leaves_out_copies(first, scenario):
+        division = division.without_copies(values)
     together = _groups_of_rows(len(values), rows, groups, len(learners))
     priors = [
         _class_prior(learner, values, part, np.asarray(codes), scenario, seed, ids)
         for learner, part, codes, seed, ids in zip(learners, division.training, labels, seeds, together, strict=True)
     ]
     table = values.to(device, torch.float32)
-    judged = division.judged(table, scenario)
+    judged = division.judged(table, scenario, sample_weight)
     backbone = builder_of(first.backbone, first.row_shape_)
     builders = first._program.builders(first, first.row_shape_, backbone)
     streams = Streams(seeds, device)
-    data, watched = _training_rows(first, division, table, scenario, streams, judged)
+    data, watched = _training_rows(first, division, table, scenario, streams, judged, sample_weight)
     stack = Stack(
         data,
         streams,
@@ -117,6 +121,12 @@ def _check_stack(learners: Sequence[Any], convolution: str | None) -> None:
         raise InputError(f"convolution must be one of {listed(CONVOLUTIONS)}, got {convolution!r}.")
 
 
+def _leaves_out_copies(first: Any, scenario: Scenario) -> bool:
+    """Whether training compares held-out rows with one another: then none may be trained on as an unlabelled copy."""
+    program = first._program
+    return bool(scenario is Scenario.CASE_CONTROL and program.leaves_out_copies and program.needs_held_out_rows(first))
+
+
 def _training_rows(
     first: Any,
     division: Division,
@@ -124,13 +134,14 @@ def _training_rows(
     scenario: Scenario,
     streams: Streams,
     judged: StackedRows | None,
+    weights: Sequence[Any] | None = None,
 ) -> tuple[StackedRows, StackedRows | None]:
     """Rows to train on, and rows that the method may watch: those held out, unless these carry true classes."""
-    data = StackedRows(table, division.training, scenario)
+    data = StackedRows(table, division.training, scenario, weights)
     if not division.is_true:
         return data, judged
     if first._program.needs_held_out_rows(first):
-        return set_aside(data, first.validation_fraction, streams)
+        return set_aside(data, first.validation_fraction, streams, copies=not _leaves_out_copies(first, scenario))
     return data, None
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,14 +16,15 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pulens.counts.sample import LABELLED
-from pulens.errors import InputError
+from pulens.errors import AssumptionError, InputError
 from pulens.inputs.dense import dense
-from pulens.learners.base.classifier import PUClassifier
-from pulens.learners.base.collapse import collapse_of, warn_if_collapsed
+from pulens.learners.base.classifier import PUClassifier, refuse_options
+from pulens.learners.base.collapse import collapse_of, knows_its_labels, warn_if_collapsed, warn_if_untaught
 from pulens.learners.base.labels import label_codes
 from pulens.learners.base.row_groups import checked_groups
 from pulens.learners.base.settings import setting
 from pulens.learners.base.tables import numbers_only
+from pulens.learners.base.wrapper import checked_weights
 from pulens.learners.stack.device import find_device
 from pulens.learners.stack.fitting import fit_many
 from pulens.learners.stack.optimiser import KINDS
@@ -31,6 +33,8 @@ from pulens.scenario import DEFAULT_SCENARIO
 from pulens.types import Floats
 
 WORTH_A_THREAD = 50_000  # numbers of a batch
+LEAST_STEPS = 600  # of a second training, after one that ended where it began
+FEW_STEPS, FEW_LABELLED = 100, 10  # an epoch after so few steps, chosen by so few labelled rows, is an accident
 
 
 @contextmanager
@@ -51,6 +55,48 @@ def _take_over(learner: Any, other: Any) -> None:
     for name, value in vars(other).items():
         if name.endswith("_"):
             setattr(learner, name, value)
+
+
+def _passes(learner: Any) -> dict[str, int]:
+    """How many epochs a learner's stages have, by the names of the settings; empty where somebody has chosen them."""
+    found = {}
+    for one in fields(learner):
+        value = getattr(learner, one.name)
+        if one.name.endswith("epochs") and isinstance(value, int):
+            if value != one.default:
+                return {}
+            found[one.name] = value
+    return found
+
+
+def steps_of_epoch(learner: Any, rows: int) -> int:
+    """How many batches make up an epoch, about."""
+    size = getattr(learner, "batch_size", 256)
+    return -(-rows // (size if isinstance(size, int) else 256))
+
+
+def longer(learner: Any, rows: int) -> dict[str, Any]:
+    """Settings of a second training: enough steps, the last epoch kept, and a loss that is nowhere flat."""
+    found: dict[str, Any] = {"selection": "last", "patience": None}
+    if getattr(learner, "loss", None) == "sigmoid":
+        found["loss"] = "logistic"
+    passes = _passes(learner)
+    times = -(-LEAST_STEPS // (steps_of_epoch(learner, rows) * max(1, sum(passes.values()))))
+    return found | {name: times * count for name, count in passes.items()}
+
+
+def ended_where_it_began(learner: Any, labelled: NDArray[np.float32], unlabelled: NDArray[np.float32]) -> bool:
+    """Whether the usual number of epochs left a learner that has learned nothing, or was chosen by accident.
+
+    With few rows an epoch has few steps, and a handful of labelled validation rows may like an early one best.
+    """
+    if not _passes(learner) or learner.selection.startswith("oracle"):
+        return False
+    if learner.selection != "last" and learner.validation_fraction * len(labelled) < FEW_LABELLED:
+        rows = len(labelled) + len(unlabelled)
+        if learner.best_epoch_ * steps_of_epoch(learner, rows) < FEW_STEPS:
+            return True
+    return not knows_its_labels(learner, labelled, unlabelled)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -81,19 +127,24 @@ class PULearner(PUClassifier):
 
     _program: ClassVar[type[Program]]
 
-    def fit(self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None, groups: Any = None) -> Any:
+    def fit(
+        self, X: Any, y: Any, *, validation: tuple[Any, Any] | None = None, groups: Any = None, **refused: Any
+    ) -> Any:
         """Train on rows with PU labels.
 
         ``validation`` is a pair (X, labels) to select the epoch on, instead of a held-out share. With
         ``selection="oracle"`` its labels are true ones, 1 and -1; training never sees any. A classifier that calls
         every unlabelled row the same is trained once more with the logistic loss where the method has one, and comes
-        with a ``pulens.errors.CollapseWarning`` where that does not help. ``groups`` holds one id per row
+        with a ``pulens.errors.CollapseWarning`` where that does not help. One that does not even rank its own labelled
+        rows above unlabelled ones, or was chosen by a handful of rows after less than 100 steps, is trained once more,
+        for 600 steps at least, and kept as it then is, unless epochs were set by you. ``groups`` holds one id per row
         where rows belong together (visits of a patient): they are held out together, and never split where an
         estimated class prior needs scores out of fold.
         """
+        refuse_options(type(self).__name__, refused)
         return self._fit(X, y, groups=groups, validation=validation)
 
-    def _fit(self, X: Any, y: Any, *, groups: Any = None, **pairs: tuple[Any, Any] | None) -> Any:
+    def _fit(self, X: Any, y: Any, *, groups: Any = None, weights: Any = None, **pairs: tuple[Any, Any] | None) -> Any:
         """Train on rows, beside pairs (X, labels) that are given to ``fit_many`` by their name."""
         table = self._learn_scale(self._read(X, reset=True))
         labels = label_codes(y, len(table), positive=self.positive, who=type(self).__name__)
@@ -109,6 +160,8 @@ class PULearner(PUClassifier):
             tables.append(other)
             start += len(other)
         whole = np.concatenate(tables) if told else table
+        if weights is not None:
+            kept["sample_weight"] = [self._stands_for(weights, labels, len(whole))]
         given: dict[str, Any] = {**told, **kept, "rows": [np.arange(len(table))]}
         unlabelled = table[labels != LABELLED]
         with threads_for(self, table):
@@ -116,8 +169,48 @@ class PULearner(PUClassifier):
             if getattr(self, "loss", None) == "sigmoid" and collapse_of(self, unlabelled) is not None:
                 # the sigmoid loss is flat where it has settled; the logistic one still has a way down
                 _take_over(self, fit_many([clone(self).set_params(loss="logistic")], whole, [labels], **given)[0])
+            known = table[labels == LABELLED]
+            if "validation" not in told and ended_where_it_began(self, known, unlabelled):
+                again = clone(self).set_params(**longer(self, len(table)))
+                _take_over(self, fit_many([again], whole, [labels], **given)[0])
+                warn_if_untaught(self, known, unlabelled)
         warn_if_collapsed(self, unlabelled)
         return self
+
+    def _fit_further(self, X: Any, y: Any, weights: Any = None) -> Any:
+        """One epoch over some rows, from the network that is there, or from a fresh one."""
+        begun = hasattr(self, "network_")
+        rows = self._read(X, reset=not begun)
+        table = self._scaled(rows) if begun else self._learn_scale(rows)
+        labels = label_codes(y, len(table), positive=self.positive, who=type(self).__name__)
+        given = {} if weights is None else {"sample_weight": [self._stands_for(weights, labels, len(table))]}
+        passes = getattr(self, "passes_", 0) if begun else 0
+        one = clone(self).set_params(epochs=1, selection="last", patience=None)
+        if isinstance(self.random_state, int):
+            one.random_state = self.random_state + passes  # another order of rows in every pass
+        if begun:
+            trained = deepcopy(self.network_)
+            one.backbone = lambda shape: deepcopy(trained)
+            one.class_prior = self.class_prior_ if isinstance(self.class_prior, str) else self.class_prior
+        with threads_for(self, table):
+            _take_over(self, fit_many([one], table, [labels], **given)[0])
+        self.passes_ = passes + 1
+        return self
+
+    def _stands_for(self, weights: Any, labels: NDArray[np.int8], rows: int) -> NDArray[np.float64]:
+        """How many rows each row of the table stands for, none of them less than one; rows behind are one each."""
+        if isinstance(self.class_prior, str):
+            raise AssumptionError(
+                f"class_prior={self.class_prior!r} would be estimated from rows that count alike, and sample_weight "
+                "says that they do not: give the class prior as a number."
+            )
+        if self.selection not in ("proxy_accuracy", "last"):
+            raise InputError(
+                f"selection={self.selection!r} counts validation rows alike, and sample_weight says that they do not: "
+                "take 'proxy_accuracy' or 'last'."
+            )
+        found = checked_weights(weights, labels == LABELLED)
+        return np.concatenate([found / found[found > 0].min(), np.ones(rows - found.size)])
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Logits minus the method's cut: positive means predicted positive."""

@@ -80,6 +80,7 @@ class Program:
     """What one method does. A stack of one is the ordinary case; everything is written for R."""
 
     needs_class_prior = True
+    leaves_out_copies: ClassVar[bool] = False  # of held-out labelled rows among the unlabelled ones that are trained on
     network_names: tuple[str, ...] = ("network",)
     kept: ClassVar[tuple[str, ...]] = ()  # auxiliary networks that stay with the fitted learner, as ``name_``
     # may a step be recorded and replayed? It must then ask nothing of the host: no branch on a value, no counter of its

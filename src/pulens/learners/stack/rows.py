@@ -27,7 +27,10 @@ class StackedRows:
     A *position* is a place in this layout; buffers such as pseudo-labels are indexed by it.
     """
 
-    def __init__(self, table: torch.Tensor, parts: Sequence[Part], scenario: Scenario) -> None:
+    def __init__(
+        self, table: torch.Tensor, parts: Sequence[Part], scenario: Scenario, weights: Sequence[Any] | None = None
+    ) -> None:
+        """``weights[r]`` says of every row of the table how many rows it stands for in run r; None: each is one."""
         self.table, self.scenario, self.device = table, scenario, table.device
         self.n_labelled = [len(part.labelled) for part in parts]
         self.n_rows = [len(part.labelled) + len(part.unlabelled) for part in parts]
@@ -37,6 +40,10 @@ class StackedRows:
             both = [torch.as_tensor(part.labelled), torch.as_tensor(part.unlabelled)]
             rows[run, : self.n_rows[run]] = torch.cat(both).to(torch.int64)
         self.rows = rows.to(self.device)
+        self.weights: torch.Tensor | None = None
+        if weights is not None:
+            of_table = torch.stack([torch.as_tensor(own, dtype=torch.float32) for own in weights]).to(self.device)
+            self.weights = of_table.gather(1, self.rows)
         self.labelled_counts = torch.tensor(self.n_labelled, device=self.device)
         self.row_counts = torch.tensor(self.n_rows, device=self.device)
 
@@ -126,6 +133,9 @@ class Draw:
         )
         if self.valid is not None:
             labelled, unlabelled, population = (mask * self.valid for mask in (labelled, unlabelled, population))
+        if data.weights is not None:
+            stands_for = data.weights.gather(1, self.positions)
+            labelled, unlabelled, population = (mask * stands_for for mask in (labelled, unlabelled, population))
         x = data.table.index_select(0, rows.view(-1)).view(*rows.shape, *data.table.shape[1:]).float()
         return Batch(
             self.positions, x, labelled, unlabelled, population, self.moment, self.active, self.is_padded, self.step

@@ -59,10 +59,18 @@ class Selection:
             return _agreement(values > cut, self.truths[run], self.name)
         assert prior is not None
         if self.name == "proxy_accuracy":
-            recall = (values[:n_labelled] > cut).mean()
-            followed = values[n_labelled:] if is_case_control else values
-            return float(proxy_accuracy(recall, (followed <= cut).mean(), prior))
+            first = n_labelled if is_case_control else 0
+            weights = np.ones(len(values)) if self.rows.weights is None else self._weights_of(run, len(values))
+            recall = np.average(values[:n_labelled] > cut, weights=weights[:n_labelled])
+            return float(proxy_accuracy(recall, np.average(values[first:] <= cut, weights=weights[first:]), prior))
         return _metric(self.name, values, n_labelled, prior, cut, str(self.rows.scenario))
+
+    def _weights_of(self, run: int, rows: int) -> NDArray[Any]:
+        """How many rows each validation row of a run stands for; all alike where those of a kind have no weight."""
+        assert self.rows.weights is not None
+        found: NDArray[Any] = self.rows.weights[run, :rows].double().cpu().numpy()
+        known = self.rows.n_labelled[run]
+        return found if found[:known].any() and found[known:].any() else np.ones(rows)
 
 
 def _agreement(predicted: NDArray[Any], truth: NDArray[Any], name: str) -> float:

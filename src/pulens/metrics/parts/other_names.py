@@ -8,6 +8,7 @@ import re
 ALSO_CALLED = {
     "auc": "roc_auc",
     "auroc": "roc_auc",
+    "aucroc": "roc_auc",
     "rocaucscore": "roc_auc",
     "concordance": "roc_auc",
     "cindex": "roc_auc",
@@ -77,6 +78,16 @@ NOT_RECOVERED = {
     "bpref": _EACH,
     "ndcgperquery": _EACH,
 }
+
+
+def plain(name: str) -> str:
+    """A name as the catalogue would spell it: small letters, words joined by underscores, no "score" behind it.
+
+    >>> plain("ROC AUC"), plain("f1_score"), plain("Balanced-Accuracy")
+    ('roc_auc', 'f1', 'balanced_accuracy')
+    """
+    words = re.sub(r"[^a-z0-9]+", "_", name.strip().lower()[:200]).strip("_")
+    return words.removesuffix("_score") or words
 
 
 def said_of(name: str) -> str:

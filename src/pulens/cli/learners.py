@@ -1,0 +1,82 @@
+"""pulens learners"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from pulens.cli._complete import complete_column
+from pulens.cli._options import Prior, written_options
+from pulens.scenario import DEFAULT_SCENARIO, Scenario
+
+
+@click.group(name="learners")
+def command() -> None:
+    """Which learners there are for your data.
+
+    \b
+    Example:
+      pulens learners advise claims.csv --class-prior 0.1
+    """
+
+
+@command.command(name="advise")
+@click.argument("file")
+@click.option("--label", default="label", show_default=True, shell_complete=complete_column, help="Column of labels.")
+@click.option("--positive", multiple=True, help="Label value that means labelled positive; others are unlabelled.")
+@click.option(
+    "--kind",
+    type=click.Choice(["table", "text", "picture"]),
+    default="table",
+    show_default=True,
+    help="What the features are: columns of a table, vectors of texts, or pixels.",
+)
+@click.option(
+    "--class-prior",
+    type=Prior(),
+    default="auto",
+    show_default=True,
+    help="Share of positives in the population if you know it, or a range; auto: a learner will have to estimate it.",
+)
+@click.option(
+    "--scenario",
+    type=click.Choice([str(one) for one in Scenario]),
+    default=DEFAULT_SCENARIO,
+    show_default=True,
+    help="single-set: rows were labelled out of one sample. case-control: labelled rows were collected apart.",
+)
+@written_options
+@click.option("--json", "json_path", metavar="PATH", help="Write the answer as JSON; - for standard output.")
+def advise(file: str, **given: Any) -> None:
+    """Name three learners to try on the rows of FILE, and what each is expected to lose against the best.
+
+    Of FILE only the column of labels is read. The answer comes from archived runs on data sets with about as many rows
+    and labels, and says which.
+
+    \b
+    Examples:
+      pulens learners advise claims.csv --class-prior 0.1
+      pulens learners advise vectors.parquet --label status --positive confirmed --kind text --json -
+    """
+    from pulens.cli._write import check_targets, to_json, write_text
+    from pulens.inputs.columns import LabelCoding
+    from pulens.inputs.features import read_labels
+    from pulens.learners import advise as ask
+    from pulens.learners.base.labels import refuse_known_negatives
+
+    json_path = given["json_path"]
+    check_targets({"--json": json_path}, file)
+    codes = read_labels(
+        file,
+        given["label"],
+        coding=LabelCoding(given["positive"] or None),
+        format=given["format"],
+        delimiter=given["delimiter"],
+    )
+    refuse_known_negatives(codes, "advise")
+    found = ask(codes, kind=given["kind"], class_prior=given["class_prior"], scenario=given["scenario"])
+    if json_path is not None:
+        write_text(json_path, to_json(found.to_dict()))
+    if json_path != "-":
+        click.echo(str(found))

@@ -1,0 +1,70 @@
+"use strict";
+// An evaluation as plain values, with the keys of `pulens evaluate --json`.
+const answer = (() => {
+  const finite = (value) => (Number.isFinite(value) ? value : null);
+  const interval = (found) => found && { low: finite(found.low), high: finite(found.high), confidence: found.confidence, method: found.method };
+
+  function estimate(found) {
+    const told = { value: finite(found.value), low: null, high: null, basis: "random labelling", ...interval(found.interval) };
+    const sources = Object.entries(found.sources);
+    if (sources.length) told.sources = Object.fromEntries(sources.map(([name, each]) => [name, interval(each)]));
+    told.rests_on = found.rests_on;
+    if (found.undefined_because) told.undefined_because = found.undefined_because;
+    if (found.threshold !== null) told.threshold = finite(found.threshold);
+    return told;
+  }
+
+  const all = (estimated) => Object.fromEntries(fixedFacts.metrics.map(({ name }) => [name, estimate(estimated[name])]));
+
+  function prior({ value, unlabelled, method, interval: reach, unlabelledInterval: among, assumption, standardError, feasible }) {
+    return {
+      value,
+      low: reach ? reach.low : null,
+      high: reach ? reach.high : null,
+      confidence: reach ? reach.confidence : null,
+      method,
+      unlabelled_prior: unlabelled,
+      unlabelled_low: among ? among.low : null,
+      unlabelled_high: among ? among.high : null,
+      standard_error: standardError ?? null,
+      feasible_low: feasible ? feasible.low : null,
+      feasible_high: feasible ? feasible.high : null,
+      assumption,
+    };
+  }
+
+  function other(found) {
+    if (!found) return null;
+    const moved = Object.entries(found.moved).map(([name, [here, there]]) => [name, { here, there }]);
+    return { scenario: found.scenario, held: found.held, moved: Object.fromEntries(moved), impossible_because: found.impossible_because };
+  }
+
+  function toDict(evaluation, summary) {
+    const { found, threshold } = evaluation;
+    const { labelled, unlabelled, negative } = found.tally.totals;
+    return {
+      verdict: summary.verdict,
+      scenario_note: summary.scenario,
+      prior_hardly_known: false,
+      assumptions: summary.assumptions,
+      next_steps: summary.next_steps.map((step) => ({ code: step.code, sentence: step.sentence, python: step.call, shell: sentences.shell(step) })),
+      class_prior: prior(found.prior),
+      scenario: found.scenario,
+      other_scenario: other(evaluation.other),
+      target_population: summary.population,
+      label_noise: 0,
+      counts: { labelled, unlabelled, known_negative: negative, distinct_scores: found.tally.size },
+      clusters: null,
+      labelling: null,
+      threshold: finite(threshold),
+      threshold_choice: evaluation.choice,
+      threshold_interval: interval(evaluation.thresholdInterval),
+      estimates: all(evaluation.estimates),
+      uncorrected: all(evaluation.uncorrected),
+      warnings: evaluation.notices.map(({ message }) => message),
+    };
+  }
+
+  return { toDict };
+})();
+if (typeof module !== "undefined") module.exports = answer;

@@ -1,0 +1,299 @@
+"use strict";
+// The page itself: takes a table, asks what it means, has a worker count it, and shows the report.
+(() => {
+  const $ = (selector) => document.querySelector(selector);
+  const words = texts.page;
+  const sourceOf = (id) => document.getElementById(id).textContent;
+  for (const element of document.querySelectorAll("[data-text]")) element.textContent = words[element.dataset.text];
+
+  // --- the worker --------------------------------------------------------------------------------------------------
+
+  let worker = null;
+  let waiting = null;
+  let asked = 0;
+
+  function start() {
+    const url = URL.createObjectURL(new Blob([sourceOf("computing")], { type: "text/javascript" }));
+    worker = new Worker(url);
+    URL.revokeObjectURL(url);
+    worker.onmessage = ({ data }) => {
+      if (!waiting || data.id !== waiting.id) return; // of a request that nobody waits for
+      if ("progress" in data) return showProgress(data.progress);
+      const { resolve, reject } = waiting;
+      waiting = null;
+      if ("refusal" in data) reject(new Error(data.refusal));
+      else resolve(data.answer);
+    };
+  }
+
+  function ask(request, given) {
+    if (!worker) start();
+    if (waiting) stop();
+    return new Promise((resolve, reject) => {
+      waiting = { resolve, reject, id: ++asked };
+      worker.postMessage({ id: asked, request, ...given });
+    });
+  }
+
+  // What is under way is dropped with its worker; the next request starts another, and opens the file again.
+  function stop() {
+    worker.terminate();
+    worker = null;
+    waiting = null;
+    start();
+    if (source) worker.postMessage({ id: 0, request: "open", ...source });
+  }
+
+  function showProgress(share) {
+    const bar = $("#progress progress");
+    $("#progress").hidden = false;
+    if (share === null) bar.removeAttribute("value");
+    else bar.value = share;
+    $("#progress-words").textContent = share === null ? words.computing : words.reading;
+  }
+
+  let turn = 0;
+  async function busy(work) {
+    const mine = ++turn;
+    $("#problem").hidden = true;
+    const later = setTimeout(() => mine === turn && showProgress(null), 150);
+    try {
+      await work(() => mine === turn);
+    } catch (error) {
+      if (mine === turn) {
+        $("#problem").textContent = error.message;
+        $("#problem").hidden = false;
+        $("#problem").scrollIntoView({ block: "nearest" });
+      }
+    } finally {
+      clearTimeout(later);
+      if (mine === turn) $("#progress").hidden = true;
+    }
+  }
+
+  $("#cancel").addEventListener("click", () => {
+    turn += 1;
+    $("#progress").hidden = true;
+    if (waiting) stop();
+  });
+
+  // --- taking a table ----------------------------------------------------------------------------------------------
+
+  let source = null;
+  let table = null;
+
+  function take(file, name) {
+    clearReport();
+    $("#form").hidden = true;
+    busy(async (isMine) => {
+      source = { file, name };
+      const found = await ask("open", source);
+      if (!isMine()) return;
+      table = found;
+      $("#of-a-table").hidden = !table.names;
+      if (table.names) {
+        showTable();
+        await lookAtLabels(isMine);
+      } else showTotals();
+      if (isMine()) $("#form").hidden = false;
+      if (isMine()) $(table.names ? "#score" : "#way-unknown").focus({ preventScroll: true });
+    });
+  }
+
+  const zone = $("#drop");
+  for (const type of ["dragenter", "dragover"])
+    addEventListener(type, (event) => {
+      event.preventDefault();
+      zone.classList.add("over");
+    });
+  addEventListener("dragleave", (event) => event.relatedTarget === null && zone.classList.remove("over"));
+  addEventListener("drop", (event) => {
+    event.preventDefault();
+    zone.classList.remove("over");
+    const [file] = event.dataTransfer.files;
+    if (file) take(file, file.name);
+  });
+  $("#choose").addEventListener("click", () => $("#file").click());
+  $("#file").addEventListener("change", () => {
+    const [file] = $("#file").files;
+    if (file) take(file, file.name);
+    $("#file").value = "";
+  });
+  $("#paste").addEventListener("click", () => {
+    $("#pasting").hidden = !$("#pasting").hidden;
+    $("#paste").setAttribute("aria-expanded", String(!$("#pasting").hidden));
+    if (!$("#pasting").hidden) $("#pasted").focus();
+  });
+  $("#take-pasted").addEventListener("click", () => take(new Blob([$("#pasted").value]), words.pasted));
+  $("#example").addEventListener("click", () => take(new Blob([sourceOf("example-table")]), "example.csv"));
+
+  // --- asking what it means ----------------------------------------------------------------------------------------
+
+  const option = (value, text) => Object.assign(document.createElement("option"), { value: String(value), textContent: text });
+  const shorten = (text, most = 60) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+  const MOST_SHOWN = 12;
+
+  function showTable() {
+    const comma = table.rows.some((row) => row.some((cell) => /^[+-]?\d+,\d+$/.test(cell.trim()))) && table.separator !== ",";
+    $("#told").textContent = texts.told(table.names.length, texts.separators[table.separator], comma);
+    const places = [...new Set([table.guess.score, table.guess.label, ...table.names.keys()])].slice(0, MOST_SHOWN).sort((a, b) => a - b);
+    const row = (cells, kind) => {
+      const line = document.createElement("tr");
+      for (const cell of cells) {
+        const made = line.appendChild(document.createElement(kind));
+        if (kind === "th") made.scope = "col";
+        made.appendChild(document.createElement("bdi")).textContent = shorten(cell, 40);
+      }
+      return line;
+    };
+    $("#preview thead").replaceChildren(row(places.map((place) => table.names[place]), "th"));
+    $("#preview tbody").replaceChildren(...table.rows.map((cells) => row(places.map((place) => cells[place]), "td")));
+    const left = table.names.length - places.length;
+    $("#more-columns").textContent = left ? texts.moreColumns(left) : "";
+    for (const id of ["score", "label"]) {
+      $(`#${id}`).replaceChildren(...table.names.map((name, place) => option(place, shorten(name))));
+      $(`#${id}`).value = String(table.guess[id]);
+    }
+  }
+
+  function showTotals() {
+    const [labelled, unlabelled, negative] = ["labelled", "unlabelled", "negative"].map((kind) => table.totals[kind].toLocaleString("en-US"));
+    $("#told").textContent = texts.toldTally(labelled, unlabelled, table.totals.negative ? texts.toldNegative(negative) : "");
+  }
+
+  let values = [];
+  async function lookAtLabels(isMine) {
+    const found = await ask("values", { label: Number($("#label").value) });
+    if (!isMine()) return;
+    values = found.values.slice(0, 200);
+    const options = () => values.map(({ text, count }, k) => option(k, texts.value(text === "" ? words.empty : shorten(text), count.toLocaleString("en-US"))));
+    $("#positive").replaceChildren(...options().filter((_, k) => values[k].text !== ""));
+    $("#negative").replaceChildren(option("", words.none), ...options());
+    const place = (wanted) => values.findIndex(({ text }) => wanted.includes(text.trim().toLowerCase()));
+    const positive = place(["1", "1.0", "true", "yes", "positive", "confirmed"]);
+    const rarest = values.reduce((found, { text, count }, k) => (text !== "" && (found < 0 || count < values[found].count) ? k : found), -1);
+    $("#positive").value = String(positive >= 0 ? positive : rarest);
+    const negative = place(["-1", "-1.0"]);
+    $("#negative").value = negative >= 0 && place(["0", "0.0", "", "false"]) >= 0 ? String(negative) : "";
+    $("#values-note").textContent = found.isFull ? texts.manyValues(1000) : "";
+  }
+  $("#label").addEventListener("change", () => busy(lookAtLabels));
+
+  const chosenPrior = () => $("input[name='prior-way']:checked").value;
+  const typed = (id) => Number.parseFloat($(id).value.replace(",", "."));
+  for (const [id, way] of [["#prior-number-given", "number"], ["#prior-low", "range"], ["#prior-high", "range"], ["#audit-positives", "audit"], ["#audit-checked", "audit"]])
+    $(id).addEventListener("input", () => ($(`#way-${way}`).checked = true));
+
+  function askedFor() {
+    const way = chosenPrior();
+    const audit = way === "audit" ? [Number($("#audit-positives").value || NaN), Number($("#audit-checked").value || NaN)] : null;
+    if (audit && !(audit.every(Number.isInteger) && audit[0] >= 0 && audit[0] <= audit[1] && audit[1] > 0)) throw new Error(texts.badAudit);
+    const classPrior = way === "unknown" || audit ? null : way === "number" ? [typed("#prior-number-given")] : [typed("#prior-low"), typed("#prior-high")];
+    if (classPrior && !classPrior.every((each, k) => each >= 0 && each < 1 && (!k || each >= classPrior[k - 1]))) throw new Error(texts.badPrior);
+    const at = $("#threshold-given").value.trim();
+    const threshold = at === "" ? null : Number(at.replace(",", "."));
+    if (Number.isNaN(threshold)) throw new Error(texts.badThreshold);
+    const question = { scenario: $("input[name='scenario-given']:checked").value, classPrior, audit, threshold, confidence: 0.95 };
+    if (!table.names) return question;
+    const [score, label] = [Number($("#score").value), Number($("#label").value)];
+    if (score === label) throw new Error(texts.sameColumn);
+    const pick = (id) => ($(id).value === "" ? [] : [values[Number($(id).value)].text]);
+    const [positive, negative] = [pick("#positive"), pick("#negative")];
+    if (!positive.length) throw new Error(texts.noLabelled);
+    return { ...question, score, label, positive, negative: negative[0] === positive[0] ? [] : negative };
+  }
+
+  // The same on the command line, an option and its value together.
+  function commandOf(asked) {
+    const options = [];
+    if (table.names) {
+      options.push(["--score", table.names[asked.score]], ["--label", table.names[asked.label]], ["--positive", asked.positive[0]]);
+      if (asked.negative.length) options.push(["--negative", asked.negative[0]]);
+      if (table.separator === "\t") options.push(["--format", "tsv"]);
+      else if (table.separator !== ",") options.push(["--delimiter", table.separator]);
+      if (table.rows.some((row) => /^[+-]?\d+,\d+$/.test(row[asked.score].trim()))) options.push(["--decimal", ","]);
+    }
+    options.push(["--scenario", asked.scenario]);
+    if (asked.audit) options.push(["--audit", asked.audit.join("/")]);
+    if (asked.classPrior) options.push(["--class-prior", asked.classPrior.join(":")]);
+    if (asked.threshold !== null) options.push(["--threshold", String(asked.threshold)]);
+    return [["pulens"], ["evaluate"], [source.name], ...options];
+  }
+
+  // --- the report --------------------------------------------------------------------------------------------------
+
+  let listening = null;
+  let reported = null; // what the report shown was made of
+
+  const version = $("meta[name='generator']").content.replace("pulens ", "");
+  const stem = () => source.name.replace(/\.[^.]*$/, "") || "report";
+
+  function download(name, text, type) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type }));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  }
+
+  // The report as the command line writes it: one page of its own, with its scripts and styles.
+  function wholeReport() {
+    const scripts = [...document.querySelectorAll("script[data-report]")].map((each) => filling.safe(each.textContent));
+    const given = { styles: filling.safe(sourceOf("report-styles")), scripts, data: filling.safe(safeJson(reported.data)), version };
+    return `${filling.render("evaluation.html.j2", { ...reported, ...given })}\n`;
+  }
+  $("#save-report").addEventListener("click", () => download(`${stem()}.html`, wholeReport(), "text/html"));
+  $("#save-counts").addEventListener("click", () => busy(async () => download(`${stem()}.tally`, await ask("counts", { version }), "application/octet-stream")));
+  $("#save-numbers").addEventListener("click", () => download(`${stem()}.json`, `${JSON.stringify(reported.answer, null, 2)}\n`, "application/json"));
+
+  function clearReport() {
+    if (listening) listening.abort();
+    $("#report").replaceChildren();
+    $("#report").hidden = true;
+    $("#results").hidden = true;
+    if (location.hash) history.replaceState(null, "", location.pathname + location.search);
+  }
+
+  // the report's scripts in a scope of their own; the policy knows this text by its hash
+  const reportScript = () => [...document.querySelectorAll("script[data-report], script[data-around]")].map((each) => each.textContent).join("");
+
+  const safeJson = (data) => JSON.stringify(data).replace(/[<>&]/g, (mark) => `\\u00${mark.charCodeAt(0).toString(16)}`);
+
+  function show(context) {
+    clearReport();
+    reported = context;
+    const text = filling.render("evaluation.html.j2", { ...context, styles: "", scripts: [], data: filling.safe(safeJson(context.data)), version });
+    const made = new DOMParser().parseFromString(text.replace("<style></style>", ""), "text/html"); // the policy knows no empty style
+    const parts = ["header.top", "main", "footer", "#page-data"].map((selector) => document.importNode(made.querySelector(selector), true));
+    // the page has one main landmark already
+    const body = document.createElement("div");
+    body.className = parts[1].className;
+    body.append(...parts[1].childNodes);
+    parts[1] = body;
+    $("#report").append(...parts);
+    $("#report").hidden = false;
+    listening = new AbortController();
+    window.reportSignal = listening.signal;
+    const script = document.createElement("script");
+    script.textContent = reportScript();
+    $("#report").append(script);
+    $("#done").textContent = words.reportReady;
+    $("#verdict").scrollIntoView({ block: "start" });
+  }
+
+  $("#form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    busy(async (isMine) => {
+      const asked = askedFor();
+      const command = commandOf(asked);
+      const context = await ask("evaluate", { asked, title: source.name, typed: command });
+      if (!isMine()) return;
+      show(context);
+      $("#command-lead").textContent = asked.classPrior || asked.audit ? words.commandLead : words.estimateLead;
+      $("#command code").textContent = sentencesOf(command);
+      $("#results").hidden = false;
+    });
+  });
+  const quoted = (word) => (word !== "" && !/[^\w@%+=:,./-]/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);
+  const sentencesOf = (command) => command.flat().map(quoted).join(" ");
+})();

@@ -1,0 +1,503 @@
+"use strict";
+// What a reader is told in words: the verdict, notices, assumptions, next steps. The sentences are those of the Python
+// package (pulens.report.words, pulens.diagnostics, pulens.report.next_steps), and the tests compare them.
+const sentences = (() => {
+  const { fixed, general, percents, whole, thousands } = numbers;
+  const { KINDS } = tallies;
+  const width = (interval) => interval.high - interval.low;
+  const titleOf = (name) => fixedFacts.byName[name].title;
+  const counted = (value) => thousands(general(value, 10));
+
+  function percent(value) {
+    const hundred = 100 * value;
+    return `${hundred >= 1 && hundred <= 99 ? fixed(hundred, 0) : fixed(hundred, 1).replace(/\.0$/, "")}%`;
+  }
+
+  function doubt(interval) {
+    if (!interval || width(interval) === 0) return "";
+    const ends = `${percent(interval.low).slice(0, -1)} to ${percent(interval.high).slice(0, -1)}`;
+    return interval.confidence === null ? ` (${ends} over the range of the class prior)` : ` (${percents(interval.confidence, 0)}: ${ends})`;
+  }
+
+  const ranksBackwards = (area) =>
+    !Number.isNaN(area.value) && (area.interval ? area.interval.high < 0.5 : area.value < 0.45);
+
+  function rankingSentence(area) {
+    if (Number.isNaN(area.value)) return `How well the model ranks is undefined: ${area.undefined_because}.`;
+    const sentence = `The model ranks a random positive above a random negative ${percent(area.value)} of the time${doubt(area.interval)}`;
+    const low = area.interval ? area.interval.low : area.value;
+    if (ranksBackwards(area)) return `Are your scores upside down? ${sentence}, which is worse than guessing (50%).`;
+    if (low <= 0.5 || Math.abs(area.value - 0.5) < 0.01) return `${sentence}: these rows do not show that it beats guessing (50%).`;
+    return `${sentence}.`;
+  }
+
+  function thresholdSentence(threshold, precision, recall) {
+    if (Number.isNaN(precision.value)) return `At the threshold ${general(threshold, 4)} precision is undefined: ${precision.undefined_because}.`;
+    const sentence = `Of the rows flagged at ${general(threshold, 4)} or above, about ${percent(precision.value)}${doubt(precision.interval)} are truly positive`;
+    if (Number.isNaN(recall.value)) return `${sentence}.`;
+    return `${sentence}; they are ${percent(recall.value)}${doubt(recall.interval)} of all positives.`;
+  }
+
+  function priorWords(found) {
+    const { prior } = found;
+    let words = `Class prior ${general(prior.value, 3)}`;
+    const level = prior.interval?.confidence ? `${percents(prior.interval.confidence, 0)}: ` : "";
+    if (prior.interval && width(prior.interval)) words += ` (${level}${general(prior.interval.low, 3)} to ${general(prior.interval.high, 3)})`;
+    words += `, ${prior.method}`;
+    if (found.scenario === "single-set" && found.tally.totals.unlabelled) words += `; ${general(prior.unlabelled, 3)} among the unlabelled rows`;
+    return words;
+  }
+
+  function priorText({ prior }) {
+    const reach = prior.interval ? ` [${fixed(prior.interval.low, 3)}, ${fixed(prior.interval.high, 3)}]` : "";
+    const among = prior.unlabelled !== prior.value ? `; ${general(prior.unlabelled, 4)} among the unlabelled rows` : "";
+    return `class prior ${general(prior.value, 4)}${reach} (${prior.method})${among}`;
+  }
+
+  function countsOf(found) {
+    const { labelled, unlabelled, negative } = found.tally.totals;
+    return `${counted(labelled)} labelled, ${counted(unlabelled)} unlabelled${negative ? `, ${counted(negative)} known negative` : ""} (${found.scenario})`;
+  }
+
+  const SCENARIOS = {
+    "single-set": ["rows labelled out of one sample", "if the labelled rows were collected apart"],
+    "case-control": ["labelled rows collected apart, unlabelled rows a sample of the population", "if rows were labelled out of one sample"],
+  };
+
+  function scenarioSentence(other) {
+    if (!other) return "";
+    const [taken, question] = SCENARIOS[other.assumed];
+    if (other.impossible_because) return `${taken}; that ${question.replace(/^if /, "")} is ruled out: ${other.impossible_because}`;
+    const words = `${taken}; ${question}, say scenario="${other.scenario}" (--scenario ${other.scenario})`;
+    const names = Object.keys(other.moved);
+    if (!names.length) return `${words}: no number shown here would move beyond its interval`;
+    const leading = fixedFacts.table.filter((name) => name in other.moved);
+    const [first, ...others] = leading.length ? leading : names.slice(0, 3);
+    const within = (name) => fixedFacts.byName[name].own_title || name.replaceAll("_", " ");
+    const values = `${within(first)} would be ${fixed(other.moved[first][1], 3)}${others.map((name) => `, ${within(name)} ${fixed(other.moved[name][1], 3)}`).join("")}`;
+    const rest = names.length - 1 - others.length;
+    return `${words}: ${values}${rest ? ` (and ${rest} more would move)` : ""}`;
+  }
+
+  // --- what is taken for granted -----------------------------------------------------------------------------------
+
+  function assumptions(evaluation) {
+    const { found } = evaluation;
+    const made = (statement, broken_by, effect) => ({ statement, broken_by, effect });
+    const wrong = "The class prior, and with it precision, would speak of the wrong population.";
+    const list = [
+      made(
+        "Labelled positives are a random draw of all positives.",
+        "Easy, severe or high-scoring cases being confirmed first: reported fraud, diagnosed patients.",
+        "Recall and ROC AUC come out too high; the false positive rate too low.",
+      ),
+      made(
+        `${found.prior.assumption} The value used is ${general(found.prior.value, 4)}.`,
+        "A prior from another year, region or definition; an estimate from scores whose top is not pure.",
+        "Precision, F1 and accuracy move with it; ROC AUC does so less.",
+      ),
+      found.scenario === "case-control"
+        ? made(
+            "The unlabelled rows are a sample of the population by themselves (case-control).",
+            "Labelled positives having been taken out of the unlabelled rows: then the scenario is single-set.",
+            wrong,
+          )
+        : made(
+            "All rows are one sample, and the unlabelled ones are what labelling left (single-set).",
+            "Labelled positives collected elsewhere and added: then the scenario is case-control.",
+            wrong,
+          ),
+      made(
+        "Every labelled positive is truly positive.",
+        "Wrong confirmations, duplicates, mixed-up codes.",
+        "Recall and ROC AUC come out too low; say label noise to correct for it.",
+      ),
+    ];
+    if (found.tally.totals.negative > 0)
+      list.push(
+        made(
+          "Rows known to be negative are a random draw of the negatives.",
+          "Only easy rejections having been recorded.",
+          "The false positive rate comes out too low.",
+        ),
+      );
+    list.push(
+      made(
+        "The model was not trained on these rows, and rows are independent of each other.",
+        "Scores of training rows; several rows of one person or machine.",
+        "All numbers flatter; intervals are too narrow.",
+      ),
+    );
+    if (evaluation.choice !== "given")
+      list.push(
+        made(
+          `The threshold ${general(evaluation.threshold, 4)} (${evaluation.choice}) will be used from now on.`,
+          "Choosing the threshold on the same rows that judge it.",
+          "Numbers at the threshold flatter a little; fix it beforehand or use fresh rows.",
+        ),
+      );
+    return list;
+  }
+
+  // --- notices -----------------------------------------------------------------------------------------------------
+
+  const [NOTE, WARNING, SERIOUS] = [0, 1, 2];
+  const notice = (severity, code, message) => ({ severity, code, message });
+
+  function notices(evaluation) {
+    const { found } = evaluation;
+    const all = [
+      ...found.prior.notices,
+      ...impossibleAreas(evaluation),
+      ...impossibleRate(found),
+      ...hardlyKnown(found),
+      ...wideRecall(evaluation.estimates.recall),
+      ...notFeasible(found),
+      ...noMixture(found),
+      ...knownNegatives(found),
+      ...ties(found.tally),
+      ...labelledTwice(found.tally),
+      ...scenarioMatters(evaluation.other),
+    ];
+    if (evaluation.choice !== "given") {
+      const reach = evaluation.thresholdInterval;
+      const moves = reach ? ` (other such rows would choose ${general(reach.low, 4)} to ${general(reach.high, 4)})` : "";
+      all.push(
+        notice(
+          NOTE,
+          "chosen-threshold",
+          `The threshold ${general(evaluation.threshold)}${moves} was chosen as the ${evaluation.choice}, which flatters the values at it; the intervals allow for that, a threshold fixed beforehand avoids it.`,
+        ),
+      );
+    }
+    return all.sort((a, b) => b.severity - a.severity);
+  }
+
+  function impossibleAreas({ found }) {
+    const list = [];
+    for (const facts of fixedFacts.metrics.filter((each) => each.reads === "ranking")) {
+      const value = estimates.raw(facts, found, found.prior.unlabelled, null);
+      if (!(value < facts.lowest - 1e-12 || value > facts.highest + 1e-12)) continue;
+      list.push(
+        notice(
+          WARNING,
+          "impossible-area",
+          `The recovered ${facts.name} is ${fixed(value, 4)}, which no classifier can have; it was clipped to ${general(estimates.clipped(facts, value))}. Likely causes: the class prior is too high (the unlabelled rows were taken to be ${percents(found.prior.unlabelled, 1)} positive), positives with high scores were labelled more often, or too few rows.`,
+        ),
+      );
+    }
+    return list;
+  }
+
+  function impossibleRate(found) {
+    const rates = evidence.impossibleRates(found.tally, found.prior.unlabelled, found.recoveryScenario);
+    if (!rates.thresholds) return [];
+    const seen = `The recovered ${rates.rate} at threshold ${general(rates.threshold)} is ${fixed(rates.value, 4)}, outside [0, 1] (so at ${whole(rates.thresholds)} threshold${rates.thresholds > 1 ? "s" : ""})`;
+    // beyond chance nothing is shown at all
+    const chance = evidence.chanceOfExcess(found, rates.standardErrors);
+    const often = chance >= 0.3 ? "many samples show" : `at most about 1 sample in ${whole(1 / chance)} shows`;
+    return [
+      notice(
+        NOTE,
+        "impossible-rates",
+        `${seen}; values were clipped. The largest excess is ${fixed(rates.standardErrors, 1)} standard errors: with random labels and this class prior ${often} as much or more.`,
+      ),
+    ];
+  }
+
+  function hardlyKnown(found) {
+    const contrast = 1 - found.prior.unlabelled;
+    const { labelled } = found.tally.totals;
+    const list = [];
+    if (contrast < 0.05)
+      list.push(
+        notice(
+          WARNING,
+          "weak-contrast",
+          `Labelled and unlabelled rows differ by only ${fixed(contrast, 3)} in their share of positives: every error of the observed AUC is multiplied by ${fixed(1 / contrast, 0)}.`,
+        ),
+      );
+    if (labelled < 30)
+      list.push(
+        notice(
+          WARNING,
+          "few-labelled",
+          `Only ${general(labelled)} labelled positives: recall is known to about ±${fixed(0.98 / Math.sqrt(Math.max(labelled, 1)), 2)} at best.`,
+        ),
+      );
+    return list;
+  }
+
+  function wideRecall(recall) {
+    if (!recall.interval || width(recall.interval) <= 4 * 0.05) return [];
+    const rate = Math.min(Math.max(recall.value, 0.05), 0.95);
+    const needed = Math.ceil((numbers.normalQuantile((1 + 0.95) / 2) ** 2 * rate * (1 - rate)) / 0.05 ** 2);
+    return [
+      notice(
+        NOTE,
+        "wide-recall",
+        `Recall is known to within ${fixed(width(recall.interval) / 2, 2)} only. For 0.05 about ${whole(needed)} labelled positives are needed; more unlabelled rows do not help.`,
+      ),
+    ];
+  }
+
+  function notFeasible(found) {
+    const { labelled, unlabelled } = found.tally.totals;
+    if (!labelled || !unlabelled) return [];
+    const highest = evidence.highestPrior(found.tally, 1 - 0.001);
+    if (found.prior.unlabelled <= highest) return [];
+    return [
+      notice(
+        SERIOUS,
+        "prior-not-feasible",
+        `The unlabelled rows are taken to be ${percents(found.prior.unlabelled, 1)} positive, but their scores leave room for ${percents(highest, 1)} at most if labelled positives are a random sample of positives. Either the class prior is too high, or positives with high scores were labelled more often.`,
+      ),
+    ];
+  }
+
+  // With known negatives the unlabelled rows must be a mixture of the labelled and the negative ones.
+  function noMixture(found) {
+    const { tally } = found;
+    const { labelled, unlabelled, negative } = tally.totals;
+    if (!labelled || !unlabelled || !negative) return [];
+    const reach = found.prior.unlabelledInterval;
+    const shares = reach ? numbers.evenly(reach.low, reach.high, 33) : [found.prior.unlabelled];
+    let best = null;
+    for (const share of shares) {
+      let gap = 0;
+      for (let i = 0; i < tally.size; i++)
+        gap = Math.max(gap, Math.abs(tally.unlabelled[i] / unlabelled - (share * tally.labelled[i]) / labelled - ((1 - share) * tally.negative[i]) / negative));
+      const variance = 1 / unlabelled + share ** 2 / labelled + (1 - share) ** 2 / negative;
+      const chance = numbers.kolmogorov(gap / Math.sqrt(variance));
+      if (!best || chance > best.chance || (chance === best.chance && gap > best.gap)) best = { chance, gap, share };
+    }
+    if (best.chance > 0.001) return [];
+    return [
+      notice(
+        WARNING,
+        "not-a-mixture",
+        `The unlabelled rows are no mixture of rows like the labelled positives (${percents(best.share, 1)}) and rows like the known negatives: their shares above a score differ by up to ${fixed(best.gap, 3)}, which chance alone gives with probability ${general(best.chance, 1)}. Labelled positives or known negatives are not random samples of their class, or the class prior is wrong.`,
+      ),
+    ];
+  }
+
+  function knownNegatives(found) {
+    const { tally, scenario } = found;
+    const { unlabelled, negative } = tally.totals;
+    if (!negative || !unlabelled) return [];
+    const wayOut =
+      "If they come from a review, say so: reviews= with the chance of each row, or reviewed_above= (--reviews, --reviewed-above); they then count as unlabelled rows that were looked at.";
+    const [m, k] = [unlabelled, negative];
+    let area = 0;
+    for (let i = 0; i < tally.size; i++) {
+      const before = i ? tally.unlabelled[i - 1] : 0;
+      const refuted = tally.negative[i] - (i ? tally.negative[i - 1] : 0);
+      area += (refuted / k) * (m - tally.unlabelled[i] + (tally.unlabelled[i] - before) / 2);
+    }
+    const errors = ((area / m - 0.5) * Math.sqrt(k)) / Math.sqrt((m + k + 1) / (12 * m));
+    const severity = errors > 3 ? WARNING : NOTE;
+    const tooHigh = errors <= 3 ? "" : ", which they cannot be: they score higher than the unlabelled rows do, as rows from the top of a list do";
+    const many = `${counted(negative)} known negatives`;
+    const message =
+      scenario === "case-control"
+        ? `The ${many} are taken for a random draw of the negatives${tooHigh}. ${wayOut}`
+        : `The ${many} count as rows of the population whose class is known, and labelled positives as a random draw of all positives. Were both found in one review, neither is: the review's cutoff would decide recall. ${wayOut}`;
+    return [notice(severity, "known-negatives", message)];
+  }
+
+  function ties(tally) {
+    const pairs = tally.totals.labelled * tally.totals.unlabelled;
+    if (!pairs) return [];
+    const [labelled, unlabelled] = ["labelled", "unlabelled"].map((kind) => tallies.increments(tally, kind));
+    const tied = labelled.reduce((sum, count, i) => sum + count * unlabelled[i], 0) / pairs;
+    if (tied < 0.05) return [];
+    return [
+      notice(
+        NOTE,
+        "heavy-ties",
+        `${percents(tied, 0)} of the pairs of a labelled and an unlabelled row have equal scores (${whole(tally.size)} distinct scores in all). The observed AUC counts them one half: an order within ties could move it by ${fixed(tied / 2, 3)}. Use unrounded scores if there are any.`,
+      ),
+    ];
+  }
+
+  function labelledTwice(tally) {
+    const { totals } = tally;
+    if (totals.labelled < 10 || totals.unlabelled < 10) return [];
+    const [labelled, unlabelled] = ["labelled", "unlabelled"].map((kind) => tallies.increments(tally, kind));
+    const meeting = labelled.reduce((sum, count, i) => sum + (unlabelled[i] > 0 ? count : 0), 0) / totals.labelled;
+    const among = unlabelled.reduce((sum, count) => sum + (count > 1 ? count : 0), 0) / totals.unlabelled;
+    if (meeting < 0.5 || among > 0.05) return [];
+    return [
+      notice(
+        WARNING,
+        "labelled-among-unlabelled",
+        `${percents(meeting, 0)} of the labelled rows have exactly the score of an unlabelled row, though scores hardly repeat otherwise: the labelled rows seem to be among the unlabelled ones too. The two samples are then not independent, and intervals are off. Remove them from the unlabelled rows and say scenario='single-set'.`,
+      ),
+    ];
+  }
+
+  const COME_ABOUT = { "single-set": "picked out of one sample with the unlabelled ones", "case-control": "collected apart from the unlabelled ones" };
+
+  function scenarioMatters(other) {
+    if (!other || !Object.keys(other.moved).length) return [];
+    const values = Object.entries(other.moved).map(([name, [here, there]]) => `${name} ${fixed(there, 3)} instead of ${fixed(here, 3)}`);
+    return [
+      notice(
+        NOTE,
+        "scenario-matters",
+        `The labelled rows are taken to be ${COME_ABOUT[other.assumed]} (${other.assumed}). Were they ${COME_ABOUT[other.scenario]} (${other.scenario}), the same ${other.held === "unlabelled" ? "share of positives among the unlabelled rows" : "class prior"} would give ${values.join(", ")}.`,
+      ),
+    ];
+  }
+
+  // --- what to do next ---------------------------------------------------------------------------------------------
+
+  const DOUBTED = ["impossible-rates", "impossible-area", "not-a-mixture", "prior-not-feasible"];
+  const REPLACED = ["--class-prior", "--unlabelled-prior", "--audit", "--combine"];
+  const READS = ["--score", "--label", "--positive", "--negative", "--unlabelled", "--format", "--delimiter", "--table", "--decimal", "--thousands", "--encoding", "--sheet", "--where", "--tolerance", "--scenario", "--threshold", "--id"];
+  const USUAL = [["pulens"], ["evaluate"], ["FILE"]];
+
+  const quoted = (word) => (word !== "" && !/[^\w@%+=:,./-]/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);
+  const joined = (words) => words.map(quoted).join(" ");
+
+  function shell(step, typed = USUAL) {
+    if (!step.options.length) return "";
+    if (step.command) {
+      const kept = typed.slice(3).filter(([name]) => READS.includes(name));
+      const said = new Set(kept.map(([name]) => name));
+      const added = [];
+      for (let k = 0; k < step.options.length; k += 2) if (!said.has(step.options[k])) added.push(...step.options.slice(k, k + 2));
+      return joined([...typed[0], ...step.command, ...typed[2], ...kept.flat(), ...added]);
+    }
+    return joined([...typed.filter(([name]) => !step.replaces.includes(name)).flat(), ...step.options]);
+  }
+
+  function nextSteps(evaluation) {
+    const { found } = evaluation;
+    if (ranksBackwards(evaluation.estimates.roc_auc))
+      return [
+        {
+          code: "turn-scores",
+          sentence: "Check that higher scores mean more positive. If they mean the opposite, turn their sign.",
+          call: "pulens.evaluate(labels, -scores)",
+          options: [],
+          replaces: [],
+        },
+      ];
+    if (!found.tally.totals.unlabelled) return [];
+    const about = [sayRange(found), auditStep(evaluation)].filter(Boolean);
+    const labelling = {
+      code: "sensitivity",
+      sentence: "Were all positives as likely to be labelled? See every number if those with high scores were up to 2 times as likely.",
+      call: 'evaluation.sensitivity("precision", factor=2)',
+      options: ["--sensitivity", "2"],
+      replaces: ["--sensitivity"],
+    };
+    const doubted = evaluation.notices.some(({ code, severity }) => severity && DOUBTED.includes(code));
+    return (doubted || !priorLimits(evaluation) ? [labelling, ...about] : [...about, labelling]).slice(0, 3);
+  }
+
+  function priorLimits(evaluation) {
+    const { sources } = evaluation.estimates.precision;
+    if (!sources.sample) return !evidence.isExact(evaluation.found.prior);
+    return Boolean(sources["class prior"]) && width(sources["class prior"]) > width(sources.sample);
+  }
+
+  function sayRange(found) {
+    const { prior, tally, scenario } = found;
+    if (prior.method !== "given" || !(prior.value > 0 && prior.value < 1)) return null;
+    const [smallest, low, high] = [0, prior.unlabelled / 1.25, Math.min(1.25 * prior.unlabelled, 0.99)].map((share) => evidence.populationPrior(share, tally, scenario));
+    let ends;
+    for (let digits = 2; digits < 12; digits++) {
+      ends = [general(low, digits), general(high, digits)];
+      if (smallest <= Number(ends[0]) && Number(ends[0]) < prior.value && prior.value < Number(ends[1]) && Number(ends[1]) < 1) break;
+    }
+    return {
+      code: "say-range",
+      sentence: `A class prior is seldom known exactly: see what a range around ${general(prior.value, 3)} leaves open.`,
+      call: `pulens.evaluate(labels, scores, class_prior=(${ends.join(", ")}))`,
+      options: ["--class-prior", ends.join(":")],
+      replaces: REPLACED,
+    };
+  }
+
+  function rowsToCheck(unlabelled) {
+    if (unlabelled < 10) return 0;
+    const tens = unlabelled / 50;
+    const down = Math.floor(tens);
+    const rounded = tens - down === 0.5 ? down + (down % 2) : Math.round(tens);
+    return Math.min(200, Math.max(10, 10 * rounded));
+  }
+
+  function auditStep({ found, threshold, choice }) {
+    const rows = rowsToCheck(found.tally.totals.unlabelled);
+    if (!rows) return null;
+    const isFinite = Number.isFinite(threshold);
+    const said = choice === "given" && isFinite ? `threshold=${general(threshold)}` : `budget=${rows}`;
+    return {
+      code: "audit",
+      sentence: `Check ${rows} rows, drawn where answers matter most: precision, recall, F1 and the class prior then follow whatever decided which positives got a label, and the answers show whether labels are random.`,
+      call: `pulens.plan_audit(labels, scores, ${said}).write("queue.csv")`,
+      options: [...(isFinite ? ["--threshold", numbers.plain(threshold)] : []), "--budget", String(rows), "--out", "queue.csv"],
+      replaces: [],
+      command: ["audit", "plan"],
+    };
+  }
+
+  // --- the summary that the template reads -------------------------------------------------------------------------
+
+  function rowOf(evaluation, facts) {
+    const [found, naive] = [evaluation.estimates[facts.name], evaluation.uncorrected[facts.name]];
+    const shown = (estimate) => (estimate.undefined_because ? "undefined" : fixed(estimate.value, 3));
+    const { interval } = found;
+    return {
+      name: facts.name,
+      title: facts.title,
+      meaning: facts.meaning,
+      derivation: facts.derivation,
+      is_marked: false,
+      is_a_range: false,
+      value: shown(found),
+      interval: !interval || width(interval) === 0 ? "" : `${fixed(interval.low, 3)} to ${fixed(interval.high, 3)}`,
+      naive: shown(naive),
+    };
+  }
+
+  function summarise(evaluation) {
+    const { found } = evaluation;
+    const rows = fixedFacts.metrics.map((facts) => rowOf(evaluation, facts));
+    const first = fixedFacts.metrics.map((facts) => evaluation.estimates[facts.name].interval).find(Boolean);
+    return {
+      counts: countsOf(found),
+      class_prior: priorText(found),
+      population: evidence.population(found),
+      threshold: general(evaluation.threshold),
+      interval_name: first ? (first.confidence === null ? "range" : `${percents(first.confidence, 0)} interval`) : "",
+      ranking: rows.filter((row) => fixedFacts.byName[row.name].reads === "ranking"),
+      at_threshold: rows.filter((row) => fixedFacts.byName[row.name].reads !== "ranking"),
+      notices: evaluation.notices,
+      verdict: [
+        rankingSentence(evaluation.estimates.roc_auc),
+        thresholdSentence(evaluation.threshold, evaluation.estimates.precision, evaluation.estimates.recall),
+      ],
+      assumptions: assumptions(evaluation),
+      next_steps: nextSteps(evaluation),
+      prior_hardly_known: false,
+      cells: null,
+      scenario: scenarioSentence(evaluation.other),
+      audit: null,
+      clusters: "",
+      legend: "",
+    };
+  }
+
+  function thinningWords(thinning) {
+    const { kept, of } = thinning;
+    if (kept === of) return `All ${whole(of)} distinct scores are in this page, so sliders and curves are exact.`;
+    const small = (share) => (share >= 0.001 ? percent(share) : `${general(100 * share, 2)}%`);
+    return `This page holds ${whole(kept)} of ${whole(of)} distinct scores. ${titleOf("roc_auc")} and everything at a threshold shown are exact; between two neighbouring points of a curve lie at most ${small(thinning.labelled_gap)} of the labelled and ${small(thinning.unlabelled_gap)} of the unlabelled rows, and average precision recomputed here was off by at most ${general(thinning.average_precision.error, 1)} at class priors the data allow.`;
+  }
+
+  return { summarise, notices, priorWords, thinningWords, shell, joined };
+})();
+if (typeof module !== "undefined") module.exports = sentences;

@@ -1,0 +1,187 @@
+"""The one page: a single HTML file that takes a table, counts it in the browser and shows its report.
+
+Nothing of the report is written twice. Its scripts, styles and templates are those of :mod:`pulens.report.html`, read
+when the page is written; facts about metrics come from their files; the draws that intervals share are drawn here, by
+the same function that draws them for Python.
+"""
+
+from __future__ import annotations
+
+import math
+from base64 import b64encode
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+
+from pulens._version import __version__
+from pulens.intervals.kernels.quantiles import seeded_levels
+from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS
+from pulens.metrics import METRICS, in_reading_order, leading
+from pulens.report.html import SCRIPTS, asset, script_safe_json
+from pulens.report.script_templates import templates_as_script
+from pulens.report.words import title_of
+
+#: What counts and computes, in the order in which parts need one another; it runs in a worker.
+COMPUTING = (
+    "recovery.js",
+    *(
+        f"one_file/{name}.js"
+        for name in ("texts", "numbers", "tally", "random", "evidence", "estimates", "intervals", "sentences")
+    ),
+    *(f"one_file/{name}.js" for name in ("answer", "page_data", "evaluating", "reading", "columns", "tally_file")),
+)
+WORKER = "one_file/worker.js"
+#: What the page itself runs, beside the templates.
+SHOWING = tuple(f"one_file/{name}.js" for name in ("texts", "filling", "page"))
+SEED = 0  # where chance starts, as for :func:`pulens.evaluate`
+
+
+def fixed_facts() -> dict[str, Any]:
+    """What the page knows beforehand: facts of the listed metrics, and draws that do not depend on the rows.
+
+    >>> fixed_facts()["tiles"][:3]
+    ['roc_auc', 'precision', 'recall']
+    """
+    listed = in_reading_order(name for name, metric in METRICS.items() if metric.listed)
+    ordered = sorted(listed, key=lambda name: METRICS[name].reads != "ranking")
+    levels, state = seeded_levels(DEFAULT_REDRAWS, 4, SEED)
+    inner = state["state"]
+    return {
+        "metrics": [_metric_facts(name) for name in ordered],
+        "tiles": list(leading("tiles")),
+        "table": list(leading("table")),
+        "ranks": [_packed_ranks(column) for column in levels],
+        "afterLevels": {"state": _words(inner["state"]), "increment": _words(inner["inc"])},
+    }
+
+
+def _metric_facts(name: str) -> dict[str, Any]:
+    metric = METRICS[name]
+    return {
+        "name": name,
+        "title": title_of(name),
+        "own_title": metric.title,
+        "meaning": metric.summary,
+        "derivation": metric.derivation,
+        "tile": metric.shown.tiles,
+        "reads": metric.reads,
+        "lowest": metric.lowest,
+        "highest": metric.highest if math.isfinite(metric.highest) else None,
+        "needs_class_prior": metric.needs_class_prior,
+        "counted": metric.counted,
+        "higher_is_better": metric.higher_is_better,
+        "page_computes": metric.page_computes,
+        "undefined_because": metric.undefined_because,
+    }
+
+
+def _packed_ranks(levels: Any) -> str:
+    """Places of even levels in rising order, two bytes each."""
+    ranks = (levels * levels.size).astype("<u2")
+    return b64encode(ranks.tobytes()).decode()
+
+
+def _words(number: int) -> list[int]:
+    """A whole number of 128 bits as words of 32, the lowest first."""
+    return [number >> shift & 0xFFFFFFFF for shift in (0, 32, 64, 96)]
+
+
+UNPACKING = """
+fixedFacts.ranks = fixedFacts.ranks.map((text) => new Uint16Array(Uint8Array.from(atob(text), (one) => one.charCodeAt(0)).buffer)).map((ranks) => Float64Array.from(ranks));
+for (const metric of fixedFacts.metrics) metric.highest ??= Infinity;
+fixedFacts.byName = Object.fromEntries(fixedFacts.metrics.map((metric) => [metric.name, metric]));
+"""  # noqa: E501
+
+
+def computing_script() -> str:
+    """All that computes, as one script."""
+    facts = f"const fixedFacts = {script_safe_json(fixed_facts())};{UNPACKING}"
+    return "\n".join(['"use strict";', facts, *map(asset, COMPUTING)])
+
+
+#: The report's own scripts in a scope of their own, so that another table's report can follow; what they listen to
+#: in the window ends with the report.
+REPORT = (
+    "(() => {\n"
+    "const addEventListener = (type, listener) =>\n"
+    "  window.addEventListener(type, listener, { signal: window.reportSignal });\n",
+    "\nwindow.report = page;\n})();\n",
+)
+
+
+def one_page() -> str:
+    """The page as text: one file that loads nothing and runs no script but its own.
+
+    >>> page = one_page()
+    >>> len(page.encode()) < 500_000, "default-src 'none'" in page
+    (True, True)
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    scripts = [_inert(asset(name)) for name in SCRIPTS]
+    report = "".join([REPORT[0], *scripts, REPORT[1]])
+    script = _inert("\n".join([templates_as_script(["evaluation.html.j2"]), *map(asset, SHOWING)]))
+    styles, own_styles = asset("page.css"), asset("one_file/page.css")
+    environment = Environment(
+        loader=PackageLoader("pulens.report", "templates"), autoescape=True, undefined=StrictUndefined
+    )
+    text = environment.get_template("one_file.html.j2").render(
+        version=__version__,
+        policy=Markup(policy(scripts=[script, report], styles=[styles, own_styles])),
+        styles=Markup(styles),
+        own_styles=Markup(own_styles),
+        computing=Markup(_inert("\n".join([computing_script(), asset(WORKER)]))),
+        before=Markup(REPORT[0]),
+        report_scripts=[Markup(text) for text in scripts],
+        after=Markup(REPORT[1]),
+        example=Markup(example_table()),
+        script=Markup(script),
+    )
+    return text.strip()
+
+
+def policy(*, scripts: Iterable[str], styles: Iterable[str]) -> str:
+    """A content security policy that allows these scripts and styles, by their hashes, and nothing else.
+
+    >>> policy(scripts=["1"], styles=[])[:74]
+    "default-src 'none'; script-src 'sha256-a4ayc/80/OGda4BO/1o/V0etpOqiLx1JwB5"
+    """
+    allowed = {
+        "default-src": ["'none'"],
+        "script-src": [_hash(text) for text in scripts],
+        "style-src-elem": [_hash(text) for text in styles] or ["'none'"],
+        "style-src-attr": ["'unsafe-inline'"],  # where marks stand on the bars of the report
+        "img-src": ["data:"],  # a chart on its way to a file
+        "worker-src": ["blob:"],
+        "base-uri": ["'none'"],
+        "form-action": ["'none'"],
+    }
+    return "; ".join(f"{name} {' '.join(values)}" for name, values in allowed.items())
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+
+
+def _inert(script: str) -> str:
+    """A script that cannot end the element it stands in: its texts may hold the tags of a page."""
+    return script.replace("</", "<\\/").replace("<!--", "<\\!--")
+
+
+def example_table(rows: int = 1200) -> str:
+    """Rows to try the page with: scores of a fair model, three in ten positive, half of those confirmed.
+
+    >>> example_table(2).splitlines()[0]
+    'case,score,confirmed'
+    """
+    rng = np.random.default_rng(SEED)
+    positive = rng.random(rows) < 0.3
+    confirmed = positive & (rng.random(rows) < 0.5)
+    scores = 1 / (1 + np.exp(-rng.normal(np.where(positive, 1.0, -1.0), 1.2)))
+    lines = [
+        f"{place},{score:.4f},{label:d}" for place, (score, label) in enumerate(zip(scores, confirmed, strict=True))
+    ]
+    return "\n".join(["case,score,confirmed", *lines])

@@ -1,0 +1,193 @@
+"""The page's templates as JavaScript: the one page fills them in the browser, where there is no jinja2.
+
+Templates stay the only source of a page's form. They are parsed by jinja2 when the one page is written, and each
+node becomes the expression that does the same (``assets/one_file/filling.js`` holds what they share). A node that has
+no such expression is an error then, not a hole in somebody's page.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from jinja2 import Environment, PackageLoader, nodes
+
+from pulens.errors import PulensError
+
+COMPARED = {"eq": "===", "ne": "!==", "lt": "<", "gt": ">", "lteq": "<=", "gteq": ">="}
+
+
+def templates_as_script(names: Iterable[str]) -> str:
+    """A script that defines ``templates``: for each name its blocks, macros and the template that it extends.
+
+    >>> "chart card" in templates_as_script(["figure.html.j2"])
+    True
+    """
+    environment = Environment(loader=PackageLoader("pulens.report", "templates"), autoescape=True)
+    waiting, parts = list(names), dict[str, str]()
+    while waiting:
+        name = waiting.pop()
+        if name in parts:
+            continue
+        assert environment.loader is not None
+        source = environment.loader.get_source(environment, name)[0]
+        template = _Template(name)
+        parts[name] = template.script(environment.parse(source))
+        waiting += template.needed
+    return "const templates = {\n" + ",\n".join(f"{json.dumps(name)}: {parts[name]}" for name in sorted(parts)) + "\n};"
+
+
+@dataclass
+class _Template:
+    """One template on its way; ``needed`` are those that it extends or takes macros from."""
+
+    name: str
+    needed: list[str] = field(default_factory=list)
+    imported: dict[str, str] = field(default_factory=dict)  # macro to its template
+    own: set[str] = field(default_factory=set)
+    counter: int = 0
+
+    def script(self, tree: nodes.Template) -> str:
+        self.own = {found.name for found in tree.find_all(nodes.Macro)}
+        base, blocks, macros = "null", [], []
+        for found in tree.find_all(nodes.FromImport):
+            place = self._constant(found.template)
+            self.needed.append(place)
+            for each in found.names:
+                self.imported[each if isinstance(each, str) else each[1]] = place
+        for extends in tree.find_all(nodes.Extends):
+            base = json.dumps(self._constant(extends.template))
+            self.needed.append(self._constant(extends.template))
+        for macro in tree.find_all(nodes.Macro):
+            macros.append(f"{json.dumps(macro.name)}: {self._macro(macro)}")
+        for block in tree.find_all(nodes.Block):
+            blocks.append(f"{json.dumps(block.name)}: (c, $b) => {self._joined(block.body, {})}")
+        root = "null" if base != "null" else f"(c, $b) => {self._joined(tree.body, {})}"
+        return f"{{base: {base}, blocks: {{{', '.join(blocks)}}}, macros: {{{', '.join(macros)}}}, root: {root}}}"
+
+    def _constant(self, node: nodes.Expr) -> str:
+        if not isinstance(node, nodes.Const):
+            raise self._unknown(node)
+        return str(node.value)
+
+    def _unknown(self, node: nodes.Node) -> PulensError:
+        return PulensError(
+            f"the template {self.name}, line {node.lineno}: {type(node).__name__} has no counterpart in the one page. "
+            "Say it with what other templates use, or teach pulens.report.script_templates."
+        )
+
+    def _fresh(self) -> str:
+        self.counter += 1
+        return f"v{self.counter}"
+
+    # --- statements: each is an expression whose value is text -----------------------------------------------------
+
+    def _joined(self, body: Iterable[nodes.Node], scope: Mapping[str, str]) -> str:
+        parts = [part for node in body for part in self._statement(node, scope)]
+        return "[" + ", ".join(parts) + '].join("")' if parts else '""'
+
+    def _statement(self, node: nodes.Node, scope: Mapping[str, str]) -> list[str]:
+        if isinstance(node, nodes.Output):
+            return [self._output(part, scope) for part in node.nodes]
+        if isinstance(node, nodes.If):
+            return [self._if(node, scope)]
+        if isinstance(node, nodes.For):
+            return [self._for(node, scope)]
+        if isinstance(node, nodes.Block):
+            return [f"$b({json.dumps(node.name)}, c)"]
+        if isinstance(node, nodes.Extends | nodes.FromImport | nodes.Macro):
+            return []
+        raise self._unknown(node)
+
+    def _output(self, node: nodes.Expr, scope: Mapping[str, str]) -> str:
+        if isinstance(node, nodes.TemplateData):
+            return json.dumps(node.data, ensure_ascii=False)
+        return f"filling.escaped({self._of(node, scope)})"
+
+    def _if(self, node: nodes.If, scope: Mapping[str, str]) -> str:
+        last = self._joined(node.else_, scope)
+        for branch in [*reversed(node.elif_), node]:
+            last = f"(filling.truth({self._of(branch.test, scope)}) ? {self._joined(branch.body, scope)} : {last})"
+        return last
+
+    def _for(self, node: nodes.For, scope: Mapping[str, str]) -> str:
+        if node.else_ or node.recursive:
+            raise self._unknown(node)
+        item, loop = self._fresh(), self._fresh()
+        inner = {**scope, "loop": loop}
+        if isinstance(node.target, nodes.Name):
+            inner[node.target.name], taken = item, item
+        elif isinstance(node.target, nodes.Tuple):
+            names = [self._fresh() for _ in node.target.items]
+            inner |= {name.name: new for name, new in zip(node.target.items, names, strict=True)}  # type: ignore[attr-defined]
+            taken = f"[{', '.join(names)}]"
+        else:
+            raise self._unknown(node)
+        test = "null" if node.test is None else f"({taken}) => filling.truth({self._of(node.test, inner)})"
+        items, body = self._of(node.iter, scope), self._joined(node.body, inner)
+        return f"filling.each({items}, ({taken}, {loop}) => {body}, {test})"
+
+    def _macro(self, node: nodes.Macro) -> str:
+        """The macro as a function of its arguments by name, and their order: calls may give them by place."""
+        names = [argument.name for argument in node.args]
+        defaults = [None] * (len(names) - len(node.defaults)) + list(node.defaults)
+        given = [
+            f"{name}: ${name}" if default is None else f"{name}: ${name} = {self._of(default, {})}"
+            for name, default in zip(names, defaults, strict=True)
+        ]
+        body = self._joined(node.body, {"": "macro", **{name: f"${name}" for name in names}})
+        return f"[({{{', '.join(given)}}}) => filling.safe({body}), {json.dumps(names)}]"
+
+    # --- expressions -----------------------------------------------------------------------------------------------
+
+    def _of(self, node: nodes.Node, scope: Mapping[str, str]) -> str:
+        simple = {nodes.Not: "!filling.truth({0})", nodes.And: "filling.and({0}, () => {1})"}
+        simple |= {nodes.Or: "filling.or({0}, () => {1})"}
+        if isinstance(node, nodes.Const):
+            return json.dumps(node.value)
+        if isinstance(node, nodes.Name):
+            return self._name(node, scope)
+        if isinstance(node, nodes.Getattr):
+            return f"filling.part({self._of(node.node, scope)}, {json.dumps(node.attr)})"
+        if isinstance(node, nodes.Getitem):
+            return f"filling.part({self._of(node.node, scope)}, {self._of(node.arg, scope)})"
+        if isinstance(node, nodes.Not):
+            return simple[nodes.Not].format(self._of(node.node, scope))
+        if isinstance(node, nodes.And | nodes.Or):
+            return simple[type(node)].format(self._of(node.left, scope), self._of(node.right, scope))
+        if isinstance(node, nodes.CondExpr):
+            other = '""' if node.expr2 is None else self._of(node.expr2, scope)
+            return f"(filling.truth({self._of(node.test, scope)}) ? {self._of(node.expr1, scope)} : {other})"
+        if isinstance(node, nodes.Tuple | nodes.List):
+            return "[" + ", ".join(self._of(each, scope) for each in node.items) + "]"
+        if isinstance(node, nodes.Concat):
+            return "filling.concat([" + ", ".join(self._of(each, scope) for each in node.nodes) + "])"
+        if isinstance(node, nodes.Add):
+            return f"({self._of(node.left, scope)} + {self._of(node.right, scope)})"
+        if isinstance(node, nodes.Compare) and len(node.ops) == 1 and node.ops[0].op in COMPARED:
+            return f"({self._of(node.expr, scope)} {COMPARED[node.ops[0].op]} {self._of(node.ops[0].expr, scope)})"
+        if isinstance(node, nodes.Filter) and node.node is not None and not node.kwargs:
+            given = [self._of(each, scope) for each in (node.node, *node.args)]
+            return f"filling.filters.{node.name}({', '.join(given)})"
+        if isinstance(node, nodes.Call):
+            return self._call(node, scope)
+        raise self._unknown(node)
+
+    def _name(self, node: nodes.Name, scope: Mapping[str, str]) -> str:
+        if node.name in scope:
+            return scope[node.name]
+        if scope.get("") == "macro":
+            raise self._unknown(node)
+        return f"filling.part(c, {json.dumps(node.name)})"
+
+    def _call(self, node: nodes.Call, scope: Mapping[str, str]) -> str:
+        if not isinstance(node.node, nodes.Name) or node.dyn_args or node.dyn_kwargs:
+            raise self._unknown(node)
+        name = node.node.name
+        if name not in self.imported and name not in self.own:
+            raise self._unknown(node)
+        place = self.imported.get(name, self.name)
+        given = [self._of(each, scope) for each in node.args]
+        named = [f"{each.key}: {self._of(each.value, scope)}" for each in node.kwargs]
+        return f"filling.call({json.dumps(place)}, {json.dumps(name)}, [{', '.join(given)}], {{{', '.join(named)}}})"

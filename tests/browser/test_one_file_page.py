@@ -1,0 +1,194 @@
+"""The one page in a browser: a table goes in, the report comes out; hostile files are refused in plain words."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pulens.doors.evaluate import evaluate
+from pulens.report.one_file import example_table, one_page
+from pulens.report.words import verdict
+
+
+@pytest.fixture(scope="module")
+def one_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("one") / "pulens.html"
+    path.write_text(one_page(), encoding="utf-8")
+    return path
+
+
+def take(opened, content, name="rows.csv"):
+    """Choose a file and wait for the form or a refusal."""
+    data = content if isinstance(content, bytes) else content.encode()
+    kind = {"name": name, "mimeType": "text/csv", "buffer": data}
+    opened.page.set_input_files("#file", kind)
+    opened.page.wait_for_selector("#form:not([hidden]), #problem:not([hidden])")
+
+
+def ask(opened, prior="0.3"):
+    opened.page.fill("#prior-number-given", prior)
+    opened.page.click("#evaluate")
+    opened.page.wait_for_selector("#report:not([hidden]) td[data-live], #problem:not([hidden])", timeout=60_000)
+
+
+def problem(opened):
+    return opened.page.inner_text("#problem") if opened.page.is_visible("#problem") else None
+
+
+def test_from_opening_the_file_to_a_report_in_a_few_clicks(one_file, open_page, tmp_path):
+    opened = open_page(one_file)
+    opened.page.click("#example")
+    opened.page.wait_for_selector("#form:not([hidden])")
+    ask(opened)
+    path = tmp_path / "example.csv"
+    path.write_text(example_table())
+    expected = evaluate(str(path), score="score", label="confirmed", positive="1", class_prior=0.3)
+    for name, found in expected.estimates.items():
+        assert opened.number(name) == pytest.approx(found.value, rel=1e-9)
+    assert opened.page.locator("#verdict .sentence").all_inner_texts() == list(verdict(expected))
+    shown = opened.page.inner_text(".tile:has([data-live=precision]) .range")
+    interval = expected.estimates["precision"].interval
+    assert shown == f"{interval.low:.3f} to {interval.high:.3f}"
+    opened.keep("one-file")
+    opened.on_paper("one-file")
+
+    # sliders are those of any report
+    opened.page.fill("#prior-number", "0.25")
+    opened.page.keyboard.press("Enter")
+    opened.settle()
+    moved = evaluate(str(path), score="score", label="confirmed", positive="1", class_prior=0.25, confidence=None)
+    assert opened.number("roc_auc") == pytest.approx(moved.estimates["roc_auc"].value, rel=1e-9)
+
+    # what is saved is what the command line writes
+    with opened.page.expect_download() as numbers:
+        opened.page.click("#save-numbers")
+    saved = json.loads(numbers.value.path().read_text())
+    assert list(saved) == list(expected.to_dict())
+    assert saved["estimates"]["f1"]["value"] == pytest.approx(expected.estimates["f1"].value, rel=1e-9)
+    with opened.page.expect_download() as counts:
+        opened.page.click("#save-counts")
+    tally = tmp_path / "example.tally"
+    tally.write_bytes(counts.value.path().read_bytes())
+    counted = evaluate(str(tally), class_prior=0.3, confidence=None)
+    assert counted.estimates["f1"].value == pytest.approx(expected.estimates["f1"].value, rel=1e-9)
+    with opened.page.expect_download() as report:
+        opened.page.click("#save-report")
+    again = tmp_path / "report.html"
+    again.write_bytes(report.value.path().read_bytes())
+    reopened = open_page(again)
+    assert reopened.number("roc_auc") == pytest.approx(expected.estimates["roc_auc"].value, rel=1e-9)
+    reopened.page.click("#theme")
+
+    # and the counts can come back
+    opened.page.set_input_files("#file", str(tally))
+    opened.page.wait_for_selector("#of-a-table", state="hidden")
+    opened.page.wait_for_selector("#form:not([hidden])")
+    assert "counted already" in opened.page.inner_text("#told")
+    opened.page.fill("#audit-positives", "18")
+    opened.page.fill("#audit-checked", "100")
+    opened.page.click("#evaluate")
+    opened.page.wait_for_selector("#report:not([hidden]) td[data-live]", timeout=60_000)
+    audited = evaluate(str(tally), audit=(18, 100), confidence=None)
+    assert opened.number("f1") == pytest.approx(audited.estimates["f1"].value, rel=1e-9)
+    assert "--audit 18/100" in opened.page.inner_text("#results code")
+
+
+def test_another_table_takes_the_place_of_the_first(one_file, open_page):
+    opened = open_page(one_file)
+    lines = [f"{k / 40},{'yes' if k > 30 and k % 2 else ''}" for k in range(40)]
+    take(opened, "p;confirmed\n" + "\n".join(line.replace(",", ";").replace(".", ",") for line in lines))
+    assert "semicolons; numbers have decimal commas" in opened.page.inner_text("#told")
+    assert opened.page.input_value("#positive") != ""
+    ask(opened)
+    first = opened.number("roc_auc")
+    opened.page.click("#paste")
+    opened.page.fill("#pasted", "score\tlabel\n" + "\n".join(f"{k % 7}\t{int(k % 3 == 0)}" for k in range(60)))
+    opened.page.click("#take-pasted")
+    opened.page.wait_for_selector("#report", state="hidden")
+    opened.page.wait_for_selector("#form:not([hidden])")
+    ask(opened, "0.5")
+    assert opened.number("roc_auc") != first
+    assert "pasted rows" in opened.page.inner_text("#results code")
+    opened.page.evaluate("dispatchEvent(new HashChangeEvent('hashchange'))")  # only the report shown listens
+    opened.settle()
+
+
+def test_keys_reach_everything_and_nobody_knows_the_class_prior(one_file, open_page):
+    opened = open_page(one_file, viewport={"width": 390, "height": 800}, color_scheme="dark")
+    for _ in range(3):
+        opened.page.keyboard.press("Tab")
+    opened.page.keyboard.press("Enter")  # the example, the third button
+    opened.page.wait_for_selector("#form:not([hidden])")
+    assert opened.page.evaluate("document.activeElement.id") == "score"
+    for _ in range(60):
+        if opened.page.evaluate("document.activeElement.id") == "evaluate":
+            break
+        opened.page.keyboard.press("Tab")
+    opened.page.keyboard.press("Enter")
+    opened.page.wait_for_selector("#report:not([hidden]) td[data-live]", timeout=60_000)
+    assert "estimates it" in opened.page.inner_text("#command-lead")
+    assert "--class-prior" not in opened.page.inner_text("#results code")
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
+    unnamed = opened.page.evaluate(
+        """() => [...document.querySelectorAll("button, input, select, textarea")].filter((each) => !each.ariaHidden
+        && !each.labels?.length && !each.ariaLabel && !each.textContent.trim()).map((each) => each.outerHTML)"""
+    )
+    assert unnamed == []
+    opened.keep("one-file-phone-dark")
+
+
+SCRIPT = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+REFUSED = {
+    "empty": (b"", "not even a line of column names"),
+    "only a header": (b"score,label\n", "it has no data rows"),
+    "binary": (bytes(range(256)) * 40, "this is a binary file"),
+    "a workbook": (b"PK\x03\x04" + b"\0" * 400, "this is a zip file"),
+    "Latin-1": ("score,label\n1,\xe9\n".encode("latin-1") * 3, "no text in UTF-8"),
+    "a million columns": (b"c," * 999_999 + b"c\n" + b"1," * 999_999 + b"1\n", "1,000,000 columns"),
+    "lines of another width": (b"score,label\n0.5,1\n0.5,0,7\n", "line 3 has 3 fields but the header has 2"),
+}
+
+
+def test_hostile_files_are_refused_in_plain_words(one_file, open_page):
+    opened = open_page(one_file)
+    for name, (content, words) in REFUSED.items():
+        take(opened, content, "hostile.csv")
+        assert words in (problem(opened) or ""), name
+        assert not opened.page.is_visible("#form"), name
+
+
+def test_hostile_cells_are_shown_as_text_and_counted_as_python_counts_them(one_file, open_page, tmp_path):
+    opened = open_page(one_file)
+    lines = [
+        f'{k % 9},"{label}"' for k, label in enumerate(['=cmd|"" /C calc""!A0', "1", "", "maybe", "-1", SCRIPT] * 12)
+    ]
+    text = f'"{SCRIPT}","label <b>"\n' + "\n".join(lines)
+    take(opened, text, f"{SCRIPT.replace('/', '')}.csv")
+    opened.page.select_option("#positive", label="1 (12 rows)")
+    opened.page.select_option("#negative", label="-1 (12 rows)")
+    ask(opened, "0.4")
+    assert problem(opened) is None
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    asked = {"score": SCRIPT, "label": "label <b>", "positive": "1", "negative": "-1", "class_prior": 0.4}
+    expected = evaluate(str(path), confidence=None, **asked)
+    assert opened.number("roc_auc") == pytest.approx(expected.estimates["roc_auc"].value, rel=1e-9)
+    assert opened.page.locator("img, #report script:not([type])").count() == 1  # the report's own script
+
+    take(opened, "score,label\n0.5,1\nNaN,0\n0.25,0\n")
+    ask(opened)
+    assert "got nan in data row 2" in problem(opened)
+
+
+def test_work_under_way_can_be_cancelled(one_file, open_page):
+    opened = open_page(one_file)
+    take(opened, "score,label\n" + "".join(f"{k * 7919 % 100_003},{int(k % 11 == 0)}\n" for k in range(60_000)))
+    opened.page.fill("#prior-number-given", "0.2")
+    opened.page.click("#evaluate")
+    opened.page.wait_for_selector("#progress:not([hidden])")
+    opened.page.click("#cancel")
+    assert not opened.page.is_visible("#report")
+    take(opened, example_table())
+    ask(opened)
+    assert opened.number("roc_auc") > 0.5

@@ -1,0 +1,86 @@
+"""No learner collapses with its defaults, from rare positives to many, on a small table.
+
+``benchmarks/no_collapse.py`` asks the same of every table and of the learners that take longer.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+from pulens import learners
+from pulens.errors import CollapseWarning
+from pulens.learners.base.collapse import knows_its_labels
+
+QUICK = ("boosted_pu", "elkan_noto", "kernel_pusb", "nnpu", "pu_bagging", "puet", "weighted_elkan_noto")
+PRIORS = (0.05, 0.25, 0.6)
+
+
+def area(positive, scores):
+    """Chance that a positive outscores a negative, ties counting half."""
+    ours, theirs = scores[positive][:, None], scores[~positive]
+    return float((ours > theirs).mean() + (ours == theirs).mean() / 2)
+
+
+@pytest.fixture(scope="module", params=PRIORS)
+def world(request):
+    """PU labels of 250 rows, a third of the positives labelled, eight at least, and as many rows with their truth."""
+    X, benign = load_breast_cancer(return_X_y=True)
+    rng = np.random.default_rng(0)
+    ours, theirs = (rng.permutation(np.flatnonzero(kind)) for kind in (benign == 1, benign == 0))
+    size = int(min(500, theirs.size / (1 - request.param)))
+    n = round(request.param * size)
+    chosen = rng.permutation(np.concatenate([ours[:n], theirs[: size - n]]))
+    train, test = chosen[: size // 2], chosen[size // 2 :]
+    own = train[benign[train] == 1]
+    labelled = own[: max(8, own.size // 3)]
+    labels = np.isin(train, labelled).astype(int)
+    return X[train], labels, float((benign[train] == 1).mean()), X[test], benign[test] == 1
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", QUICK)
+def test_small_tables_are_ranked_and_called_at_about_the_right_share(world, name):
+    X, labels, prior, test, positive = world
+    facts = learners.facts(name)
+    options = {"class_prior": prior, "random_state": 0, "device": "cpu", "progress": False, "n_jobs": 1}
+    learner = facts.learner(**{key: value for key, value in options.items() if key in facts.settings})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CollapseWarning)
+        scores = learner.fit(X, labels).decision_function(test)
+    called = float((scores > 0).mean())
+    assert np.ptp(scores) > 0
+    assert area(positive, scores) > 0.75
+    assert called >= prior / 3 or prior * positive.size < 30
+    assert 1 - called >= (1 - prior) / 3
+
+
+@pytest.mark.torch
+def test_a_network_that_ended_where_it_began_is_trained_for_longer():
+    """Eighty steps at most, and an epoch chosen by two labelled rows."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 4)).astype(np.float32)
+    labels = (np.argsort(np.argsort(-X.sum(1))) < 15).astype(int)
+    options = {"class_prior": 0.06, "device": "cpu", "progress": False, "random_state": 0, "backbone": "linear"}
+    alone = learners.fit_many([learners.NNPU(**options)], X, [labels])[0]
+    assert alone.best_epoch_ < 50
+    found = learners.NNPU(**options).fit(X, labels)
+    assert knows_its_labels(found, found._scaled(X[labels == 1]), found._scaled(X[labels == 0]))
+    assert found.best_epoch_ >= 300  # two batches an epoch
+    assert (found.get_params()["epochs"], found.get_params()["selection"]) == (40, "proxy_accuracy")
+    asked = learners.NNPU(**options | {"epochs": 3}).fit(X, labels)
+    assert asked.best_epoch_ <= 3  # who asks for three epochs gets them
+
+
+@pytest.mark.torch
+def test_a_network_that_learns_nothing_says_so():
+    rng = np.random.default_rng(0)
+    X, labels = np.ones((200, 2)), (rng.random(200) < 0.2).astype(int)
+    options = {"class_prior": 0.4, "device": "cpu", "progress": False, "random_state": 0, "backbone": "linear"}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", CollapseWarning)
+        learners.NNPU(**options).fit(X, labels)
+    assert any("does not rank the" in str(one.message) and "trained on above" in str(one.message) for one in told)
