@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("pyarrow", reason="the leaderboard's archive is Parquet: pip install 'pulens[bench]'")
 
 from every_page import write_every_page
+from pulens.report.one_file import one_page
 
 WIDTHS = (360, 768, 1200, 1600)
 PAPER = 703  # pixels between the margins of an A4 page
@@ -93,6 +94,28 @@ def test_no_two_texts_overlap_on_any_page_at_any_width_or_on_paper(open_page, pa
         opened.page.set_viewport_size({"width": PAPER, "height": 900})
         opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
         faults += faults_of(opened, f"{path.stem} on paper")
+    assert faults == []
+
+
+def test_no_two_texts_overlap_on_the_one_page_before_and_after_it_has_a_table(open_page, tmp_path):
+    (tmp_path / "pulens.html").write_text(one_page(), encoding="utf-8")
+    opened = open_page(tmp_path / "pulens.html")
+    page = opened.page
+    faults = []
+
+    def look(state):
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 900})
+            faults.extend(faults_of(opened, f"{state} at {width}"))
+
+    look("empty")
+    page.click("#example")
+    page.wait_for_selector("#form:not([hidden])")
+    look("asking")
+    page.fill("#prior-number-given", "0.3")
+    page.click("#evaluate")
+    page.wait_for_selector("#report:not([hidden]) td[data-live]", timeout=60_000)
+    look("answering")
     assert faults == []
 
 

@@ -211,7 +211,7 @@ const evaluationCharts = (shared) => {
                   to: track.high,
                   colour: palette.alarm,
                   opacity: 0.13,
-                  name: "contradicted by the data",
+                  name: "ruled out by the data",
                 },
               ]
             : []),
