@@ -114,12 +114,12 @@ def fit(
     # decided once for all folds: an identifier counts rows only where none is missing
     left_out = planned_columns(rows.features)[1]
     notices += column_notices(left_out)
-    features = rows.features.chosen([name for name in rows.features.names if name not in left_out])
+    used = rows.features.chosen([name for name in rows.features.names if name not in left_out])
     fold = deal_folds(labelled, int(folds), seed, groups)
     progress = Progress(int(folds) + 2, tell or (lambda _: None))
-    scores = unseen_scores(model, features, labelled, fold, groups, progress)
+    scores = unseen_scores(model, used, labelled, fold, groups, progress)
     progress.step("Training on all rows")
-    fitted = fit_one(model, features, labelled, groups)
+    fitted = fit_one(model, used, labelled, groups)
     progress.step("Judging")
     together: dict[str, Any] = {} if groups is None else {"cluster": groups}
     evaluation = evaluate(rows.labels.astype(int), scores, threshold=threshold, **asked, **together)
