@@ -43,6 +43,7 @@ const texts = {
     saveCounts: "the counts (.tally, for the command line)",
     reading: "Reading…",
     computing: "Computing…",
+    intervalsFollow: "Intervals and curves follow.",
     reportReady: "The report is below.",
     commandLead: "The same on the command line:",
     estimateLead: "You said that nobody knows how common positives are: the report goes over every class prior that these rows cannot exclude. The command line estimates it:",
