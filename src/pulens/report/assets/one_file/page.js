@@ -19,6 +19,7 @@
     worker.onmessage = ({ data }) => {
       if (!waiting || data.id !== waiting.id) return; // of a request that nobody waits for
       if ("progress" in data) return showProgress(data.progress);
+      if ("first" in data) return showFirst(data.first);
       const { resolve, reject } = waiting;
       waiting = null;
       if ("refusal" in data) reject(new Error(data.refusal));
@@ -52,9 +53,14 @@
     $("#progress-words").textContent = share === null ? words.computing : words.reading;
   }
 
+  function showFirst(verdict) {
+    $("#first").replaceChildren(...[...verdict, words.intervalsFollow].map((text) => Object.assign(document.createElement("p"), { textContent: text })));
+  }
+
   let turn = 0;
   async function busy(work) {
     const mine = ++turn;
+    $("#first").replaceChildren();
     $("#problem").hidden = true;
     const later = setTimeout(() => mine === turn && showProgress(null), 150);
     try {
@@ -67,12 +73,16 @@
       }
     } finally {
       clearTimeout(later);
-      if (mine === turn) $("#progress").hidden = true;
+      if (mine === turn) {
+        $("#progress").hidden = true;
+        $("#first").replaceChildren();
+      }
     }
   }
 
   $("#cancel").addEventListener("click", () => {
     turn += 1;
+    $("#first").replaceChildren();
     $("#progress").hidden = true;
     if (waiting) stop();
   });

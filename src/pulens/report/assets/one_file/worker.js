@@ -28,6 +28,9 @@
       const tally = opened.tally ?? (await columns.count(opened.file, opened.name, opened.table, asked, progress));
       opened.counted = { tally, asked };
       postMessage({ id, progress: null });
+      // values need no redraws: a reader has them while intervals are found
+      const quick = evaluating.evaluate(tally, { ...asked, confidence: null });
+      postMessage({ id, first: sentences.summarise(quick).verdict });
       const evaluation = evaluating.evaluate(tally, asked);
       return evaluating.context(evaluation, title, typed);
     },
