@@ -68,9 +68,7 @@ def _full_rows(reader: Any, names: Sequence[str], delimiter: str) -> Iterator[li
             hint = another_separator(names, delimiter)
             repair = 'Repair the line; a separator inside a cell needs quotes around it ("a,b").'
             way_out = f"But {hint}" if hint else repair
-            raise InputError(
-                f"line {reader.line_num} has {len(row)} fields but the header has {len(names)}. {way_out}"
-            )
+            raise InputError(f"line {reader.line_num} has {len(row)} fields but the header has {len(names)}. {way_out}")
         yield row
 
 
