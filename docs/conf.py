@@ -27,6 +27,7 @@ extensions = [
     "pictures",
     "gallery",
     "live",
+    "links",
     "catalogues",
 ]
 exclude_patterns = ["_build", "_ext", "pictures"]
