@@ -27,6 +27,7 @@ extensions = [
     "pictures",
     "gallery",
     "live",
+    "links",
     "catalogues",
     "one_file",
 ]
