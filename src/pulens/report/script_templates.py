@@ -142,8 +142,6 @@ class _Template:
     # --- expressions -----------------------------------------------------------------------------------------------
 
     def _of(self, node: nodes.Node, scope: Mapping[str, str]) -> str:
-        simple = {nodes.Not: "!filling.truth({0})", nodes.And: "filling.and({0}, () => {1})"}
-        simple |= {nodes.Or: "filling.or({0}, () => {1})"}
         if isinstance(node, nodes.Const):
             return json.dumps(node.value)
         if isinstance(node, nodes.Name):
@@ -151,27 +149,32 @@ class _Template:
         if isinstance(node, nodes.Getattr):
             return f"filling.part({self._of(node.node, scope)}, {json.dumps(node.attr)})"
         if isinstance(node, nodes.Getitem):
-            return f"filling.part({self._of(node.node, scope)}, {self._of(node.arg, scope)})"
-        if isinstance(node, nodes.Not):
-            return simple[nodes.Not].format(self._of(node.node, scope))
-        if isinstance(node, nodes.And | nodes.Or):
-            return simple[type(node)].format(self._of(node.left, scope), self._of(node.right, scope))
+            return f"filling.part({self._each((node.node, node.arg), scope)})"
         if isinstance(node, nodes.CondExpr):
             other = '""' if node.expr2 is None else self._of(node.expr2, scope)
             return f"(filling.truth({self._of(node.test, scope)}) ? {self._of(node.expr1, scope)} : {other})"
         if isinstance(node, nodes.Tuple | nodes.List):
-            return "[" + ", ".join(self._of(each, scope) for each in node.items) + "]"
+            return f"[{self._each(node.items, scope)}]"
         if isinstance(node, nodes.Concat):
-            return "filling.concat([" + ", ".join(self._of(each, scope) for each in node.nodes) + "])"
-        if isinstance(node, nodes.Add):
-            return f"({self._of(node.left, scope)} + {self._of(node.right, scope)})"
-        if isinstance(node, nodes.Compare) and len(node.ops) == 1 and node.ops[0].op in COMPARED:
-            return f"({self._of(node.expr, scope)} {COMPARED[node.ops[0].op]} {self._of(node.ops[0].expr, scope)})"
+            return f"filling.concat([{self._each(node.nodes, scope)}])"
         if isinstance(node, nodes.Filter) and node.node is not None and not node.kwargs:
-            given = [self._of(each, scope) for each in (node.node, *node.args)]
-            return f"filling.filters.{node.name}({', '.join(given)})"
+            return f"filling.filters.{node.name}({self._each((node.node, *node.args), scope)})"
         if isinstance(node, nodes.Call):
             return self._call(node, scope)
+        return self._compared(node, scope)
+
+    def _each(self, parts: Iterable[nodes.Node], scope: Mapping[str, str]) -> str:
+        return ", ".join(self._of(part, scope) for part in parts)
+
+    def _compared(self, node: nodes.Node, scope: Mapping[str, str]) -> str:
+        """What is true or not."""
+        if isinstance(node, nodes.Not):
+            return f"!filling.truth({self._of(node.node, scope)})"
+        if isinstance(node, nodes.And | nodes.Or):
+            name = "and" if isinstance(node, nodes.And) else "or"
+            return f"filling.{name}({self._of(node.left, scope)}, () => {self._of(node.right, scope)})"
+        if isinstance(node, nodes.Compare) and len(node.ops) == 1 and node.ops[0].op in COMPARED:
+            return f"({self._of(node.expr, scope)} {COMPARED[node.ops[0].op]} {self._of(node.ops[0].expr, scope)})"
         raise self._unknown(node)
 
     def _name(self, node: nodes.Name, scope: Mapping[str, str]) -> str:
