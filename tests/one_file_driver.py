@@ -58,6 +58,8 @@ const requests = {
     };
   },
 };
+"""
+LINES = """
 (async () => {
   const answers = [];
   for (const each of JSON.parse(require("fs").readFileSync(0, "utf8"))) {
@@ -73,13 +75,17 @@ const requests = {
 """
 
 
+def page_scripts():
+    """All that the page computes and fills with."""
+    return "\n".join([computing_script(), templates_as_script(["evaluation.html.j2"]), asset("one_file/filling.js")])
+
+
 def answers_of(requests):
     """What the page's scripts answer, one for each request."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed; the browser tests run the same scripts")
-    templates = templates_as_script(["evaluation.html.j2"])
-    script = "\n".join([computing_script(), templates, asset("one_file/filling.js"), REQUESTS])
+    script = "\n".join([page_scripts(), REQUESTS, LINES])
     done = subprocess.run(
         [node, "-"],
         input=_with(script, requests),
@@ -126,6 +132,32 @@ def file(content, *, name="t.csv", score="score", label="label", positive=("1",)
         "positive": list(positive),
         "negative": list(negative),
     }
+
+
+def worlds():
+    """Rows of many kinds: ties, few rows, known negatives, both scenarios, numbers and ranges, given thresholds."""
+    rng = np.random.default_rng(11)
+    for number in range(60):
+        size = int(rng.integers(12, 50))
+        if number == 30:
+            size = 2300  # more distinct scores than a page holds, and Poisson redraws
+        positive = rng.random(size) < rng.uniform(0.15, 0.5)
+        labels = (positive & (rng.random(size) < 0.4)).astype(int)
+        if number % 3 == 0:
+            labels[~positive & (rng.random(size) < 0.2)] = -1
+        labels[:2], labels[2:5] = 1, 0
+        scores = rng.normal(positive * rng.uniform(0, 2))
+        if number % 4 == 1:
+            scores = np.round(scores) + 0.0  # no -0.0, which only Python keeps apart
+        scenario = "case-control" if number % 2 else "single-set"
+        prior = float(rng.uniform(0.02, 0.35))
+        if scenario == "single-set":
+            prior = float(((labels == 1).sum() + prior * (labels == 0).sum()) / size)
+        given = {"class_prior": prior if number % 5 else (prior, min(1.3 * prior, 0.9))}
+        if number % 10 == 7:
+            given = {"audit": (int(rng.integers(0, 12)), 60)}
+        threshold = None if number % 3 else float(rng.choice(scores))
+        yield labels, scores, {**given, "scenario": scenario, "threshold": threshold}
 
 
 def differences(got, expected, place="", within=1e-9):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from one_file_driver import answers_of, differences, file, rows
+from one_file_driver import answers_of, differences, file, rows, worlds
 from pulens.counts.tally import Tally
 from pulens.doors.evaluate import evaluate
 from pulens.errors import PulensError
@@ -21,32 +21,6 @@ from pulens.report.one_file import one_page
 from pulens.report.page_data import page_data
 from pulens.report.summary import summarise
 from tests_support import case_rows
-
-
-def worlds():
-    """Rows of many kinds: ties, few rows, known negatives, both scenarios, numbers and ranges, given thresholds."""
-    rng = np.random.default_rng(11)
-    for number in range(60):
-        size = int(rng.integers(12, 50))
-        if number == 30:
-            size = 2300  # more distinct scores than a page holds, and Poisson redraws
-        positive = rng.random(size) < rng.uniform(0.15, 0.5)
-        labels = (positive & (rng.random(size) < 0.4)).astype(int)
-        if number % 3 == 0:
-            labels[~positive & (rng.random(size) < 0.2)] = -1
-        labels[:2], labels[2:5] = 1, 0
-        scores = rng.normal(positive * rng.uniform(0, 2))
-        if number % 4 == 1:
-            scores = np.round(scores) + 0.0  # no -0.0, which only Python keeps apart
-        scenario = "case-control" if number % 2 else "single-set"
-        prior = float(rng.uniform(0.02, 0.35))
-        if scenario == "single-set":
-            prior = float(((labels == 1).sum() + prior * (labels == 0).sum()) / size)
-        given = {"class_prior": prior if number % 5 else (prior, min(1.3 * prior, 0.9))}
-        if number % 10 == 7:
-            given = {"audit": (int(rng.integers(0, 12)), 60)}
-        threshold = None if number % 3 else float(rng.choice(scores))
-        yield labels, scores, {**given, "scenario": scenario, "threshold": threshold}
 
 
 @pytest.fixture(scope="module")
