@@ -208,6 +208,18 @@ def engine_arguments(given: dict[str, Any]) -> dict[str, Any]:
     return {name: given[name] for name in ("table", "where", "tolerance")}
 
 
+SCENARIOS = (
+    "single-set: rows were labelled out of one sample, the unlabelled ones are what is left. case-control: labelled "
+    "rows were collected apart, the unlabelled ones alone are a sample of the population."
+)
+
+
+def scenario_option(help: str = SCENARIOS) -> Callable[[Command], Command]:
+    """How the labelled and the unlabelled rows came together, with what that means for the command."""
+    kinds = click.Choice([str(one) for one in Scenario])
+    return click.option("--scenario", type=kinds, default=DEFAULT_SCENARIO, show_default=True, help=help)
+
+
 def assumption_options(command: Command) -> Command:
     """What is taken for granted."""
     options = [
@@ -224,15 +236,7 @@ def assumption_options(command: Command) -> Command:
             show_default=True,
             help="Share of labelled rows that are in truth negative.",
         ),
-        click.option(
-            "--scenario",
-            type=click.Choice([str(one) for one in Scenario]),
-            default=DEFAULT_SCENARIO,
-            show_default=True,
-            help="single-set: rows were labelled out of one sample, the unlabelled ones are what is left. "
-            "case-control: labelled rows were collected apart, the unlabelled ones alone are a sample of the "
-            "population.",
-        ),
+        scenario_option(),
     ]
     return _apply(options, command)
 

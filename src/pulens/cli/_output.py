@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pulens.cli._write import to_json, write_texts
+from pulens.cli._write import to_json
 
 if TYPE_CHECKING:
     from pulens.doors.evaluate import Evaluation
@@ -30,28 +30,6 @@ def working(words: str, *, quiet: bool = False) -> Iterator[Callable[[str], None
         yield status.update
 
 
-def write_answers(
-    evaluation: Evaluation,
-    paths: Mapping[str, str | None],
-    title: str,
-    *,
-    quiet: bool = False,
-    scores_are: str | None = None,
-    more: Mapping[str, Any] | None = None,
-    typed: Sequence[tuple[str, ...]] = (),
-    tops: Sequence[Top] = (),
-) -> bool:
-    """Write every form that was asked for; says whether the terminal is free for a table.
-
-    ``more`` is added to the JSON, ``typed`` is the command itself, for what to type next,
-    ``tops`` are places of the list that the page and Markdown lead with. All forms are made before
-    the first is written, and all are written or none.
-    """
-    asked: dict[str, Any] = {"scores_are": scores_are, "more": more, "typed": typed, "tops": tops}
-    write_texts(answer_texts(evaluation, paths, title, quiet=quiet, **asked))
-    return not quiet and "-" not in paths.values()
-
-
 def answer_texts(
     evaluation: Evaluation,
     paths: Mapping[str, str | None],
@@ -63,7 +41,11 @@ def answer_texts(
     typed: Sequence[tuple[str, ...]] = (),
     tops: Sequence[Top] = (),
 ) -> dict[str, str]:
-    """Every form that was asked for, by the path where it goes."""
+    """Every form that was asked for, by the path where it goes; all are made before the first is written.
+
+    ``more`` is added to the JSON, ``typed`` is the command itself, for what to type next, ``tops`` are places of the
+    list that the page and Markdown lead with.
+    """
     from pulens.report import evaluation_markdown, evaluation_page
 
     shared = [(Path(words[0]).name,) if place == 2 else words for place, words in enumerate(typed)]  # no folders

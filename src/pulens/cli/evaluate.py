@@ -133,15 +133,16 @@ def command(
       pulens evaluate run.parquet --top 10 --per query --class-prior 0.02
       cat scores.csv | pulens evaluate - --class-prior 0.1 --json -
     """
-    from pulens.cli._output import page_title, working, write_answers
+    from pulens.cli._output import answer_texts, page_title, working
     from pulens.cli._typed import typed_command
-    from pulens.cli._write import check_targets
+    from pulens.cli._write import check_targets, write_texts
     from pulens.doors.evaluate import evaluate
     from pulens.doors.reviews_asked import NothingLabelledError
 
     typed = typed_command(click.get_current_context())
     checked = review_arguments(given)
-    check_targets({"--html": html_path, "--markdown": markdown_path, "--json": json_path}, *files_read(file, checked))
+    paths = {"html": html_path, "markdown": markdown_path, "json": json_path}
+    check_targets({f"--{form}": path for form, path in paths.items()}, *files_read(file, checked))
     arguments = {
         "class_prior": class_prior,
         "unlabelled_prior": unlabelled_prior,
@@ -175,7 +176,6 @@ def command(
         refuse_beside_segments(arguments)
         if any(value is not None for value in checked.values()):
             refuse_together("reviews-segments")
-        paths = {"html": html_path, "markdown": markdown_path, "json": json_path}
         whole = {"--sensitivity": sensitivity is not None, "--bounds": with_bounds, "--scores-are": bool(scores_are)}
         whole |= {"--top": bool(top), "--per": arguments.pop("per", None) is not None}
         show_segments(file, group_by, paths, page_title(file, given), arguments, by_segment, whole, quiet=quiet)
@@ -187,16 +187,16 @@ def command(
         try:
             evaluation = evaluate(file, **arguments, **checked)
         except NothingLabelledError:  # every label is an answer: what the review itself proves is all there is
-            show_review_alone(file, arguments, checked, paths=(html_path, markdown_path, json_path), quiet=quiet)
+            show_review_alone(file, arguments, checked, paths=tuple(paths.values()), quiet=quiet)
             return
         dict(evaluation.estimates)  # found on first use, and that may take a while
         ranges, refused = ({}, "") if sensitivity is None else _ranges(evaluation, sensitivity)
         limits = evaluation.bounds(confidence=confidence) if with_bounds else None
         tops = [evaluation.top(k) for k in top if per is None]
         of_queries = [evaluation.top(k, per=per) for k in top if per is not None]
-    shown = write_answers(
+    texts = answer_texts(
         evaluation,
-        {"html": html_path, "markdown": markdown_path, "json": json_path},
+        paths,
         page_title(file, given),
         quiet=quiet,
         scores_are=scores_are,
@@ -204,7 +204,8 @@ def command(
         typed=typed,
         tops=tops,
     )
-    if shown:
+    write_texts(texts)
+    if not quiet and "-" not in paths.values():
         from rich.console import Console
 
         from pulens.cli._terminal import show_evaluation

@@ -8,8 +8,7 @@ import click
 
 from pulens.cli._columns import typed_column_options
 from pulens.cli._complete import complete_column, complete_file, complete_learner
-from pulens.cli._options import Number, Prior, Whole, interval_options, page_options, written_options
-from pulens.scenario import DEFAULT_SCENARIO, Scenario
+from pulens.cli._options import Number, Prior, Whole, interval_options, page_options, scenario_option, written_options
 
 if TYPE_CHECKING:
     from pulens.fitting import JudgedModel
@@ -52,13 +51,7 @@ if TYPE_CHECKING:
     metavar="K/R",
     help="K positives were found among R randomly chosen unlabelled rows: decides the class prior.",
 )
-@click.option(
-    "--scenario",
-    type=click.Choice([str(one) for one in Scenario]),
-    default=DEFAULT_SCENARIO,
-    show_default=True,
-    help="single-set: rows were labelled out of one sample. case-control: labelled rows were collected apart.",
-)
+@scenario_option("single-set: rows were labelled out of one sample. case-control: labelled rows were collected apart.")
 @click.option(
     "--method",
     default="boosted_pu",

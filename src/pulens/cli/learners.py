@@ -7,8 +7,7 @@ from typing import Any
 import click
 
 from pulens.cli._complete import complete_column
-from pulens.cli._options import Prior, written_options
-from pulens.scenario import DEFAULT_SCENARIO, Scenario
+from pulens.cli._options import Prior, scenario_option, written_options
 
 
 @click.group(name="learners")
@@ -39,13 +38,7 @@ def command() -> None:
     show_default=True,
     help="Share of positives in the population if you know it, or a range; auto: a learner will have to estimate it.",
 )
-@click.option(
-    "--scenario",
-    type=click.Choice([str(one) for one in Scenario]),
-    default=DEFAULT_SCENARIO,
-    show_default=True,
-    help="single-set: rows were labelled out of one sample. case-control: labelled rows were collected apart.",
-)
+@scenario_option("single-set: rows were labelled out of one sample. case-control: labelled rows were collected apart.")
 @written_options
 @click.option("--json", "json_path", metavar="PATH", help="Write the answer as JSON; - for standard output.")
 def advise(file: str, **given: Any) -> None:

@@ -19,9 +19,10 @@ from pulens.cli._options import (
     reading_options,
     review_arguments,
     review_options,
+    scenario_option,
 )
 from pulens.errors import PulensError
-from pulens.scenario import DEFAULT_SCENARIO, Scenario
+from pulens.scenario import Scenario
 
 if TYPE_CHECKING:
     from pulens.counts.buckets import BucketTally
@@ -49,13 +50,7 @@ USEFUL_WIDTHS = (0.1, 0.05, 0.02)
     show_default=True,
     help="Share of labelled rows that are in truth negative, or 'estimate'.",
 )
-@click.option(
-    "--scenario",
-    type=click.Choice([str(one) for one in Scenario]),
-    default=DEFAULT_SCENARIO,
-    show_default=True,
-    help="single-set: the prior speaks of all rows together. case-control: of the unlabelled rows' population.",
-)
+@scenario_option("single-set: the prior speaks of all rows together. case-control: of the unlabelled rows' population.")
 @audit_options
 @review_options
 @within_option

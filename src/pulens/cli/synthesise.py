@@ -6,9 +6,8 @@ from typing import Any
 
 import click
 
-from pulens.cli._options import Number, written_options
+from pulens.cli._options import Number, scenario_option, written_options
 from pulens.errors import InputError, listed
-from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
 TRUTH = ("part", "row", "is_positive")
 
@@ -25,13 +24,7 @@ TRUTH = ("part", "row", "is_positive")
 @click.option("--test", "test_path", help="Where test rows go, without labels.")
 @click.option("--json", "json_path", help="Where the facts go: class priors, counts, configuration.")
 @click.option("--label", default="label", show_default=True, help="Name of the column of PU labels that is written.")
-@click.option(
-    "--scenario",
-    type=click.Choice([str(one) for one in Scenario]),
-    default=DEFAULT_SCENARIO,
-    show_default=True,
-    help="single-set: labels within one sample. case-control: labelled rows and a sample of the population.",
-)
+@scenario_option("single-set: labels within one sample. case-control: labelled rows and a sample of the population.")
 @click.option("--label-frequency", type=Number(), help="Share of positives that get a label.  [default: 0.1]")
 @click.option("--labelled", type=int, help="Number of labelled rows, instead.")
 @click.option("--mechanism", default="S1", show_default=True, help="S1 to S4, scenario-1, scenario-2, or a full name.")

@@ -8,8 +8,7 @@ import click
 
 from pulens.cli._columns import typed_column_options
 from pulens.cli._complete import complete_learner
-from pulens.cli._options import TrainingPrior, written_options
-from pulens.scenario import DEFAULT_SCENARIO, Scenario
+from pulens.cli._options import TrainingPrior, scenario_option, written_options
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,14 +39,7 @@ if TYPE_CHECKING:
     help="Share of positives in the population: one number, or an estimator (auto, dedpul, ...); of boosted_pu also "
     "a range to keep the estimate in, 0.1:0.3. Default: estimated.",
 )
-@click.option(
-    "--scenario",
-    type=click.Choice([str(one) for one in Scenario]),
-    default=DEFAULT_SCENARIO,
-    show_default=True,
-    help="single-set: rows were labelled out of one sample, the unlabelled ones are what is left. case-control: "
-    "labelled rows were collected apart, the unlabelled ones alone are a sample of the population.",
-)
+@scenario_option()
 @click.option("--backbone", default="mlp", show_default=True, help="Of learners with a network: mlp or linear.")
 @click.option(
     "--standardise/--no-standardise",

@@ -17,9 +17,9 @@ from pulens.cli._options import (
     engine_options,
     reading_arguments,
     reading_options,
+    scenario_option,
 )
 from pulens.errors import PulensError
-from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
 STANDS = 3  # the exit code while an alarm stands
 
@@ -43,12 +43,8 @@ STANDS = 3  # the exit code while an alarm stands
 @click.option("--class-prior", type=Prior(), help="Share of positives in the reference: 0.2, 0.1:0.3, or auto.")
 @click.option("--audit", metavar="K/R", help="K positives among R random unlabelled rows of the reference.")
 @click.option("--label-noise", type=Number(), default=0.0, show_default=True, help="Labelled rows not positive.")
-@click.option(
-    "--scenario",
-    type=click.Choice([str(one) for one in Scenario]),
-    default=DEFAULT_SCENARIO,
-    show_default=True,
-    help="single-set: all rows are the population, labelled ones included. case-control: the unlabelled rows are.",
+@scenario_option(
+    "single-set: all rows are the population, labelled ones included. case-control: the unlabelled rows are."
 )
 @click.option("--threshold", type=Number(), help="The deployed one: predicted positive is score >= threshold.")
 @click.option("--alpha", type=Number(), default=0.05, show_default=True, help="Chance of any false alarm over a life.")
