@@ -26,16 +26,31 @@ const requests = {
     const filled = { ...rest, styles: "", scripts: [], data: "", version: "1" };
     return { data, answer: context.answer, page: filling.render("evaluation.html.j2", filled) };
   },
-  async file({ bytes, name, score, label, positive, negative }) {
+  segments({ labels, scores, groups, column, asked }) {
+    const scoresOf = (name) =>
+      [1, 0, -1].map((kind) => Float64Array.from(scores.filter((_, i) => groups[i] === name && labels[i] === kind)));
+    const names = [...new Set(groups)].sort(segmentRows.inOrder);
+    const parted = names.map((name) => ({ name, scores: scoresOf(name) }));
+    const made = parted.map((group) => ({ ...group, tally: tallies.fromScores(group.scores) }));
+    const none = { summary: { assumptions: [{ statement: "", broken_by: "b", effect: "e" }] } };
+    const found = evaluating.withSegments(none, column, made, asked);
+    const { counts } = found.segments;
+    const page = ["segment_sentences", "segment_rows", "segments_beside"].map((macro) =>
+      filling.call("segment_parts.html.j2", macro, [found.segments], {}).text);
+    return { answer: found.segmentNumbers, page, counts, assumptions: found.summary.assumptions };
+  },
+  async file({ bytes, name, score, label, positive, negative, group }) {
     const file = new Blob([Buffer.from(bytes, "base64")]);
     const table = await reading.preview(file, name);
     const place = (column) => table.names.indexOf(column);
     const asked = { score: place(score), label: place(label), positive, negative: negative ?? [] };
-    const tally = await columns.count(file, name, table, asked);
+    const groups = group === null ? null : segmentRows.collector(place(group), group);
+    const tally = await columns.count(file, name, table, asked, null, groups?.add);
     const plain = (values) => Array.from(values);
     return { names: table.names, separator: table.separator, guess: columns.guess(table),
       thresholds: plain(tally.thresholds), labelled: plain(tally.labelled), unlabelled: plain(tally.unlabelled),
-      negative: plain(tally.negative) };
+      negative: plain(tally.negative),
+      groups: groups && groups.all().map((each) => [each.name, Object.values(each.tally.totals)]) };
   },
   async tally({ bytes, name }) {
     const tally = await tallyFile.read(new Blob([Buffer.from(bytes, "base64")]), name);
@@ -121,7 +136,14 @@ def rows(labels, scores, *, scenario, class_prior=None, audit=None, threshold=No
     }
 
 
-def file(content, *, name="t.csv", score="score", label="label", positive=("1",), negative=()):
+def groups(labels, scores, groups, *, column="site", same_prior=False, **asked):
+    """Rows with a group each, asked for one evaluation per group."""
+    made = rows(labels, scores, **asked)
+    made["asked"]["samePrior"] = same_prior
+    return {**made, "request": "segments", "groups": list(groups), "column": column}
+
+
+def file(content, *, name="t.csv", score="score", label="label", positive=("1",), negative=(), group=None):
     data = content.encode() if isinstance(content, str) else content
     return {
         "request": "file",
@@ -131,6 +153,7 @@ def file(content, *, name="t.csv", score="score", label="label", positive=("1",)
         "label": label,
         "positive": list(positive),
         "negative": list(negative),
+        "group": group,
     }
 
 
@@ -158,6 +181,39 @@ def worlds():
             given = {"audit": (int(rng.integers(0, 12)), 60)}
         threshold = None if number % 3 else float(rng.choice(scores))
         yield labels, scores, {**given, "scenario": scenario, "threshold": threshold}
+
+
+def worlds_of_groups():
+    """Rows in groups of many kinds: one or many, large and tiny, without a value, named in letters beyond 16 bits."""
+    rng = np.random.default_rng(5)
+    names = np.array([None, "b", "a", "C  d-e", "\U0001f600", "\uff5e", "<i>&"], object)
+    for number in range(36):
+        size, many = int(rng.integers(60, 400)), int(rng.integers(2, 8))
+        if number == 35:
+            size, many = 3000, 6  # Poisson redraws
+        place = rng.choice(many, size, p=rng.dirichlet(np.full(many, 2.0)))
+        positive = rng.random(size) < rng.uniform(0.15, 0.5, many)[place]
+        labels = (positive & (rng.random(size) < 0.4)).astype(int)
+        if number % 3 == 0:
+            labels[~positive & (rng.random(size) < 0.2)] = -1
+        if number % 8 == 6:
+            labels[(place == 1) & (labels == 1)] = 0  # a group without labelled rows
+        if number % 8 == 3:
+            labels[(place == 0) & (labels == 0)] = -1  # a group whose classes are all known
+        scores = rng.normal(positive * rng.uniform(0, 2))
+        if number % 4 == 1:
+            scores = np.round(scores, 1) + 0.0
+        scenario = "single-set" if number % 4 else "case-control"
+        prior = float(rng.uniform(0.05, 0.25))
+        if scenario == "single-set":
+            prior = float(((labels == 1).sum() + prior * (labels == 0).sum()) / size)
+        same = scenario == "case-control" or number % 6 == 5
+        given = {"class_prior": prior if number % 5 else (prior, min(1.2 * prior, 0.9))}
+        if number % 7 == 3 and not same:
+            given = {"audit": (int(rng.integers(3, 12)), 60)}
+        threshold = None if number % 3 else float(rng.choice(scores))
+        asked = {**given, "scenario": scenario, "threshold": threshold, "same_prior": same}
+        yield labels, scores, names[place].tolist(), asked
 
 
 def differences(got, expected, place="", within=1e-9):

@@ -31,10 +31,13 @@ COMPUTING = (
         for name in ("texts", "numbers", "tally", "random", "evidence", "estimates", "intervals", "sentences")
     ),
     *(f"one_file/{name}.js" for name in ("answer", "page_data", "evaluating", "reading", "columns", "tally_file")),
+    *(f"one_file/{name}.js" for name in ("segment_rows", "segment_priors", "segments")),
 )
 WORKER = "one_file/worker.js"
 #: What the page itself runs, beside the templates.
 SHOWING = tuple(f"one_file/{name}.js" for name in ("texts", "filling", "page"))
+#: What the report runs beside its own scripts where it compares groups.
+WITH_SEGMENTS = ("sorting.js", "segments.js")
 SEED = 0  # where chance starts, as for :func:`pulens.evaluate`
 
 
@@ -52,6 +55,7 @@ def fixed_facts() -> dict[str, Any]:
         "metrics": [_metric_facts(name) for name in ordered],
         "tiles": list(leading("tiles")),
         "table": list(leading("table")),
+        "segments": list(leading("segments")),
         "ranks": [_packed_ranks(column) for column in levels],
         "afterLevels": {"state": _words(inner["state"]), "increment": _words(inner["inc"])},
     }
@@ -121,7 +125,7 @@ def one_page() -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    scripts = [_inert(asset(name)) for name in SCRIPTS]
+    scripts = [_inert(slim(asset(name))) for name in (*SCRIPTS, *WITH_SEGMENTS)]
     report = "".join([REPORT[0], *scripts, REPORT[1]])
     script = _inert("\n".join([templates_as_script(["evaluation.html.j2"]), slim("\n".join(map(asset, SHOWING)))]))
     styles, own_styles = asset("page.css"), asset("one_file/page.css")

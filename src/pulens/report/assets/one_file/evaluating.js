@@ -73,6 +73,7 @@ const evaluating = (() => {
       has_bounds: data.bounds,
       has_reliability: false,
       card: null,
+      segments: null,
       cells: null,
       cell_sentences: [],
       next_steps: summary.next_steps.map((step) => [step.sentence, sentences.shell(step, typed)]),
@@ -81,6 +82,18 @@ const evaluating = (() => {
     };
   }
 
-  return { evaluate, context };
+  // The same with one evaluation per group; where nobody knows the class prior, over those that the rows cannot exclude.
+  function withSegments(context, column, groups, asked) {
+    const isUnknown = asked.classPrior === null && !asked.audit;
+    const tally = isUnknown ? segmentRows.together(groups) : null;
+    const classPrior = isUnknown ? priorEnds(unknownPrior(tally, asked.scenario)) : asked.classPrior;
+    const told = segments.evaluate(column, groups, segmentRows.together, { ...asked, classPrior, isUnknown });
+    const { summary } = context;
+    const assumptions = [...summary.assumptions, ...segments.assumptions(told, summary.assumptions)];
+    return { ...context, summary: { ...summary, assumptions }, segments: segments.context(told), segmentNumbers: segments.toDict(told) };
+  }
+  const priorEnds = ({ value, interval }) => (interval ? [interval.low, interval.high] : [value]);
+
+  return { evaluate, context, withSegments };
 })();
 if (typeof module !== "undefined") module.exports = evaluating;

@@ -10,6 +10,7 @@ const intervals = (() => {
   const MULTINOMIAL_ROWS = 1000;
   const CHUNK_CELLS = 1 << 15;
   const GRID = 201; // quantiles that stand for the distribution of the class prior
+  const [QUICK_POINTS, QUICK_REACH] = [33, 4]; // normal quantiles that do so where an interval is one of many
 
   const twoSided = (confidence) => normalQuantile((1 + confidence) / 2);
 
@@ -20,6 +21,22 @@ const intervals = (() => {
       const place = level * (kept.length - 1);
       const below = Math.floor(place);
       return kept[below] + (place - below) * (kept[Math.min(below + 1, kept.length - 1)] - kept[below]);
+    };
+    return [at(tail), at(1 - tail)];
+  }
+
+  // Both ends of a percentile interval of weighted values, straight between neighbours on the normal scale.
+  function weightedPercentiles(weighted, tail) {
+    const kept = weighted.filter(([value]) => !Number.isNaN(value)).sort(([a], [b]) => a - b);
+    if (!kept.length) return [NaN, NaN];
+    let total = 0;
+    const before = kept.map(([, weight]) => (total += weight) - weight / 2);
+    const at = (level) => {
+      const place = tallies.search(before, level * total);
+      if (place === 0 || place === kept.length) return kept[Math.min(place, kept.length - 1)][0];
+      const [low, high] = [place - 1, place].map((k) => normalQuantile(before[k] / total));
+      const [from, to] = [kept[place - 1][0], kept[place][0]];
+      return from + ((to - from) / (high - low)) * (normalQuantile(level) - low);
     };
     return [at(tail), at(1 - tail)];
   }
@@ -153,22 +170,28 @@ const intervals = (() => {
   }
 
   // Hall's (1992) transformation at Student's quantile.
-  function studentised(level, skew, freedom) {
-    const z = studentQuantile(freedom, level);
+  const studentised = (level, skew, freedom) => bent(studentQuantile(freedom, level), skew);
+
+  function bent(z, skew) {
     const g = Math.min(Math.max(skew, -1.2), 1.2);
     return Math.abs(g) < 1e-6 ? z : (3 / g) * (Math.cbrt(1 + g * (z - g / 6)) - 1);
   }
 
   // --- what the intervals of one evidence share --------------------------------------------------------------------
 
-  function workshop(found, confidence, chosen = null) {
+  // amongMany: one answer of many, such as a segment, with coarser grids over the class prior's interval
+  function workshop(found, confidence, chosen = null, amongMany = false) {
     const { tally } = found;
     const own = found.prior.unlabelled;
     const tail = Number(((1 - confidence) / 2).toFixed(15));
     const single = found.recoveryScenario === "single-set";
-    const reach = evidence.isExact(found.prior) ? null : found.prior.unlabelledInterval;
-    const isDrawn = Boolean(reach && found.prior.quantiles); // then a share of null is drawn together with the rows
-    const drawnShare = (normal) => evidence.interpolate(normalBelow(normal), ...found.prior.quantiles);
+    const { implied, quantiles } = found.prior;
+    // of a segment's share the part that redraws of its rows do not bring along by themselves
+    const reach = evidence.isExact(found.prior) ? null : (implied?.interval ?? found.prior.unlabelledInterval);
+    const isDrawn = Boolean(reach && (quantiles || reach.confidence !== null)); // then a share of null is drawn together with the rows
+    const drawnShare = (normal) => (quantiles ? evidence.interpolate(normalBelow(normal), ...quantiles) : spreadShare(normal));
+    // each half of the interval is half of a normal distribution
+    const spreadShare = (normal) => own + ((normal < 0 ? own - reach.low : reach.high - own) / twoSided(reach.confidence)) * normal;
     const totalsOf = ([labelled, unlabelled, negative]) => ({ labelled, unlabelled, negative });
     const ownTotals = KINDS.map((kind) => tally.totals[kind]);
     const over = () => numbers.evenly(...[reach.low, reach.high].map((share) => Math.min(Math.max(share, 0), HIGHEST_SHARE)), PRIORS_IN_RANGE);
@@ -176,6 +199,11 @@ const intervals = (() => {
     // the share that holds for the data, carried over to a redraw with other numbers of rows
     function movedShare(share, totals) {
       let moved = share;
+      if (implied && ownTotals[0] && ownTotals[1]) {
+        // positives behind each labelled row, of which others lie in other segments
+        const each = ((1 + (share * ownTotals[1]) / ownTotals[0]) * (ownTotals[0] + implied.elsewhere)) / (totals[0] + implied.elsewhere);
+        moved = ((each - 1) * totals[0]) / Math.max(totals[1], 1);
+      }
       if (single && ownTotals[1] && found.held === "population") {
         const population = (ownTotals[0] + share * ownTotals[1]) / (ownTotals[0] + ownTotals[1] + ownTotals[2]);
         moved = (population * (totals[0] + totals[1] + totals[2]) - totals[0]) / Math.max(totals[1], 1);
@@ -195,7 +223,7 @@ const intervals = (() => {
     // --- the area --------------------------------------------------------------------------------------------------
 
     function areaEnds(share, each) {
-      if (share === null) return mixedEnds(each);
+      if (share === null) return amongMany ? quickEnds(each) : mixedEnds(each);
       const { value, error, skew, freedom } = areaParts(share);
       return [value - error * studentised(1 - each, skew, freedom), value - error * studentised(each, skew, freedom)];
     }
@@ -208,6 +236,20 @@ const intervals = (() => {
         return levels.map((other) => value - error * studentised(other, skew, freedom));
       });
       return percentiles(mixed, each);
+    }
+
+    // the same mixture from a fortieth of the points, dense in the tails and weighted
+    function quickEnds(each) {
+      const normal = numbers.evenly(-QUICK_REACH, QUICK_REACH, QUICK_POINTS);
+      const levels = normal.map(normalBelow);
+      const weights = normal.map((place) => Math.exp(-(place ** 2) / 2));
+      const parts = normal.map((place) => areaParts(drawnShare(place)));
+      const mixed = levels.flatMap((level, i) => {
+        // without known negatives both kinds of row add in the same proportion whatever the class prior
+        const same = ownTotals[2] ? null : studentQuantile(parts[0].freedom, level);
+        return parts.map(({ value, error, skew, freedom }, j) => [value - error * bent(same ?? studentQuantile(freedom, level), skew), weights[i] * weights[j]]);
+      });
+      return weightedPercentiles(mixed, each);
     }
 
     function areaParts(share) {
@@ -340,9 +382,7 @@ const intervals = (() => {
           const parts = rates.map((block) => block.subarray(k * size, (k + 1) * size));
           asked.forEach((share, which) => {
             const map = mapAt(drawn[k], share ?? drawnShare(normal[k]));
-            const [cut, free] = averagePrecisions(map, drawn[k], parts, labelledAt);
-            readings[which][0][start + k] = cut;
-            readings[which][1][start + k] = free;
+            if (!amongMany) [readings[which][0][start + k], readings[which][1][start + k]] = averagePrecisions(map, drawn[k], parts, labelledAt);
             if (which || chosen === null) return;
             const place = bestPlace(map, parts);
             anew.places[start + k] = place;
@@ -502,7 +542,7 @@ const intervals = (() => {
       return { low: Math.min(low, chosen), high: Math.max(high, chosen), confidence, method: "percentile of redraws" };
     }
 
-    return { of, ofThreshold };
+    return { of, ofThreshold, amongMany };
   }
 
   return { workshop };

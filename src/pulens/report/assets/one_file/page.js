@@ -164,6 +164,8 @@
       $(`#${id}`).replaceChildren(...table.names.map((name, place) => option(place, shorten(name))));
       $(`#${id}`).value = String(table.guess[id]);
     }
+    $("#group").replaceChildren(option("", words.noGroup), ...table.names.map((name, place) => option(place, shorten(name))));
+    $("#of-groups").hidden = true;
   }
 
   function showTotals() {
@@ -188,6 +190,7 @@
     $("#values-note").textContent = found.isFull ? texts.manyValues(1000) : "";
   }
   $("#label").addEventListener("change", () => busy(lookAtLabels));
+  $("#group").addEventListener("change", () => ($("#of-groups").hidden = $("#group").value === ""));
 
   const chosenPrior = () => $("input[name='prior-way']:checked").value;
   const typed = (id) => Number.parseFloat($(id).value.replace(",", "."));
@@ -210,7 +213,17 @@
     const pick = (id) => ($(id).value === "" ? [] : [values[Number($(id).value)].text]);
     const [positive, negative] = [pick("#positive"), pick("#negative")];
     if (!positive.length) throw new Error(texts.noLabelled);
-    return { ...question, score, label, positive, negative: negative[0] === positive[0] ? [] : negative };
+    return { ...question, score, label, positive, negative: negative[0] === positive[0] ? [] : negative, ...askedGroups(question, [score, label]) };
+  }
+
+  // One evaluation per value of a column, if one was chosen.
+  function askedGroups({ scenario, audit }, taken) {
+    if ($("#group").value === "") return {};
+    const [group, samePrior] = [Number($("#group").value), $("#same-prior").checked];
+    if (taken.includes(group)) throw new Error(texts.groupColumn);
+    if (samePrior && audit) throw new Error(texts.groupsAudit);
+    if (!samePrior && scenario !== "single-set") throw new Error(texts.groupsApart);
+    return { group, samePrior };
   }
 
   // The same on the command line, an option and its value together.
@@ -256,6 +269,8 @@
   $("#save-counts").addEventListener("click", () => busy(async () => download(`${stem()}.tally`, await ask("counts", { version }), "application/octet-stream")));
   $("#save-numbers").addEventListener("click", () => download(`${stem()}.json`, `${JSON.stringify(reported.answer, null, 2)}\n`, "application/json"));
 
+  $("#save-groups").addEventListener("click", () => download(`${stem()}-groups.json`, `${JSON.stringify(reported.segmentNumbers, null, 2)}\n`, "application/json"));
+
   function clearReport() {
     if (listening) listening.abort();
     $("#report").replaceChildren();
@@ -300,7 +315,9 @@
       if (!isMine()) return;
       show(context);
       $("#command-lead").textContent = asked.classPrior || asked.audit ? words.commandLead : words.estimateLead;
-      $("#command code").textContent = sentencesOf(command);
+      const more = asked.group === undefined ? [] : [[...command, ["--group-by", table.names[asked.group]], ...(asked.samePrior ? [["--same-prior"]] : [])]];
+      $("#command code").textContent = [command, ...more].map(sentencesOf).join("\n");
+      $("#save-groups").hidden = !context.segmentNumbers;
       $("#results").hidden = false;
     });
   });
