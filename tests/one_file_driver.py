@@ -33,7 +33,7 @@ const requests = {
     const parted = names.map((name) => ({ name, scores: scoresOf(name) }));
     const made = parted.map((group) => ({ ...group, tally: tallies.fromScores(group.scores) }));
     const none = { summary: { assumptions: [{ statement: "", broken_by: "b", effect: "e" }] } };
-    const found = evaluating.withSegments(none, column, made, asked);
+    const found = evaluating.withSegments(none, column, segmentRows.together(made), made, asked);
     const { counts } = found.segments;
     const page = ["segment_sentences", "segment_rows", "segments_beside"].map((macro) =>
       filling.call("segment_parts.html.j2", macro, [found.segments], {}).text);

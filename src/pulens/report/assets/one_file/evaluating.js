@@ -83,11 +83,10 @@ const evaluating = (() => {
   }
 
   // The same with one evaluation per group; where nobody knows the class prior, over those that the rows cannot exclude.
-  function withSegments(context, column, groups, asked) {
+  function withSegments(context, column, tally, groups, asked) {
     const isUnknown = asked.classPrior === null && !asked.audit;
-    const tally = isUnknown ? segmentRows.together(groups) : null;
     const classPrior = isUnknown ? priorEnds(unknownPrior(tally, asked.scenario)) : asked.classPrior;
-    const told = segments.evaluate(column, groups, segmentRows.together, { ...asked, classPrior, isUnknown });
+    const told = segments.evaluate(column, tally, groups, { ...asked, classPrior, isUnknown });
     const { summary } = context;
     const assumptions = [...summary.assumptions, ...segments.assumptions(told, summary.assumptions)];
     return { ...context, summary: { ...summary, assumptions }, segments: segments.context(told), segmentNumbers: segments.toDict(told) };

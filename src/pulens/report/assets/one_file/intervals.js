@@ -15,7 +15,7 @@ const intervals = (() => {
   const twoSided = (confidence) => normalQuantile((1 + confidence) / 2);
 
   function percentiles(values, tail) {
-    const kept = Float64Array.from(values.filter((value) => !Number.isNaN(value))).sort();
+    const kept = new Float64Array(values.filter((value) => !Number.isNaN(value))).sort();
     if (!kept.length) return [NaN, NaN];
     const at = (level) => {
       const place = level * (kept.length - 1);
@@ -69,25 +69,28 @@ const intervals = (() => {
       const at = Float64Array.from({ length: REDRAWS }, (_, k) => normalQuantile((k + 0.5) / REDRAWS));
       const nodes = Array.from({ length: DEGREE + 1 }, (_, k) => at[REDRAWS - 1] * Math.cos((Math.PI * k) / DEGREE));
       const signs = nodes.map((_, k) => (k % 2 ? -1 : 1) * (k === 0 || k === DEGREE ? 0.5 : 1));
-      return (made = { at, nodes, signs });
+      // what each point adds to the value at each level, in barycentric form (Berrut and Trefethen 2004)
+      const weights = Array.from(at, (place) => {
+        const meets = nodes.findIndex((node) => Math.abs(place - node) < 1e-13);
+        if (meets >= 0) return Float64Array.from(nodes, (_, k) => Number(k === meets));
+        const shares = nodes.map((node, k) => signs[k] / (place - node));
+        const sum = shares.reduce((total, share) => total + share, 0);
+        return Float64Array.from(shares, (share) => share / sum);
+      });
+      return (made = { nodes, weights });
     };
   })();
 
   function evenJeffreys(hits, total) {
-    const { at, nodes, signs } = chebyshev();
+    const { nodes, weights } = chebyshev();
     const rest = Math.max(total - hits, 0);
     const odds = nodes.map((node) =>
       node < 0 ? betaOdds(hits + 0.5, rest + 0.5, normalBelow(node)) : betaOdds(hits + 0.5, rest + 0.5, normalTail(node), true),
     );
-    return at.map((place) => {
-      let [sum, weights] = [0, 0];
-      for (let k = 0; k < nodes.length; k++) {
-        const gap = place - nodes[k];
-        if (Math.abs(gap) < 1e-13) return 1 / (1 + Math.exp(-odds[k]));
-        sum += (signs[k] / gap) * odds[k];
-        weights += signs[k] / gap;
-      }
-      return 1 / (1 + Math.exp(-sum / weights));
+    return Float64Array.from(weights, (own) => {
+      let sum = 0;
+      for (let k = 0; k < own.length; k++) sum += own[k] * odds[k];
+      return 1 / (1 + Math.exp(-sum));
     });
   }
 
@@ -327,15 +330,17 @@ const intervals = (() => {
       const readings = [table];
       if (Math.max(...missing.map(Math.abs)) > recovery.ROUNDING)
         readings.push({ ...table, hits: table.hits.map((rate) => rate + missing[0]), alarms: table.alarms.map((rate) => rate + missing[1]) });
-      // cells of every reading once, for all metrics
-      return (tables[key] = readings.map((reading) => Array.from({ length: REDRAWS }, (_, k) => cellOf(reading, k))));
+      return (tables[key] = readings);
     }
     const cellOf = (table, k) =>
       recovery.cellsOf({ hits: [table.hits[k]], alarms: [table.alarms[k]], positive: table.positive[k], negative: table.negative[k] }, 0);
-    const valuesOf = (facts, cells) => cells.map((each) => estimates.clipped(facts, recovery.metrics[facts.name](each)));
+    const valueOf = (facts, cell) => estimates.clipped(facts, recovery.metrics[facts.name](cell));
+    const valuesOf = (facts, cells) => cells.map((each) => valueOf(facts, each));
+    // cells are made again for every metric: thousands that are kept cost more than as many that are dropped at once
+    const valuesIn = (facts, table) => table.hits.map((_, k) => valueOf(facts, cellOf(table, k)));
 
     function fixedEnds(facts, threshold, share, each) {
-      const both = tablesAt(threshold, share).map((cells) => percentiles(valuesOf(facts, cells), each));
+      const both = tablesAt(threshold, share).map((table) => percentiles(valuesIn(facts, table), each));
       return [Math.min(...both.map(([low]) => low)), Math.max(...both.map(([, high]) => high))];
     }
 

@@ -29,9 +29,8 @@ const segments = (() => {
   const NO_POSITIVE =
     " One label frequency takes this segment to hold no positive at all: if nobody labels here, leave its rows out, or the class priors of all others are too high.";
 
-  // groups: [{name, tally}] in the order in which they are told, and `together` that makes one tally of some of them
-  function evaluate(column, groups, together, asked, progress = () => {}) {
-    const all = together(groups);
+  // all: the tally of all rows; groups: [{name, scores, tally}] in the order in which they are told
+  function evaluate(column, all, groups, asked) {
     const settled = segmentPriors.settle(all, groups.map(({ tally }) => tally), asked);
     const reasons = new Map();
     const attempt = (group, work) => {
@@ -51,11 +50,10 @@ const segments = (() => {
       }),
     );
     const kept = found.filter(Boolean);
-    const threshold = asked.threshold ?? (kept.length ? commonThreshold(kept, kept.length < groups.length ? together(kept) : all, asked.scenario) : NaN);
+    const threshold = asked.threshold ?? (kept.length ? commonThreshold(kept, kept.length < groups.length ? segmentRows.together(kept) : all, asked.scenario) : NaN);
     const labelled = kept.reduce((sum, { tally }) => sum + tally.totals.labelled, 0);
     const list = [];
     groups.forEach((group, k) => {
-      progress(k / groups.length);
       if (!found[k]) return;
       const isChosen = asked.threshold === null && group.tally.totals.labelled >= CHOOSING_SHARE * labelled;
       const segment = attempt(group, () => one(found[k], threshold, isChosen, asked.confidence));

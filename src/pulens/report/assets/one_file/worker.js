@@ -34,7 +34,7 @@
       postMessage({ id, first: sentences.summarise(quick).verdict });
       const evaluation = evaluating.evaluate(tally, asked);
       const context = evaluating.context(evaluation, title, typed);
-      return groups ? evaluating.withSegments(context, opened.table.names[asked.group], groups.all(), asked) : context;
+      return groups ? evaluating.withSegments(context, opened.table.names[asked.group], tally, groups.all(), asked) : context;
     },
   };
 
