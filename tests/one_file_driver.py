@@ -17,6 +17,11 @@ from pulens.report.script_templates import templates_as_script
 
 REQUESTS = """
 const plain = (key, value) => (typeof value === "number" && !Number.isFinite(value) ? null : value);
+function numbersOfGaps(groups, told) {
+  const { differences, pValue, rest } = segmentGaps.gapsOf(groups, told);
+  const plain = ({ first, second, value, low, high }) => [first.name, second && second.name, value, low, high];
+  return { p: pValue, differences: differences.map(plain), rest: [...rest.values()].map(plain) };
+}
 const requests = {
   rows({ labels, scores, asked }) {
     const kinds = [1, 0, -1].map((kind) => scores.filter((_, i) => labels[i] === kind));
@@ -34,10 +39,12 @@ const requests = {
     const made = parted.map((group) => ({ ...group, tally: tallies.fromScores(group.scores) }));
     const none = { summary: { assumptions: [{ statement: "", broken_by: "b", effect: "e" }] } };
     const found = evaluating.withSegments(none, column, segmentRows.together(made), made, asked);
-    const { counts } = found.segments;
+    const { counts, gaps } = found.segments;
+    const evaluated = () => segments.evaluate(column, segmentRows.together(made), made, asked);
+    const ofGaps = asked.classPrior && numbersOfGaps(made, evaluated());
     const page = ["segment_sentences", "segment_rows", "segments_beside"].map((macro) =>
       filling.call("segment_parts.html.j2", macro, [found.segments], {}).text);
-    return { answer: found.segmentNumbers, page, counts, assumptions: found.summary.assumptions };
+    return { answer: found.segmentNumbers, page, counts, gaps, ofGaps, assumptions: found.summary.assumptions };
   },
   async file({ bytes, name, score, label, positive, negative, group }) {
     const file = new Blob([Buffer.from(bytes, "base64")]);

@@ -177,6 +177,9 @@ def test_groups_of_a_column_are_compared_in_the_report_and_saved(one_file, open_
     opened.page.fill("#find", "nor")
     assert opened.page.locator("#segments tbody tr:visible").count() == 1
     assert "--group-by clinic" in opened.page.inner_text("#results code")
+    finds = opened.page.inner_text("section:has(> #h-gaps) .sentence")
+    assert finds == expected.gaps("recall").verdict
+    assert opened.page.locator("table.groups tbody tr").count() == 4
     opened.keep("one-file-groups")
 
     with opened.page.expect_download() as saved:

@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from one_file_driver import answers_of, differences, file, groups, worlds_of_groups
 from pulens.doors.segments import evaluate_by
+from pulens.report.gaps_page import _part
 from pulens.report.segments_page import _assumptions, shown_of
 
 COLUMN = "the <b>site</b>"
@@ -80,6 +81,41 @@ def test_the_table_of_groups_reads_the_same_to_the_letter(shown):
         }
         alike += 1
     assert alike > 25
+
+
+def sorted_by(shown):
+    """The same with numbers in place of the text that rows are sorted by: where it is zero, digits are rounding."""
+    if isinstance(shown, list | tuple):
+        return [sorted_by(each) for each in shown]
+    if not isinstance(shown, dict):
+        return shown
+    return {key: float(each or -9) if key == "sorts" else sorted_by(each) for key, each in shown.items()}
+
+
+def test_gaps_between_groups_hold_for_all_of_them_at_once_as_python_says(shown):
+    compared, largest = 0, 0
+    for number, (found, answer) in enumerate(shown):
+        if len(known(found)) < len(found):
+            continue
+        gaps = found.gaps("recall")
+        expected = {**_part(gaps, 0), "confidence": "95%"}
+        for absent in ("place", "tries", "audit"):
+            expected.pop(absent)
+        assert set(answer["gaps"]) == set(expected)
+        assert differences(sorted_by(answer["gaps"]), sorted_by(expected), f"world {number}") == []
+        if answer["ofGaps"] is None:  # an audit
+            continue
+        told = [(gap.first, gap.second, gap.value, gap.low, gap.high) for gap in gaps.differences]
+        by_ends = sorted(answer["ofGaps"]["differences"], key=str)
+        assert differences(by_ends, sorted(map(list, told), key=str), f"world {number}") == []
+        rest = {gap.first: (gap.value, gap.low, gap.high) for gap in gaps.against_rest}
+        assert differences({name: ends for name, _, *ends in answer["ofGaps"]["rest"]}, rest) == []
+        if gaps.p_value_equal is not None:
+            assert answer["ofGaps"]["p"] == pytest.approx(gaps.p_value_equal, abs=1e-8)
+        compared += len(gaps.differences)
+        largest = max(largest, len(gaps.tested))
+    assert compared > 80
+    assert largest >= 6
 
 
 def test_a_group_that_random_labels_cannot_have_given_is_left_out_with_the_reason():

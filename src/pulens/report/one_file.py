@@ -31,7 +31,7 @@ COMPUTING = (
         for name in ("texts", "numbers", "tally", "random", "evidence", "estimates", "intervals", "sentences")
     ),
     *(f"one_file/{name}.js" for name in ("answer", "page_data", "evaluating", "reading", "columns", "tally_file")),
-    *(f"one_file/{name}.js" for name in ("segment_rows", "segment_priors", "segments")),
+    *(f"one_file/{name}.js" for name in ("segment_rows", "segment_priors", "segments", "segment_gaps")),
 )
 WORKER = "one_file/worker.js"
 #: What the page itself runs, beside the templates.
@@ -57,6 +57,7 @@ def fixed_facts() -> dict[str, Any]:
         "table": list(leading("table")),
         "segments": list(leading("segments")),
         "ranks": [_packed_ranks(column) for column in levels],
+        "sobol": _packed_sobol(),
         "afterLevels": {"state": _words(inner["state"]), "increment": _words(inner["inc"])},
     }
 
@@ -87,16 +88,27 @@ def _packed_ranks(levels: Any) -> str:
     return b64encode(ranks.tobytes()).decode()
 
 
+def _packed_sobol(groups: int = 100, columns: int = 12) -> str:
+    """Direction numbers of Sobol's sequence for 4,096 points in so many dimensions, two bytes each."""
+    from scipy.stats import qmc
+
+    drawn = qmc.Sobol(groups, scramble=False)
+    numbers = drawn._sv[:, :columns] >> (drawn.bits - 1 - np.arange(columns, dtype=drawn._sv.dtype))
+    return b64encode(numbers.astype("<u2").tobytes()).decode()
+
+
 def _words(number: int) -> list[int]:
     """A whole number of 128 bits as words of 32, the lowest first."""
     return [number >> shift & 0xFFFFFFFF for shift in (0, 32, 64, 96)]
 
 
 UNPACKING = """
-fixedFacts.ranks = fixedFacts.ranks.map((text) => new Uint16Array(Uint8Array.from(atob(text), (one) => one.charCodeAt(0)).buffer)).map((ranks) => Float64Array.from(ranks));
+const unpacked = (text) => new Uint16Array(Uint8Array.from(atob(text), (one) => one.charCodeAt(0)).buffer);
+fixedFacts.ranks = fixedFacts.ranks.map(unpacked).map((ranks) => Float64Array.from(ranks));
+fixedFacts.sobol = unpacked(fixedFacts.sobol);
 for (const metric of fixedFacts.metrics) metric.highest ??= Infinity;
 fixedFacts.byName = Object.fromEntries(fixedFacts.metrics.map((metric) => [metric.name, metric]));
-"""  # noqa: E501
+"""
 
 
 def computing_script() -> str:
@@ -128,7 +140,7 @@ def one_page() -> str:
     scripts = [_inert(slim(asset(name))) for name in (*SCRIPTS, *WITH_SEGMENTS)]
     report = "".join([REPORT[0], *scripts, REPORT[1]])
     script = _inert("\n".join([templates_as_script(["evaluation.html.j2"]), slim("\n".join(map(asset, SHOWING)))]))
-    styles, own_styles = asset("page.css"), asset("one_file/page.css")
+    styles, own_styles = slim(asset("page.css")), slim(asset("one_file/page.css"))
     environment = Environment(
         loader=PackageLoader("pulens.report", "templates"), autoescape=True, undefined=StrictUndefined
     )

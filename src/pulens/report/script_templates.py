@@ -15,6 +15,13 @@ from jinja2 import Environment, PackageLoader, nodes
 
 from pulens.errors import PulensError
 
+#: Names of what stands in a page a thousand times; arguments of macros begin with the mark that ends these.
+SHORT = """const e$ = (value) => filling.escaped(value);
+const t$ = (value) => filling.truth(value);
+const p$ = (whole, name) => filling.part(whole, name);
+const l$ = (items, body, test) => filling.each(items, body, test);
+const c$ = (place, name, given, named) => filling.call(place, name, given, named);
+"""
 COMPARED = {"eq": "===", "ne": "!==", "lt": "<", "gt": ">", "lteq": "<=", "gteq": ">="}
 
 
@@ -35,7 +42,12 @@ def templates_as_script(names: Iterable[str]) -> str:
         template = _Template(name)
         parts[name] = template.script(environment.parse(source))
         waiting += template.needed
-    return "const templates = {\n" + ",\n".join(f"{json.dumps(name)}: {parts[name]}" for name in sorted(parts)) + "\n};"
+    return (
+        SHORT
+        + "const templates = {\n"
+        + ",\n".join(f"{json.dumps(name)}: {parts[name]}" for name in sorted(parts))
+        + "\n};"
+    )
 
 
 @dataclass
@@ -103,12 +115,12 @@ class _Template:
     def _output(self, node: nodes.Expr, scope: Mapping[str, str]) -> str:
         if isinstance(node, nodes.TemplateData):
             return json.dumps(node.data, ensure_ascii=False)
-        return f"filling.escaped({self._of(node, scope)})"
+        return f"e$({self._of(node, scope)})"
 
     def _if(self, node: nodes.If, scope: Mapping[str, str]) -> str:
         last = self._joined(node.else_, scope)
         for branch in [*reversed(node.elif_), node]:
-            last = f"(filling.truth({self._of(branch.test, scope)}) ? {self._joined(branch.body, scope)} : {last})"
+            last = f"(t$({self._of(branch.test, scope)}) ? {self._joined(branch.body, scope)} : {last})"
         return last
 
     def _for(self, node: nodes.For, scope: Mapping[str, str]) -> str:
@@ -124,9 +136,9 @@ class _Template:
             taken = f"[{', '.join(names)}]"
         else:
             raise self._unknown(node)
-        test = "null" if node.test is None else f"({taken}) => filling.truth({self._of(node.test, inner)})"
+        test = "null" if node.test is None else f"({taken}) => t$({self._of(node.test, inner)})"
         items, body = self._of(node.iter, scope), self._joined(node.body, inner)
-        return f"filling.each({items}, ({taken}, {loop}) => {body}, {test})"
+        return f"l$({items}, ({taken}, {loop}) => {body}, {test})"
 
     def _macro(self, node: nodes.Macro) -> str:
         """The macro as a function of its arguments by name, and their order: calls may give them by place."""
@@ -147,12 +159,12 @@ class _Template:
         if isinstance(node, nodes.Name):
             return self._name(node, scope)
         if isinstance(node, nodes.Getattr):
-            return f"filling.part({self._of(node.node, scope)}, {json.dumps(node.attr)})"
+            return f"p$({self._of(node.node, scope)}, {json.dumps(node.attr)})"
         if isinstance(node, nodes.Getitem):
-            return f"filling.part({self._each((node.node, node.arg), scope)})"
+            return f"p$({self._each((node.node, node.arg), scope)})"
         if isinstance(node, nodes.CondExpr):
             other = '""' if node.expr2 is None else self._of(node.expr2, scope)
-            return f"(filling.truth({self._of(node.test, scope)}) ? {self._of(node.expr1, scope)} : {other})"
+            return f"(t$({self._of(node.test, scope)}) ? {self._of(node.expr1, scope)} : {other})"
         if isinstance(node, nodes.Tuple | nodes.List):
             return f"[{self._each(node.items, scope)}]"
         if isinstance(node, nodes.Concat):
@@ -169,7 +181,7 @@ class _Template:
     def _compared(self, node: nodes.Node, scope: Mapping[str, str]) -> str:
         """What is true or not."""
         if isinstance(node, nodes.Not):
-            return f"!filling.truth({self._of(node.node, scope)})"
+            return f"!t$({self._of(node.node, scope)})"
         if isinstance(node, nodes.And | nodes.Or):
             name = "and" if isinstance(node, nodes.And) else "or"
             return f"filling.{name}({self._of(node.left, scope)}, () => {self._of(node.right, scope)})"
@@ -182,7 +194,7 @@ class _Template:
             return scope[node.name]
         if scope.get("") == "macro":
             raise self._unknown(node)
-        return f"filling.part(c, {json.dumps(node.name)})"
+        return f"p$(c, {json.dumps(node.name)})"
 
     def _call(self, node: nodes.Call, scope: Mapping[str, str]) -> str:
         if not isinstance(node.node, nodes.Name) or node.dyn_args or node.dyn_kwargs:
@@ -193,4 +205,4 @@ class _Template:
         place = self.imported.get(name, self.name)
         given = [self._of(each, scope) for each in node.args]
         named = [f"{each.key}: {self._of(each.value, scope)}" for each in node.kwargs]
-        return f"filling.call({json.dumps(place)}, {json.dumps(name)}, [{', '.join(given)}], {{{', '.join(named)}}})"
+        return f"c$({json.dumps(place)}, {json.dumps(name)}, [{', '.join(given)}], {{{', '.join(named)}}})"

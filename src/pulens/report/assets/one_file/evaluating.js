@@ -89,7 +89,7 @@ const evaluating = (() => {
     const told = segments.evaluate(column, tally, groups, { ...asked, classPrior, isUnknown });
     const { summary } = context;
     const assumptions = [...summary.assumptions, ...segments.assumptions(told, summary.assumptions)];
-    return { ...context, summary: { ...summary, assumptions }, segments: segments.context(told), segmentNumbers: segments.toDict(told) };
+    return { ...context, summary: { ...summary, assumptions }, segments: segments.context(told, groups), segmentNumbers: segments.toDict(told) };
   }
   const priorEnds = ({ value, interval }) => (interval ? [interval.low, interval.high] : [value]);
 

@@ -53,16 +53,18 @@ const segments = (() => {
     const threshold = asked.threshold ?? (kept.length ? commonThreshold(kept, kept.length < groups.length ? segmentRows.together(kept) : all, asked.scenario) : NaN);
     const labelled = kept.reduce((sum, { tally }) => sum + tally.totals.labelled, 0);
     const list = [];
+    const contradicted = new Set();
     groups.forEach((group, k) => {
       if (!found[k]) return;
       const isChosen = asked.threshold === null && group.tally.totals.labelled >= CHOOSING_SHARE * labelled;
+      if (evidence.isContradicted(found[k].found)) contradicted.add(group.name);
       const segment = attempt(group, () => one(found[k], threshold, isChosen, asked.confidence));
       if (segment) list.push({ ...segment, source: segmentPriors.sourceOf(settled.kind, segment.found.prior) });
     });
     const skipped = groups.filter((group) => reasons.has(group)).map((group) => [group.name, reasons.get(group)]);
     if (!list.length) throw new Refusal(`none of the ${skipped.length} segments of ${columns.shown(column)} can be evaluated; the first: ${skipped[0][1]}`);
     const words = `${general(threshold)}${asked.threshold === null ? ", the best f1 on the rows of all segments together" : ""}`;
-    return { column, segments: list, skipped, priorWords: settled.words, thresholdWords: words, kind: settled.kind, scenario: asked.scenario, confidence: asked.confidence };
+    return { column, segments: list, skipped, priorWords: settled.words, thresholdWords: words, isChosen: asked.threshold === null, contradicted, scenario: asked.scenario, confidence: asked.confidence };
   }
 
   // The best F1 on the rows of all segments, with the positives that they hold together.
@@ -206,7 +208,7 @@ const segments = (() => {
   }
 
   // What segment_parts.html.j2 is filled with.
-  function context(told) {
+  function context(told, groups) {
     const metrics = fixedFacts.segments.slice(0, SHOWN);
     const shown = byValue(told.segments, metrics[0]);
     const axes = Object.fromEntries(metrics.map((metric) => [metric, axisOf(shown.map((segment) => segment.estimates[metric]))]));
@@ -225,6 +227,7 @@ const segments = (() => {
       skipped,
       skipped_left: told.skipped.length - skipped.length,
       alarming: sharedNotices(told.segments),
+      gaps: segmentGaps.context(groups, told),
     };
   }
 
@@ -246,6 +249,6 @@ const segments = (() => {
     ];
   }
 
-  return { evaluate, toDict, context, assumptions };
+  return { evaluate, toDict, context, assumptions, shortened, titleOf, axisOf, tick };
 })();
 if (typeof module !== "undefined") module.exports = segments;

@@ -87,6 +87,7 @@ const texts = {
   groupsApart:
     "Confirmed rows were collected apart, so nothing says how the positives divide among groups. Take the same share of positives for every group (below the column of groups), choose no groups, or ask the command line: pulens evaluate --group-by takes a share for each group, and estimates those that you do not give.",
   groupsAudit: "Checked rows say how common positives are among all rows, not in each group: give a number or a range to take it for every group.",
+  groupNotRandom: "its labels cannot be a random draw at its class prior",
   groupsUnknown: "every share that the rows cannot exclude",
   manyGroups: (column, most) =>
     `The column ${column} has more than ${most} different values, and this page compares ${most} groups at most. Choose a column with fewer values, or use the command line: pulens evaluate --group-by.`,
