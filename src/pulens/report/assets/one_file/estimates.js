@@ -72,11 +72,11 @@ const estimates = (() => {
 
   // --- how sure ----------------------------------------------------------------------------------------------------
 
-  function priorRange(facts, found, known, threshold, amongMany) {
+  function priorRange(facts, found, known, threshold) {
     const reach = found.prior.unlabelledInterval;
     if (!reach) return null;
     if (!facts.needs_class_prior) return { low: known, high: known, confidence: null, method: "does not depend on the class prior" };
-    const many = facts.reads === "ranking" && (amongMany || found.tally.size > LONG_TALLY) ? FEWER_PRIORS : PRIORS_TRIED;
+    const many = facts.reads === "ranking" && (found.isOneOfMany || found.tally.size > LONG_TALLY) ? FEWER_PRIORS : PRIORS_TRIED;
     const values = [known];
     for (const share of numbers.evenly(reach.low, reach.high, many)) {
       const value = valueAt(facts, found, share, threshold);
@@ -111,7 +111,7 @@ const estimates = (() => {
     const known = clipped(facts, rawValue);
     const base = { name: facts.name, value: known, rests_on: restsOn(facts, found), threshold: facts.reads === "ranking" ? null : threshold };
     if (Number.isNaN(known)) return { ...base, interval: null, sources: {}, undefined_because: facts.undefined_because || "it is 0/0" };
-    const reach = priorRange(facts, found, known, threshold, Boolean(doubts?.amongMany));
+    const reach = priorRange(facts, found, known, threshold);
     let interval = reach;
     let sources = reach ? { "class prior": reach } : {};
     if (doubts) {

@@ -182,8 +182,7 @@ const intervals = (() => {
 
   // --- what the intervals of one evidence share --------------------------------------------------------------------
 
-  // amongMany: one answer of many, such as a segment, with coarser grids over the class prior's interval
-  function workshop(found, confidence, chosen = null, amongMany = false) {
+  function workshop(found, confidence, chosen = null) {
     const { tally } = found;
     const own = found.prior.unlabelled;
     const tail = Number(((1 - confidence) / 2).toFixed(15));
@@ -226,7 +225,7 @@ const intervals = (() => {
     // --- the area --------------------------------------------------------------------------------------------------
 
     function areaEnds(share, each) {
-      if (share === null) return amongMany ? quickEnds(each) : mixedEnds(each);
+      if (share === null) return found.isOneOfMany ? quickEnds(each) : mixedEnds(each);
       const { value, error, skew, freedom } = areaParts(share);
       return [value - error * studentised(1 - each, skew, freedom), value - error * studentised(each, skew, freedom)];
     }
@@ -387,7 +386,9 @@ const intervals = (() => {
           const parts = rates.map((block) => block.subarray(k * size, (k + 1) * size));
           asked.forEach((share, which) => {
             const map = mapAt(drawn[k], share ?? drawnShare(normal[k]));
-            if (!amongMany) [readings[which][0][start + k], readings[which][1][start + k]] = averagePrecisions(map, drawn[k], parts, labelledAt);
+            const [cut, free] = averagePrecisions(map, drawn[k], parts, labelledAt);
+            readings[which][0][start + k] = cut;
+            readings[which][1][start + k] = free;
             if (which || chosen === null) return;
             const place = bestPlace(map, parts);
             anew.places[start + k] = place;
@@ -402,6 +403,7 @@ const intervals = (() => {
 
     // Average precision of a redraw, read twice: with precision cut to [0, 1], and without where it is steady.
     function averagePrecisions(map, totals, [labelled, unlabelled, negative], labelledAt) {
+      if (found.isOneOfMany) return [NaN, NaN]; // nobody asks
       const { positive, negative: rest } = map;
       const tiny = 1e-9 * (positive + rest);
       let [before, labelledBefore, cutSum, freeSum] = [0, 0, 0, 0];
@@ -547,7 +549,7 @@ const intervals = (() => {
       return { low: Math.min(low, chosen), high: Math.max(high, chosen), confidence, method: "percentile of redraws" };
     }
 
-    return { of, ofThreshold, amongMany };
+    return { of, ofThreshold };
   }
 
   return { workshop };
