@@ -40,6 +40,7 @@ WORKER = "one_file/worker.js"
 SHOWING = tuple(f"one_file/{name}.js" for name in ("texts", "filling", "page"))
 #: What the report runs beside its own scripts where it compares groups.
 WITH_SEGMENTS = ("sorting.js", "segments.js")
+RANK_BITS = 11  # of a place among 2,000 redraws
 SEED = 0  # where chance starts, as for :func:`pulens.evaluate`
 
 
@@ -85,18 +86,28 @@ def _metric_facts(name: str) -> dict[str, Any]:
 
 
 def _packed_ranks(levels: Any) -> str:
-    """Places of even levels in rising order, two bytes each."""
-    ranks = (levels * levels.size).astype("<u2")
-    return b64encode(ranks.tobytes()).decode()
+    """Places of even levels in rising order, eleven bits each."""
+    ranks = (levels * levels.size).astype(int)
+    return _packed(ranks, np.full(ranks.size, RANK_BITS))
+
+
+def _packed(numbers: Any, widths: Any) -> str:
+    """Whole numbers of so many bits each, one after the other, the lowest bit first.
+
+    >>> _packed([1, 2, 3], [1, 2, 2])
+    'HQ=='
+    """
+    bits = [number >> place & 1 for number, width in zip(numbers, widths, strict=True) for place in range(width)]
+    return b64encode(np.packbits(np.array(bits, np.uint8), bitorder="little").tobytes()).decode()
 
 
 def _packed_sobol(groups: int = 100, columns: int = 12) -> str:
-    """Direction numbers of Sobol's sequence for 4,096 points in so many dimensions, two bytes each."""
+    """Direction numbers of Sobol's sequence for 4,096 points in so many dimensions: odd, each with a bit more."""
     from scipy.stats import qmc
 
     drawn = qmc.Sobol(groups, scramble=False)
     numbers = drawn._sv[:, :columns] >> (drawn.bits - 1 - np.arange(columns, dtype=drawn._sv.dtype))
-    return b64encode(numbers.astype("<u2").tobytes()).decode()
+    return _packed(numbers.ravel().astype(int) >> 1, np.tile(np.arange(columns), groups))
 
 
 def _words(number: int) -> list[int]:
@@ -105,9 +116,17 @@ def _words(number: int) -> list[int]:
 
 
 UNPACKING = """
-const unpacked = (text) => new Uint16Array(Uint8Array.from(atob(text), (one) => one.charCodeAt(0)).buffer);
-fixedFacts.ranks = fixedFacts.ranks.map(unpacked).map((ranks) => Float64Array.from(ranks));
-fixedFacts.sobol = unpacked(fixedFacts.sobol);
+const unpacked = (text, many, widthOf) => {
+  const bytes = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
+  let at = 0;
+  return Float64Array.from({ length: many }, (_, place) => {
+    let number = 0;
+    for (let bit = 0; bit < widthOf(place); bit++, at++) number |= ((bytes[at >> 3] >> (at & 7)) & 1) << bit;
+    return number;
+  });
+};
+fixedFacts.ranks = fixedFacts.ranks.map((text) => unpacked(text, 2000, () => 11));
+fixedFacts.sobol = unpacked(fixedFacts.sobol, 1200, (place) => place % 12).map((number) => 2 * number + 1);
 for (const metric of fixedFacts.metrics) metric.highest ??= Infinity;
 fixedFacts.byName = Object.fromEntries(fixedFacts.metrics.map((metric) => [metric.name, metric]));
 """
