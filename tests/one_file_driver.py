@@ -193,39 +193,6 @@ def worlds():
         yield labels, scores, {**given, "scenario": scenario, "threshold": threshold}
 
 
-def worlds_of_groups():
-    """Rows in groups of many kinds: one or many, large and tiny, without a value, named in letters beyond 16 bits."""
-    rng = np.random.default_rng(5)
-    names = np.array([None, "b", "a", "C  d-e", "\U0001f600", "\uff5e", "<i>&"], object)
-    for number in range(36):
-        size, many = int(rng.integers(60, 400)), int(rng.integers(2, 8))
-        if number == 35:
-            size, many = 3000, 6  # Poisson redraws
-        place = rng.choice(many, size, p=rng.dirichlet(np.full(many, 2.0)))
-        positive = rng.random(size) < rng.uniform(0.15, 0.5, many)[place]
-        labels = (positive & (rng.random(size) < 0.4)).astype(int)
-        if number % 3 == 0:
-            labels[~positive & (rng.random(size) < 0.2)] = -1
-        if number % 8 == 6:
-            labels[(place == 1) & (labels == 1)] = 0  # a group without labelled rows
-        if number % 8 == 3:
-            labels[(place == 0) & (labels == 0)] = -1  # a group whose classes are all known
-        scores = rng.normal(positive * rng.uniform(0, 2))
-        if number % 4 == 1:
-            scores = np.round(scores, 1) + 0.0
-        scenario = "single-set" if number % 4 else "case-control"
-        prior = float(rng.uniform(0.05, 0.25))
-        if scenario == "single-set":
-            prior = float(((labels == 1).sum() + prior * (labels == 0).sum()) / size)
-        same = scenario == "case-control" or number % 6 == 5
-        given = {"class_prior": prior if number % 5 else (prior, min(1.2 * prior, 0.9))}
-        if number % 7 == 3 and not same:
-            given = {"audit": (int(rng.integers(3, 12)), 60)}
-        threshold = None if number % 3 else float(rng.choice(scores))
-        asked = {**given, "scenario": scenario, "threshold": threshold, "same_prior": same}
-        yield labels, scores, names[place].tolist(), asked
-
-
 def differences(got, expected, place="", within=1e-9):
     """Where an answer is not what Python says; numbers may differ by so much."""
     if isinstance(expected, dict):

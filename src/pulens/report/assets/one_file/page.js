@@ -268,10 +268,9 @@
     return `${filling.render("evaluation.html.j2", { ...reported, ...given })}\n`;
   }
   $("#save-report").addEventListener("click", () => download(`${stem()}.html`, wholeReport(), "text/html"));
+  $("#save-groups").addEventListener("click", () => download(`${stem()}-groups.json`, `${JSON.stringify(reported.segmentNumbers, null, 2)}\n`, "application/json"));
   $("#save-counts").addEventListener("click", () => busy(async () => download(`${stem()}.tally`, await ask("counts", { version }), "application/octet-stream")));
   $("#save-numbers").addEventListener("click", () => download(`${stem()}.json`, `${JSON.stringify(reported.answer, null, 2)}\n`, "application/json"));
-
-  $("#save-groups").addEventListener("click", () => download(`${stem()}-groups.json`, `${JSON.stringify(reported.segmentNumbers, null, 2)}\n`, "application/json"));
 
   function clearReport() {
     if (listening) listening.abort();
