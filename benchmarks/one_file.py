@@ -2,6 +2,7 @@
 
 python benchmarks/one_file.py            # a table of a million rows
 python benchmarks/one_file.py --large    # and a file of 200 MB, most of it a column that nobody asked for
+python benchmarks/one_file.py --groups 8 # and the million rows compared by a column of eight values
 """
 
 from __future__ import annotations
@@ -35,16 +36,21 @@ MOVING = """async () => {
 }"""
 
 
-def write_rows(path: Path, rows: int, extra: int = 0) -> None:
-    """Scores of a fair model with six digits, 1 in 5 positive, half of them labelled; ``extra`` bytes in a note."""
+def write_rows(path: Path, rows: int, extra: int = 0, groups: int = 1) -> None:
+    """Scores of a fair model with six digits, 1 in 5 positive, half of them labelled; ``extra`` bytes in a note.
+
+    Rows take turns in being of each of so many sites.
+    """
     rng = np.random.default_rng(0)
     positive = rng.random(rows) < 0.2
     labels = (positive & (rng.random(rows) < 0.5)).astype(int)
     scores = 1 / (1 + np.exp(-rng.normal(np.where(positive, 1.0, -1.0), 1.0)))
     note = "x" * extra
     with path.open("w") as file:
-        file.write("id,score,label,note\n")
-        file.writelines(f"{k},{s:.6f},{y},{note}\n" for k, (s, y) in enumerate(zip(scores, labels, strict=True)))
+        file.write("id,score,label,note,site\n")
+        file.writelines(
+            f"{k},{s:.6f},{y},{note},site {k % groups}\n" for k, (s, y) in enumerate(zip(scores, labels, strict=True))
+        )
 
 
 def resident(pids: set[int]) -> float:
@@ -74,7 +80,7 @@ def children(of: int) -> set[int]:
     return found
 
 
-def measure(path: Path, page: Path) -> None:
+def measure(path: Path, page: Path, by: str | None = None) -> None:
     import os
     import shutil
 
@@ -93,6 +99,8 @@ def measure(path: Path, page: Path) -> None:
         opened.wait_for_selector("#form:not([hidden]), #problem:not([hidden])", timeout=300_000)
         told = time.perf_counter() - began
         opened.fill("#prior-number-given", "0.2")
+        if by is not None:
+            opened.select_option("#group", label=by)
         began, most = time.perf_counter(), 0.0
         opened.click("#evaluate")
         first = None
@@ -106,6 +114,7 @@ def measure(path: Path, page: Path) -> None:
             print(opened.inner_text("#problem"))
         size = path.stat().st_size / 1e6
         print(f"{path.name}, {size:.0f} MB: label values after {told:.2f} s")
+        print(f"groups compared: {opened.locator('#segments tbody tr').count()}")
         print(f"after the click: first numbers {took if first is None else first:.2f} s, the report {took:.2f} s")
         print(f"memory: {idle:.0f} MB before, {most:.0f} MB at most while computing (all processes of the browser)")
         area = float(opened.get_attribute("td[data-live=roc_auc]", "data-value"))
@@ -119,6 +128,7 @@ def measure(path: Path, page: Path) -> None:
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--large", action="store_true", help="a file of 200 MB too")
+    asked.add_argument("--groups", type=int, help="compare so many groups too")
     asked.add_argument("--rows", type=int, default=1_000_000)
     given = asked.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -128,6 +138,9 @@ def main() -> None:
         rows = Path(folder, "million.csv")
         write_rows(rows, given.rows)
         measure(rows, page)
+        if given.groups:
+            write_rows(rows, given.rows, groups=given.groups)
+            measure(rows, page, by="site")
         if given.large:
             large = Path(folder, "large.csv")
             write_rows(large, 1_000_000, extra=180)

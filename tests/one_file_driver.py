@@ -12,11 +12,17 @@ import numpy as np
 import pytest
 
 from pulens.report.html import asset
-from pulens.report.one_file import computing_script
+from pulens.report.one_file import SHARED, computing_script
 from pulens.report.script_templates import templates_as_script
+from pulens.report.slimming import slim_script
 
 REQUESTS = """
 const plain = (key, value) => (typeof value === "number" && !Number.isFinite(value) ? null : value);
+function numbersOfGaps(groups, told) {
+  const { differences, pValue, rest } = segmentGaps.gapsOf(groups, told);
+  const plain = ({ first, second, value, low, high }) => [first.name, second && second.name, value, low, high];
+  return { p: pValue, differences: differences.map(plain), rest: [...rest.values()].map(plain) };
+}
 const requests = {
   rows({ labels, scores, asked }) {
     const kinds = [1, 0, -1].map((kind) => scores.filter((_, i) => labels[i] === kind));
@@ -26,16 +32,33 @@ const requests = {
     const filled = { ...rest, styles: "", scripts: [], data: "", version: "1" };
     return { data, answer: context.answer, page: filling.render("evaluation.html.j2", filled) };
   },
-  async file({ bytes, name, score, label, positive, negative }) {
+  segments({ labels, scores, groups, column, asked }) {
+    const scoresOf = (name) =>
+      [1, 0, -1].map((kind) => Float64Array.from(scores.filter((_, i) => groups[i] === name && labels[i] === kind)));
+    const names = [...new Set(groups)].sort(segmentRows.inOrder);
+    const parted = names.map((name) => ({ name, scores: scoresOf(name) }));
+    const made = parted.map((group) => ({ ...group, tally: tallies.fromScores(group.scores) }));
+    const none = { summary: { assumptions: [{ statement: "", broken_by: "b", effect: "e" }] } };
+    const found = evaluating.withSegments(none, column, segmentRows.together(made), made, asked);
+    const { counts, gaps } = found.segments;
+    const evaluated = () => segments.evaluate(column, segmentRows.together(made), made, asked);
+    const ofGaps = asked.classPrior && numbersOfGaps(made, evaluated());
+    const page = ["segment_sentences", "segment_rows", "segments_beside"].map((macro) =>
+      filling.call("segment_parts.html.j2", macro, [found.segments], {}).text);
+    return { answer: found.segmentNumbers, page, counts, gaps, ofGaps, assumptions: found.summary.assumptions };
+  },
+  async file({ bytes, name, score, label, positive, negative, group }) {
     const file = new Blob([Buffer.from(bytes, "base64")]);
     const table = await reading.preview(file, name);
     const place = (column) => table.names.indexOf(column);
     const asked = { score: place(score), label: place(label), positive, negative: negative ?? [] };
-    const tally = await columns.count(file, name, table, asked);
+    const groups = group === null ? null : segmentRows.collector(place(group), group);
+    const tally = await columns.count(file, name, table, asked, null, groups?.add);
     const plain = (values) => Array.from(values);
     return { names: table.names, separator: table.separator, guess: columns.guess(table),
       thresholds: plain(tally.thresholds), labelled: plain(tally.labelled), unlabelled: plain(tally.unlabelled),
-      negative: plain(tally.negative) };
+      negative: plain(tally.negative),
+      groups: groups && groups.all().map((each) => [each.name, Object.values(each.tally.totals)]) };
   },
   async tally({ bytes, name }) {
     const tally = await tallyFile.read(new Blob([Buffer.from(bytes, "base64")]), name);
@@ -76,8 +99,10 @@ LINES = """
 
 
 def page_scripts():
-    """All that the page computes and fills with."""
-    return "\n".join([computing_script(), templates_as_script(["evaluation.html.j2"]), asset("one_file/filling.js")])
+    """All that the page computes and fills with, slimmed as it is there."""
+    shared, filling = (slim_script("\n".join(map(asset, names))) for names in (SHARED, ["one_file/filling.js"]))
+    templates = slim_script(templates_as_script(["evaluation.html.j2"]))
+    return "\n".join([shared, computing_script(), templates, filling])
 
 
 def answers_of(requests):
@@ -121,7 +146,14 @@ def rows(labels, scores, *, scenario, class_prior=None, audit=None, threshold=No
     }
 
 
-def file(content, *, name="t.csv", score="score", label="label", positive=("1",), negative=()):
+def groups(labels, scores, groups, *, column="site", same_prior=False, **asked):
+    """Rows with a group each, asked for one evaluation per group."""
+    made = rows(labels, scores, **asked)
+    made["asked"]["samePrior"] = same_prior
+    return {**made, "request": "segments", "groups": list(groups), "column": column}
+
+
+def file(content, *, name="t.csv", score="score", label="label", positive=("1",), negative=(), group=None):
     data = content.encode() if isinstance(content, str) else content
     return {
         "request": "file",
@@ -131,6 +163,7 @@ def file(content, *, name="t.csv", score="score", label="label", positive=("1",)
         "label": label,
         "positive": list(positive),
         "negative": list(negative),
+        "group": group,
     }
 
 

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from pulens.doors.evaluate import evaluate
+from pulens.doors.segments import evaluate_by, title_of
 from pulens.report.one_file import example_table, one_page
 from pulens.report.words import verdict
 
@@ -136,6 +137,78 @@ def test_keys_reach_everything_and_nobody_knows_the_class_prior(one_file, open_p
     )
     assert unnamed == []
     opened.keep("one-file-phone-dark")
+
+
+def table_of_groups():
+    """Rows of four clinics, one of which nobody names and one in which nobody labels."""
+    lines = ["score,label,clinic"]
+    for k in range(1200):
+        positive = k % 10 < 3
+        clinic = ["north", "<b>south</b>", "", "none"][k % 7 % 4]
+        label = int(positive and k % 3 != 1 and clinic != "none")
+        lines.append(f"{(k * 7919 % 1009) / 1009 + 0.6 * positive:.4f},{label},{clinic}")
+    return "\n".join(lines)
+
+
+def test_groups_of_a_column_are_compared_in_the_report_and_saved(one_file, open_page, tmp_path):
+    opened = open_page(one_file)
+    path = tmp_path / "rows.csv"
+    path.write_text(table_of_groups())
+    take(opened, table_of_groups())
+    assert opened.page.input_value("#group") == ""
+    assert not opened.page.is_visible("#same-prior")
+    opened.page.select_option("#group", label="clinic")
+    ask(opened)
+    assert problem(opened) is None
+    asked = {"score": "score", "label": "label", "positive": "1", "class_prior": 0.3}
+    expected = evaluate_by(str(path), "clinic", **asked)
+    names = opened.page.locator("#segments tbody tr td:first-child bdi").all_inner_texts()
+    assert sorted(names) == sorted(["north", "<b>south</b>", "(null)"])
+    assert opened.page.locator("#skipped tbody td:first-child").all_inner_texts() == ["none"]
+    area = {title_of(name): found.estimates["roc_auc"].value for name, found in expected.items()}
+    shown = opened.page.locator("#segments tbody td[data-name='ROC AUC']").evaluate_all(
+        "cells => cells.map((cell) => Number(cell.dataset.value))"
+    )
+    assert shown == pytest.approx([area[name] for name in names], abs=1e-6)
+    assert shown == sorted(shown)
+    opened.page.locator("#segments th button").first.focus()
+    opened.page.keyboard.press("Enter")
+    assert opened.page.get_attribute("#segments th", "aria-sort") == "ascending"
+    opened.page.fill("#find", "nor")
+    assert opened.page.locator("#segments tbody tr:visible").count() == 1
+    assert "--group-by clinic" in opened.page.inner_text("#results code")
+    finds = opened.page.inner_text("section:has(> #h-gaps) .sentence")
+    assert finds == expected.gaps("recall").verdict
+    assert opened.page.locator("table.groups tbody tr").count() == 4
+    opened.keep("one-file-groups")
+
+    with opened.page.expect_download() as saved:
+        opened.page.click("#save-groups")
+    told = json.loads(saved.value.path().read_text())
+    assert list(told) == list(expected.to_dict())
+    with opened.page.expect_download() as report:
+        opened.page.click("#save-report")
+    again = tmp_path / "report.html"
+    again.write_bytes(report.value.path().read_bytes())
+    reopened = open_page(again)
+    assert reopened.page.locator("#segments tbody tr").count() == 3
+    reopened.page.select_option("#order", "0a")
+
+    # another report may be without groups, and groups that cannot be told apart are refused
+    opened.page.select_option("#group", label="(no groups)")
+    ask(opened)
+    opened.page.wait_for_selector("#segments", state="detached")
+    assert not opened.page.is_visible("#save-groups")
+    for chosen, words in (("score", "a column of their own"), ("clinic", "collected apart")):
+        opened.page.select_option("#group", label=chosen)
+        opened.page.check("input[value='case-control'][name='scenario-given']")
+        opened.page.click("#evaluate")
+        opened.page.wait_for_selector("#problem:not([hidden])")
+        assert words in problem(opened)
+    opened.page.check("#same-prior")
+    ask(opened, "0.05")
+    assert problem(opened) is None
+    assert "ONE CLASS PRIOR FOR ALL SEGMENTS" in opened.page.inner_text(".said")
 
 
 SCRIPT = "<img src=x onerror=alert(1)><script>alert(2)</script>"

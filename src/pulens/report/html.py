@@ -82,6 +82,7 @@ def evaluation_page(
         has_bounds=data["bounds"],
         has_reliability=scores_are is not None,
         card=data["decision"],
+        segments=None,  # those of a column have a page of their own
         cells=None if summary.cells is None else (cell_header(summary.cells), cell_rows(summary.cells)),
         cell_sentences=() if summary.cells is None else summary.cells.sentences,
         next_steps=[(step.sentence, step.call if typed is None else step.shell(typed)) for step in summary.next_steps],

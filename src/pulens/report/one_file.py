@@ -21,20 +21,26 @@ from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS
 from pulens.metrics import METRICS, in_reading_order, leading
 from pulens.report.html import SCRIPTS, asset, script_safe_json
 from pulens.report.script_templates import templates_as_script
+from pulens.report.slimming import slim_script, slim_styles
 from pulens.report.words import title_of
 
-#: What counts and computes, in the order in which parts need one another; it runs in a worker.
+#: Scripts of the report that also compute in the worker: the file holds them once.
+SHARED = ("recovery.js",)
+#: What counts and computes beside them, in the order in which parts need one another; it runs in a worker.
 COMPUTING = (
-    "recovery.js",
     *(
         f"one_file/{name}.js"
         for name in ("texts", "numbers", "tally", "random", "evidence", "estimates", "intervals", "sentences")
     ),
     *(f"one_file/{name}.js" for name in ("answer", "page_data", "evaluating", "reading", "columns", "tally_file")),
+    *(f"one_file/{name}.js" for name in ("segment_rows", "segment_priors", "segments", "segment_gaps")),
 )
 WORKER = "one_file/worker.js"
 #: What the page itself runs, beside the templates.
 SHOWING = tuple(f"one_file/{name}.js" for name in ("texts", "filling", "page"))
+#: What the report runs beside its own scripts where it compares groups.
+WITH_SEGMENTS = ("sorting.js", "segments.js")
+RANK_BITS = 11  # of a place among 2,000 redraws
 SEED = 0  # where chance starts, as for :func:`pulens.evaluate`
 
 
@@ -52,7 +58,9 @@ def fixed_facts() -> dict[str, Any]:
         "metrics": [_metric_facts(name) for name in ordered],
         "tiles": list(leading("tiles")),
         "table": list(leading("table")),
+        "segments": list(leading("segments")),
         "ranks": [_packed_ranks(column) for column in levels],
+        "sobol": _packed_sobol(),
         "afterLevels": {"state": _words(inner["state"]), "increment": _words(inner["inc"])},
     }
 
@@ -78,9 +86,28 @@ def _metric_facts(name: str) -> dict[str, Any]:
 
 
 def _packed_ranks(levels: Any) -> str:
-    """Places of even levels in rising order, two bytes each."""
-    ranks = (levels * levels.size).astype("<u2")
-    return b64encode(ranks.tobytes()).decode()
+    """Places of even levels in rising order, eleven bits each."""
+    ranks = (levels * levels.size).astype(int)
+    return _packed(ranks, np.full(ranks.size, RANK_BITS))
+
+
+def _packed(numbers: Any, widths: Any) -> str:
+    """Whole numbers of so many bits each, one after the other, the lowest bit first.
+
+    >>> _packed([1, 2, 3], [1, 2, 2])
+    'HQ=='
+    """
+    bits = [number >> place & 1 for number, width in zip(numbers, widths, strict=True) for place in range(width)]
+    return b64encode(np.packbits(np.array(bits, np.uint8), bitorder="little").tobytes()).decode()
+
+
+def _packed_sobol(groups: int = 100, columns: int = 12) -> str:
+    """Direction numbers of Sobol's sequence for 4,096 points in so many dimensions: odd, each with a bit more."""
+    from scipy.stats import qmc
+
+    drawn = qmc.Sobol(groups, scramble=False)
+    numbers = drawn._sv[:, :columns] >> (drawn.bits - 1 - np.arange(columns, dtype=drawn._sv.dtype))
+    return _packed(numbers.ravel().astype(int) >> 1, np.tile(np.arange(columns), groups))
 
 
 def _words(number: int) -> list[int]:
@@ -89,16 +116,26 @@ def _words(number: int) -> list[int]:
 
 
 UNPACKING = """
-fixedFacts.ranks = fixedFacts.ranks.map((text) => new Uint16Array(Uint8Array.from(atob(text), (one) => one.charCodeAt(0)).buffer)).map((ranks) => Float64Array.from(ranks));
+const unpacked = (text, many, widthOf) => {
+  const bytes = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
+  let at = 0;
+  return Float64Array.from({ length: many }, (_, place) => {
+    let number = 0;
+    for (let bit = 0; bit < widthOf(place); bit++, at++) number |= ((bytes[at >> 3] >> (at & 7)) & 1) << bit;
+    return number;
+  });
+};
+fixedFacts.ranks = fixedFacts.ranks.map((text) => unpacked(text, 2000, () => 11));
+fixedFacts.sobol = unpacked(fixedFacts.sobol, 1200, (place) => place % 12).map((number) => 2 * number + 1);
 for (const metric of fixedFacts.metrics) metric.highest ??= Infinity;
 fixedFacts.byName = Object.fromEntries(fixedFacts.metrics.map((metric) => [metric.name, metric]));
-"""  # noqa: E501
+"""
 
 
 def computing_script() -> str:
-    """All that computes, as one script."""
+    """All that computes, as one script; the scripts of the report that it shares stand before it."""
     facts = f"const fixedFacts = {script_safe_json(fixed_facts())};{UNPACKING}"
-    return "\n".join(['"use strict";', facts, *map(asset, COMPUTING)])
+    return slim_script("\n".join(['"use strict";', facts, *map(asset, COMPUTING)]))
 
 
 #: The report's own scripts in a scope of their own, so that another table's report can follow; what they listen to
@@ -121,10 +158,11 @@ def one_page() -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    scripts = [_inert(asset(name)) for name in SCRIPTS]
-    report = "".join([REPORT[0], *scripts, REPORT[1]])
-    script = _inert("\n".join([templates_as_script(["evaluation.html.j2"]), slim("\n".join(map(asset, SHOWING)))]))
-    styles, own_styles = asset("page.css"), asset("one_file/page.css")
+    scripts = {name: _inert(slim_script(asset(name))) for name in (*SCRIPTS, *WITH_SEGMENTS)}
+    report = "\n".join([REPORT[0], *scripts.values(), REPORT[1]])
+    templates = templates_as_script(["evaluation.html.j2"])
+    script = _inert(slim_script("\n".join([templates, *map(asset, SHOWING)])))
+    styles, own_styles = slim_styles(asset("page.css")), slim_styles(asset("one_file/page.css"))
     environment = Environment(
         loader=PackageLoader("pulens.report", "templates"), autoescape=True, undefined=StrictUndefined
     )
@@ -133,9 +171,9 @@ def one_page() -> str:
         policy=Markup(policy(scripts=[script, report], styles=[styles, own_styles])),
         styles=Markup(styles),
         own_styles=Markup(own_styles),
-        computing=Markup(_inert(slim("\n".join([computing_script(), asset(WORKER)])))),
+        computing=Markup(_inert("\n".join([computing_script(), slim_script(asset(WORKER))]))),
         before=Markup(REPORT[0]),
-        report_scripts=[Markup(text) for text in scripts],
+        report_scripts=[(Markup(text), name in SHARED) for name, text in scripts.items()],
         after=Markup(REPORT[1]),
         example=Markup(example_table()),
         script=Markup(script),
@@ -169,16 +207,6 @@ def _hash(text: str) -> str:
 def _inert(script: str) -> str:
     """A script that cannot end the element it stands in: its texts may hold the tags of a page."""
     return script.replace("</", "<\\/").replace("<!--", "<\\!--")
-
-
-def slim(script: str) -> str:
-    """A script without indentation and without lines that only comment: half of what a browser need not read.
-
-    >>> slim("if (a) {\\n  // why\\n  b();\\n}")
-    'if (a) {\\nb();\\n}'
-    """
-    lines = (line.strip() for line in script.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 def example_table(rows: int = 800) -> str:

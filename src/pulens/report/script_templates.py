@@ -15,6 +15,13 @@ from jinja2 import Environment, PackageLoader, nodes
 
 from pulens.errors import PulensError
 
+#: Names of what stands in a page a thousand times; arguments of macros begin with the mark that ends these.
+SHORT = """const p$ = (whole, ...names) => names.reduce((found, name) => filling.part(found, name), whole);
+const e$ = (value, ...names) => filling.escaped(p$(value, ...names));
+const t$ = (value, ...names) => filling.truth(p$(value, ...names));
+const l$ = (items, body, test) => filling.each(items, body, test);
+const c$ = (place, name, given, named) => filling.call(place, name, given, named);
+"""
 COMPARED = {"eq": "===", "ne": "!==", "lt": "<", "gt": ">", "lteq": "<=", "gteq": ">="}
 
 
@@ -35,7 +42,24 @@ def templates_as_script(names: Iterable[str]) -> str:
         template = _Template(name)
         parts[name] = template.script(environment.parse(source))
         waiting += template.needed
-    return "const templates = {\n" + ",\n".join(f"{json.dumps(name)}: {parts[name]}" for name in sorted(parts)) + "\n};"
+    return (
+        SHORT
+        + "const templates = {\n"
+        + ",\n".join(f"{json.dumps(name)}: {parts[name]}" for name in sorted(parts))
+        + "\n};"
+    )
+
+
+def _quoted(text: str) -> str:
+    """Text as a script has it, in the marks of which it holds fewer.
+
+    >>> print(_quoted('<b class="wide">'), _quoted("it's"))
+    '<b class="wide">' "it's"
+    """
+    if text.count('"') <= text.count("'"):
+        return json.dumps(text, ensure_ascii=False)
+    pieces = (json.dumps(piece, ensure_ascii=False)[1:-1].replace("'", "\\'") for piece in text.split('"'))
+    return "'" + '"'.join(pieces) + "'"
 
 
 @dataclass
@@ -85,7 +109,7 @@ class _Template:
 
     def _joined(self, body: Iterable[nodes.Node], scope: Mapping[str, str]) -> str:
         parts = [part for node in body for part in self._statement(node, scope)]
-        return "[" + ", ".join(parts) + '].join("")' if parts else '""'
+        return " + ".join(parts) if parts else '""'
 
     def _statement(self, node: nodes.Node, scope: Mapping[str, str]) -> list[str]:
         if isinstance(node, nodes.Output):
@@ -102,13 +126,24 @@ class _Template:
 
     def _output(self, node: nodes.Expr, scope: Mapping[str, str]) -> str:
         if isinstance(node, nodes.TemplateData):
-            return json.dumps(node.data, ensure_ascii=False)
-        return f"filling.escaped({self._of(node, scope)})"
+            return _quoted(node.data)
+        return self._called_on("e$", self._of(node, scope))
+
+    def _called_on(self, name: str, expression: str) -> str:
+        """What is shown or asked is nearly always a part of something: then both stand in one call."""
+        is_part = expression.startswith("p$(") and expression.count("(") == 1
+        return f"{name}{expression.removeprefix('p$')}" if is_part else f"{name}({expression})"
+
+    def _part(self, whole: str, name: str) -> str:
+        """A part of a part of something: one call with both names."""
+        is_part = whole.startswith("p$(") and whole.count("(") == 1
+        return f"{whole[:-1]}, {name})" if is_part else f"p$({whole}, {name})"
 
     def _if(self, node: nodes.If, scope: Mapping[str, str]) -> str:
         last = self._joined(node.else_, scope)
         for branch in [*reversed(node.elif_), node]:
-            last = f"(filling.truth({self._of(branch.test, scope)}) ? {self._joined(branch.body, scope)} : {last})"
+            test, text = self._called_on("t$", self._of(branch.test, scope)), self._joined(branch.body, scope)
+            last = f"({test} ? {text} : {last})"
         return last
 
     def _for(self, node: nodes.For, scope: Mapping[str, str]) -> str:
@@ -124,9 +159,9 @@ class _Template:
             taken = f"[{', '.join(names)}]"
         else:
             raise self._unknown(node)
-        test = "null" if node.test is None else f"({taken}) => filling.truth({self._of(node.test, inner)})"
+        test = "null" if node.test is None else f"({taken}) => t$({self._of(node.test, inner)})"
         items, body = self._of(node.iter, scope), self._joined(node.body, inner)
-        return f"filling.each({items}, ({taken}, {loop}) => {body}, {test})"
+        return f"l$({items}, ({taken}, {loop}) => {body}, {test})"
 
     def _macro(self, node: nodes.Macro) -> str:
         """The macro as a function of its arguments by name, and their order: calls may give them by place."""
@@ -147,12 +182,12 @@ class _Template:
         if isinstance(node, nodes.Name):
             return self._name(node, scope)
         if isinstance(node, nodes.Getattr):
-            return f"filling.part({self._of(node.node, scope)}, {json.dumps(node.attr)})"
+            return self._part(self._of(node.node, scope), json.dumps(node.attr))
         if isinstance(node, nodes.Getitem):
-            return f"filling.part({self._each((node.node, node.arg), scope)})"
+            return self._part(self._of(node.node, scope), self._of(node.arg, scope))
         if isinstance(node, nodes.CondExpr):
             other = '""' if node.expr2 is None else self._of(node.expr2, scope)
-            return f"(filling.truth({self._of(node.test, scope)}) ? {self._of(node.expr1, scope)} : {other})"
+            return f"(t$({self._of(node.test, scope)}) ? {self._of(node.expr1, scope)} : {other})"
         if isinstance(node, nodes.Tuple | nodes.List):
             return f"[{self._each(node.items, scope)}]"
         if isinstance(node, nodes.Concat):
@@ -169,7 +204,7 @@ class _Template:
     def _compared(self, node: nodes.Node, scope: Mapping[str, str]) -> str:
         """What is true or not."""
         if isinstance(node, nodes.Not):
-            return f"!filling.truth({self._of(node.node, scope)})"
+            return f"!t$({self._of(node.node, scope)})"
         if isinstance(node, nodes.And | nodes.Or):
             name = "and" if isinstance(node, nodes.And) else "or"
             return f"filling.{name}({self._of(node.left, scope)}, () => {self._of(node.right, scope)})"
@@ -182,7 +217,7 @@ class _Template:
             return scope[node.name]
         if scope.get("") == "macro":
             raise self._unknown(node)
-        return f"filling.part(c, {json.dumps(node.name)})"
+        return f"p$(c, {json.dumps(node.name)})"
 
     def _call(self, node: nodes.Call, scope: Mapping[str, str]) -> str:
         if not isinstance(node.node, nodes.Name) or node.dyn_args or node.dyn_kwargs:
@@ -193,4 +228,4 @@ class _Template:
         place = self.imported.get(name, self.name)
         given = [self._of(each, scope) for each in node.args]
         named = [f"{each.key}: {self._of(each.value, scope)}" for each in node.kwargs]
-        return f"filling.call({json.dumps(place)}, {json.dumps(name)}, [{', '.join(given)}], {{{', '.join(named)}}})"
+        return f"c$({json.dumps(place)}, {json.dumps(name)}, [{', '.join(given)}], {{{', '.join(named)}}})"

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 SCRIPTS = ("words.js", "chart.js", "figures.js", "sorting.js", "segments.js", "theme.js")
 MOST_SKIPPED = 500
+BEFORE_METRICS = 4  # columns: the segment, two numbers of rows, the class prior
 
 _BROKEN = {
     "implied": "A segment whose positives are labelled more or less often than those of others: a clinic with other "
@@ -40,35 +41,44 @@ _BROKEN = {
 
 def segments_page(found: Evaluations, *, title: str | None = None) -> str:
     """The whole page as text; the segment with the lowest first metric stands first."""
-    metrics = found.metrics[:SHOWN]
-    shown = [found.segments[segment] for segment in by_value(found, metrics[0])[:MOST_ROWS]]
     first = next(iter(found.segments.values()))
-    axes = {name: _axis([segment.estimates[name] for segment in shown]) for name in metrics}
-    priors = [segment.evaluation.class_prior for segment in shown]
-    prior_axis = _ends_of([(prior.value, prior.interval) for prior in priors])
-    notices = [replace(notice, message=f"{about}: {notice}") for notice, about in shared_notices(found)]
     return render(
         "segments.html.j2",
         SCRIPTS,
         {"segments": len(found)},
         title=title or f"By {found.group_by}",
-        group_by=found.group_by,
-        counts=_counts(found),
-        sentences=_verdict(found, metrics),
-        source=f"{_sentence(found.prior_words)} Labels: {labels_of(found)}. Threshold: {found.threshold_words}."
-        + ("" if found.clusters is None else f" Rows belong together: {found.clusters}."),
-        interval_name=interval_name_of(found),
-        columns=[
-            {"title": metric_title(name), "low": _tick(axes[name][0]), "high": _tick(axes[name][1])} for name in metrics
-        ],
-        prior_column={"low": _tick(prior_axis[0]), "high": _tick(prior_axis[1])},
-        rows=[_row(segment, metrics, axes, prior_axis) for segment in shown],
-        left_out=len(found) - len(shown),
-        skipped=[(_name(segment), reason) for segment, reason in list(found.skipped.items())[:MOST_SKIPPED]],
-        skipped_in_all=len(found.skipped),
-        alarming=[notice for notice in notices if notice.severity > Severity.NOTE],
+        found=shown_of(found),
         assumptions=_assumptions(found, first),
     )
+
+
+def shown_of(found: Evaluations) -> dict[str, Any]:
+    """What ``segment_parts.html.j2`` shows: sentences, the table, warnings, what was left out."""
+    metrics = found.metrics[:SHOWN]
+    shown = [found.segments[segment] for segment in by_value(found, metrics[0])[:MOST_ROWS]]
+    axes = {name: _axis([segment.estimates[name] for segment in shown]) for name in metrics}
+    priors = [segment.evaluation.class_prior for segment in shown]
+    prior_axis = _ends_of([(prior.value, prior.interval) for prior in priors])
+    notices = [replace(notice, message=f"{about}: {notice}") for notice, about in shared_notices(found)]
+    skipped = [(_name(segment), reason) for segment, reason in list(found.skipped.items())[:MOST_SKIPPED]]
+    return {
+        "group_by": found.group_by,
+        "counts": _counts(found),
+        "sentences": _verdict(found, metrics),
+        "source": f"{_sentence(found.prior_words)} Labels: {labels_of(found)}. Threshold: {found.threshold_words}."
+        + ("" if found.clusters is None else f" Rows belong together: {found.clusters}."),
+        "interval_name": interval_name_of(found),
+        "columns": [
+            {"title": metric_title(name), "place": place, "low": _tick(axes[name][0]), "high": _tick(axes[name][1])}
+            for place, name in enumerate(metrics, start=BEFORE_METRICS)
+        ],
+        "prior_column": {"low": _tick(prior_axis[0]), "high": _tick(prior_axis[1])},
+        "rows": [_row(segment, metrics, axes, prior_axis) for segment in shown],
+        "left_out": len(found) - len(shown),
+        "skipped": skipped,
+        "skipped_left": len(found.skipped) - len(skipped),
+        "alarming": [notice for notice in notices if notice.severity > Severity.NOTE],
+    }
 
 
 def _row(

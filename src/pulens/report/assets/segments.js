@@ -2,6 +2,7 @@
 // Segments: find one by name, choose the order (headings do that too, where there is room for them).
 (() => {
   const table = document.getElementById("segments");
+  if (!table) return; // a report that compares no groups
   const order = document.getElementById("order");
   const find = document.getElementById("find");
   const found = document.getElementById("found");

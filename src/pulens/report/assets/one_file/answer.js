@@ -65,6 +65,6 @@ const answer = (() => {
     };
   }
 
-  return { toDict };
+  return { toDict, estimate, prior };
 })();
 if (typeof module !== "undefined") module.exports = answer;

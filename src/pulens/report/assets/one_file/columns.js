@@ -99,8 +99,9 @@ const columns = (() => {
     }
   }
 
-  // Scores of labelled, unlabelled and known negative rows. Bad cells are named by row, value and column.
-  async function count(file, name, table, asked, progress) {
+  // Scores of labelled, unlabelled and known negative rows. Bad cells are named by row, value and column. Whoever else
+  // counts rows is told each of them: its record, its kind and its score.
+  async function count(file, name, table, asked, progress, tell = null) {
     const { score, label } = asked;
     const comma = usesComma(table, score);
     const column = `scores (column ${shown(table.names[score])})`;
@@ -149,6 +150,7 @@ const columns = (() => {
           if (Math.abs(value) >= 9007199254740992 && !chunk.long && reading.isTooLong(record.text(score)))
             chunk.long = `${column} are kept as double precision numbers, which tell whole numbers apart up to 2^53 = 9007199254740992, got ${record.text(score)} in data row ${row + 1}: rows of different scores would be counted as ties. Subtract a common offset or rank the rows first; if such ties do not matter, convert the column to floating point yourself.`;
           kinds[code].add(value);
+          if (tell) tell(record, code, value);
         }
       },
       progress,
@@ -157,6 +159,6 @@ const columns = (() => {
     return tallies.fromScores(kinds.map((kind) => kind.all));
   }
 
-  return { guess, values, count, key, usesComma, shown };
+  return { guess, values, count, key, usesComma, shown, Growing };
 })();
 if (typeof module !== "undefined") module.exports = columns;

@@ -66,6 +66,7 @@ const evaluating = (() => {
       derived: rows,
       prior_sentence: sentences.priorWords(evaluation.found),
       audit: null,
+      segments: null,
       against: [],
       alarming: shown.filter(({ level }) => level > 0),
       notes: shown.filter(({ level }) => level === 0),
@@ -81,6 +82,17 @@ const evaluating = (() => {
     };
   }
 
-  return { evaluate, context };
+  // The same with one evaluation per group; where nobody knows the class prior, over those that the rows cannot exclude.
+  function withSegments(context, column, tally, groups, asked) {
+    const isUnknown = asked.classPrior === null && !asked.audit;
+    const classPrior = isUnknown ? priorEnds(unknownPrior(tally, asked.scenario)) : asked.classPrior;
+    const told = segments.evaluate(column, tally, groups, { ...asked, classPrior, isUnknown });
+    const { summary } = context;
+    const assumptions = [...summary.assumptions, ...segments.assumptions(told, summary.assumptions)];
+    return { ...context, summary: { ...summary, assumptions }, segments: segments.context(told, groups), segmentNumbers: segments.toDict(told) };
+  }
+  const priorEnds = ({ value, interval }) => (interval ? [interval.low, interval.high] : [value]);
+
+  return { evaluate, context, withSegments };
 })();
 if (typeof module !== "undefined") module.exports = evaluating;

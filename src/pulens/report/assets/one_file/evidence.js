@@ -139,8 +139,9 @@ const evidence = (() => {
   // the scenario as given, unless the class prior is given as 0: every row's class is then known
   function make(tally, prior, scenario) {
     const recoveryScenario = isExact(prior) && prior.unlabelled === 0 ? "single-set" : scenario;
-    // an audit speaks of the unlabelled rows, a number or a range that was given of the population
-    return { tally, prior, scenario, recoveryScenario, held: prior.quantiles ? "unlabelled" : "population" };
+    // an audit speaks of the unlabelled rows, a number or a range that was given of the population, and that of a segment
+    // follows from its labelled rows
+    return { tally, prior, scenario, recoveryScenario, held: prior.implied ? "frequency" : prior.quantiles ? "unlabelled" : "population" };
   }
 
   const given = (found, share = found.prior.unlabelled) => ({
@@ -275,10 +276,10 @@ const evidence = (() => {
     !fits(found.tally, found.prior.unlabelled, found.recoveryScenario);
 
   // What the page says instead of numbers that random labels cannot have given.
-  function refuseContradiction(found) {
+  function refuseContradiction(found, words = texts.contradicted) {
     if (!isContradicted(found)) return;
     const top = populationPrior(largestPossible(found.tally, found.scenario), found.tally, found.scenario);
-    throw new Refusal(texts.contradicted(shares(found.prior.value), shares(top)));
+    throw new Refusal(words(shares(found.prior.value), shares(top)));
   }
 
   // a share in per cent, to a tenth where that says something

@@ -45,6 +45,7 @@ const filling = (() => {
   const filters = {
     length: (value) => value.length,
     list: (value) => [...value],
+    replace: (value, old, other) => String(value).replaceAll(old, other),
     lower: (value) => String(value).toLowerCase(),
     capitalize: (value) => String(value).charAt(0).toUpperCase() + String(value).slice(1).toLowerCase(),
     selectattr: (items, name, test, wanted) => {

@@ -10,16 +10,33 @@ const intervals = (() => {
   const MULTINOMIAL_ROWS = 1000;
   const CHUNK_CELLS = 1 << 15;
   const GRID = 201; // quantiles that stand for the distribution of the class prior
+  const [QUICK_POINTS, QUICK_REACH] = [33, 4]; // normal quantiles that do so where an interval is one of many
 
   const twoSided = (confidence) => normalQuantile((1 + confidence) / 2);
 
   function percentiles(values, tail) {
-    const kept = Float64Array.from(values.filter((value) => !Number.isNaN(value))).sort();
+    const kept = new Float64Array(values.filter((value) => !Number.isNaN(value))).sort();
     if (!kept.length) return [NaN, NaN];
     const at = (level) => {
       const place = level * (kept.length - 1);
       const below = Math.floor(place);
       return kept[below] + (place - below) * (kept[Math.min(below + 1, kept.length - 1)] - kept[below]);
+    };
+    return [at(tail), at(1 - tail)];
+  }
+
+  // Both ends of a percentile interval of weighted values, straight between neighbours on the normal scale.
+  function weightedPercentiles(weighted, tail) {
+    const kept = weighted.filter(([value]) => !Number.isNaN(value)).sort(([a], [b]) => a - b);
+    if (!kept.length) return [NaN, NaN];
+    let total = 0;
+    const before = kept.map(([, weight]) => (total += weight) - weight / 2);
+    const at = (level) => {
+      const place = tallies.search(before, level * total);
+      if (place === 0 || place === kept.length) return kept[Math.min(place, kept.length - 1)][0];
+      const [low, high] = [place - 1, place].map((k) => normalQuantile(before[k] / total));
+      const [from, to] = [kept[place - 1][0], kept[place][0]];
+      return from + ((to - from) / (high - low)) * (normalQuantile(level) - low);
     };
     return [at(tail), at(1 - tail)];
   }
@@ -52,25 +69,28 @@ const intervals = (() => {
       const at = Float64Array.from({ length: REDRAWS }, (_, k) => normalQuantile((k + 0.5) / REDRAWS));
       const nodes = Array.from({ length: DEGREE + 1 }, (_, k) => at[REDRAWS - 1] * Math.cos((Math.PI * k) / DEGREE));
       const signs = nodes.map((_, k) => (k % 2 ? -1 : 1) * (k === 0 || k === DEGREE ? 0.5 : 1));
-      return (made = { at, nodes, signs });
+      // what each point adds to the value at each level, in barycentric form (Berrut and Trefethen 2004)
+      const weights = Array.from(at, (place) => {
+        const meets = nodes.findIndex((node) => Math.abs(place - node) < 1e-13);
+        if (meets >= 0) return Float64Array.from(nodes, (_, k) => Number(k === meets));
+        const shares = nodes.map((node, k) => signs[k] / (place - node));
+        const sum = shares.reduce((total, share) => total + share, 0);
+        return Float64Array.from(shares, (share) => share / sum);
+      });
+      return (made = { nodes, weights });
     };
   })();
 
   function evenJeffreys(hits, total) {
-    const { at, nodes, signs } = chebyshev();
+    const { nodes, weights } = chebyshev();
     const rest = Math.max(total - hits, 0);
     const odds = nodes.map((node) =>
       node < 0 ? betaOdds(hits + 0.5, rest + 0.5, normalBelow(node)) : betaOdds(hits + 0.5, rest + 0.5, normalTail(node), true),
     );
-    return at.map((place) => {
-      let [sum, weights] = [0, 0];
-      for (let k = 0; k < nodes.length; k++) {
-        const gap = place - nodes[k];
-        if (Math.abs(gap) < 1e-13) return 1 / (1 + Math.exp(-odds[k]));
-        sum += (signs[k] / gap) * odds[k];
-        weights += signs[k] / gap;
-      }
-      return 1 / (1 + Math.exp(-sum / weights));
+    return Float64Array.from(weights, (own) => {
+      let sum = 0;
+      for (let k = 0; k < own.length; k++) sum += own[k] * odds[k];
+      return 1 / (1 + Math.exp(-sum));
     });
   }
 
@@ -153,8 +173,9 @@ const intervals = (() => {
   }
 
   // Hall's (1992) transformation at Student's quantile.
-  function studentised(level, skew, freedom) {
-    const z = studentQuantile(freedom, level);
+  const studentised = (level, skew, freedom) => bent(studentQuantile(freedom, level), skew);
+
+  function bent(z, skew) {
     const g = Math.min(Math.max(skew, -1.2), 1.2);
     return Math.abs(g) < 1e-6 ? z : (3 / g) * (Math.cbrt(1 + g * (z - g / 6)) - 1);
   }
@@ -166,9 +187,13 @@ const intervals = (() => {
     const own = found.prior.unlabelled;
     const tail = Number(((1 - confidence) / 2).toFixed(15));
     const single = found.recoveryScenario === "single-set";
-    const reach = evidence.isExact(found.prior) ? null : found.prior.unlabelledInterval;
-    const isDrawn = Boolean(reach && found.prior.quantiles); // then a share of null is drawn together with the rows
-    const drawnShare = (normal) => evidence.interpolate(normalBelow(normal), ...found.prior.quantiles);
+    const { implied, quantiles } = found.prior;
+    // of a segment's share the part that redraws of its rows do not bring along by themselves
+    const reach = evidence.isExact(found.prior) ? null : (implied?.interval ?? found.prior.unlabelledInterval);
+    const isDrawn = Boolean(reach && (quantiles || reach.confidence !== null)); // then a share of null is drawn together with the rows
+    const drawnShare = (normal) => (quantiles ? evidence.interpolate(normalBelow(normal), ...quantiles) : spreadShare(normal));
+    // each half of the interval is half of a normal distribution
+    const spreadShare = (normal) => own + ((normal < 0 ? own - reach.low : reach.high - own) / twoSided(reach.confidence)) * normal;
     const totalsOf = ([labelled, unlabelled, negative]) => ({ labelled, unlabelled, negative });
     const ownTotals = KINDS.map((kind) => tally.totals[kind]);
     const over = () => numbers.evenly(...[reach.low, reach.high].map((share) => Math.min(Math.max(share, 0), HIGHEST_SHARE)), PRIORS_IN_RANGE);
@@ -176,6 +201,11 @@ const intervals = (() => {
     // the share that holds for the data, carried over to a redraw with other numbers of rows
     function movedShare(share, totals) {
       let moved = share;
+      if (implied && ownTotals[0] && ownTotals[1]) {
+        // positives behind each labelled row, of which others lie in other segments
+        const each = ((1 + (share * ownTotals[1]) / ownTotals[0]) * (ownTotals[0] + implied.elsewhere)) / (totals[0] + implied.elsewhere);
+        moved = ((each - 1) * totals[0]) / Math.max(totals[1], 1);
+      }
       if (single && ownTotals[1] && found.held === "population") {
         const population = (ownTotals[0] + share * ownTotals[1]) / (ownTotals[0] + ownTotals[1] + ownTotals[2]);
         moved = (population * (totals[0] + totals[1] + totals[2]) - totals[0]) / Math.max(totals[1], 1);
@@ -195,7 +225,7 @@ const intervals = (() => {
     // --- the area --------------------------------------------------------------------------------------------------
 
     function areaEnds(share, each) {
-      if (share === null) return mixedEnds(each);
+      if (share === null) return found.isOneOfMany ? quickEnds(each) : mixedEnds(each);
       const { value, error, skew, freedom } = areaParts(share);
       return [value - error * studentised(1 - each, skew, freedom), value - error * studentised(each, skew, freedom)];
     }
@@ -208,6 +238,20 @@ const intervals = (() => {
         return levels.map((other) => value - error * studentised(other, skew, freedom));
       });
       return percentiles(mixed, each);
+    }
+
+    // the same mixture from a fortieth of the points, dense in the tails and weighted
+    function quickEnds(each) {
+      const normal = numbers.evenly(-QUICK_REACH, QUICK_REACH, QUICK_POINTS);
+      const levels = normal.map(normalBelow);
+      const weights = normal.map((place) => Math.exp(-(place ** 2) / 2));
+      const parts = normal.map((place) => areaParts(drawnShare(place)));
+      const mixed = levels.flatMap((level, i) => {
+        // without known negatives both kinds of row add in the same proportion whatever the class prior
+        const same = ownTotals[2] ? null : studentQuantile(parts[0].freedom, level);
+        return parts.map(({ value, error, skew, freedom }, j) => [value - error * bent(same ?? studentQuantile(freedom, level), skew), weights[i] * weights[j]]);
+      });
+      return weightedPercentiles(mixed, each);
     }
 
     function areaParts(share) {
@@ -285,15 +329,17 @@ const intervals = (() => {
       const readings = [table];
       if (Math.max(...missing.map(Math.abs)) > recovery.ROUNDING)
         readings.push({ ...table, hits: table.hits.map((rate) => rate + missing[0]), alarms: table.alarms.map((rate) => rate + missing[1]) });
-      // cells of every reading once, for all metrics
-      return (tables[key] = readings.map((reading) => Array.from({ length: REDRAWS }, (_, k) => cellOf(reading, k))));
+      return (tables[key] = readings);
     }
     const cellOf = (table, k) =>
       recovery.cellsOf({ hits: [table.hits[k]], alarms: [table.alarms[k]], positive: table.positive[k], negative: table.negative[k] }, 0);
-    const valuesOf = (facts, cells) => cells.map((each) => estimates.clipped(facts, recovery.metrics[facts.name](each)));
+    const valueOf = (facts, cell) => estimates.clipped(facts, recovery.metrics[facts.name](cell));
+    const valuesOf = (facts, cells) => cells.map((each) => valueOf(facts, each));
+    // cells are made again for every metric: thousands that are kept cost more than as many that are dropped at once
+    const valuesIn = (facts, table) => table.hits.map((_, k) => valueOf(facts, cellOf(table, k)));
 
     function fixedEnds(facts, threshold, share, each) {
-      const both = tablesAt(threshold, share).map((cells) => percentiles(valuesOf(facts, cells), each));
+      const both = tablesAt(threshold, share).map((table) => percentiles(valuesIn(facts, table), each));
       return [Math.min(...both.map(([low]) => low)), Math.max(...both.map(([, high]) => high))];
     }
 
@@ -357,6 +403,7 @@ const intervals = (() => {
 
     // Average precision of a redraw, read twice: with precision cut to [0, 1], and without where it is steady.
     function averagePrecisions(map, totals, [labelled, unlabelled, negative], labelledAt) {
+      if (found.isOneOfMany) return [NaN, NaN]; // nobody asks
       const { positive, negative: rest } = map;
       const tiny = 1e-9 * (positive + rest);
       let [before, labelledBefore, cutSum, freeSum] = [0, 0, 0, 0];

@@ -13,7 +13,9 @@
   let asked = 0;
 
   function start() {
-    const url = URL.createObjectURL(new Blob([sourceOf("computing")], { type: "text/javascript" }));
+    // with the scripts of the report that compute, which stand in the file once
+    const parts = [...document.querySelectorAll("script[data-shared], #computing")].map((each) => `${each.textContent}\n`);
+    const url = URL.createObjectURL(new Blob(parts, { type: "text/javascript" }));
     worker = new Worker(url);
     URL.revokeObjectURL(url);
     worker.onmessage = ({ data }) => {
@@ -164,6 +166,8 @@
       $(`#${id}`).replaceChildren(...table.names.map((name, place) => option(place, shorten(name))));
       $(`#${id}`).value = String(table.guess[id]);
     }
+    $("#group").replaceChildren(option("", words.noGroup), ...table.names.map((name, place) => option(place, shorten(name))));
+    $("#of-groups").hidden = true;
   }
 
   function showTotals() {
@@ -188,6 +192,7 @@
     $("#values-note").textContent = found.isFull ? texts.manyValues(1000) : "";
   }
   $("#label").addEventListener("change", () => busy(lookAtLabels));
+  $("#group").addEventListener("change", () => ($("#of-groups").hidden = $("#group").value === ""));
 
   const chosenPrior = () => $("input[name='prior-way']:checked").value;
   const typed = (id) => Number.parseFloat($(id).value.replace(",", "."));
@@ -210,7 +215,17 @@
     const pick = (id) => ($(id).value === "" ? [] : [values[Number($(id).value)].text]);
     const [positive, negative] = [pick("#positive"), pick("#negative")];
     if (!positive.length) throw new Error(texts.noLabelled);
-    return { ...question, score, label, positive, negative: negative[0] === positive[0] ? [] : negative };
+    return { ...question, score, label, positive, negative: negative[0] === positive[0] ? [] : negative, ...askedGroups(question, [score, label]) };
+  }
+
+  // One evaluation per value of a column, if one was chosen.
+  function askedGroups({ scenario, audit }, taken) {
+    if ($("#group").value === "") return {};
+    const [group, samePrior] = [Number($("#group").value), $("#same-prior").checked];
+    if (taken.includes(group)) throw new Error(texts.groupColumn);
+    if (samePrior && audit) throw new Error(texts.groupsAudit);
+    if (!samePrior && scenario !== "single-set") throw new Error(texts.groupsApart);
+    return { group, samePrior };
   }
 
   // The same on the command line, an option and its value together.
@@ -253,6 +268,7 @@
     return `${filling.render("evaluation.html.j2", { ...reported, ...given })}\n`;
   }
   $("#save-report").addEventListener("click", () => download(`${stem()}.html`, wholeReport(), "text/html"));
+  $("#save-groups").addEventListener("click", () => download(`${stem()}-groups.json`, `${JSON.stringify(reported.segmentNumbers, null, 2)}\n`, "application/json"));
   $("#save-counts").addEventListener("click", () => busy(async () => download(`${stem()}.tally`, await ask("counts", { version }), "application/octet-stream")));
   $("#save-numbers").addEventListener("click", () => download(`${stem()}.json`, `${JSON.stringify(reported.answer, null, 2)}\n`, "application/json"));
 
@@ -265,7 +281,7 @@
   }
 
   // the report's scripts in a scope of their own; the policy knows this text by its hash
-  const reportScript = () => [...document.querySelectorAll("script[data-report], script[data-around]")].map((each) => each.textContent).join("");
+  const reportScript = () => [...document.querySelectorAll("script[data-report], script[data-around]")].map((each) => each.textContent).join("\n");
 
   const safeJson = (data) => JSON.stringify(data).replace(/[<>&]/g, (mark) => `\\u00${mark.charCodeAt(0).toString(16)}`);
 
@@ -300,7 +316,9 @@
       if (!isMine()) return;
       show(context);
       $("#command-lead").textContent = asked.classPrior || asked.audit ? words.commandLead : words.estimateLead;
-      $("#command code").textContent = sentencesOf(command);
+      const more = asked.group === undefined ? [] : [[...command, ["--group-by", table.names[asked.group]], ...(asked.samePrior ? [["--same-prior"]] : [])]];
+      $("#command code").textContent = [command, ...more].map(sentencesOf).join("\n");
+      $("#save-groups").hidden = !context.segmentNumbers;
       $("#results").hidden = false;
     });
   });

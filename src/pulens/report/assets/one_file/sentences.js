@@ -64,11 +64,17 @@ const sentences = (() => {
     "case-control": ["labelled rows collected apart, unlabelled rows a sample of the population", "if rows were labelled out of one sample"],
   };
 
+  function scenarioWords(scenario) {
+    const other = scenario === "single-set" ? "case-control" : "single-set";
+    const [taken, question] = SCENARIOS[scenario];
+    return `${taken}; ${question}, say scenario="${other}" (--scenario ${other})`;
+  }
+
   function scenarioSentence(other) {
     if (!other) return "";
     const [taken, question] = SCENARIOS[other.assumed];
     if (other.impossible_because) return `${taken}; that ${question.replace(/^if /, "")} is ruled out: ${other.impossible_because}`;
-    const words = `${taken}; ${question}, say scenario="${other.scenario}" (--scenario ${other.scenario})`;
+    const words = scenarioWords(other.assumed);
     const names = Object.keys(other.moved);
     if (!names.length) return `${words}: no number shown here would move beyond its interval`;
     const leading = fixedFacts.table.filter((name) => name in other.moved);
@@ -172,6 +178,12 @@ const sentences = (() => {
     }
     return all.sort((a, b) => b.severity - a.severity);
   }
+
+  // Those that are more than a note, without what notes alone need: of a segment among many.
+  const alarms = (found) =>
+    [...found.prior.notices, ...impossibleAreas({ found }), ...hardlyKnown(found), ...notFeasible(found), ...noMixture(found), ...knownNegatives(found), ...labelledTwice(found.tally)]
+      .filter(({ severity }) => severity > NOTE)
+      .sort((a, b) => b.severity - a.severity);
 
   function impossibleAreas({ found }) {
     const list = [];
@@ -498,6 +510,6 @@ const sentences = (() => {
     return `This page holds ${whole(kept)} of ${whole(of)} distinct scores. ${titleOf("roc_auc")} and everything at a threshold shown are exact; between two neighbouring points of a curve lie at most ${small(thinning.labelled_gap)} of the labelled and ${small(thinning.unlabelled_gap)} of the unlabelled rows, and average precision recomputed here was off by at most ${general(thinning.average_precision.error, 1)} at class priors the data allow.`;
   }
 
-  return { summarise, notices, priorWords, thinningWords, shell, joined };
+  return { summarise, notices, alarms, priorWords, thinningWords, shell, joined, counted, scenarioWords };
 })();
 if (typeof module !== "undefined") module.exports = sentences;

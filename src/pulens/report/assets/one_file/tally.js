@@ -15,7 +15,11 @@ const tallies = (() => {
 
   // scores of each kind of row, in any order
   function fromScores(byKind) {
-    const sorted = byKind.map((scores) => Float64Array.from(scores, (score) => score + 0).sort()); // -0 and 0 are one score
+    const sorted = byKind.map((scores) => {
+      const own = new Float64Array(scores);
+      for (let i = 0; i < own.length; i++) own[i] += 0; // -0 and 0 are one score
+      return own.sort();
+    });
     const places = sorted.map((scores) => scores.length - 1);
     const most = sorted.reduce((sum, scores) => sum + scores.length, 0);
     const thresholds = new Float64Array(most);

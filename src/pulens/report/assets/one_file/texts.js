@@ -20,6 +20,10 @@ const texts = {
     none: "(there is none)",
     empty: "(empty)",
     others: "Every other value, and an empty cell, counts as unlabelled.",
+    group: "Compare groups by",
+    noGroup: "(no groups)",
+    samePrior: "Take the same share of positives for every group. Otherwise positives are taken to be labelled equally often in every group.",
+    saveGroups: "the groups (JSON)",
     scenario: "How did rows get their labels?",
     singleSet: "out of one sample: some rows of this table were confirmed, the others are what is left",
     caseControl: "collected apart: the confirmed rows come from elsewhere, the others are a sample of the population",
@@ -79,7 +83,17 @@ const texts = {
   olderTally: (name) => `${name}: this tally was packed in a way that browsers cannot unpack. Write it again: pulens merge OLD.tally -o NEW.tally.`,
   longTally: (name, seen, most) => `${name}: the tally has ${seen} scores, and this page takes ${most} at most. Use the command line: pulens evaluate.`,
   damagedTally: "This tally is damaged: its counts cannot be counts.",
+  groupColumn: "Groups are told apart by a column of their own: choose another one than that of scores or labels.",
+  groupsApart:
+    "Confirmed rows were collected apart, so nothing says how the positives divide among groups. Take the same share of positives for every group (below the column of groups), choose no groups, or ask the command line: pulens evaluate --group-by takes a share for each group, and estimates those that you do not give.",
+  groupsAudit: "Checked rows say how common positives are among all rows, not in each group: give a number or a range to take it for every group.",
+  groupNotRandom: "its labels cannot be a random draw at its class prior",
+  groupsUnknown: "every share that the rows cannot exclude",
+  manyGroups: (column, most) =>
+    `The column ${column} has more than ${most} different values, and this page compares ${most} groups at most. Choose a column with fewer values, or use the command line: pulens evaluate --group-by.`,
   fault: (message) => `Something went wrong in this page, which is our fault: ${message}`,
+  contradictedGroup: (prior, most) =>
+    `with ${prior} positives in this group, its labels cannot be a random draw. Either at most ${most} are positive, or labels were given by something other than chance; the command line, pulens evaluate --group-by, says what is possible.`,
   contradicted: (prior, most) =>
     `These numbers do not fit together: with ${prior} positives, labels cannot be a random draw. Either at most ${most} are positive, or labels were given by something other than chance; an audit (checking some unlabelled rows drawn at random) tells which. Give a class prior of at most ${most} here, or ask the command line, pulens evaluate, for what is possible at ${prior}.`,
 };

@@ -25,14 +25,16 @@
       return columns.values(opened.file, opened.name, opened.table, label, progress);
     },
     async evaluate({ asked, title, typed }) {
-      const tally = opened.tally ?? (await columns.count(opened.file, opened.name, opened.table, asked, progress));
+      const groups = asked.group === undefined ? null : segmentRows.collector(asked.group, opened.table.names[asked.group]);
+      const tally = opened.tally ?? (await columns.count(opened.file, opened.name, opened.table, asked, progress, groups?.add));
       opened.counted = { tally, asked };
       postMessage({ id, progress: null });
       // values need no redraws: a reader has them while intervals are found
       const quick = evaluating.evaluate(tally, { ...asked, confidence: null });
       postMessage({ id, first: sentences.summarise(quick).verdict });
       const evaluation = evaluating.evaluate(tally, asked);
-      return evaluating.context(evaluation, title, typed);
+      const context = evaluating.context(evaluation, title, typed);
+      return groups ? evaluating.withSegments(context, opened.table.names[asked.group], tally, groups.all(), asked) : context;
     },
   };
 
