@@ -43,6 +43,16 @@ const requests = {
     const [labelled, negative] = [tally.labelled, tally.negative].map((counts) => Array.from(counts));
     return { labelled, negative, written: written.toString("base64") };
   },
+  async plan({ bytes, name, score, label, positive, negative, asked, wanted }) {
+    const file = new Blob([Buffer.from(bytes, "base64")]);
+    const table = await reading.preview(file, name);
+    const place = (column) => table.names.indexOf(column);
+    const given = { ...asked, score: place(score), label: place(label), positive, negative };
+    const tally = await columns.count(file, name, table, given);
+    const { id, keep } = wanted;
+    const drawn = { ...wanted, id: id === null ? null : place(id), keep: keep.map(place) };
+    return auditQueue.make({ file, name, table }, given, tally, drawn);
+  },
   call({ path, given }) {
     const found = path.split(".").reduce((whole, part) => whole[part], { numbers });
     return given.map((each) => found(...each));
@@ -132,6 +142,13 @@ def file(content, *, name="t.csv", score="score", label="label", positive=("1",)
         "positive": list(positive),
         "negative": list(negative),
     }
+
+
+def audit_plan(content, *, wanted, scenario="single-set", class_prior=None, **given):
+    """A queue drawn from a table: ``wanted`` as the card asks for it, columns by their names."""
+    asked = {"scenario": scenario, "classPrior": None if class_prior is None else [class_prior], "audit": None}
+    drawn = {"budget": 200, "goal": "all", "seed": 0, "id": None, "keep": [], **wanted}
+    return {**file(content, **given), "request": "plan", "asked": asked, "wanted": drawn}
 
 
 def worlds():

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from pulens.audits.queue import plan_bytes, queue_bytes
+from pulens.doors.audit import plan_audit
 from pulens.doors.evaluate import evaluate
 from pulens.report.one_file import example_table, one_page
 from pulens.report.words import verdict
@@ -92,6 +94,43 @@ def test_from_opening_the_file_to_a_report_in_a_few_clicks(one_file, open_page, 
     audited = evaluate(str(tally), audit=(18, 100), confidence=None)
     assert opened.number("f1") == pytest.approx(audited.estimates["f1"].value, rel=1e-9)
     assert "--audit 18/100" in opened.page.inner_text("#results code")
+
+
+def test_a_queue_of_rows_to_check_is_that_of_the_command_line(one_file, open_page, tmp_path):
+    opened = open_page(one_file, viewport={"width": 390, "height": 800})
+    take(opened, example_table(), "example.csv")
+    ask(opened)
+    opened.page.click("#audit-card summary")
+    opened.page.fill("#audit-budget", "60")
+    opened.page.select_option("#audit-goal", "recall")
+    opened.page.select_option("#audit-id", label="case")
+    opened.page.check("#audit-keep label:has-text('confirmed') input")
+    with opened.page.expect_download() as queue:
+        opened.page.click("#save-queue")
+    with opened.page.expect_download() as plan:
+        opened.page.click("#save-plan")
+    assert (queue.value.suggested_filename, plan.value.suggested_filename) == (
+        "example-queue.csv",
+        "example-queue.audit.json",
+    )
+    (tmp_path / "example.csv").write_text(example_table())
+    threshold = float(opened.page.input_value("#audit-threshold"))
+    expected = plan_audit(
+        str(tmp_path / "example.csv"),
+        label="confirmed",
+        positive=["1"],
+        class_prior=0.3,
+        threshold=threshold,
+        budget=60,
+        goal="recall",
+        id="case",
+        keep=["confirmed"],
+    )
+    assert queue.value.path().read_bytes() == queue_bytes(expected, "csv")
+    assert plan.value.path().read_bytes() == plan_bytes(expected)
+    assert "--goal recall --id case --keep confirmed" in opened.page.inner_text("#audit-command")
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
+    opened.keep("one-file-queue-phone")
 
 
 def test_another_table_takes_the_place_of_the_first(one_file, open_page):

@@ -31,10 +31,11 @@ COMPUTING = (
         for name in ("texts", "numbers", "tally", "random", "evidence", "estimates", "intervals", "sentences")
     ),
     *(f"one_file/{name}.js" for name in ("answer", "page_data", "evaluating", "reading", "columns", "tally_file")),
+    *(f"one_file/audit_{name}.js" for name in ("keys", "plan", "queue")),
 )
 WORKER = "one_file/worker.js"
 #: What the page itself runs, beside the templates.
-SHOWING = tuple(f"one_file/{name}.js" for name in ("texts", "filling", "page"))
+SHOWING = tuple(f"one_file/{name}.js" for name in ("texts", "filling", "audit_card", "page"))
 SEED = 0  # where chance starts, as for :func:`pulens.evaluate`
 
 

@@ -256,6 +256,8 @@
   $("#save-counts").addEventListener("click", () => busy(async () => download(`${stem()}.tally`, await ask("counts", { version }), "application/octet-stream")));
   $("#save-numbers").addEventListener("click", () => download(`${stem()}.json`, `${JSON.stringify(reported.answer, null, 2)}\n`, "application/json"));
 
+  const audit = auditCard({ ask, busy, download, stem, table: () => table, commandOf: (asked) => commandOf(asked), shellOf: (command) => sentencesOf(command) });
+
   function clearReport() {
     if (listening) listening.abort();
     $("#report").replaceChildren();
@@ -302,6 +304,7 @@
       $("#command-lead").textContent = asked.classPrior || asked.audit ? words.commandLead : words.estimateLead;
       $("#command code").textContent = sentencesOf(command);
       $("#results").hidden = false;
+      audit.offer(asked, context.answer.threshold);
     });
   });
   const quoted = (word) => (word !== "" && !/[^\w@%+=:,./-]/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);

@@ -323,6 +323,6 @@ const random = (() => {
     return { width, sure, density };
   })();
 
-  return { Generator };
+  return { Generator, highWord };
 })();
 if (typeof module !== "undefined") module.exports = random;

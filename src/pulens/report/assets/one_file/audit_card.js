@@ -1,0 +1,110 @@
+"use strict";
+// The card that has rows checked: what it asks, the queue it saves, and what it says about the rows drawn.
+const auditCard = (page) => {
+  const $ = (selector) => document.querySelector(selector);
+  const words = texts.page;
+  const MOST_COLUMNS = 200;
+  const made = (kind, text, more = {}) => Object.assign(document.createElement(kind), { textContent: text, ...more });
+  const option = (value, text) => made("option", text, { value: String(value) });
+  const shorten = (text) => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
+
+  let asked = null; // what the report shown was asked for
+  let drawn = null; // the queue saved last
+
+  const DEFAULTS = { budget: "200", goal: "all", seed: "0" };
+  $("#audit-goal").replaceChildren(...Object.entries(texts.goals).map(([goal, text]) => option(goal, text)));
+
+  // After a report: ready for its table, at its threshold. Counts without rows have none to check.
+  function offer(question, threshold) {
+    asked = question;
+    const { names } = page.table();
+    $("#audit-card").hidden = !names || threshold === null;
+    $("#audit-planned").hidden = true;
+    if (!names) return;
+    for (const [id, value] of Object.entries(DEFAULTS)) $(`#audit-${id}`).value = value;
+    $("#audit-threshold").value = String(threshold);
+    const shown = names.slice(0, MOST_COLUMNS);
+    $("#audit-id").replaceChildren(option("", words.rowNumber), ...shown.map((name, place) => option(place, shorten(name))));
+    $("#audit-keep").replaceChildren(
+      ...shown.map((name, place) => {
+        const label = document.createElement("label");
+        const tick = Object.assign(document.createElement("input"), { type: "checkbox", value: String(place) });
+        label.append(tick, " ", made("bdi", shorten(name)));
+        return label;
+      }),
+    );
+    $("#audit-more-columns").textContent = names.length > shown.length ? texts.moreColumns(names.length - shown.length) : "";
+  }
+
+  function wanted() {
+    const whole = (id, refusal) => {
+      const text = $(id).value.replaceAll(/[\s,']/g, "");
+      if (!/^\d{1,15}$/.test(text)) throw new Error(refusal);
+      return Number(text);
+    };
+    const text = $("#audit-threshold").value.trim().replace(",", ".");
+    const threshold = text === "" ? NaN : Number(text);
+    if (!Number.isFinite(threshold)) throw new Error(texts.badThreshold);
+    const id = $("#audit-id").value;
+    const keep = [...document.querySelectorAll("#audit-keep input:checked")].map((each) => Number(each.value));
+    return { budget: whole("#audit-budget", texts.badBudget), seed: whole("#audit-seed", texts.badSeed), goal: $("#audit-goal").value, threshold, id: id === "" ? null : Number(id), keep };
+  }
+
+  // The same on the command line.
+  function commandOf(given, queue) {
+    const { names } = page.table();
+    const own = ["--audit", "--threshold"];
+    const [program, , file, ...rest] = page.commandOf(asked);
+    const options = [["--threshold", String(given.threshold)], ["--budget", String(given.budget)]];
+    if (given.goal !== "all") options.push(["--goal", given.goal]);
+    if (given.seed) options.push(["--seed", String(given.seed)]);
+    if (given.id !== null) options.push(["--id", names[given.id]]);
+    for (const place of given.keep) options.push(["--keep", names[place]]);
+    return [program, ["audit"], ["plan"], file, ...rest.filter(([name]) => !own.includes(name)), ...options, ["--out", queue]];
+  }
+
+  const grouped = (many) => many.toLocaleString("en-US");
+  const short = (number) => String(Number(number.toPrecision(6)));
+
+  function rangeOf({ edges, flagged }, place) {
+    const [low, high] = [edges[place], edges[place - 1]];
+    const isFlagged = place < flagged;
+    if (low === undefined && high === undefined) return texts.rangeAll(isFlagged);
+    if (high === undefined) return texts.rangeTop(short(low), isFlagged);
+    return low === undefined ? texts.rangeBottom(short(high)) : texts.rangeBetween(short(low), short(high));
+  }
+
+  function showPlan({ strata, allocation, budget, notices }) {
+    const row = (cells, kind) => {
+      const line = document.createElement("tr");
+      line.append(...cells.map((cell) => made(kind, cell, kind === "th" ? { scope: "col" } : {})));
+      if (kind === "td") cells.forEach((_, k) => k && (line.children[k].dataset.name = words.strataHeads[k])); // on a phone
+      return line;
+    };
+    const all = strata.rows.reduce((sum, many) => sum + many, 0);
+    $("#audit-done").textContent = texts.queued(grouped(budget), grouped(all), short(strata.threshold));
+    $("#audit-strata thead").replaceChildren(row(words.strataHeads, "th"));
+    $("#audit-strata tbody").replaceChildren(
+      ...allocation.map((many, k) => row([rangeOf(strata, k), ...[strata.rows[k], strata.labelled[k], many].map(grouped), many ? (strata.rows[k] / many).toFixed(1) : "-"], "td")),
+    );
+    $("#audit-notices").replaceChildren(...notices.map(({ message }) => made("li", message)));
+    $("#audit-planned").hidden = false;
+  }
+
+  $("#audit-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    page.busy(async (isMine) => {
+      const given = wanted();
+      const name = `${page.stem()}-queue.csv`;
+      const found = await page.ask("queue", { asked, wanted: given });
+      if (!isMine()) return;
+      drawn = { plan: found.plan, name };
+      page.download(name, found.queue, "text/csv");
+      showPlan(found);
+      $("#audit-command").textContent = page.shellOf(commandOf(given, name));
+    });
+  });
+  $("#save-plan").addEventListener("click", () => page.download(drawn.name.replace(/\.csv$/, ".audit.json"), drawn.plan, "application/json"));
+
+  return { offer };
+};

@@ -1,0 +1,93 @@
+"""The audit of the one page is that of the command line: the same queue to the byte, the same numbers from answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from one_file_driver import answers_of, audit_plan
+from pulens.audits.queue import plan_bytes, queue_bytes
+from pulens.doors.audit import plan_audit
+from pulens.errors import PulensError
+
+
+def table(size, *, seed, separator=",", comma=False, cell=lambda k: f"row {k}", ties=False):
+    """A table of rows with an id and a note; three in ten positive, four in ten of those labelled."""
+    rng = np.random.default_rng(seed)
+    positive = rng.random(size) < 0.3
+    labels = np.where(positive & (rng.random(size) < 0.4), "1", np.where(rng.random(size) < 0.1, "", "0"))
+    labels[rng.random(size) < 0.05] = "-1"
+    scores = np.round(rng.normal(1.5 * positive), 1 if ties else 4) + 0.0
+    lines = [separator.join(["case", "score", "confirmed", "note"])]
+    for k in range(size):
+        score = f"{scores[k]:.4f}".replace(".", "," if comma else ".")
+        lines.append(separator.join([f"{k * 7919 % 100_003:05d}", score, labels[k], cell(k)]))
+    return "\n".join(lines) + "\n"
+
+
+HOSTILE = ["=1+1", '"+x, ""y"""', "-5", "'=z", "@a", " b ", '"two\nlines"', "", "\u00e9\U0001f600", "'tis", "\uff1d1"]
+WORLDS = {
+    "row numbers": (table(3000, seed=1), {"threshold": 1.25, "budget": 100}, {}),
+    "an id and columns to show": (
+        table(3000, seed=2, cell=lambda k: HOSTILE[k % len(HOSTILE)]),
+        {"threshold": 1.0, "goal": "recall", "id": "case", "keep": ["note", "confirmed", "note", "case"]},
+        {"negative": ["-1"]},
+    ),
+    "a class prior, case-control": (
+        table(2000, seed=3),
+        {"threshold": 0.5, "budget": 150, "goal": "f1", "seed": 77},
+        {"scenario": "case-control", "class_prior": 0.2},
+    ),
+    "ties, semicolons and decimal commas": (
+        table(5000, seed=4, separator=";", comma=True, ties=True),
+        {"threshold": 2.05, "budget": 60, "goal": "class_prior", "id": "note"},
+        {},
+    ),
+    "tabs": (table(400, seed=5, separator="\t"), {"threshold": 0.0, "budget": 40, "goal": "precision"}, {}),
+    "every row": (table(90, seed=6), {"threshold": 1.0, "budget": 200}, {}),
+    "all flagged": (table(300, seed=7), {"threshold": -90.0, "budget": 30}, {"negative": ["-1"]}),
+    "none flagged": (table(300, seed=8), {"threshold": 90.0, "budget": 30, "goal": "roc_auc"}, {}),
+    "few flagged rows, many scores": (table(20_000, seed=9), {"threshold": 4.0, "budget": 250}, {"class_prior": 0.35}),
+}
+
+
+def in_python(path, text, wanted, given):
+    """The plan that ``pulens audit plan`` makes of the same table, asked the same."""
+    path.write_text(text, newline="")
+    separator = next(mark for mark in ",;\t" if mark in text.split("\n", 1)[0])
+    said = {",": {}, ";": {"delimiter": ";", "decimal": ","}, "\t": {"format": "tsv"}}[separator]
+    said |= {"negative": given["negative"]} if "negative" in given else {}
+    asked = {name: value for name, value in given.items() if name != "negative"}
+    return plan_audit(str(path), label="confirmed", positive=["1"], **said, **asked, **wanted)
+
+
+def test_the_queue_and_its_plan_are_those_of_the_command_line_to_the_byte(tmp_path):
+    found = answers_of(
+        audit_plan(text, wanted=wanted, label="confirmed", **given) for text, wanted, given in WORLDS.values()
+    )
+    for (name, (text, wanted, given)), answer in zip(WORLDS.items(), found, strict=True):
+        plan = in_python(tmp_path / "t.csv", text, wanted, given)
+        assert answer["queue"] == queue_bytes(plan, "csv").decode(), name
+        assert answer["plan"].split("\n") == plan_bytes(plan).decode().split("\n"), name
+        assert [notice["message"] for notice in answer["notices"]] == [str(notice) for notice in plan.notices], name
+
+
+REFUSED = {
+    "too few rows": (table(100, seed=1), {"budget": 9}),
+    "an id that is missing": (table(100, seed=1, cell=lambda k: "" if k == 61 else f"n{k}"), {"id": "note"}),
+    "an id that comes twice": (table(100, seed=1, cell=lambda k: f"n{k // 2}"), {"id": "note"}),
+    "a column that the queue has": (table(100, seed=1).replace("note", "answer", 1), {"keep": ["answer"]}),
+    "nothing to check": ("case,score,confirmed\n1,0.5,1\n2,0.7,1\n", {}),
+    "a cell that is too long": (table(60, seed=1, cell=lambda _: "=" + "x" * 131_071), {"keep": ["note"]}),
+}
+
+
+def test_what_cannot_be_drawn_is_refused_in_the_words_of_the_command_line(tmp_path):
+    asked = [
+        audit_plan(text, wanted={"threshold": 1.0, "budget": 50, **wanted}, label="confirmed")
+        for text, wanted in REFUSED.values()
+    ]
+    for (name, (text, wanted)), answer in zip(REFUSED.items(), answers_of(asked), strict=True):
+        with pytest.raises(PulensError) as refused:
+            queue_bytes(in_python(tmp_path / "t.csv", text, {"threshold": 1.0, "budget": 50, **wanted}, {}), "csv")
+        assert answer.get("refused") == str(refused.value), name
