@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pulens.report.html import asset
-from pulens.report.one_file import computing_script
+from pulens.report.one_file import TEMPLATES, computing_script
 from pulens.report.script_templates import templates_as_script
 
 REQUESTS = """
@@ -53,6 +53,9 @@ const requests = {
     const drawn = { ...wanted, id: id === null ? null : place(id), keep: keep.map(place) };
     return auditQueue.make({ file, name, table }, given, tally, drawn);
   },
+  async answers({ bytes, name, plan }) {
+    return auditShown.read(new Blob([Buffer.from(bytes, "base64")]), name, plan, "the plan");
+  },
   call({ path, given }) {
     const found = path.split(".").reduce((whole, part) => whole[part], { numbers });
     return given.map((each) => found(...each));
@@ -65,6 +68,10 @@ const requests = {
       poisson: means.map((mean) => generator.poisson(mean)),
       multinomial: Array.from({ length: 50 }, (_, k) => [...generator.multinomial(40 * k, chances, row)]),
       uniform: Array.from({ length: 5 }, () => generator.uniform()),
+      shuffled: [7, 100, 20000].map((size) => [...generator.shuffle(Array.from({ length: size }, (_, k) => k))]),
+      whole: [3, 1000, 4000000].flatMap((most) => Array.from({ length: 200 }, () => generator.upTo(most))),
+      exponential: Array.from({ length: many }, () => generator.exponential()),
+      beta: [[1, 1], [1, 30], [2, 5], [40, 300]].map(([a, b]) => Array.from({ length: 500 }, () => generator.beta(a, b))),
     };
   },
 };
@@ -87,7 +94,7 @@ LINES = """
 
 def page_scripts():
     """All that the page computes and fills with."""
-    return "\n".join([computing_script(), templates_as_script(["evaluation.html.j2"]), asset("one_file/filling.js")])
+    return "\n".join([computing_script(), templates_as_script(TEMPLATES), asset("one_file/filling.js")])
 
 
 def answers_of(requests):
@@ -149,6 +156,11 @@ def audit_plan(content, *, wanted, scenario="single-set", class_prior=None, **gi
     asked = {"scenario": scenario, "classPrior": None if class_prior is None else [class_prior], "audit": None}
     drawn = {"budget": 200, "goal": "all", "seed": 0, "id": None, "keep": [], **wanted}
     return {**file(content, **given), "request": "plan", "asked": asked, "wanted": drawn}
+
+
+def audit_answers(queue, plan, *, name="queue.csv"):
+    """The answers of a queue read beside its plan, both as the files hold them."""
+    return {"request": "answers", "bytes": base64.b64encode(queue).decode(), "name": name, "plan": plan.decode()}
 
 
 def worlds():

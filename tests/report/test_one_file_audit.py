@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from one_file_driver import answers_of, audit_plan
+from one_file_driver import answers_of, audit_answers, audit_plan, differences
 from pulens.audits.queue import plan_bytes, queue_bytes
-from pulens.doors.audit import plan_audit
+from pulens.doors.audit import plan_audit, read_audit
 from pulens.errors import PulensError
+from pulens.report.audit_summary import audit_verdict, checked_sentence
 
 
 def table(size, *, seed, separator=",", comma=False, cell=lambda k: f"row {k}", ties=False):
@@ -91,3 +92,51 @@ def test_what_cannot_be_drawn_is_refused_in_the_words_of_the_command_line(tmp_pa
         with pytest.raises(PulensError) as refused:
             queue_bytes(in_python(tmp_path / "t.csv", text, {"threshold": 1.0, "budget": 50, **wanted}, {}), "csv")
         assert answer.get("refused") == str(refused.value), name
+
+
+def answered(plan, path, *, share, write=lambda _, code: "yes" if code else "no", unsure=0.0, seed=0):
+    """A queue with an answer in so many of its rows, more often yes the higher the score."""
+    plan.write(path)
+    rng = np.random.default_rng(seed)
+    head, *lines = path.read_text().splitlines()
+    reached = round(share * len(lines))
+    codes = rng.random(len(lines)) < 1 / (1 + np.exp(1 - 1.5 * plan.rows.score))
+    for k in range(reached):
+        word = "unsure" if rng.random() < unsure else write(k, codes[k])
+        lines[k] = f"{lines[k]}{word}"
+    path.write_text("\n".join([head, *lines]) + "\n")
+    return path.read_bytes(), path.with_suffix(".audit.json").read_bytes()
+
+
+AUDITS = {
+    "as planned": ({"threshold": 1.25, "budget": 100}, {}, {"share": 1.0}),
+    "stopped early": ({"threshold": 0.5}, {"scenario": "case-control"}, {"share": 0.4, "seed": 1}),
+    "some unsure": ({"threshold": 1.0}, {"negative": ["-1"]}, {"share": 0.9, "unsure": 0.03, "seed": 2}),
+    "many unsure": ({"threshold": 1.0, "budget": 60}, {}, {"share": 1.0, "unsure": 0.3, "seed": 3}),
+    "nothing found": ({"threshold": 1.0, "budget": 60}, {}, {"share": 1.0, "write": lambda *_: "0"}),
+    "all found": ({"threshold": 1.0, "budget": 60}, {}, {"share": 1.0, "write": lambda *_: "TRUE"}),
+    "none below": ({"threshold": -1.0, "budget": 80, "seed": 9}, {}, {"share": 1.0, "write": lambda k, _: k % 2}),
+    "strata left out": ({"threshold": 2.5, "budget": 200}, {}, {"share": 0.015, "seed": 4}),
+    "every row": ({"threshold": 1.0, "budget": 5000}, {}, {"share": 1.0, "seed": 5}),
+    "all flagged": ({"threshold": -90.0, "budget": 30}, {}, {"share": 1.0, "seed": 6}),
+    "none flagged": ({"threshold": 90.0, "budget": 30}, {"scenario": "case-control"}, {"share": 1.0, "seed": 7}),
+}
+
+
+def test_answers_prove_what_the_command_line_says_they_prove(tmp_path):
+    asked, expected = [], []
+    for number, (wanted, given, answers) in enumerate(AUDITS.values()):
+        plan = in_python(tmp_path / "t.csv", table(3000, seed=20 + number), wanted, given)
+        path = tmp_path / f"queue{number}.csv"
+        asked.append(audit_answers(*answered(plan, path, **answers)))
+        expected.append(read_audit(path))
+    for name, answer, result in zip(AUDITS, answers_of(asked), expected, strict=True):
+        told = result.to_dict()
+        assert list(answer["answer"]) == [*told, "forecast"], name
+        for left_out in ("if_random", "labelling"):
+            told.pop(left_out)
+        for left_out in ("roc_auc", "average_precision"):
+            told["estimates"].pop(left_out)
+        assert differences(answer["answer"], told, name) == []
+        assert answer["verdict"] == list(audit_verdict(result)), name
+        assert answer["checked"] == checked_sentence(result), name

@@ -31,11 +31,12 @@ COMPUTING = (
         for name in ("texts", "numbers", "tally", "random", "evidence", "estimates", "intervals", "sentences")
     ),
     *(f"one_file/{name}.js" for name in ("answer", "page_data", "evaluating", "reading", "columns", "tally_file")),
-    *(f"one_file/audit_{name}.js" for name in ("keys", "plan", "queue")),
+    *(f"one_file/audit_{name}.js" for name in ("keys", "plan", "queue", "limits", "estimates", "answers", "shown")),
 )
 WORKER = "one_file/worker.js"
 #: What the page itself runs, beside the templates.
 SHOWING = tuple(f"one_file/{name}.js" for name in ("texts", "filling", "audit_card", "page"))
+TEMPLATES = ("evaluation.html.j2", "one_file_audited.html.j2")
 SEED = 0  # where chance starts, as for :func:`pulens.evaluate`
 
 
@@ -124,7 +125,7 @@ def one_page() -> str:
 
     scripts = [_inert(asset(name)) for name in SCRIPTS]
     report = "".join([REPORT[0], *scripts, REPORT[1]])
-    script = _inert("\n".join([templates_as_script(["evaluation.html.j2"]), slim("\n".join(map(asset, SHOWING)))]))
+    script = _inert("\n".join([templates_as_script(TEMPLATES), slim("\n".join(map(asset, SHOWING)))]))
     styles, own_styles = asset("page.css"), asset("one_file/page.css")
     environment = Environment(
         loader=PackageLoader("pulens.report", "templates"), autoescape=True, undefined=StrictUndefined

@@ -98,13 +98,61 @@ const auditCard = (page) => {
       const name = `${page.stem()}-queue.csv`;
       const found = await page.ask("queue", { asked, wanted: given });
       if (!isMine()) return;
-      drawn = { plan: found.plan, name };
+      drawn = { text: found.plan, name: planName(name) };
       page.download(name, found.queue, "text/csv");
       showPlan(found);
       $("#audit-command").textContent = page.shellOf(commandOf(given, name));
     });
   });
-  $("#save-plan").addEventListener("click", () => page.download(drawn.name.replace(/\.csv$/, ".audit.json"), drawn.plan, "application/json"));
+  $("#save-plan").addEventListener("click", () => page.download(drawn.name, drawn.text, "application/json"));
 
-  return { offer };
+  // --- the answers -------------------------------------------------------------------------------------------------
+
+  const planName = (queue) => `${queue.replace(/\.[^.]*$/, "")}.audit.json`;
+
+  // A queue is told from a table by the columns that only a queue has, a plan by its beginning.
+  async function kindOf(file, name) {
+    const bytes = new Uint8Array(await file.slice(0, 1 << 16).arrayBuffer());
+    const head = new TextDecoder(bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-8").decode(bytes);
+    if (/\.json$/i.test(name) || /^\s*\{\s*"pulens_audit"/.test(head)) return "plan";
+    const names = head.split(/[\r\n]/, 1)[0].split(/[,;\t]/).map((each) => each.trim().replace(/^"(.*)"$/, "$1"));
+    const own = ["batch", "probability"].filter((each) => names.includes(each)).length;
+    return names.includes("answer") && own >= (drawn ? 1 : 2) ? "queue" : "table";
+  }
+
+  // Whether a file was no table but a queue or its plan, and was read as such.
+  async function takes(file, name, plans, isMine) {
+    for (const plan of plans) drawn = { text: await plan.text(), name: plan.name };
+    const kind = await kindOf(file, name);
+    if (kind === "table") return false;
+    if (kind === "plan") {
+      const text = await file.text();
+      await page.ask("plan", { plan: text, planName: name });
+      drawn = { text, name };
+      if (isMine()) showSection(made("p", texts.planTaken(name), { id: "audited-title", tabIndex: -1 }));
+      return true;
+    }
+    if (!drawn) throw new Error(texts.noPlan(name, planName(name)));
+    const found = await page.ask("answers", { file, name, plan: drawn.text, planName: drawn.name });
+    if (isMine()) showAnswers(found, name);
+    return true;
+  }
+
+  function showSection(...parts) {
+    const section = $("#audited");
+    section.replaceChildren(...parts);
+    section.hidden = false;
+    $("#audited-title").focus({ preventScroll: true });
+    section.scrollIntoView({ block: "start" });
+  }
+
+  function showAnswers(found, name) {
+    if (found.isEmpty) throw new Error(texts.noAnswers(name));
+    const command = page.shellOf([["pulens"], ["audit"], ["read"], [name]]);
+    const filled = new DOMParser().parseFromString(filling.render("one_file_audited.html.j2", { ...found, words, name, command }), "text/html");
+    showSection(...filled.body.childNodes);
+    $("#save-audit").addEventListener("click", () => page.download(`${name.replace(/\.[^.]*$/, "")}.json`, `${JSON.stringify(found.answer, null, 2)}\n`, "application/json"));
+  }
+
+  return { offer, takes };
 };

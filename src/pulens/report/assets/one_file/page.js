@@ -92,10 +92,14 @@
   let source = null;
   let table = null;
 
-  function take(file, name) {
-    clearReport();
+  function take(file, name, plans = []) {
+    const isAsked = !$("#form").hidden;
     $("#form").hidden = true;
     busy(async (isMine) => {
+      if (await audit.takes(file, name, plans, isMine).finally(() => ($("#form").hidden = !isAsked))) return;
+      if (!isMine()) return;
+      $("#form").hidden = true;
+      clearReport();
       source = { file, name };
       const found = await ask("open", source);
       if (!isMine()) return;
@@ -120,13 +124,17 @@
   addEventListener("drop", (event) => {
     event.preventDefault();
     zone.classList.remove("over");
-    const [file] = event.dataTransfer.files;
-    if (file) take(file, file.name);
+    takeAll(event.dataTransfer.files);
   });
+  // one table, or a queue with its plan
+  function takeAll(files) {
+    const [plans, others] = [true, false].map((isPlan) => [...files].filter(({ name }) => /\.json$/i.test(name) === isPlan));
+    const file = others[0] ?? plans.pop();
+    if (file) take(file, file.name, plans);
+  }
   $("#choose").addEventListener("click", () => $("#file").click());
   $("#file").addEventListener("change", () => {
-    const [file] = $("#file").files;
-    if (file) take(file, file.name);
+    takeAll($("#file").files);
     $("#file").value = "";
   });
   $("#paste").addEventListener("click", () => {

@@ -66,6 +66,10 @@ const texts = {
       "Now fill in the column answer, from the top and as far as time allows: yes or 1 where a row is positive, no or 0 where it is not, unsure where nobody can tell. Then drop the queue into this page, today or with its plan on any other day.",
     auditCommand: "The same rows on the command line:",
     strataHeads: ["scores", "unlabelled", "labelled", "to check", "one in"],
+    auditedHeading: "What the checked rows prove",
+    auditedStrata: "Where rows were checked",
+    saveAudit: "Save these numbers (JSON)",
+    auditedMore: "Sharper numbers, which hold if labels were a random draw, need a sampler that this page does not have; nor does it forecast what more rows would give. The command line does both, with the plan beside the queue:",
     noscript: "This page needs JavaScript. It loads nothing from the network and sends nothing anywhere.",
   },
   goals: {
@@ -81,6 +85,11 @@ const texts = {
   rangeBetween: (low, high) => `${low} to ${high}`,
   rangeBottom: (high) => `below ${high}`,
   rangeAll: (flagged) => `all${flagged ? " (flagged)" : ""}`,
+  noPlan: (name, plan) =>
+    `${name} is a queue of rows that were checked, and the plan that says how they were chosen is missing. Drop ${plan}, which was saved with the queue, and then the queue again (or both at once). If it is lost: drop the table, show its report and save the same queue again, with the same threshold, number of rows, goal, columns and seed; then drop the answered one.`,
+  planTaken: (name) => `${name} is the plan of a queue and was read. Now drop the queue with its answers.`,
+  noAnswers: (name) => `${name}: no row is answered yet: fill in the column answer first.`,
+  damagedPlan: "the plan is damaged: it does not hold what a plan holds. Plan again, or take a copy of the file.",
   badBudget: "How many rows can be checked? Give a whole number.",
   badSeed: "The seed is a whole number, 0 or more.",
   separators: { ",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars" },
