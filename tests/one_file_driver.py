@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from pulens.report.html import asset
-from pulens.report.one_file import TEMPLATES, computing_script
+from pulens.report.one_file import SHARED, TEMPLATES, computing_script
 from pulens.report.script_templates import templates_as_script
+from pulens.report.slimming import slim_script
 
 REQUESTS = """
 const plain = (key, value) => (typeof value === "number" && !Number.isFinite(value) ? null : value);
@@ -93,8 +94,10 @@ LINES = """
 
 
 def page_scripts():
-    """All that the page computes and fills with."""
-    return "\n".join([computing_script(), templates_as_script(TEMPLATES), asset("one_file/filling.js")])
+    """All that the page computes and fills with, slimmed as it is there."""
+    shared, filling = (slim_script("\n".join(map(asset, names))) for names in (SHARED, ["one_file/filling.js"]))
+    templates = slim_script(templates_as_script(TEMPLATES))
+    return "\n".join([shared, computing_script(), templates, filling])
 
 
 def answers_of(requests):

@@ -21,11 +21,13 @@ from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS
 from pulens.metrics import METRICS, in_reading_order, leading
 from pulens.report.html import SCRIPTS, asset, script_safe_json
 from pulens.report.script_templates import templates_as_script
+from pulens.report.slimming import slim_script, slim_styles
 from pulens.report.words import title_of
 
-#: What counts and computes, in the order in which parts need one another; it runs in a worker.
+#: Scripts of the report that also compute in the worker: the file holds them once.
+SHARED = ("recovery.js",)
+#: What counts and computes beside them, in the order in which parts need one another; it runs in a worker.
 COMPUTING = (
-    "recovery.js",
     *(
         f"one_file/{name}.js"
         for name in ("texts", "numbers", "tally", "random", "evidence", "estimates", "intervals", "sentences")
@@ -98,9 +100,9 @@ fixedFacts.byName = Object.fromEntries(fixedFacts.metrics.map((metric) => [metri
 
 
 def computing_script() -> str:
-    """All that computes, as one script."""
+    """All that computes, as one script; the scripts of the report that it shares stand before it."""
     facts = f"const fixedFacts = {script_safe_json(fixed_facts())};{UNPACKING}"
-    return "\n".join(['"use strict";', facts, *map(asset, COMPUTING)])
+    return slim_script("\n".join(['"use strict";', facts, *map(asset, COMPUTING)]))
 
 
 #: The report's own scripts in a scope of their own, so that another table's report can follow; what they listen to
@@ -123,10 +125,11 @@ def one_page() -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    scripts = [_inert(asset(name)) for name in SCRIPTS]
-    report = "".join([REPORT[0], *scripts, REPORT[1]])
-    script = _inert("\n".join([templates_as_script(TEMPLATES), slim("\n".join(map(asset, SHOWING)))]))
-    styles, own_styles = asset("page.css"), asset("one_file/page.css")
+    scripts = {name: _inert(slim_script(asset(name))) for name in SCRIPTS}
+    report = "\n".join([REPORT[0], *scripts.values(), REPORT[1]])
+    templates = templates_as_script(TEMPLATES)
+    script = _inert(slim_script("\n".join([templates, *map(asset, SHOWING)])))
+    styles, own_styles = slim_styles(asset("page.css")), slim_styles(asset("one_file/page.css"))
     environment = Environment(
         loader=PackageLoader("pulens.report", "templates"), autoescape=True, undefined=StrictUndefined
     )
@@ -135,9 +138,9 @@ def one_page() -> str:
         policy=Markup(policy(scripts=[script, report], styles=[styles, own_styles])),
         styles=Markup(styles),
         own_styles=Markup(own_styles),
-        computing=Markup(_inert(slim("\n".join([computing_script(), asset(WORKER)])))),
+        computing=Markup(_inert("\n".join([computing_script(), slim_script(asset(WORKER))]))),
         before=Markup(REPORT[0]),
-        report_scripts=[Markup(text) for text in scripts],
+        report_scripts=[(Markup(text), name in SHARED) for name, text in scripts.items()],
         after=Markup(REPORT[1]),
         example=Markup(example_table()),
         script=Markup(script),
@@ -171,16 +174,6 @@ def _hash(text: str) -> str:
 def _inert(script: str) -> str:
     """A script that cannot end the element it stands in: its texts may hold the tags of a page."""
     return script.replace("</", "<\\/").replace("<!--", "<\\!--")
-
-
-def slim(script: str) -> str:
-    """A script without indentation and without lines that only comment: half of what a browser need not read.
-
-    >>> slim("if (a) {\\n  // why\\n  b();\\n}")
-    'if (a) {\\nb();\\n}'
-    """
-    lines = (line.strip() for line in script.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 def example_table(rows: int = 800) -> str:

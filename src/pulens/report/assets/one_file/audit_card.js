@@ -148,7 +148,7 @@ const auditCard = (page) => {
 
   function showAnswers(found, name) {
     if (found.isEmpty) throw new Error(texts.noAnswers(name));
-    const command = page.shellOf([["pulens"], ["audit"], ["read"], [name]]);
+    const command = page.shellOf([["pulens"], ["audit"], ["read"], [name], ...(drawn.name === planName(name) ? [] : [["--plan", drawn.name]])]);
     const filled = new DOMParser().parseFromString(filling.render("one_file_audited.html.j2", { ...found, words, name, command }), "text/html");
     showSection(...filled.body.childNodes);
     $("#save-audit").addEventListener("click", () => page.download(`${name.replace(/\.[^.]*$/, "")}.json`, `${JSON.stringify(found.answer, null, 2)}\n`, "application/json"));

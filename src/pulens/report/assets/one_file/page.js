@@ -13,7 +13,9 @@
   let asked = 0;
 
   function start() {
-    const url = URL.createObjectURL(new Blob([sourceOf("computing")], { type: "text/javascript" }));
+    // with the scripts of the report that compute, which stand in the file once
+    const parts = [...document.querySelectorAll("script[data-shared], #computing")].map((each) => `${each.textContent}\n`);
+    const url = URL.createObjectURL(new Blob(parts, { type: "text/javascript" }));
     worker = new Worker(url);
     URL.revokeObjectURL(url);
     worker.onmessage = ({ data }) => {
@@ -275,7 +277,7 @@
   }
 
   // the report's scripts in a scope of their own; the policy knows this text by its hash
-  const reportScript = () => [...document.querySelectorAll("script[data-report], script[data-around]")].map((each) => each.textContent).join("");
+  const reportScript = () => [...document.querySelectorAll("script[data-report], script[data-around]")].map((each) => each.textContent).join("\n");
 
   const safeJson = (data) => JSON.stringify(data).replace(/[<>&]/g, (mark) => `\\u00${mark.charCodeAt(0).toString(16)}`);
 
