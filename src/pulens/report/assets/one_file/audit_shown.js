@@ -102,6 +102,17 @@ const auditShown = (() => {
     return { name: "scores", rows };
   }
 
+  function labellingShown({ labelling, counts }) {
+    if (!labelling)
+      return { labelling: `Whether labels are random was not tested: there are ${sum(counts.labelled)} labelled rows beside the checked ones.`, curve: [], curve_words: "" };
+    const { relative, rates } = labelling.curve;
+    const words = relative
+      ? "How often a positive is labelled, as a multiple of the average (1 throughout if labels are random)"
+      : "Share of the positives that are labelled (the same throughout if labels are random)";
+    const tell = ({ value, low, high }) => [Number.isFinite(value) ? three(value) : "none found", `${three(low)} to ${Number.isFinite(high) ? three(high) : "no limit"}`];
+    return { labelling: labelling.sentence, curve_words: words, curve: rates.map((rate, k) => [rangeWords(k, rates.length, counts.edges), ...tell(rate)]) };
+  }
+
   // --- numbers as JSON ---------------------------------------------------------------------------------------------
 
   const finite = (value) => (Number.isFinite(value) ? value : null);
@@ -138,7 +149,7 @@ const auditShown = (() => {
       })),
       estimates: Object.fromEntries(Object.entries(estimates).map(([name, found]) => [name, estimateDict(found)])),
       if_random: null,
-      labelling: labelling ?? null,
+      labelling: auditLabelling.toDict(labelling),
       notices: notices.map(({ severity, code, message }) => ({ severity: levels[severity], code, message })),
       forecast: null,
     };
@@ -149,10 +160,11 @@ const auditShown = (() => {
     const plan = auditAnswers.readPlan(planText, planName);
     const { counts, checkedRows, notices: told } = await auditAnswers.read(file, name, plan);
     if (!sum(counts.checked)) return { isEmpty: true };
-    const estimates = auditEstimates.estimates(counts, plan.seed);
+    const estimates = { ...auditEstimates.estimates(counts, plan.seed), roc_auc: auditArea.estimate(counts, checkedRows, plan.tally, plan.seed) };
+    const labelling = auditLabelling.verdict(counts, checkedRows, plan.tally, plan.seed);
     const few = auditPlan.notices(plan.strata, sum(auditQueue.allocated(plan))).filter(({ code }) => code === "few-labelled");
     const notices = [...told, ...few, ...auditEstimates.cautions(counts)].sort((a, b) => b.severity - a.severity);
-    const found = { plan, counts, checkedRows, estimates, notices };
+    const found = { plan, counts, estimates, labelling, notices };
     const shown = notices.map(({ severity, message }) => ({ severity: { name: ["NOTE", "WARNING", "SERIOUS"][severity] }, level: severity, message }));
     return {
       checked: checkedSentence(found),
@@ -161,9 +173,7 @@ const auditShown = (() => {
       notes: shown.filter(({ level }) => level === 0),
       table: columnsTable(estimates),
       strata: strataTable(found),
-      labelling: "",
-      curve: [],
-      curve_words: "",
+      ...labellingShown(found),
       answer: toDict(found),
     };
   }
