@@ -57,6 +57,9 @@ const requests = {
   async answers({ bytes, name, plan }) {
     return auditShown.read(new Blob([Buffer.from(bytes, "base64")]), name, plan, "the plan");
   },
+  counts({ counts, seed }) {
+    return auditEstimates.estimates(counts, seed);
+  },
   call({ path, given }) {
     const found = path.split(".").reduce((whole, part) => whole[part], { numbers });
     return given.map((each) => found(...each));
@@ -72,7 +75,8 @@ const requests = {
       shuffled: [7, 100, 20000].map((size) => [...generator.shuffle(Array.from({ length: size }, (_, k) => k))]),
       whole: [3, 1000, 4000000].flatMap((most) => Array.from({ length: 200 }, () => generator.upTo(most))),
       exponential: Array.from({ length: many }, () => generator.exponential()),
-      beta: [[1, 1], [1, 30], [2, 5], [40, 300]].map(([a, b]) => Array.from({ length: 500 }, () => generator.beta(a, b))),
+      beta: [[1, 1], [1, 30], [2, 5], [40, 300]].map((ends) =>
+        Array.from({ length: 500 }, () => generator.beta(...ends))),
     };
   },
 };

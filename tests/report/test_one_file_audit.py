@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from one_file_driver import answers_of, audit_answers, audit_plan, differences
+from pulens.audits import from_counts
 from pulens.audits.queue import plan_bytes, queue_bytes
 from pulens.doors.audit import plan_audit, read_audit
 from pulens.errors import PulensError
@@ -70,8 +74,6 @@ def test_the_queue_and_its_plan_are_those_of_the_command_line_to_the_byte(tmp_pa
         plan = in_python(tmp_path / "t.csv", text, wanted, given)
         assert answer["queue"] == queue_bytes(plan, "csv").decode(), name
         assert answer["plan"].split("\n") == plan_bytes(plan).decode().split("\n"), name
-        told_of_labels = result.labelling and result.labelling.to_dict()
-        assert differences(told["labelling"], told_of_labels, f"{name}: labelling") == []
         assert [notice["message"] for notice in answer["notices"]] == [str(notice) for notice in plan.notices], name
 
 
@@ -112,6 +114,8 @@ def answered(plan, path, *, share, write=lambda _, code: "yes" if code else "no"
 
 LEFT_OUT = "average_precision"
 AUDITS = {
+    "few found, many labelled": ({"threshold": 4.0, "budget": 40, "goal": "recall"}, {"rows": 9000}, {"share": 1.0}),
+    "few found, few labelled": ({"threshold": 1.0, "budget": 12}, {"rows": 60}, {"share": 1.0, "seed": 11}),
     "as planned": ({"threshold": 1.25, "budget": 100}, {}, {"share": 1.0}),
     "stopped early": ({"threshold": 0.5}, {"scenario": "case-control"}, {"share": 0.4, "seed": 1}),
     "some unsure": ({"threshold": 1.0}, {"negative": ["-1"]}, {"share": 0.9, "unsure": 0.03, "seed": 2}),
@@ -129,7 +133,8 @@ AUDITS = {
 def test_answers_prove_what_the_command_line_says_they_prove(tmp_path):
     asked, expected = [], []
     for number, (wanted, given, answers) in enumerate(AUDITS.values()):
-        plan = in_python(tmp_path / "t.csv", table(3000, seed=20 + number), wanted, given)
+        size, said = given.get("rows", 3000), {name: value for name, value in given.items() if name != "rows"}
+        plan = in_python(tmp_path / "t.csv", table(size, seed=20 + number), wanted, said)
         path = tmp_path / f"queue{number}.csv"
         asked.append(audit_answers(*answered(plan, path, **answers)))
         expected.append(read_audit(path))
@@ -145,3 +150,86 @@ def test_answers_prove_what_the_command_line_says_they_prove(tmp_path):
         assert answer["verdict"] == list(audit_verdict(result)), name
         assert answer["checked"] == checked_sentence(result), name
     assert list(told) == [*expected[-1].to_dict(), "forecast"]
+
+
+def test_strata_of_more_rows_than_can_be_listed_have_the_limits_of_the_command_line():
+    """Above 100,000 unseen rows both draw beta-binomial numbers one by one, with numpy's generator."""
+    made = {"rows": [900, 30_000, 700_000], "checked": [90, 60, 80], "found": [61, 7, 2], "undecided": [0, 0, 0]}
+    known = {"labelled": [400, 90, 30], "known_negative": [0, 20, 50]}
+    result = from_counts(**made, **known, flagged=1, threshold=0.5, seed=3)
+    counts = {**made, "labelled": known["labelled"], "knownNegative": known["known_negative"]}
+    asked = {"flagged": 1, "threshold": 0.5, "scenario": "single-set"}
+    (found,) = answers_of([{"request": "counts", "seed": 3, "counts": {**counts, **asked}}])
+    for name, estimate in result.estimates.items():
+        ends = {"low": estimate.interval.low, "high": estimate.interval.high}
+        assert differences(found[name], {"value": estimate.value, "interval": ends}, name) == []
+
+
+def lines_changed(queue, change):
+    head, *lines = queue.decode().splitlines()
+    return "\n".join([head, *change(lines)]).encode() + b"\n"
+
+
+CHANGED = {
+    "an unknown word": lambda lines: [lines[0] + "perhaps so", *lines[1:]],
+    "a row that was not drawn": lambda lines: [*lines, "99999,note,1,0.5,yes", "99998,note,1,0.5,no"],
+    "a row without its name": lambda lines: [*lines, ",note,1,0.5,yes"],
+    "twice, and differently": lambda lines: [lines[0] + "1", *lines, lines[0] + "0"],
+    "twice, and alike": lambda lines: [lines[0] + "1", lines[1] + "+", *lines, lines[0] + "yes"],
+    "a chance of nothing": lambda lines: [lines[0].replace(lines[0].split(",")[3], "0") + "1", *lines[1:]],
+    "a chance that is no number": lambda lines: [lines[0].replace(lines[0].split(",")[3], "a") + "1", *lines[1:]],
+    "rows left out": lambda lines: [*(line + "no" for line in lines[5:40])],
+    "another order, and blank lines": lambda lines: [line + "No" for line in reversed(lines)] + ["", ",,,,"],
+    "zeros that a spreadsheet took away": lambda lines: [line.lstrip("0") + " 1.0" for line in lines],
+    "numbers with a point": lambda lines: [line.replace(",", ".0,", 1) + "Not  sure" for line in lines],
+    "no answer": lambda lines: lines,
+    "another width": lambda lines: [*lines[:3], lines[3] + "yes,too many"],
+}
+
+
+def test_answers_that_make_no_sense_are_refused_or_noted_in_the_words_of_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = {"threshold": 1.0, "budget": 60, "id": "case", "keep": ["note"]}
+    in_python(tmp_path / "t.csv", table(900, seed=40), asked, {}).write("queue.csv")
+    queue, text = Path("queue.csv").read_bytes(), Path("queue.audit.json").read_bytes()
+    changed = {name: lines_changed(queue, change) for name, change in CHANGED.items()}
+    changed["semicolons"] = lines_changed(queue, lambda lines: [line + "ja" for line in lines]).replace(b",", b";")
+    changed["no column of answers"] = queue.replace(b",answer", b",said", 1)
+    changed["two columns of answers"] = queue.replace(b"note,", b"answer,", 1)
+    found = answers_of(audit_answers(content, text) for content in changed.values())
+    for (name, content), answer in zip(changed.items(), found, strict=True):
+        Path("queue.csv").write_bytes(content)
+        try:
+            result = read_audit("queue.csv")
+        except PulensError as refused:
+            said = str(refused).partition(" Did you mean")[0]  # which column is nearest the page does not say
+            assert answer.get("refused") == said, name
+            continue
+        assert "refused" not in answer, name
+        if not result.counts.checked.any():
+            assert answer == {"isEmpty": True}, name
+            continue
+        assert differences(answer["answer"]["strata"], result.strata, name) == []
+        assert [notice["message"] for notice in answer["answer"]["notices"]] == [str(one) for one in result.notices]
+
+
+def test_plans_that_were_changed_are_refused(tmp_path):
+    plan = in_python(tmp_path / "t.csv", table(900, seed=41), {"threshold": 1.0, "budget": 60}, {})
+    queue, text = answered(plan, tmp_path / "queue.csv", share=1.0)
+    told = json.loads(text)
+    damaged = {
+        "no plan": b"{}",
+        "no JSON": text[:-40],
+        "another format": json.dumps(told | {"pulens_audit": 2}).encode(),
+        "another count": json.dumps(told | {"strata": told["strata"] | {"labelled": [9] * 5}}).encode(),
+        "another edge": text.replace(b'"edges": [1.0', b'"edges": [1.5', 1),
+        "rows left out": json.dumps(told | {"rows": told["rows"] | {"name": told["rows"]["name"][1:]}}).encode(),
+        "an unknown stratum": text.replace(b'"stratum": [0', b'"stratum": [7', 1),
+        "no counts": json.dumps({name: value for name, value in told.items() if name != "counts"}).encode(),
+    }
+    for name, content in damaged.items():
+        (tmp_path / "queue.audit.json").write_bytes(content)
+        with pytest.raises(PulensError):
+            read_audit(tmp_path / "queue.csv")
+        (answer,) = answers_of([audit_answers(queue, content)])
+        assert "plan" in answer.get("refused", ""), name
