@@ -11,8 +11,9 @@ const auditCard = (page) => {
   let asked = null; // what the report shown was asked for
   let drawn = null; // the queue saved last
 
-  const DEFAULTS = { budget: "200", goal: "all", seed: "0" };
+  let offered = null; // columns of the table that the card is filled for
   $("#audit-goal").replaceChildren(...Object.entries(texts.goals).map(([goal, text]) => option(goal, text)));
+  for (const [id, value] of Object.entries({ budget: "200", goal: "all", seed: "0" })) $(`#audit-${id}`).value = value;
 
   // After a report: ready for its table, at its threshold. Counts without rows have none to check.
   function offer(question, threshold) {
@@ -20,9 +21,9 @@ const auditCard = (page) => {
     const { names } = page.table();
     $("#audit-card").hidden = !names || threshold === null;
     $("#audit-planned").hidden = true;
-    if (!names) return;
-    for (const [id, value] of Object.entries(DEFAULTS)) $(`#audit-${id}`).value = value;
     $("#audit-threshold").value = String(threshold);
+    if (!names || names === offered) return;
+    offered = names;
     const shown = names.slice(0, MOST_COLUMNS);
     $("#audit-id").replaceChildren(option("", words.rowNumber), ...shown.map((name, place) => option(place, shorten(name))));
     $("#audit-keep").replaceChildren(
@@ -124,7 +125,10 @@ const auditCard = (page) => {
   async function takes(file, name, plans, isMine) {
     for (const plan of plans) drawn = { text: await plan.text(), name: plan.name };
     const kind = await kindOf(file, name);
-    if (kind === "table") return false;
+    if (kind === "table") {
+      $("#audited").hidden = true;
+      return false;
+    }
     if (kind === "plan") {
       const text = await file.text();
       await page.ask("plan", { plan: text, planName: name });
