@@ -44,7 +44,7 @@ WORLDS = {
         {"scenario": "case-control", "class_prior": 0.2},
     ),
     "ties, semicolons and decimal commas": (
-        table(5000, seed=4, separator=";", comma=True, ties=True),
+        table(5000, seed=4, separator=";", comma=True, ties=True, cell=lambda k: f"\u00e9{k}" + "x" * (k % 1500)),
         {"threshold": 2.05, "budget": 60, "goal": "class_prior", "id": "note"},
         {},
     ),

@@ -46,32 +46,45 @@ const auditKeys = (() => {
 
   function ofIds(seed) {
     const encoder = new TextEncoder();
+    let block = new Uint8Array(1 << 10); // room that all ids share
     return function key(id) {
-      [key.high, key.low] = md5(encoder.encode(`${seed}:${id}`));
+      const text = `${seed}:${id}`;
+      if (3 * text.length + 72 > block.length) block = new Uint8Array(6 * text.length + 72);
+      md5(block, encoder.encodeInto(text, block).written);
+      key.high = high;
+      key.low = low;
     };
   }
 
   const TURNS = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21];
   const SINES = Int32Array.from({ length: 64 }, (_, k) => Math.floor(Math.abs(Math.sin(k + 1)) * 4294967296));
+  const PLACES = Uint8Array.from({ length: 64 }, (_, k) => [k, 5 * k + 1, 3 * k + 5, 7 * k][k >> 4] & 15);
   const swapped = (word) => ((word << 24) | ((word & 0xff00) << 8) | ((word >>> 8) & 0xff00) | (word >>> 24)) >>> 0;
+  const words = new Int32Array(16);
 
-  // the first 64 bits, as two words
-  function md5(bytes) {
-    const length = (bytes.length + 9 + 63) & ~63;
-    const padded = new Uint8Array(length);
-    padded.set(bytes);
-    padded[bytes.length] = 128;
-    const view = new DataView(padded.buffer);
-    view.setUint32(length - 8, bytes.length << 3, true);
-    let [a0, b0, c0, d0] = [0x67452301, 0xefcdab89 | 0, 0x98badcfe | 0, 0x10325476];
+  // leaves the first 64 bits of the digest in high and low; the bytes after the message are written over
+  function md5(block, size) {
+    const length = (size + 9 + 63) & ~63;
+    block.fill(0, size, length);
+    block[size] = 128;
+    for (let k = 0; k < 4; k++) block[length - 8 + k] = (size << 3) >>> (8 * k);
+    let a0 = 0x67452301;
+    let b0 = 0xefcdab89 | 0;
+    let c0 = 0x98badcfe | 0;
+    let d0 = 0x10325476;
     for (let at = 0; at < length; at += 64) {
-      let [a, b, c, d] = [a0, b0, c0, d0];
+      for (let k = 0; k < 16; k++) {
+        const from = at + 4 * k;
+        words[k] = block[from] | (block[from + 1] << 8) | (block[from + 2] << 16) | (block[from + 3] << 24);
+      }
+      let a = a0;
+      let b = b0;
+      let c = c0;
+      let d = d0;
       for (let k = 0; k < 64; k++) {
-        const round = k >> 4;
-        const mixed = round === 0 ? (b & c) | (~b & d) : round === 1 ? (d & b) | (~d & c) : round === 2 ? b ^ c ^ d : c ^ (b | ~d);
-        const place = round === 0 ? k : round === 1 ? (5 * k + 1) & 15 : round === 2 ? (3 * k + 5) & 15 : (7 * k) & 15;
-        const sum = (a + mixed + SINES[k] + view.getInt32(at + 4 * place, true)) | 0;
-        const turn = TURNS[4 * round + (k & 3)];
+        const mixed = k < 16 ? (b & c) | (~b & d) : k < 32 ? (d & b) | (~d & c) : k < 48 ? b ^ c ^ d : c ^ (b | ~d);
+        const sum = (a + mixed + SINES[k] + words[PLACES[k]]) | 0;
+        const turn = TURNS[((k >> 4) << 2) | (k & 3)];
         a = d;
         d = c;
         c = b;
@@ -82,7 +95,8 @@ const auditKeys = (() => {
       c0 = (c0 + c) | 0;
       d0 = (d0 + d) | 0;
     }
-    return [swapped(a0), swapped(b0)];
+    high = swapped(a0);
+    low = swapped(b0);
   }
 
   // A number in [0, 1) that depends on nothing but these three.
