@@ -34,8 +34,8 @@ COMPUTING = (
         for name in ("numbers", "tally", "random", "evidence", "estimates", "intervals", "sentences")
     ),
     *(f"one_file/{name}.js" for name in ("answer", "page_data", "evaluating", "reading", "columns", "tally_file")),
-    *(f"one_file/audit_{name}.js" for name in ("keys", "plan", "queue", "limits", "estimates", "area", "labelling")),
-    *(f"one_file/audit_{name}.js" for name in ("answers", "shown")),
+    *(f"one_file/audit_{name}.js" for name in ("keys", "plan", "queue", "limits", "estimates", "area")),
+    *(f"one_file/audit_{name}.js" for name in ("precision", "labelling", "answers", "shown")),
 )
 WORKER = "one_file/worker.js"
 #: What the page itself runs, beside the templates.

@@ -91,10 +91,12 @@ const auditArea = (() => {
     return [0, 1, 2, 3].map((way) => (i) => answer[i] === 1 || (answer[i] === -1 && (stratum[i] < counts.flagged ? way & 1 : way & 2) > 0));
   }
 
+  const NOT_RANKED = { value: NaN, interval: null, basis: "bounds", undefined_because: "some rows lie where no row was checked, so positives can stand anywhere among them" };
+
   function estimate(counts, rows, tally, seed) {
     const told = { metric: "roc_auc", rests_on: auditEstimates.RESTS_ON, threshold: null };
     if (counts.rows.some((_, k) => auditEstimates.isLeftOut(counts, k)))
-      return { ...told, value: NaN, interval: null, basis: "bounds", undefined_because: "some rows lie where no row was checked, so positives can stand anywhere among them" };
+      return { ...told, ...NOT_RANKED };
     const where = placed(counts, rows, tally);
     const weights = rows.answer.map((code, i) => (code === 1 ? 1 : code ? 0.5 : 0) * (counts.rows[rows.stratum[i]] / counts.checked[rows.stratum[i]]));
     const exact = area(sum(weights.map((weight, i) => weight * where.checked[i])) + where.knownSum, sum(weights) + where.known, where.rows);
@@ -106,6 +108,6 @@ const auditArea = (() => {
     return { ...told, value, interval: { low, high, confidence: auditEstimates.CONFIDENCE, method: "audit, balanced" }, basis: "design", undefined_because: because };
   }
 
-  return { estimate };
+  return { estimate, above, decisions, NOT_RANKED };
 })();
 if (typeof module !== "undefined") module.exports = auditArea;

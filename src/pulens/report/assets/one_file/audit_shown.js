@@ -160,8 +160,9 @@ const auditShown = (() => {
     const plan = auditAnswers.readPlan(planText, planName);
     const { counts, checkedRows, notices: told } = await auditAnswers.read(file, name, plan);
     if (!sum(counts.checked)) return { isEmpty: true };
-    const estimates = { ...auditEstimates.estimates(counts, plan.seed), roc_auc: auditArea.estimate(counts, checkedRows, plan.tally, plan.seed) };
-    const labelling = auditLabelling.verdict(counts, checkedRows, plan.tally, plan.seed);
+    const given = [counts, checkedRows, plan.tally, plan.seed];
+    const estimates = { ...auditEstimates.estimates(counts, plan.seed), roc_auc: auditArea.estimate(...given), average_precision: auditPrecision.estimate(...given) };
+    const labelling = auditLabelling.verdict(...given);
     const few = auditPlan.notices(plan.strata, sum(auditQueue.allocated(plan))).filter(({ code }) => code === "few-labelled");
     const notices = [...told, ...few, ...auditEstimates.cautions(counts)].sort((a, b) => b.severity - a.severity);
     const found = { plan, counts, estimates, labelling, notices };
