@@ -180,6 +180,9 @@ def test_answers_dropped_back_in_prove_what_the_command_line_says(one_file, open
         expected = (estimate.value, estimate.interval.low, estimate.interval.high)
         assert tuple(saved["estimates"][name][key] for key in ("value", "low", "high")) == pytest.approx(expected)
     opened.keep("one-file-audited")
+    drop(opened, ("other.csv", b"row,batch,probability,answer\n999,1,0.5,yes\n"))
+    assert "1 row is not in the plan: row '999'" in problem(opened)
+    assert "drop both at once" in problem(opened)
 
     # on another day it needs the plan, and says so
     later = open_page(one_file, viewport={"width": 390, "height": 800}, color_scheme="dark")

@@ -11,7 +11,7 @@ import pytest
 from one_file_driver import answers_of, audit_answers, audit_plan, differences
 from pulens.audits import from_counts
 from pulens.audits.queue import plan_bytes, queue_bytes
-from pulens.doors.audit import plan_audit, read_audit
+from pulens.doors.audit import more_audit, plan_audit, read_audit
 from pulens.errors import PulensError
 from pulens.report.audit_summary import audit_verdict, checked_sentence
 
@@ -151,6 +151,22 @@ def test_answers_prove_what_the_command_line_says_they_prove(tmp_path):
     assert list(told) == [*expected[-1].to_dict(), "forecast"]
 
 
+def test_a_queue_that_was_enlarged_is_read_with_all_its_batches(tmp_path):
+    plan = in_python(tmp_path / "t.csv", table(2000, seed=50), {"threshold": 1.0, "budget": 60}, {})
+    answered(plan, tmp_path / "queue.csv", share=1.0)
+    larger = more_audit(tmp_path / "queue.csv", budget=110, source=tmp_path / "t.csv")
+    larger.write(tmp_path / "larger.csv")
+    head, *lines = (tmp_path / "larger.csv").read_text().splitlines()
+    lines = [line + ("no" if line.endswith(",") else "") for line in lines[:90]] + lines[90:]
+    (tmp_path / "larger.csv").write_text("\n".join([head, *lines]))
+    files = [(tmp_path / name).read_bytes() for name in ("larger.csv", "larger.audit.json")]
+    (answer,) = answers_of([audit_answers(*files)])
+    result = read_audit(tmp_path / "larger.csv")
+    estimates = {metric: found.to_dict() for metric, found in result.estimates.items()}
+    assert differences(answer["answer"]["strata"], result.strata) == []
+    assert differences(answer["answer"]["estimates"], estimates) == []
+
+
 def test_strata_of_more_rows_than_can_be_listed_have_the_limits_of_the_command_line():
     """Above 100,000 unseen rows both draw beta-binomial numbers one by one, with numpy's generator."""
     made = {"rows": [900, 30_000, 700_000], "checked": [90, 60, 80], "found": [61, 7, 2], "undecided": [0, 0, 0]}
@@ -224,11 +240,13 @@ def test_plans_that_were_changed_are_refused(tmp_path):
         "another edge": text.replace(b'"edges": [1.0', b'"edges": [1.5', 1),
         "rows left out": json.dumps(told | {"rows": told["rows"] | {"name": told["rows"]["name"][1:]}}).encode(),
         "an unknown stratum": text.replace(b'"stratum": [0', b'"stratum": [7', 1),
+        "labels with noise": json.dumps(told | {"label_noise": 0.1}).encode(),
         "no counts": json.dumps({name: value for name, value in told.items() if name != "counts"}).encode(),
     }
     for name, content in damaged.items():
         (tmp_path / "queue.audit.json").write_bytes(content)
-        with pytest.raises(PulensError):
-            read_audit(tmp_path / "queue.csv")
+        if name != "labels with noise":  # which the command line reads
+            with pytest.raises(PulensError):
+                read_audit(tmp_path / "queue.csv")
         (answer,) = answers_of([audit_answers(queue, content)])
         assert "plan" in answer.get("refused", ""), name

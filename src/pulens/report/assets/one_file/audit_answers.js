@@ -28,6 +28,7 @@ const auditAnswers = (() => {
     if (told === null || typeof told !== "object" || !("pulens_audit" in told)) throw new Refusal(`${name}: this is no plan of an audit.`);
     if (told.pulens_audit !== 1)
       throw new Refusal(`${name}: a plan of format ${columns.shown(String(told.pulens_audit))}; this version reads format 1. Use the version that wrote it, or a newer one.`);
+    if (told.label_noise > 0) throw new Refusal(texts.noisyPlan(name));
     const wrong = problemOf(told);
     if (wrong) throw new Refusal(`${name}: ${wrong}`);
     const { edges, flagged, rows, labelled, known_negative: knownNegative, batches } = told.strata;

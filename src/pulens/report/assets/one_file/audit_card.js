@@ -137,7 +137,9 @@ const auditCard = (page) => {
       return true;
     }
     if (!drawn) throw new Error(texts.noPlan(name, planName(name)));
-    const found = await page.ask("answers", { file, name, plan: drawn.text, planName: drawn.name });
+    const found = await page.ask("answers", { file, name, plan: drawn.text, planName: drawn.name }).catch((error) => {
+      throw plans.length || !error.message.includes("not in the plan") ? error : new Error(`${error.message} ${texts.heldPlan(drawn.name)}`);
+    });
     if (isMine()) showAnswers(found, name);
     return true;
   }

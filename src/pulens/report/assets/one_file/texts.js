@@ -89,6 +89,8 @@ const texts = {
     `${name} is a queue of rows that were checked, and the plan that says how they were chosen is missing. Drop ${plan}, which was saved with the queue, and then the queue again (or both at once). If it is lost: drop the table, show its report and save the same queue again, with the same threshold, number of rows, goal, columns and seed; then drop the answered one.`,
   planTaken: (name) => `${name} is the plan of a queue and was read. Now drop the queue with its answers.`,
   noAnswers: (name) => `${name}: no row is answered yet: fill in the column answer first.`,
+  noisyPlan: (name) => `${name}: in this plan some labelled rows may be negative, and the page takes them for positives; the command line reads it: pulens audit read.`,
+  heldPlan: (name) => `The page reads answers with ${name}: if the queue has another plan, drop both at once.`,
   damagedPlan: "the plan is damaged: it does not hold what a plan holds. Plan again, or take a copy of the file.",
   badBudget: "How many rows can be checked? Give a whole number.",
   badSeed: "The seed is a whole number, 0 or more.",
