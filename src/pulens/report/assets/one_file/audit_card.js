@@ -117,8 +117,8 @@ const auditCard = (page) => {
     const head = new TextDecoder(bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-8").decode(bytes);
     if (/\.json$/i.test(name) || /^\s*\{\s*"pulens_audit"/.test(head)) return "plan";
     const names = head.split(/[\r\n]/, 1)[0].split(/[,;\t]/).map((each) => each.trim().replace(/^"(.*)"$/, "$1"));
-    const own = ["batch", "probability"].filter((each) => names.includes(each)).length;
-    return names.includes("answer") && own >= (drawn ? 1 : 2) ? "queue" : "table";
+    const own = drawn ? ["batch", "answer"] : ["batch", "probability", "answer"]; // reviewers may have dropped a column
+    return own.every((each) => names.includes(each)) ? "queue" : "table";
   }
 
   // Whether a file was no table but a queue or its plan, and was read as such.

@@ -5,7 +5,7 @@ const texts = {
     brand: "pulens · evaluation from positive and unlabelled rows",
     title: "Try it on your own table",
     lead: "How good is a classifier when nobody ever labelled a negative? Drop a table of scores in: the report is made in this page. Nothing is uploaded, and nothing needs to be installed.",
-    drop: "Drop a CSV or TSV file here, or a .tally file of pulens",
+    drop: "Drop a CSV or TSV file here, a queue with answers, or a .tally file of pulens",
     choose: "Choose a file",
     paste: "Paste rows",
     pasteLabel: "Rows with a line of column names, as copied from a spreadsheet",
