@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from one_file_driver import answers_of, audit_answers, audit_plan, differences
 from pulens.audits import from_counts
 from pulens.audits.queue import plan_bytes, queue_bytes
+from pulens.audits.words import forecast_lines
 from pulens.doors.audit import more_audit, plan_audit, read_audit
 from pulens.errors import PulensError
 from pulens.report.audit_summary import audit_verdict, checked_sentence
@@ -52,6 +54,11 @@ WORLDS = {
     "every row": (table(90, seed=6), {"threshold": 1.0, "budget": 200}, {}),
     "all flagged": (table(300, seed=7), {"threshold": -90.0, "budget": 30}, {"negative": ["-1"]}),
     "none flagged": (table(300, seed=8), {"threshold": 90.0, "budget": 30, "goal": "roc_auc"}, {}),
+    "only labelled rows flagged": (
+        table(400, seed=10) + "99999,50.0,1,top\n",
+        {"threshold": 40.0, "budget": 30, "keep": ["note"]},
+        {},
+    ),
     "few flagged rows, many scores": (table(20_000, seed=9), {"threshold": 4.0, "budget": 250}, {"class_prior": 0.35}),
 }
 
@@ -75,6 +82,27 @@ def test_the_queue_and_its_plan_are_those_of_the_command_line_to_the_byte(tmp_pa
         assert answer["queue"] == queue_bytes(plan, "csv").decode(), name
         assert answer["plan"].split("\n") == plan_bytes(plan).decode().split("\n"), name
         assert [notice["message"] for notice in answer["notices"]] == [str(notice) for notice in plan.notices], name
+
+
+def test_the_forecast_is_that_of_the_command_line_but_for_chance(tmp_path):
+    """Sixty audits are simulated here and there, with other draws: half widths of .08 may be off by .01."""
+    wanted = {
+        name: WORLDS[name] for name in ("row numbers", "a class prior, case-control", "few flagged rows, many scores")
+    }
+    found = answers_of(
+        audit_plan(text, wanted=wanted, label="confirmed", **given) for text, wanted, given in wanted.values()
+    )
+    for (name, (text, asked, given)), answer in zip(wanted.items(), found, strict=True):
+        plan = in_python(tmp_path / "t.csv", text, asked, given)
+        start, numbers, end = re.fullmatch(
+            r"(With [\d,]+ rows: F1 known to about) (.*?) (either way whatever the labelling)\.", answer["forecast"]
+        ).groups()
+        said = forecast_lines(plan.forecast, plan.budget)[0]
+        assert said.startswith(start), name
+        assert end in said, name
+        halves = [width / 2 for width in plan.forecast.width("f1", plan.budget)]
+        ends = [float(one) for one in numbers.split(" to ")]
+        np.testing.assert_allclose([ends[0], ends[-1]], halves, rtol=0.08, atol=0.006, err_msg=name)
 
 
 REFUSED = {

@@ -35,7 +35,7 @@ COMPUTING = (
     ),
     *(f"one_file/{name}.js" for name in ("answer", "page_data", "evaluating", "reading", "columns", "tally_file")),
     *(f"one_file/audit_{name}.js" for name in ("keys", "plan", "queue", "limits", "estimates", "area")),
-    *(f"one_file/audit_{name}.js" for name in ("precision", "labelling", "answers", "shown")),
+    *(f"one_file/audit_{name}.js" for name in ("precision", "labelling", "forecast", "answers", "shown")),
 )
 WORKER = "one_file/worker.js"
 #: What the page itself runs, beside the templates.

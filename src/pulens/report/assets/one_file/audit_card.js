@@ -75,7 +75,7 @@ const auditCard = (page) => {
     return low === undefined ? texts.rangeBottom(short(high)) : texts.rangeBetween(short(low), short(high));
   }
 
-  function showPlan({ strata, allocation, budget, notices }) {
+  function showPlan({ strata, allocation, budget, forecast, notices }) {
     const row = (cells, kind) => {
       const line = document.createElement("tr");
       line.append(...cells.map((cell) => made(kind, cell, kind === "th" ? { scope: "col" } : {})));
@@ -88,6 +88,7 @@ const auditCard = (page) => {
     $("#audit-strata tbody").replaceChildren(
       ...allocation.map((many, k) => row([rangeOf(strata, k), ...[strata.rows[k], strata.labelled[k], many].map(grouped), many ? (strata.rows[k] / many).toFixed(1) : "-"], "td")),
     );
+    $("#audit-forecast").textContent = forecast;
     $("#audit-notices").replaceChildren(...notices.map(({ message }) => made("li", message)));
     $("#audit-planned").hidden = false;
   }

@@ -194,6 +194,6 @@ const auditEstimates = (() => {
     return told;
   }
 
-  return { CONFIDENCE, TAIL, RESTS_ON, estimates, cautions, corners, positivesOf, isLeftOut };
+  return { CONFIDENCE, TAIL, RESTS_ON, FORMULAS, estimates, cautions, marginsOf, ends, corners, positivesOf, isLeftOut };
 })();
 if (typeof module !== "undefined") module.exports = auditEstimates;

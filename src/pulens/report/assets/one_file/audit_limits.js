@@ -57,10 +57,10 @@ const auditLimits = (() => {
   }
 
   // Positives among the rows of each stratum that nobody checked, one list a stratum, with imaginary rows of either kind.
-  function unseenOf(generator, draws, rows, checked, found, positive, negative) {
+  function unseenOf(generator, draws, rows, checked, found, positive, negative, listed = LISTED) {
     const [first, second] = [found.map((many) => many + positive), checked.map((many, k) => many - found[k] + negative)];
     const unseen = rows.map((many, k) => many - checked[k]);
-    if (unseen.every((many) => many <= LISTED))
+    if (unseen.every((many) => many <= listed))
       return unseen.map((many, k) => {
         const all = spread(many, first[k], second[k], draws);
         return typeof all === "number" ? new Float64Array(draws).fill(all) : generator.shuffle(all);
@@ -76,8 +76,7 @@ const auditLimits = (() => {
   }
 
   // What the imaginary row changes in the group of strata from begin to end: in the mean, and in each draw.
-  function imagined(generator, plain, { rows, checked, found }, [begin, end], coin, up) {
-    const draws = DRAWS;
+  function imagined(generator, plain, { rows, checked, found }, [begin, end], coin, up, draws, listed) {
     const change = new Float64Array(draws);
     if (begin === end) return { effect: 0, change };
     const parts = [rows, checked, found].map((kind) => kind.slice(begin, end));
@@ -86,28 +85,28 @@ const auditLimits = (() => {
     const one = parts.map((kind) => [kind[best]]);
     for (const half of [true, false]) {
       const places = [...change.keys()].filter((k) => coin(k) === half);
-      const [drawn] = unseenOf(generator, places.length, ...one, up, 1 - up);
+      const [drawn] = unseenOf(generator, places.length, ...one, up, 1 - up, listed);
       if (effect[best] > 0) places.forEach((k, i) => (change[k] = drawn[i] + found[begin + best] - plain[begin + best][k]));
     }
     return { effect: effect[best], change };
   }
 
   // Draws of the positives among flagged rows, among the others, and (with one imaginary row in all) among all.
-  function drawTotals(strata, flagged, seed) {
+  function drawTotals(strata, flagged, seed, draws = DRAWS, listed = LISTED) {
     const { rows, checked, found } = strata;
     const generator = random.Generator.seeded(seed);
-    const plain = unseenOf(generator, DRAWS, rows, checked, found, 0, 0).map((drawn, k) => (checked[k] ? drawn.map((many) => many + found[k]) : drawn.fill(0)));
+    const plain = unseenOf(generator, draws, rows, checked, found, 0, 0, listed).map((drawn, k) => (checked[k] ? drawn.map((many) => many + found[k]) : drawn.fill(0)));
     const coins = { above: (k) => k % 2 === 0, below: (k) => (k >> 1) % 2 === 0 };
     const groups = { above: [0, flagged], below: [flagged, rows.length] };
     const changes = Object.fromEntries(
-      Object.entries(groups).map(([name, ends]) => [name, [0, 1].map((up) => imagined(generator, plain, strata, ends, coins[name], up))]),
+      Object.entries(groups).map(([name, ends]) => [name, [0, 1].map((up) => imagined(generator, plain, strata, ends, coins[name], up, draws, listed))]),
     );
     changes.everywhere = changes.above.map((one, up) => (one.effect >= changes.below[up].effect ? one : changes.below[up]));
     groups.everywhere = [0, rows.length];
     coins.everywhere = coins.above;
     return Object.fromEntries(
       Object.entries(groups).map(([name, [begin, end]]) => {
-        const low = Float64Array.from({ length: DRAWS }, (_, i) => {
+        const low = Float64Array.from({ length: draws }, (_, i) => {
           let total = changes[name][coins[name](i) ? 1 : 0].change[i];
           for (let k = begin; k < end; k++) total += plain[k][i];
           return total;

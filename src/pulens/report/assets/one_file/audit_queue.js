@@ -25,7 +25,7 @@ const auditQueue = (() => {
     }
     cut() {
       this.rows.sort(before).splice(this.limit);
-      if (this.rows.length === this.limit) this.highest = this.rows.at(-1).high;
+      if (this.limit && this.rows.length === this.limit) this.highest = this.rows.at(-1).high;
       return this.rows;
     }
   }
@@ -211,7 +211,8 @@ const auditQueue = (() => {
     };
     const plan = { strata, batches: [allocation], rows, goal, seed, scenario: asked.scenario, positives, source: opened.name, id, keep: kept, reading: readingOf(table, asked) };
     const budget = auditPlan.sum(allocation);
-    return { queue: csv(plan), plan: json(plan, tally), strata, allocation, budget, notices: auditPlan.notices(strata, budget) };
+    const forecast = auditForecast.sentence(strata, allocation, asked.scenario, positives, seed);
+    return { queue: csv(plan), plan: json(plan, tally), strata, allocation, budget, forecast, notices: auditPlan.notices(strata, budget) };
   }
 
   return { make, restored, digestOf, allocated };
