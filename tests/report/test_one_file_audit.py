@@ -40,6 +40,11 @@ WORLDS = {
         {"threshold": 1.0, "goal": "recall", "id": "case", "keep": ["note", "confirmed", "note", "case"]},
         {"negative": ["-1"]},
     ),
+    "ids in quotes": (
+        table(500, seed=11, cell=lambda k: f'"{k}, ""a"""' if k % 2 else f"{k} b"),
+        {"threshold": 1.0, "budget": 50, "id": "note"},
+        {},
+    ),
     "a class prior, case-control": (
         table(2000, seed=3),
         {"threshold": 0.5, "budget": 150, "goal": "f1", "seed": 77},
@@ -108,6 +113,7 @@ def test_the_forecast_is_that_of_the_command_line_but_for_chance(tmp_path):
 REFUSED = {
     "too few rows": (table(100, seed=1), {"budget": 9}),
     "an id that is missing": (table(100, seed=1, cell=lambda k: "" if k == 61 else f"n{k}"), {"id": "note"}),
+    "an id that is empty in quotes": (table(100, seed=1, cell=lambda k: '""' if k == 61 else f"n{k}"), {"id": "note"}),
     "an id that comes twice": (table(100, seed=1, cell=lambda k: f"n{k // 2}"), {"id": "note"}),
     "a column that the queue has": (table(100, seed=1).replace("note", "answer", 1), {"keep": ["answer"]}),
     "nothing to check": ("case,score,confirmed\n1,0.5,1\n2,0.7,1\n", {}),

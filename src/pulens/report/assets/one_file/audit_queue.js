@@ -43,13 +43,12 @@ const auditQueue = (() => {
       table,
       (record, row) => {
         if (codeOf(record.text(asked.label)) !== 1) return;
-        const text = id === null ? null : record.text(id);
-        if (text === "") throw new Refusal(`data row ${row + 1} has no id: every unlabelled row needs one. Write it, or leave id= (--id) out.`);
-        key(id === null ? row : text);
+        if (id === null) key(row);
+        else if (!key(record, id)) throw new Refusal(`data row ${row + 1} has no id: every unlabelled row needs one. Write it, or leave id= (--id) out.`);
         const score = reading.numberOf(record, asked.score, comma);
         let stratum = 0;
         while (stratum < edges.length && score < edges[stratum]) stratum += 1;
-        if (held[stratum].wants(key)) held[stratum].add({ high: key.high, low: key.low, row, score, id: text, kept: keep.map((place) => record.text(place)) });
+        if (held[stratum].wants(key)) held[stratum].add({ high: key.high, low: key.low, row, score, id: id === null ? null : record.text(id), kept: keep.map((place) => record.text(place)) });
       },
       progress,
     );
