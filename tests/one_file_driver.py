@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pulens.report.html import asset
-from pulens.report.one_file import SHARED, computing_script
+from pulens.report.one_file import SHARED, TEMPLATES, computing_script
 from pulens.report.script_templates import templates_as_script
 from pulens.report.slimming import slim_script
 
@@ -66,6 +66,22 @@ const requests = {
     const [labelled, negative] = [tally.labelled, tally.negative].map((counts) => Array.from(counts));
     return { labelled, negative, written: written.toString("base64") };
   },
+  async plan({ bytes, name, score, label, positive, negative, asked, wanted }) {
+    const file = new Blob([Buffer.from(bytes, "base64")]);
+    const table = await reading.preview(file, name);
+    const place = (column) => table.names.indexOf(column);
+    const given = { ...asked, score: place(score), label: place(label), positive, negative };
+    const tally = await columns.count(file, name, table, given);
+    const { id, keep } = wanted;
+    const drawn = { ...wanted, id: id === null ? null : place(id), keep: keep.map(place) };
+    return auditQueue.make({ file, name, table }, given, tally, drawn);
+  },
+  async answers({ bytes, name, plan }) {
+    return auditShown.read(new Blob([Buffer.from(bytes, "base64")]), name, plan, "the plan");
+  },
+  counts({ counts, seed }) {
+    return auditEstimates.estimates(counts, seed);
+  },
   call({ path, given }) {
     const found = path.split(".").reduce((whole, part) => whole[part], { numbers });
     return given.map((each) => found(...each));
@@ -78,6 +94,11 @@ const requests = {
       poisson: means.map((mean) => generator.poisson(mean)),
       multinomial: Array.from({ length: 50 }, (_, k) => [...generator.multinomial(40 * k, chances, row)]),
       uniform: Array.from({ length: 5 }, () => generator.uniform()),
+      shuffled: [7, 100, 20000].map((size) => [...generator.shuffle(Array.from({ length: size }, (_, k) => k))]),
+      whole: [3, 1000, 4000000].flatMap((most) => Array.from({ length: 200 }, () => generator.upTo(most))),
+      exponential: Array.from({ length: many }, () => generator.exponential()),
+      beta: [[1, 1], [1, 30], [2, 5], [40, 300]].map((ends) =>
+        Array.from({ length: 500 }, () => generator.beta(...ends))),
     };
   },
 };
@@ -101,7 +122,7 @@ LINES = """
 def page_scripts():
     """All that the page computes and fills with, slimmed as it is there."""
     shared, filling = (slim_script("\n".join(map(asset, names))) for names in (SHARED, ["one_file/filling.js"]))
-    templates = slim_script(templates_as_script(["evaluation.html.j2"]))
+    templates = slim_script(templates_as_script(TEMPLATES))
     return "\n".join([shared, computing_script(), templates, filling])
 
 
@@ -165,6 +186,18 @@ def file(content, *, name="t.csv", score="score", label="label", positive=("1",)
         "negative": list(negative),
         "group": group,
     }
+
+
+def audit_plan(content, *, wanted, scenario="single-set", class_prior=None, **given):
+    """A queue drawn from a table: ``wanted`` as the card asks for it, columns by their names."""
+    asked = {"scenario": scenario, "classPrior": None if class_prior is None else [class_prior], "audit": None}
+    drawn = {"budget": 200, "goal": "all", "seed": 0, "id": None, "keep": [], **wanted}
+    return {**file(content, **given), "request": "plan", "asked": asked, "wanted": drawn}
+
+
+def audit_answers(queue, plan, *, name="queue.csv"):
+    """The answers of a queue read beside its plan, both as the files hold them."""
+    return {"request": "answers", "bytes": base64.b64encode(queue).decode(), "name": name, "plan": plan.decode()}
 
 
 def worlds():

@@ -109,3 +109,15 @@ def test_a_result_with_its_rows_and_tally_has_the_area_among_its_estimates():
     result = AuditResult(counts=counts, checked_rows=rows, tally=tally)
     assert result.estimates["roc_auc"].interval.low > 0.5
     assert "roc_auc" not in AuditResult(counts=counts).estimates
+
+
+def test_where_every_checked_row_is_positive_the_area_is_undefined_rather_than_zero():
+    """Weights of 51/10 and the like add up to the number of rows but for the last bits."""
+    scores = np.arange(400.0)[::-1]
+    stratum = (scores < 349).astype(np.int64)
+    places = np.concatenate([np.arange(10), 51 + np.arange(41)])
+    rows = CheckedRows(stratum=stratum[places], score=scores[places], answer=np.ones(51, np.int64))
+    counts = AuditCounts(rows=[51, 349], checked=[10, 41], found=[10, 41], flagged=1)
+    found = area_estimate(counts, rows, Tally.from_arrays(np.zeros(400, int), scores), draws=200)
+    assert np.isnan(found.value)
+    assert found.undefined_because == "no negative was found"

@@ -6,8 +6,11 @@ import json
 
 import pytest
 
+from pulens.audits.queue import plan_bytes, queue_bytes
+from pulens.doors.audit import plan_audit, read_audit
 from pulens.doors.evaluate import evaluate
 from pulens.doors.segments import evaluate_by, title_of
+from pulens.report.audit_summary import audit_verdict
 from pulens.report.one_file import example_table, one_page
 from pulens.report.words import verdict
 
@@ -93,6 +96,113 @@ def test_from_opening_the_file_to_a_report_in_a_few_clicks(one_file, open_page, 
     audited = evaluate(str(tally), audit=(18, 100), confidence=None)
     assert opened.number("f1") == pytest.approx(audited.estimates["f1"].value, rel=1e-9)
     assert "--audit 18/100" in opened.page.inner_text("#results code")
+
+
+def test_a_queue_of_rows_to_check_is_that_of_the_command_line(one_file, open_page, tmp_path):
+    opened = open_page(one_file, viewport={"width": 390, "height": 800})
+    take(opened, example_table(), "example.csv")
+    ask(opened)
+    opened.page.click("#audit-card summary")
+    opened.page.fill("#audit-budget", "60")
+    opened.page.select_option("#audit-goal", "recall")
+    opened.page.select_option("#audit-id", label="case")
+    opened.page.check("#audit-keep label:has-text('confirmed') input")
+    with opened.page.expect_download() as queue:
+        opened.page.click("#save-queue")
+    with opened.page.expect_download() as plan:
+        opened.page.click("#save-plan")
+    assert (queue.value.suggested_filename, plan.value.suggested_filename) == (
+        "example-queue.csv",
+        "example-queue.audit.json",
+    )
+    (tmp_path / "example.csv").write_text(example_table())
+    threshold = float(opened.page.input_value("#audit-threshold"))
+    expected = plan_audit(
+        str(tmp_path / "example.csv"),
+        label="confirmed",
+        positive=["1"],
+        class_prior=0.3,
+        threshold=threshold,
+        budget=60,
+        goal="recall",
+        id="case",
+        keep=["confirmed"],
+    )
+    assert queue.value.path().read_bytes() == queue_bytes(expected, "csv")
+    assert plan.value.path().read_bytes() == plan_bytes(expected)
+    assert "--goal recall --id case --keep confirmed" in opened.page.inner_text("#audit-command")
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
+    opened.keep("one-file-queue-phone")
+
+
+def answered(queue):
+    """Every answer of a queue filled in, yes where the row's number can be divided by three."""
+    head, *lines = queue.decode().splitlines()
+    return "\n".join([head, *(line + ("yes" if int(line.split(",")[0]) % 3 == 0 else "no") for line in lines)]).encode()
+
+
+def drop(opened, *files):
+    """Choose files that are no table, and wait for what the page says of them."""
+    opened.page.evaluate("document.querySelector('#audited').replaceChildren()")
+    opened.page.set_input_files(
+        "#file", [{"name": name, "mimeType": "text/plain", "buffer": content} for name, content in files]
+    )
+    opened.page.wait_for_selector("#audited-title, #problem:not([hidden])")
+
+
+def test_answers_dropped_back_in_prove_what_the_command_line_says(one_file, open_page, tmp_path):
+    opened = open_page(one_file)
+    take(opened, example_table(), "example.csv")
+    ask(opened)
+    opened.page.click("#audit-card summary")
+    with opened.page.expect_download() as queue:
+        opened.page.click("#save-queue")
+    with opened.page.expect_download() as plan:
+        opened.page.click("#save-plan")
+    content, text = answered(queue.value.path().read_bytes()), plan.value.path().read_bytes()
+    (tmp_path / "example-queue.csv").write_bytes(content)
+    (tmp_path / "example-queue.audit.json").write_bytes(text)
+    result = read_audit(tmp_path / "example-queue.csv")
+
+    # the page that drew the rows remembers how, and its report and form stay
+    drop(opened, ("example-queue.csv", content))
+    assert opened.page.locator("#audited .sentence").all_inner_texts() == list(audit_verdict(result))
+    assert result.labelling.verdict in opened.page.inner_text("#audited")
+    for name in ("Precision", "Recall", "F1", "Class prior", "Matthews correlation", "ROC AUC"):
+        assert opened.page.locator(f"#audited td:text-is('{name}')").count() == 1
+    assert opened.page.is_visible("#report")
+    assert opened.page.is_visible("#form")
+    assert opened.page.evaluate("document.activeElement.id") == "audited-title"
+    with opened.page.expect_download() as numbers:
+        opened.page.click("#save-audit")
+    saved = json.loads(numbers.value.path().read_text())
+    for name in ("precision", "recall", "f1", "class_prior", "accuracy", "specificity", "matthews_correlation"):
+        estimate = result.estimates[name]
+        expected = (estimate.value, estimate.interval.low, estimate.interval.high)
+        assert tuple(saved["estimates"][name][key] for key in ("value", "low", "high")) == pytest.approx(expected)
+    opened.keep("one-file-audited")
+    drop(opened, ("other.csv", b"row,batch,probability,answer\n999,1,0.5,yes\n"))
+    assert "1 row is not in the plan: row '999'" in problem(opened)
+    assert "drop both at once" in problem(opened)
+
+    # on another day it needs the plan, and says so
+    later = open_page(one_file, viewport={"width": 390, "height": 800}, color_scheme="dark")
+    drop(later, ("example-queue.csv", content))
+    assert "Drop example-queue.audit.json" in problem(later)
+    drop(later, ("example-queue.csv", content.replace(b"yes", b"fraud")), ("example-queue.audit.json", text))
+    assert "the answer 'fraud' in data row" in problem(later)
+    drop(later, ("example-queue.audit.json", text))
+    assert problem(later) is None
+    assert "Now drop the queue" in later.page.inner_text("#audited")
+    drop(later, ("example-queue.csv", content))
+    assert later.page.locator("#audited .sentence").all_inner_texts() == list(audit_verdict(result))
+    assert later.page.evaluate("document.documentElement.scrollWidth") <= 390
+    later.keep("one-file-audited-phone-dark")
+    take(later, example_table(), "example.csv")
+    assert not later.page.is_visible("#audited")
+    drop(later, ("notes.json", b"{}"))
+    assert problem(later) == "notes.json: this is no plan of an audit."
+    assert later.page.is_visible("#form")
 
 
 def test_another_table_takes_the_place_of_the_first(one_file, open_page):

@@ -120,6 +120,11 @@ def test_draws_are_those_of_numpy_to_the_bit():
     assert found["poisson"] == [int(rng.poisson(mean)) for mean in means]
     assert found["multinomial"] == [rng.multinomial(40 * k, chances).tolist() for k in range(50)]
     assert found["uniform"] == rng.random(5).tolist()
+    assert found["shuffled"] == [rng.permutation(np.arange(size)).tolist() for size in (7, 100, 20_000)]
+    assert found["whole"] == [int(one) for most in (3, 1000, 4_000_000) for one in rng.integers(most + 1, size=200)]
+    np.testing.assert_allclose(found["exponential"], rng.standard_exponential(4000), rtol=1e-12)
+    for drawn, (a, b) in zip(found["beta"], ((1, 1), (1, 30), (2, 5), (40, 300)), strict=True):
+        np.testing.assert_allclose(drawn, rng.beta(a, b, 500), rtol=1e-12)
 
 
 def test_special_functions_are_those_of_scipy():

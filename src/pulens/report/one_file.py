@@ -24,23 +24,27 @@ from pulens.report.script_templates import templates_as_script
 from pulens.report.slimming import slim_script, slim_styles
 from pulens.report.words import title_of
 
-#: Scripts of the report that also compute in the worker: the file holds them once.
-SHARED = ("recovery.js",)
+TEXTS = "one_file/texts.js"
+#: Scripts of the report and the page that the worker runs too: the file holds them once.
+SHARED = ("recovery.js", TEXTS)
 #: What counts and computes beside them, in the order in which parts need one another; it runs in a worker.
 COMPUTING = (
     *(
         f"one_file/{name}.js"
-        for name in ("texts", "numbers", "tally", "random", "evidence", "estimates", "intervals", "sentences")
+        for name in ("numbers", "tally", "random", "evidence", "estimates", "intervals", "sentences")
     ),
     *(f"one_file/{name}.js" for name in ("answer", "page_data", "evaluating", "reading", "columns", "tally_file")),
     *(f"one_file/{name}.js" for name in ("segment_rows", "segment_priors", "segments", "segment_gaps")),
+    *(f"one_file/audit_{name}.js" for name in ("keys", "plan", "queue", "limits", "estimates", "area")),
+    *(f"one_file/audit_{name}.js" for name in ("precision", "labelling", "forecast", "answers", "shown")),
 )
 WORKER = "one_file/worker.js"
 #: What the page itself runs, beside the templates.
-SHOWING = tuple(f"one_file/{name}.js" for name in ("texts", "filling", "page"))
+SHOWING = tuple(f"one_file/{name}.js" for name in ("filling", "audit_card", "page"))
 #: What the report runs beside its own scripts where it compares groups.
 WITH_SEGMENTS = ("sorting.js", "segments.js")
 RANK_BITS = 11  # of a place among 2,000 redraws
+TEMPLATES = ("evaluation.html.j2", "one_file_audited.html.j2")
 SEED = 0  # where chance starts, as for :func:`pulens.evaluate`
 
 
@@ -160,7 +164,8 @@ def one_page() -> str:
 
     scripts = {name: _inert(slim_script(asset(name))) for name in (*SCRIPTS, *WITH_SEGMENTS)}
     report = "\n".join([REPORT[0], *scripts.values(), REPORT[1]])
-    templates = templates_as_script(["evaluation.html.j2"])
+    templates = templates_as_script(TEMPLATES)
+    texts = _inert(slim_script(asset(TEXTS)))
     script = _inert(slim_script("\n".join([templates, *map(asset, SHOWING)])))
     styles, own_styles = slim_styles(asset("page.css")), slim_styles(asset("one_file/page.css"))
     environment = Environment(
@@ -168,9 +173,10 @@ def one_page() -> str:
     )
     text = environment.get_template("one_file.html.j2").render(
         version=__version__,
-        policy=Markup(policy(scripts=[script, report], styles=[styles, own_styles])),
+        policy=Markup(policy(scripts=[texts, script, report], styles=[styles, own_styles])),
         styles=Markup(styles),
         own_styles=Markup(own_styles),
+        texts=Markup(texts),
         computing=Markup(_inert("\n".join([computing_script(), slim_script(asset(WORKER))]))),
         before=Markup(REPORT[0]),
         report_scripts=[(Markup(text), name in SHARED) for name, text in scripts.items()],

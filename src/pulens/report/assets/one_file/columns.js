@@ -20,6 +20,17 @@ const columns = (() => {
     return words.length <= 60 ? words : `${words.slice(0, 38)}...${words.slice(-19)}`;
   }
 
+  // Several values, in order and quoted, the first so many.
+  function listed(values, limit) {
+    const words = [];
+    let used = 0;
+    for (const value of values.slice(0, limit)) {
+      used += words[words.push(shown(value)) - 1].length;
+      if (used > 200) break;
+    }
+    return words.join(", ") + (words.length === values.length ? "" : ` and ${values.length - words.length} more`);
+  }
+
   // Numbers and their text are the same label value; so are the spellings of true and false.
   function key(text) {
     const bare = text.trim();
@@ -99,16 +110,29 @@ const columns = (() => {
     }
   }
 
+  // What a label means: 0 labelled, 1 unlabelled, 2 a known negative.
+  function coder(asked) {
+    const codes = new Map();
+    for (const text of asked.negative) codes.set(key(text), 2);
+    for (const text of asked.positive) codes.set(key(text), 0);
+    const known = new Map();
+    return (text) => {
+      let code = known.get(text);
+      if (code === undefined) {
+        code = text === "" ? 1 : (codes.get(key(text)) ?? 1);
+        if (known.size < MOST_VALUES) known.set(text, code);
+      }
+      return code;
+    };
+  }
+
   // Scores of labelled, unlabelled and known negative rows. Bad cells are named by row, value and column. Whoever else
   // counts rows is told each of them: its record, its kind and its score.
   async function count(file, name, table, asked, progress, tell = null) {
     const { score, label } = asked;
     const comma = usesComma(table, score);
     const column = `scores (column ${shown(table.names[score])})`;
-    const codes = new Map();
-    for (const text of asked.negative) codes.set(key(text), 2);
-    for (const text of asked.positive) codes.set(key(text), 0);
-    const known = new Map();
+    const codeOf = coder(asked);
     const kinds = [new Growing(), new Growing(), new Growing()];
     let chunk = fresh();
     function fresh() {
@@ -131,12 +155,7 @@ const columns = (() => {
       table,
       (record, row) => {
         if (row && row % CHUNK_ROWS === 0) check();
-        const text = record.text(label);
-        let code = known.get(text);
-        if (code === undefined) {
-          code = text === "" ? 1 : (codes.get(key(text)) ?? 1);
-          if (known.size < MOST_VALUES) known.set(text, code);
-        }
+        const code = codeOf(record.text(label));
         const value = reading.numberOf(record, score, comma);
         if (value === null || value === undefined) {
           chunk.bad ??=
@@ -159,6 +178,6 @@ const columns = (() => {
     return tallies.fromScores(kinds.map((kind) => kind.all));
   }
 
-  return { guess, values, count, key, usesComma, shown, Growing };
+  return { guess, values, count, coder, key, usesComma, shown, listed, Growing };
 })();
 if (typeof module !== "undefined") module.exports = columns;

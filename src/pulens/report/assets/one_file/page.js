@@ -94,10 +94,14 @@
   let source = null;
   let table = null;
 
-  function take(file, name) {
-    clearReport();
+  function take(file, name, plans = []) {
+    const isAsked = !$("#form").hidden;
     $("#form").hidden = true;
     busy(async (isMine) => {
+      if (await audit.takes(file, name, plans, isMine).finally(() => ($("#form").hidden = !isAsked))) return;
+      if (!isMine()) return;
+      $("#form").hidden = true;
+      clearReport();
       source = { file, name };
       const found = await ask("open", source);
       if (!isMine()) return;
@@ -122,13 +126,17 @@
   addEventListener("drop", (event) => {
     event.preventDefault();
     zone.classList.remove("over");
-    const [file] = event.dataTransfer.files;
-    if (file) take(file, file.name);
+    takeAll(event.dataTransfer.files);
   });
+  // one table, or a queue with its plan
+  function takeAll(files) {
+    const [plans, others] = [true, false].map((isPlan) => [...files].filter(({ name }) => /\.json$/i.test(name) === isPlan));
+    const file = others[0] ?? plans.pop();
+    if (file) take(file, file.name, plans);
+  }
   $("#choose").addEventListener("click", () => $("#file").click());
   $("#file").addEventListener("change", () => {
-    const [file] = $("#file").files;
-    if (file) take(file, file.name);
+    takeAll($("#file").files);
     $("#file").value = "";
   });
   $("#paste").addEventListener("click", () => {
@@ -272,6 +280,8 @@
   $("#save-counts").addEventListener("click", () => busy(async () => download(`${stem()}.tally`, await ask("counts", { version }), "application/octet-stream")));
   $("#save-numbers").addEventListener("click", () => download(`${stem()}.json`, `${JSON.stringify(reported.answer, null, 2)}\n`, "application/json"));
 
+  const audit = auditCard({ ask, busy, download, stem, table: () => table, commandOf: (asked) => commandOf(asked), shellOf: (command) => sentencesOf(command) });
+
   function clearReport() {
     if (listening) listening.abort();
     $("#report").replaceChildren();
@@ -320,6 +330,7 @@
       $("#command code").textContent = [command, ...more].map(sentencesOf).join("\n");
       $("#save-groups").hidden = !context.segmentNumbers;
       $("#results").hidden = false;
+      audit.offer(asked, context.answer.threshold);
     });
   });
   const quoted = (word) => (word !== "" && !/[^\w@%+=:,./-]/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);

@@ -8,7 +8,7 @@ const random = (() => {
 
   // numpy's SeedSequence: entropy and the key of a spawned child to eight words of 32 bits
   function seedWords(seed, key = null) {
-    const entropy = [seed >>> 0];
+    const entropy = [seed].flat().flatMap((each) => (each > 0xffffffff ? [each >>> 0, Math.floor(each / 4294967296)] : [each]));
     if (key !== null) {
       while (entropy.length < 4) entropy.push(0);
       entropy.push(key >>> 0);
@@ -52,6 +52,7 @@ const random = (() => {
       [this.i0, this.i1, this.i2, this.i3] = increment;
       this.high = 0;
       this.low = 0;
+      this.half = null; // of the last 64 bits, where only the other 32 were used
     }
 
     static seeded(seed, key = null) {
@@ -124,6 +125,83 @@ const random = (() => {
     uniform() {
       this.next();
       return (this.high * 2097152 + (this.low >>> 11)) / 9007199254740992;
+    }
+
+    // 32 random bits: one half of 64, then the other
+    word() {
+      const kept = this.half;
+      if (kept !== null) {
+        this.half = null;
+        return kept;
+      }
+      this.next();
+      this.half = this.high;
+      return this.low;
+    }
+
+    // a whole number of 0 to most: Lemire (2019)
+    upTo(most) {
+      if (most === 0) return 0;
+      const many = most + 1;
+      const least = (0xffffffff - most) % many;
+      for (;;) {
+        const word = this.word();
+        if (Math.imul(word, many) >>> 0 >= least) return highWord(word, many);
+      }
+    }
+
+    // in any order; numpy shuffles with words that it cuts to so many bits
+    shuffle(values) {
+      for (let i = values.length - 1; i > 0; i--) {
+        const mask = 0xffffffff >>> Math.clz32(i);
+        let j = i + 1;
+        while (j > i) j = (this.word() & mask) >>> 0;
+        const held = values[i];
+        values[i] = values[j];
+        values[j] = held;
+      }
+      return values;
+    }
+
+    exponential() {
+      for (;;) {
+        this.next();
+        const layer = (this.low >>> 3) & 0xff;
+        const size = this.high * 2097152 + (this.low >>> 11);
+        const { width, sure, density } = falling;
+        const x = size * width[layer];
+        if (size < sure[layer]) return x;
+        if (layer === 0) return FALL - Math.log1p(-this.uniform());
+        if ((density[layer - 1] - density[layer]) * this.uniform() + density[layer] < Math.exp(-x)) return x;
+      }
+    }
+
+    // of a shape of 1 or more
+    gamma(shape) {
+      if (shape === 1) return this.exponential();
+      const b = shape - 1 / 3;
+      const c = 1 / Math.sqrt(9 * b);
+      for (;;) {
+        let [x, v] = [0, 0];
+        while (v <= 0) {
+          x = this.normal();
+          v = 1 + c * x;
+        }
+        v = v * v * v;
+        const u = this.uniform();
+        if (u < 1 - 0.0331 * (x * x) * (x * x) || Math.log(u) < 0.5 * x * x + b * (1 - v + Math.log(v))) return b * v;
+      }
+    }
+
+    // of two shapes of 1 or more
+    beta(a, b) {
+      while (a === 1 && b === 1) {
+        const u = this.uniform();
+        const sum = u + this.uniform();
+        if (sum <= 1 && sum > 0) return u / sum;
+      }
+      const first = this.gamma(a);
+      return first / (first + this.gamma(b));
     }
 
     normal() {
@@ -295,34 +373,31 @@ const random = (() => {
     }
   }
 
-  // The layers of equal area under the normal density, 256 of them, as whole numbers of 52 bits.
-  const EDGE = 3.6541528853610087963519472518;
-  const AREA = 0.004928673233974658;
-  const layers = (() => {
-    const SCALE = 2 ** 52;
-    const width = new Float64Array(256);
-    const sure = new Float64Array(256);
-    const density = new Float64Array(256);
-    let x = EDGE;
-    const base = Math.exp(-0.5 * x * x);
-    const foot = AREA / base;
-    sure[0] = Math.floor((x / foot) * SCALE);
-    sure[1] = 0;
-    width[0] = foot / SCALE;
-    width[255] = x / SCALE;
+  // The 256 layers of equal area under a density that falls from 1, as whole numbers of so many bits.
+  function layersOf(edge, area, bits, densityAt, placeOf) {
+    const scale = 2 ** bits;
+    const [width, sure, density] = [0, 1, 2].map(() => new Float64Array(256));
+    let x = edge;
+    const foot = area / densityAt(x);
+    sure[0] = Math.floor((x / foot) * scale);
+    width[0] = foot / scale;
+    width[255] = x / scale;
     density[0] = 1;
-    density[255] = base;
+    density[255] = densityAt(x);
     let last = x;
     for (let i = 254; i >= 1; i--) {
-      x = Math.sqrt(-2 * Math.log(AREA / x + Math.exp(-0.5 * x * x)));
-      sure[i + 1] = Math.floor((x / last) * SCALE);
+      x = placeOf(area / x + densityAt(x));
+      sure[i + 1] = Math.floor((x / last) * scale);
       last = x;
-      density[i] = Math.exp(-0.5 * x * x);
-      width[i] = x / SCALE;
+      density[i] = densityAt(x);
+      width[i] = x / scale;
     }
     return { width, sure, density };
-  })();
+  }
+  const [EDGE, FALL] = [3.6541528853610087963519472518, 7.69711747013104972];
+  const layers = layersOf(EDGE, 0.004928673233974658, 52, (x) => Math.exp(-0.5 * x * x), (height) => Math.sqrt(-2 * Math.log(height)));
+  const falling = layersOf(FALL, 0.0039496598225815571993, 53, (x) => Math.exp(-x), (height) => -Math.log(height));
 
-  return { Generator };
+  return { Generator, highWord };
 })();
 if (typeof module !== "undefined") module.exports = random;

@@ -297,6 +297,6 @@ const tallyFile = (() => {
     return state.map((word) => word.toString(16).padStart(8, "0")).join("");
   }
 
-  return { write, read, isTally, digest };
+  return { write, read, isTally, digest, sha256 };
 })();
 if (typeof module !== "undefined") module.exports = tallyFile;

@@ -45,6 +45,14 @@
     return tallyFile.write(tally, { source: opened.name, ...told }, version);
   };
 
+  requests.queue = async ({ asked, wanted }) => {
+    const tally = opened.counted?.tally ?? (await columns.count(opened.file, opened.name, opened.table, asked, progress));
+    return auditQueue.make(opened, asked, tally, wanted, progress);
+  };
+
+  requests.plan = ({ plan, planName }) => auditAnswers.readPlan(plan, planName).goal;
+  requests.answers = ({ file, name, plan, planName }) => auditShown.read(file, name, plan, planName);
+
   onmessage = ({ data }) => (queue = queue.then(() => answerTo(data)));
   let queue = Promise.resolve(); // one after the other: what is opened first is there for what is asked next
 
