@@ -30,7 +30,7 @@ SHARED = ("recovery.js",)
 COMPUTING = (
     *(
         f"one_file/{name}.js"
-        for name in ("texts", "numbers", "tally", "random", "evidence", "estimates", "intervals", "sentences")
+        for name in ("texts", "numbers", "tally", "random", "evidence", "estimates", "intervals", "sentences", "ladder")
     ),
     *(f"one_file/{name}.js" for name in ("answer", "page_data", "evaluating", "reading", "columns", "tally_file")),
 )
@@ -54,6 +54,7 @@ def fixed_facts() -> dict[str, Any]:
         "metrics": [_metric_facts(name) for name in ordered],
         "tiles": list(leading("tiles")),
         "table": list(leading("table")),
+        "top": [_metric_facts(name) for name in ("precision_at_k", "recall_at_k")],
         "ranks": [_packed_ranks(column) for column in levels],
         "afterLevels": {"state": _words(inner["state"]), "increment": _words(inner["inc"])},
     }

@@ -455,6 +455,7 @@ const intervals = (() => {
     // --- one contract for all --------------------------------------------------------------------------------------
 
     function construction(facts, threshold, valueAt) {
+      if (facts.construction) return facts.construction({ mapAt, drawnShare });
       if (facts.name === "roc_auc") return { method: "DeLong, Student, skewness-corrected", ends: areaEnds };
       if (facts.name === "average_precision")
         return { method: "percentile of redraws, read twice", ends: (share, each) => averagePrecisionEnds(share, each, valueAt) };
@@ -505,6 +506,6 @@ const intervals = (() => {
     return { of, ofThreshold };
   }
 
-  return { workshop };
+  return { workshop, percentiles };
 })();
 if (typeof module !== "undefined") module.exports = intervals;

@@ -347,7 +347,7 @@ const pageData = (() => {
       bounds: Boolean(evaluation.confidence !== null && totals.unlabelled && totals.labelled),
       thinning: thinningData(found, thinned, Math.min(limit, top)),
       top: [],
-      ladder: [],
+      ladder: ladder.data(evaluation.ladder, (scenario) => inScenario(found, scenario)),
       decision: null,
     };
   }

@@ -498,6 +498,6 @@ const sentences = (() => {
     return `This page holds ${whole(kept)} of ${whole(of)} distinct scores. ${titleOf("roc_auc")} and everything at a threshold shown are exact; between two neighbouring points of a curve lie at most ${small(thinning.labelled_gap)} of the labelled and ${small(thinning.unlabelled_gap)} of the unlabelled rows, and average precision recomputed here was off by at most ${general(thinning.average_precision.error, 1)} at class priors the data allow.`;
   }
 
-  return { summarise, notices, priorWords, thinningWords, shell, joined };
+  return { summarise, notices, priorWords, thinningWords, shell, joined, percent };
 })();
 if (typeof module !== "undefined") module.exports = sentences;
