@@ -16,6 +16,7 @@ from pulens.errors import PulensError
 from pulens.inputs import read_tally
 from pulens.inputs.tally_files import TallyFile, digest, read_tally_file, write_tally_file
 from pulens.report import html
+from pulens.report.decision_card import evaluation_card
 from pulens.report.html import evaluation_page
 from pulens.report.one_file import one_page
 from pulens.report.page_data import page_data
@@ -59,6 +60,14 @@ def test_the_top_of_the_list_is_pythons(longer):
         assert differences(answer["data"]["ladder"], expected, f"world {number}", within=tolerance(evaluation)) == []
 
 
+def test_what_flagging_costs_is_pythons(shown, longer):
+    for number, (evaluation, answer) in enumerate([*longer, *shown]):
+        expected = evaluation_card(evaluation)
+        assert list(expected) == sorted(answer["data"]["decision"], key=list(expected).index)
+        found = answer["data"]["decision"]
+        assert differences(found, expected, f"world {number}", within=tolerance(evaluation)) == []
+
+
 def test_the_saved_numbers_have_the_keys_and_values_of_the_command_line(shown):
     for evaluation, answer in shown:
         expected = evaluation.to_dict()
@@ -71,9 +80,9 @@ def test_the_saved_numbers_have_the_keys_and_values_of_the_command_line(shown):
 
 
 def test_the_whole_page_reads_the_same_to_the_letter(shown, longer, monkeypatch):
-    monkeypatch.setattr(html, "evaluation_card", lambda *_: None)  # what flagging costs is not on the one page
     monkeypatch.setattr(html, "_data", lambda evaluation, summary, _: page_data(evaluation, summary))
-    for evaluation, answer in [*shown[1::9], *longer[1::5]]:  # not that with fewer thresholds: its error is one of rounding
+    # not those with fewer thresholds: their error is one of rounding
+    for evaluation, answer in [*shown[1::9], *longer[1::5]]:
         typed = [("pulens",), ("evaluate",), ("my rows.csv",)]
         page = evaluation_page(evaluation, title="A <b>title</b>", typed=typed)
         page = re.sub(r"<style>.*?</style>", "<style></style>", page, flags=re.DOTALL)

@@ -25,14 +25,12 @@ from pulens.report.slimming import slim_script, slim_styles
 from pulens.report.words import title_of
 
 #: Scripts of the report that also compute in the worker: the file holds them once.
-SHARED = ("recovery.js",)
+SHARED = ("recovery.js", "decision.js")
 #: What counts and computes beside them, in the order in which parts need one another; it runs in a worker.
 COMPUTING = (
-    *(
-        f"one_file/{name}.js"
-        for name in ("texts", "numbers", "tally", "random", "evidence", "estimates", "intervals", "sentences", "ladder")
-    ),
-    *(f"one_file/{name}.js" for name in ("answer", "page_data", "evaluating", "reading", "columns", "tally_file")),
+    *(f"one_file/{name}.js" for name in ("texts", "numbers", "tally", "random", "evidence", "estimates", "intervals")),
+    *(f"one_file/{name}.js" for name in ("sentences", "ladder", "cost_card", "answer", "page_data", "evaluating")),
+    *(f"one_file/{name}.js" for name in ("reading", "columns", "tally_file")),
 )
 WORKER = "one_file/worker.js"
 #: What the page itself runs, beside the templates.

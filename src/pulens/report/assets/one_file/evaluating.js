@@ -9,9 +9,10 @@ const evaluating = (() => {
     evidence.refuseContradiction(found);
     const threshold = asked.threshold ?? estimates.bestThreshold(found);
     const choice = asked.threshold === null ? "best f1 on these rows" : "given";
-    const doubts = asked.confidence === null ? null : intervals.workshop(found, asked.confidence, choice === "given" ? null : threshold);
+    const money = costCard.usualCosts(found.prior.value);
+    const doubts = asked.confidence === null ? null : intervals.workshop(found, asked.confidence, choice === "given" ? null : threshold, money);
     const naive = estimates.uncorrected(found);
-    const evaluation = { found, threshold, choice, confidence: asked.confidence, doubts, estimates: {}, uncorrected: {} };
+    const evaluation = { found, threshold, choice, confidence: asked.confidence, money, doubts, estimates: {}, uncorrected: {} };
     for (const facts of fixedFacts.metrics) {
       evaluation.estimates[facts.name] = estimates.estimate(facts, found, threshold, doubts);
       evaluation.uncorrected[facts.name] = estimates.estimate(facts, naive, threshold, null);
@@ -73,7 +74,7 @@ const evaluating = (() => {
       has_sensitivity: data.sensitivity !== null,
       has_bounds: data.bounds,
       has_reliability: false,
-      card: null,
+      card: costCard.asShown(data.decision),
       cells: null,
       cell_sentences: [],
       next_steps: summary.next_steps.map((step) => [step.sentence, sentences.shell(step, typed)]),

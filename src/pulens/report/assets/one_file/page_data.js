@@ -348,7 +348,7 @@ const pageData = (() => {
       thinning: thinningData(found, thinned, Math.min(limit, top)),
       top: [],
       ladder: ladder.data(evaluation.ladder, (scenario) => inScenario(found, scenario)),
-      decision: null,
+      decision: costCard.of(evaluation),
     };
   }
 
