@@ -14,6 +14,9 @@ from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
+#: Classes whose own pages say what they pass on.
+ELSEWHERE = ("tuple", "str", "Exception", "BaseEstimator", "ClassifierMixin", "TransformerMixin", "_SetOutputMixin")
+
 
 class Written(SphinxDirective):
     """A directive that writes Markdown, which is then read as if it stood on the page."""
@@ -128,7 +131,7 @@ class Room(Written):
             yield f".. auto{kinds[each]}:: {name}.{each}"
             if kinds[each] in ("class", "exception"):
                 yield "   :members:"
-                yield "   :inherited-members: tuple, str, Exception, BaseEstimator, ClassifierMixin"
+                yield f"   :inherited-members: {', '.join(ELSEWHERE)}"
             yield ""
         yield "```"
 

@@ -145,7 +145,7 @@ def written(app: Any, docname: str, source: list[str]) -> None:
     if asked is None:
         return
     name = asked[1]
-    app.env.dependencies[docname].add(str(EXAMPLES / f"{name}.py"))
+    app.env.note_dependency(EXAMPLES / f"{name}.py", docname=docname)
     sentence, parts = run(name)
     title = source[0].partition("\n")[0].removeprefix("# ")
     app.env.metadata[docname]["notebook"] = json.dumps([name, notebook(title, parts)])

@@ -197,6 +197,17 @@ def test_other_learners_get_columns_prepared_for_them(here, method):
     main(["score", "m", "customers.csv", "--out", "again.csv"])
 
 
+def test_next_steps_do_not_read_a_file_that_nobody_wrote(here, capsys):
+    write_customers(here / "customers.csv")
+    words = ["fit", "customers.csv", *LABEL, "--drop", "truth", "--method", "elkan_noto", "--folds", "2", *JUDGE]
+    main(words)
+    assert "add --scores scored.csv to write them" in " ".join(capsys.readouterr().out.split())
+    main([*words, "--scores", "mine.csv"])
+    shown = capsys.readouterr().out
+    assert "Scored rows written to mine.csv." in shown
+    assert "scored.csv" not in shown
+
+
 def test_training_takes_the_same_columns(here, capsys):
     write_customers(here / "customers.csv")
     quick = QUICK[:-2]

@@ -72,6 +72,7 @@ def table(name: str) -> dict[str, np.ndarray]:
         "patient": place // 3,
         "query": place % 6,
         "case": place,
+        "customer_id": place,
         "text": np.array([f"row {i}" for i in place]),
     }
 
@@ -93,7 +94,8 @@ def write(path: Path, columns: dict[str, np.ndarray]) -> None:
 def columns_for(words: list[str], name: str) -> dict[str, np.ndarray]:
     """What a table of this command holds: all columns, or what there is to learn from."""
     label = "status" if "status" in words else "label"
-    kept = {"train": [label], "score": [label] if label in words else [], "synthesise": ["class"]}.get(words[0])
+    copied = [column for column in (label, "customer_id") if column in words]
+    kept = {"train": [label], "score": copied, "synthesise": ["class"]}.get(words[0])
     found = table(name)
     return found if kept is None else {column: found[column] for column in ("size", "age", *kept)}
 

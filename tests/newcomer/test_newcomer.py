@@ -36,8 +36,8 @@ def test_compares_two_models(started):
 
 def test_estimates_a_prior(started):
     shown = said_by(started[1], "pulens prior")
-    assert "the class prior)     0.18" in shown
-    assert "feasible" in shown
+    assert "all rows (the class prior)       0.1852    0.075 to 0.240      0.059 to 0.274" in shown
+    assert "pulens evaluate scores.csv --class-prior auto" in shown
 
 
 def test_calibrates(started):

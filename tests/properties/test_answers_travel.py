@@ -143,6 +143,7 @@ def answers_beyond(rows, folder):
         ).top(5, per="query"),
         pulens.compare(rows, score=["score", "other"], class_prior=0.3, cost_ratio=0.2, k=20, redraws=100),
         pulens.watch(days, risen, class_prior=0.3, threshold=0.5),
+        pulens.fit(rows, label="label", class_prior=0.3, folds=2, method="elkan_noto"),
     ]
     for answer in found:
         str(answer)

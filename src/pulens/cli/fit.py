@@ -133,7 +133,7 @@ def command(
         format_out(scores_path)
         _check_new_columns(file, column, given)
     check_feature_names(given["label"], given["features"], given["drop"])
-    typed = _typed_next(scores_path or "scored.csv", column, given)
+    typed = _typed_next(scores_path or UNWRITTEN, column, given)
     learner = facts.learner(**read_settings(facts.learner, {**NETWORK, **given, "class_prior": None}))
     with working("Reading rows", quiet=quiet) as tell, plainly_warned():
         found = fit(
@@ -172,6 +172,7 @@ def command(
 PASSED = (
     "class_prior", "audit", "scenario", "folds", "seed", "threshold", "confidence", "redraws", "delimiter", "format",
 )  # fmt: skip
+UNWRITTEN = "scored.csv"  # what next steps call the file of scores that nobody asked for
 NETWORK = {"backbone": "mlp", "standardise": True, "device": "auto"}
 
 
@@ -183,8 +184,9 @@ def _show(found: JudgedModel, typed: Any, out: str | None, scores_path: str | No
     console = Console()
     console.print(f"{found.sentence}\n", highlight=False, markup=False)
     show_evaluation(found.evaluation, console, typed)
-    if scores_path is not None:
-        console.print(f"\nScored rows written to {scores_path}.", highlight=False, markup=False)
+    unwritten = f"Next steps read scored rows: add --scores {UNWRITTEN} to write them."
+    written = f"Scored rows written to {scores_path}." if scores_path else unwritten
+    console.print(f"\n{written}", highlight=False, markup=False)
     if out is not None:
         console.print(f"\nThe model is in {out}; score new rows with:", highlight=False, markup=False)
         console.print(
