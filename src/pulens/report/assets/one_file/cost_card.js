@@ -22,7 +22,6 @@ const costCard = (() => {
 
   // --- what is linear in hits and in the share flagged -------------------------------------------------------------
 
-  const costForm = (money) => decision.costForm(money);
   const populationOf = (map) => map.positive / (map.positive + map.negative);
 
   // a form's value at observed rates, hits cut to what is possible
@@ -315,7 +314,7 @@ const costCard = (() => {
     const anywhere = () => true;
     const place = decision.cheapest(points, money, anywhere);
     const chosen = place ? tally.thresholds[place - 1] : Infinity;
-    const form = costForm(money);
+    const form = decision.costForm(money);
     const costOf = (at) => formAt(form, evidence.mapOf(found), at.map((count, k) => count / (tally.totals[KINDS[k]] || 1)));
     const counted = KINDS.map((kind) => (place ? tally[kind][place - 1] : 0));
     const choice = priced(costOf(counted), shop && chosenAnew(found, shop, form, linearAt(found, counted)), shop);

@@ -253,6 +253,6 @@ const ladder = (() => {
     }));
   }
 
-  return { of, rows, data, steps, listOf, among };
+  return { of, rows, data };
 })();
 if (typeof module !== "undefined") module.exports = ladder;
