@@ -226,6 +226,30 @@ def worlds():
         yield labels, scores, {**given, "scenario": scenario, "threshold": threshold}
 
 
+def longer_worlds():
+    """Rows enough for a ladder, some with a handful of labelled rows only; otherwise as :func:`worlds`."""
+    rng = np.random.default_rng(12)
+    for number in range(24):
+        size = int(rng.integers(110, 700)) if number % 8 else 2600
+        positive = rng.random(size) < rng.uniform(0.15, 0.5)
+        labels = (positive & (rng.random(size) < (0.02 if number % 6 == 5 else 0.4))).astype(int)
+        if number % 3 == 0:
+            labels[~positive & (rng.random(size) < 0.2)] = -1
+        labels[:2], labels[2:5] = 1, 0
+        scores = rng.normal(positive * rng.uniform(0, 2))
+        if number % 4 == 1:
+            scores = np.round(4 * scores) + 0.0
+        scenario = "case-control" if number % 2 else "single-set"
+        prior = float(rng.uniform(0.02, 0.2))
+        if scenario == "single-set":
+            prior = float(((labels == 1).sum() + prior * (labels == 0).sum()) / size)
+        given = {"class_prior": prior if number % 5 else (prior, min(1.3 * prior, 0.9))}
+        if number % 10 == 7:
+            given = {"audit": (int(rng.integers(0, 12)), 60)}
+        threshold = None if number % 3 else float(rng.choice(scores))
+        yield labels, scores, {**given, "scenario": scenario, "threshold": threshold}
+
+
 def differences(got, expected, place="", within=1e-9):
     """Where an answer is not what Python says; numbers may differ by so much."""
     if isinstance(expected, dict):

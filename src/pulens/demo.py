@@ -21,6 +21,13 @@ class Demo:
     evaluation: Evaluation
     truth: dict[str, float]
 
+    @property
+    def table(self) -> str:
+        """The rows as a CSV file: what a person has who wants to know how good the scores are."""
+        pairs = zip(self.scores.tolist(), self.labels.tolist(), strict=True)
+        lines = [f"{place},{score!r},{label}" for place, (score, label) in enumerate(pairs, 1)]
+        return "\n".join(["image,score,label", *lines, ""])
+
 
 def run_demo(seed: int = 0, labelled_share: float = 0.5) -> Demo:
     """Hide most labels of scikit-learn's handwritten digits (5 to 9 are positive), train on what is left, evaluate.

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
 from pulens.audits.queue import plan_bytes, queue_bytes
+from pulens.demo import run_demo
 from pulens.doors.audit import plan_audit, read_audit
 from pulens.doors.evaluate import evaluate
 from pulens.doors.segments import evaluate_by, title_of
 from pulens.report.audit_summary import audit_verdict
+from pulens.report.decision_card import evaluation_card
 from pulens.report.one_file import example_table, one_page
+from pulens.report.top import ladder_rows
 from pulens.report.words import verdict
 
 
@@ -205,6 +209,70 @@ def test_answers_dropped_back_in_prove_what_the_command_line_says(one_file, open
     assert later.page.is_visible("#form")
 
 
+DROP = """([name, text]) => {
+  const given = new DataTransfer();
+  given.items.add(new File([text], name));
+  const dropped = new DragEvent("drop", { dataTransfer: given, bubbles: true, cancelable: true });
+  document.querySelector("#drop").dispatchEvent(dropped);
+}"""
+
+
+def test_the_demos_table_is_dropped_in_and_judged_by_clicks_in_under_a_minute(
+    one_file, open_page, record_testsuite_property
+):
+    shown = run_demo()
+    began = time.perf_counter()
+    opened = open_page(one_file)
+    opened.page.evaluate(DROP, ["digits.csv", shown.table])
+    opened.page.wait_for_selector("#form:not([hidden])")
+    assert "3 columns, separated by commas" in opened.page.inner_text("#told")
+    told = {id: opened.page.locator(f"#{id} option:checked").inner_text() for id in ("score", "label", "positive")}
+    assert told["score"] == "score"
+    assert told["label"] == "label"
+    assert told["positive"] == f"1 ({shown.labels.sum()} rows)"
+    opened.page.click("text=out of one sample")
+    opened.page.click("text=I do not know")
+    opened.page.click("#evaluate")
+    opened.page.wait_for_selector("#report:not([hidden]) td[data-live]", timeout=60_000)
+    took = time.perf_counter() - began
+    record_testsuite_property("seconds from opening the file to the report", round(took, 1))
+    assert took < 60
+
+    # what it shows is what Python says of the same rows over the same class priors
+    with opened.page.expect_download() as numbers:
+        opened.page.click("#save-numbers")
+    saved = json.loads(numbers.value.path().read_text())
+    told = saved["class_prior"]
+    asked = {"class_prior": (told["low"], told["high"]), "scenario": "single-set"}
+    expected = evaluate(shown.labels, shown.scores, **asked)
+    for name, found in expected.estimates.items():
+        assert saved["estimates"][name]["value"] == pytest.approx(found.value, rel=1e-9)
+        assert saved["estimates"][name]["low"] == pytest.approx(found.interval.low, rel=1e-9)
+    ladder = ladder_rows(expected.ladder())
+    cells = opened.page.locator(".ladder tbody tr")
+    assert [cells.nth(k).locator("td").all_inner_texts() for k in range(len(ladder))] == [
+        [row["k"], row["hits"], row["interval"], row["recall"]] for row in ladder
+    ]
+    costs = evaluation_card(expected)
+    assert opened.page.inner_text("[data-decision='0']") == costs["words"][0]
+
+
+def test_the_page_begins_below_the_edge_and_its_cost_slider_moves(one_file, open_page):
+    opened = open_page(one_file, viewport={"width": 360, "height": 740})
+    assert opened.page.evaluate("document.querySelector('.brand').getBoundingClientRect().top") >= 20
+    opened.page.click("#example")
+    opened.page.wait_for_selector("#form:not([hidden])")
+    ask(opened)
+    before = opened.page.inner_text("[data-decision='0']")
+    opened.page.fill("#cost-number", "0.1")
+    opened.page.keyboard.press("Enter")
+    opened.settle()
+    after = opened.page.inner_text("[data-decision='0']")
+    assert "a miss costs as much as 9 false alarms" in after
+    assert after != before
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
 def test_another_table_takes_the_place_of_the_first(one_file, open_page):
     opened = open_page(one_file)
     lines = [f"{k / 40},{'yes' if k > 30 and k % 2 else ''}" for k in range(40)]
@@ -329,6 +397,7 @@ REFUSED = {
     "a workbook": (b"PK\x03\x04" + b"\0" * 400, "this is a zip file"),
     "Latin-1": ("score,label\n1,\xe9\n".encode("latin-1") * 3, "no text in UTF-8"),
     "a million columns": (b"c," * 999_999 + b"c\n" + b"1," * 999_999 + b"1\n", "1,000,000 columns"),
+    "one column": (b"score\n0.5\n0.25\n", "needs two: one of scores, one of labels"),
     "lines of another width": (b"score,label\n0.5,1\n0.5,0,7\n", "line 3 has 3 fields but the header has 2"),
 }
 
@@ -362,6 +431,31 @@ def test_hostile_cells_are_shown_as_text_and_counted_as_python_counts_them(one_f
     take(opened, "score,label\n0.5,1\nNaN,0\n0.25,0\n")
     ask(opened)
     assert "got nan in data row 2" in problem(opened)
+
+
+def test_a_file_of_two_hundred_megabytes_is_counted_or_refused(one_file, open_page, tmp_path):
+    opened = open_page(one_file)
+    line = tmp_path / "line.csv"
+    with line.open("wb") as file:  # no end of a line anywhere
+        for _ in range(200):
+            file.write(b"score label " * 83_334)
+    opened.page.set_input_files("#file", str(line))
+    opened.page.wait_for_selector("#problem:not([hidden])", timeout=60_000)
+    assert "million characters" in problem(opened)
+
+    rows = [f"{k * 7919 % 1009},{int(k % 7 == 0)}" for k in range(20_000)]
+    large = tmp_path / "large.csv"
+    note = "n" * 10_000  # of a column that nobody asked for
+    with large.open("w") as file:
+        file.write("score,label,note\n")
+        file.writelines(f"{row},{note}\n" for row in rows)
+    assert large.stat().st_size > 200e6
+    opened.page.set_input_files("#file", str(large))
+    opened.page.wait_for_selector("#form:not([hidden])", timeout=120_000)
+    ask(opened)
+    scores, labels = zip(*(map(int, row.split(",")) for row in rows), strict=True)
+    expected = evaluate(labels, scores, class_prior=0.3, confidence=None)
+    assert opened.number("roc_auc") == pytest.approx(expected.estimates["roc_auc"].value, rel=1e-9)
 
 
 def test_work_under_way_can_be_cancelled(one_file, open_page):

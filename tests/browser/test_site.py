@@ -16,6 +16,7 @@ import pytest
 import pulens
 from pulens.cli import COMMANDS
 from pulens.metrics import METRICS
+from pulens.report.one_file import one_page
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -118,6 +119,11 @@ def test_every_page_can_be_reached_from_the_first(site, pages):
         site / page.relative_to(DOCS).with_suffix(".html") for page in DOCS.rglob("*.md") if "_build" not in page.parts
     }
     assert written <= reached, sorted(written - reached)
+
+
+def test_the_site_carries_the_one_page(site):
+    assert (site / "pulens.html").read_text(encoding="utf-8") == f"{one_page()}\n"
+    assert "pulens.html" in Reader(site / "one_file.html").links
 
 
 def test_nothing_is_loaded_from_the_network(site, pages):

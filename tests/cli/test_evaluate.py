@@ -8,7 +8,9 @@ import sys
 
 import pytest
 
+import pulens
 from pulens.cli import COMMANDS, main
+from pulens.demo import run_demo
 
 ROWS = [(0.85, 1), (0.65, 1), (0.45, 1), (0.9, 0), (0.7, 0), (0.5, 0), (0.3, 0), (0.2, 0)]
 
@@ -119,6 +121,18 @@ def test_a_mistyped_command_is_met_with_its_neighbour(capsys):
     code, _, err = run(capsys, "evalute")
     assert code == 2
     assert "Did you mean 'evaluate'" in err
+
+
+def test_the_demos_table_is_written_for_whoever_wants_to_judge_it(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, _, _ = run(capsys, "demo", "--table", "digits.csv")
+    assert code == 0
+    found = pulens.evaluate("digits.csv", score="score", label="label", class_prior=0.5, confidence=None)
+    shown = run_demo()
+    assert found.tally == shown.evaluation.tally
+    code, _, said = run(capsys, "demo", "--table", "pulens-demo.html")
+    assert code != 0
+    assert "pulens-demo.html" in said
 
 
 def test_demo_shows_the_truth_beside_the_estimate_and_says_where_its_page_is(capsys, tmp_path, monkeypatch):

@@ -8,7 +8,8 @@ import pytest
 import pulens
 from pulens.counts.joint import JointTally
 from pulens.decisions.crossings import OperatingRates, crossing_interval, crossing_priors, crossing_ratio, fieller
-from pulens.decisions.curve import decision_curve
+from pulens.decisions.curve import _reach, decision_curve
+from pulens.decisions.linear import LinearAtThresholds, net_benefit_form
 from pulens.evidence import gather
 
 CAREFUL, BOLD = OperatingRates(0.4, 0.1), OperatingRates(0.9, 0.4)
@@ -87,6 +88,18 @@ def test_bands_hold_the_whole_curve_about_as_often_as_they_say():
         found = decision_curve(evidence, ratios=ratios, scores_are="probability", confidence=0.9)
         held += bool(((found.low <= truth) & (truth <= found.high)).all())
     assert 0.81 < held / 120 <= 0.99  # 90%, give or take three standard errors
+
+
+def test_the_band_of_one_threshold_reaches_as_far_as_draws_do():
+    labels, chance, positive = probabilities()
+    evidence = gather(labels, chance, class_prior=float(positive.mean()))
+    ratios = np.linspace(0.02, 0.7, 20)
+    above = tuple(np.full(20, float(count)) for count in evidence.tally.at(0.3))
+    construction = LinearAtThresholds(evidence, net_benefit_form(ratios), above)
+    covariance = construction.covariance(evidence.class_prior.unlabelled)
+    drawn = np.random.default_rng(0).multivariate_normal(np.zeros(20), covariance, 200_000, method="eigh")
+    largest = np.abs(drawn / np.sqrt(np.diag(covariance))).max(axis=1)
+    assert _reach(construction, 0.95) == pytest.approx(np.quantile(largest, 0.95), rel=0.005)
 
 
 def test_scores_that_are_chances_of_being_labelled_are_warned_of():

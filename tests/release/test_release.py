@@ -146,6 +146,19 @@ def test_nothing_is_published_before_the_owner_says_so(name, switch):
     assert f"`{switch}`" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
+def test_the_release_attaches_the_one_page():
+    jobs = loaded("publish")["jobs"]
+    written = [step["run"] for step in jobs["build"]["steps"] if 'pulens" page --out' in step.get("run", "")]
+    assert len(written) == 1
+    uploaded = {step["with"]["path"] for step in jobs["build"]["steps"] if "upload-artifact" in step.get("uses", "")}
+    assert uploaded == {"dist/", "pulens.html"}
+    attach = jobs["attach"]
+    assert attach["needs"] == "build"
+    assert attach["permissions"] == {"contents": "write"}
+    assert "vars.PUBLISH_PACKAGE == 'yes'" in attach["if"]
+    assert "dist/* pulens.html" in attach["steps"][-1]["run"]
+
+
 @pytest.mark.parametrize("form", FORMS, ids=lambda path: path.stem)
 def test_forms_for_issues_can_be_read(form):
     told = yaml.safe_load(form.read_text(encoding="utf-8"))

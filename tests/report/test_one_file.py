@@ -9,17 +9,19 @@ import numpy as np
 import pytest
 from scipy import special
 
-from one_file_driver import answers_of, differences, file, rows, worlds
+from one_file_driver import answers_of, differences, file, longer_worlds, rows, worlds
 from pulens.counts.tally import Tally
 from pulens.doors.evaluate import evaluate
 from pulens.errors import PulensError
 from pulens.inputs import read_tally
 from pulens.inputs.tally_files import TallyFile, digest, read_tally_file, write_tally_file
 from pulens.report import html
+from pulens.report.decision_card import evaluation_card
 from pulens.report.html import evaluation_page
 from pulens.report.one_file import one_page
 from pulens.report.page_data import page_data
 from pulens.report.summary import summarise
+from pulens.report.top import top_data
 from tests_support import case_rows
 
 
@@ -27,6 +29,14 @@ from tests_support import case_rows
 def shown():
     found = answers_of(rows(labels, scores, **asked) for labels, scores, asked in worlds())
     made = [evaluate(labels, scores, **asked) for labels, scores, asked in worlds()]
+    return list(zip(made, found, strict=True))
+
+
+@pytest.fixture(scope="module")
+def longer():
+    """Rows enough to check the top of their list."""
+    found = answers_of(rows(labels, scores, **asked) for labels, scores, asked in longer_worlds())
+    made = [evaluate(labels, scores, **asked) for labels, scores, asked in longer_worlds()]
     return list(zip(made, found, strict=True))
 
 
@@ -42,6 +52,22 @@ def test_the_page_carries_what_python_would_have_given_it(shown):
         assert differences(answer["data"], expected, f"world {number}", within=tolerance(evaluation)) == []
 
 
+def test_the_top_of_the_list_is_pythons(longer):
+    for number, (evaluation, answer) in enumerate(longer):
+        steps = evaluation.ladder()
+        assert len(steps) >= 1
+        expected = top_data(evaluation, steps)
+        assert differences(answer["data"]["ladder"], expected, f"world {number}", within=tolerance(evaluation)) == []
+
+
+def test_what_flagging_costs_is_pythons(shown, longer):
+    for number, (evaluation, answer) in enumerate([*longer, *shown]):
+        expected = evaluation_card(evaluation)
+        assert list(expected) == sorted(answer["data"]["decision"], key=list(expected).index)
+        found = answer["data"]["decision"]
+        assert differences(found, expected, f"world {number}", within=tolerance(evaluation)) == []
+
+
 def test_the_saved_numbers_have_the_keys_and_values_of_the_command_line(shown):
     for evaluation, answer in shown:
         expected = evaluation.to_dict()
@@ -53,12 +79,10 @@ def test_the_saved_numbers_have_the_keys_and_values_of_the_command_line(shown):
         assert differences(*values) == []
 
 
-def test_the_whole_page_reads_the_same_to_the_letter(shown, monkeypatch):
-    monkeypatch.setattr(html, "evaluation_card", lambda *_: None)  # what flagging costs is not on the one page,
-    monkeypatch.setattr(html, "ladder_rows", lambda *_, **__: [])  # nor what checking the top of the list finds
-    monkeypatch.setattr(html, "top_data", lambda *_: [])
+def test_the_whole_page_reads_the_same_to_the_letter(shown, longer, monkeypatch):
     monkeypatch.setattr(html, "_data", lambda evaluation, summary, _: page_data(evaluation, summary))
-    for evaluation, answer in shown[1::9]:  # not that with fewer thresholds: its error is one of rounding
+    # not those with fewer thresholds: their error is one of rounding
+    for evaluation, answer in [*shown[1::9], *longer[1::5]]:
         typed = [("pulens",), ("evaluate",), ("my rows.csv",)]
         page = evaluation_page(evaluation, title="A <b>title</b>", typed=typed)
         page = re.sub(r"<style>.*?</style>", "<style></style>", page, flags=re.DOTALL)

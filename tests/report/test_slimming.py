@@ -25,6 +25,7 @@ KEPT = (
     "let y=/x/ in z",
 )
 SPACED = {
+    'a();\nif (typeof module !== "undefined") module.exports = a;\n': "a();",  # of which browsers know nothing
     "a = b ; // why\n\n  c = d\n": "a=b;c=d",
     "f(\n  a,\n  b,\n)\n  .g()": "f(a,b,).g()",
     "const { a, ...b } = c;": "const{a,...b}=c;",

@@ -10,11 +10,12 @@ import numpy as np
 
 from pulens.cells import WeightedEvidence
 from pulens.decisions.actions import Actions
-from pulens.decisions.linear import LinearAtThresholds, net_benefit_form
+from pulens.decisions.linear import Form, LinearAtThresholds, net_benefit_form
 from pulens.decisions.within import band_within
 from pulens.errors import InputError, shown
 from pulens.evidence import Evidence
 from pulens.intervals.kernels.quantiles import seeded_levels
+from pulens.intervals.kernels.simultaneous import LargestOf
 from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt
 from pulens.metrics.parts.top_of_list import is_unlabelled_list
 from pulens.notice import Notice, Severity
@@ -141,7 +142,7 @@ def _band(construction: LinearAtThresholds, confidence: float) -> tuple[Floats, 
     from scipy.special import ndtr, stdtrit
 
     own = construction.evidence.class_prior.unlabelled
-    reach = _largest_deviation(construction.covariance(own), confidence)
+    reach = _reach(construction, confidence)
     freedom = max(construction.evidence.tally.totals.labelled - 1, 1.0)
     tail = float(ndtr(-abs(stdtrit(freedom, ndtr(reach)))))
     doubt = PriorDoubt(construction.evidence)
@@ -150,6 +151,27 @@ def _band(construction: LinearAtThresholds, confidence: float) -> tuple[Floats, 
     shares = doubt.over(PRIORS_IN_RANGE) if doubt.treatment == "range" else [own]
     ends = [construction.ends(share, tail) for share in shares]
     return np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
+
+
+def _reach(construction: LinearAtThresholds, confidence: float) -> float:
+    """How many standard errors hold all numbers together.
+
+    Those of one threshold are linear in its hits and its flagged share alone: two numbers, for which no points in space
+    are needed.
+    """
+    evidence, own, above = construction.evidence, construction.evidence.class_prior.unlabelled, construction.above
+    if any(np.ptp(kind) > 0 for kind in above):
+        return _largest_deviation(construction.covariance(own), confidence)
+    labelled, unlabelled, negative = (np.repeat(kind[:1], 2) for kind in above)
+    each = Form(np.array([1.0, 0.0]), np.array([0.0, 1.0]))
+    both = LinearAtThresholds(evidence, each, (labelled, unlabelled, negative))
+    (of_hits, shared), (_, of_flagged) = both.covariance(own)
+    first = np.sqrt(max(of_hits, 0.0))
+    second = shared / first if first > 0 else 0.0
+    rest = np.sqrt(max(of_flagged - second**2, 0.0))
+    hits, flagged = (np.broadcast_to(part, above[0].shape) for part in construction.form[:2])
+    rows = np.stack([hits * first + flagged * second, flagged * rest], axis=1)
+    return LargestOf.in_a_plane(rows).quantile(confidence)
 
 
 def _largest_deviation(covariance: Floats, confidence: float) -> float:

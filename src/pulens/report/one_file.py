@@ -26,14 +26,12 @@ from pulens.report.words import title_of
 
 TEXTS = "one_file/texts.js"
 #: Scripts of the report and the page that the worker runs too: the file holds them once.
-SHARED = ("recovery.js", TEXTS)
+SHARED = ("recovery.js", "decision.js", TEXTS)
 #: What counts and computes beside them, in the order in which parts need one another; it runs in a worker.
 COMPUTING = (
-    *(
-        f"one_file/{name}.js"
-        for name in ("numbers", "tally", "random", "evidence", "estimates", "intervals", "sentences")
-    ),
-    *(f"one_file/{name}.js" for name in ("answer", "page_data", "evaluating", "reading", "columns", "tally_file")),
+    *(f"one_file/{name}.js" for name in ("numbers", "tally", "random", "evidence", "estimates", "intervals")),
+    *(f"one_file/{name}.js" for name in ("sentences", "ladder", "cost_card", "answer", "page_data", "evaluating")),
+    *(f"one_file/{name}.js" for name in ("reading", "columns", "tally_file")),
     *(f"one_file/{name}.js" for name in ("segment_rows", "segment_priors", "segments", "segment_gaps")),
     *(f"one_file/audit_{name}.js" for name in ("keys", "plan", "queue", "limits", "estimates", "area")),
     *(f"one_file/audit_{name}.js" for name in ("precision", "labelling", "forecast", "answers", "shown")),
@@ -63,6 +61,7 @@ def fixed_facts() -> dict[str, Any]:
         "tiles": list(leading("tiles")),
         "table": list(leading("table")),
         "segments": list(leading("segments")),
+        "top": [_metric_facts(name) for name in ("precision_at_k", "recall_at_k")],
         "ranks": [_packed_ranks(column) for column in levels],
         "sobol": _packed_sobol(),
         "afterLevels": {"state": _words(inner["state"]), "increment": _words(inner["inc"])},
@@ -181,7 +180,7 @@ def one_page() -> str:
         before=Markup(REPORT[0]),
         report_scripts=[(Markup(text), name in SHARED) for name, text in scripts.items()],
         after=Markup(REPORT[1]),
-        example=Markup(example_table()),
+        example=Markup(packed_example()),
         script=Markup(script),
     )
     return text.strip()
@@ -229,3 +228,16 @@ def example_table(rows: int = 800) -> str:
         f"{place},{score:.4f},{label:d}" for place, (score, label) in enumerate(zip(scores, confirmed, strict=True))
     ]
     return "\n".join(["case,score,confirmed", *lines])
+
+
+def packed_example() -> str:
+    """The rows of :func:`example_table` in five digits each, four of the score and the label; ids are places.
+
+    >>> example_table().splitlines()[1], packed_example()[:5]
+    ('0,0.4278,0', '42780')
+    """
+    _, *rows = (line.split(",") for line in example_table().splitlines())
+    assert all(
+        case == str(place) and len(score) == 6 and score[0] == "0" for place, (case, score, _) in enumerate(rows)
+    )
+    return "".join(f"{score[2:]}{label}" for _, score, label in rows)

@@ -61,6 +61,20 @@ class LargestOf:
         unit = rows / np.where(lengths > 0, lengths, np.inf)
         return cls(np.abs(_directions(rows.shape[1]) @ unit.T).max(axis=1), rows.shape[1])
 
+    @classmethod
+    def in_a_plane(cls, rows: Floats) -> LargestOf:
+        """Of linear combinations of two independent numbers: directions are angles, evenly over half a circle.
+
+        >>> float(np.round(LargestOf.in_a_plane(np.eye(2)).quantile(0.95) - independent_quantile(2, 0.95), 6))
+        0.0
+        >>> round(LargestOf.in_a_plane(np.array([[2.0, 0.0]])).quantile(0.95), 6)  # a normal number
+        1.959964
+        """
+        lengths = np.hypot(*rows.T)[:, None]
+        unit = rows / np.where(lengths > 0, lengths, np.inf)
+        angles = (np.arange(POINTS) + 0.5) * np.pi / POINTS
+        return cls(np.abs(np.stack([np.cos(angles), np.sin(angles)], axis=1) @ unit.T).max(axis=1), 2)
+
     def at_most(self, bound: float) -> float:
         """The chance that the largest one is at most so large."""
         return float(np.mean(self._radius(bound, upper=False)))

@@ -2,7 +2,7 @@
 // What flagging costs: the arithmetic of pulens.decide, so that the page follows a cost ratio, a class prior and a
 // threshold by itself. Nothing here touches the document; node can load it, and a test compares both languages.
 const decision = (() => {
-  const { mapOf, tablesOf, populationPrior } = typeof require === "undefined" ? recovery : require("./recovery.js");
+  const { mapOf, tablesOf, populationPrior } = typeof recovery === "undefined" ? require("./recovery.js") : recovery;
   const [HIGHEST_SHARE, GRID, HALVINGS, SLACK] = [1 - 1e-9, 33, 40, 1e-12];
 
   // All that could be done, "flag none" first: recall as recovered, share flagged, hits per row cut to what is possible.
@@ -55,33 +55,28 @@ const decision = (() => {
     return moves ? searched(data, given, place, allowed, money) : solved(points, place, allowed, money);
   }
 
+  const reachesUp = (isCut, at, root) => (isCut ? root >= at - SLACK : root < at - SLACK);
+  const reachesDown = (isCut, at, root) => (isCut ? root > at + SLACK : root <= at + SLACK);
   function solved(points, place, allowed, { price, worth }) {
     const own = points.prior;
     const [q, gamma] = [points.flagged[place], points.recall[place]];
     const cutHere = gamma > 0 ? q / gamma : Infinity;
     let [low, high] = [0, 1];
     for (let i = 0; i < points.flagged.length; i++) {
-      const [otherQ, otherGamma] = [points.flagged[i], points.recall[i]];
+      const otherQ = points.flagged[i];
+      const otherGamma = points.recall[i];
       if (!allowed(i) || (otherQ === q && otherGamma === gamma)) continue;
       const gap = (price * (otherQ - q)) / worth;
       const cutThere = otherGamma > 0 ? otherQ / otherGamma : Infinity;
       // which of the two has its hits cut, piece by piece; the piece must reach beyond its root, or the root is none
-      const pieces = [
-        [gap / (otherGamma - gamma), false, false],
-        [(gap + q) / otherGamma, true, false],
-        [(otherQ - gap) / gamma, false, true],
-      ];
-      for (const [root, here, there] of pieces) {
+      for (let piece = 0; piece < 3; piece++) {
+        const here = piece === 1;
+        const there = piece === 2;
+        const root = here ? (gap + q) / otherGamma : there ? (otherQ - gap) / gamma : gap / (otherGamma - gamma);
         if (!Number.isFinite(root) || !(root > -SLACK) || !(root < 1 + SLACK)) continue;
-        const up = [[here, cutHere], [there, cutThere]].every(([cut, at]) =>
-          cut ? root >= at - SLACK : root < at - SLACK,
-        );
-        const down = [[here, cutHere], [there, cutThere]].every(([cut, at]) =>
-          cut ? root > at + SLACK : root <= at + SLACK,
-        );
         const slope = -(there ? 0 : otherGamma) + (here ? 0 : gamma);
-        if (up && slope < 0 && root >= own - SLACK) high = Math.min(high, root);
-        if (down && slope > 0 && root <= own + SLACK) low = Math.max(low, root);
+        if (slope < 0 && root >= own - SLACK && root < high && reachesUp(here, cutHere, root) && reachesUp(there, cutThere, root)) high = root;
+        if (slope > 0 && root <= own + SLACK && root > low && reachesDown(here, cutHere, root) && reachesDown(there, cutThere, root)) low = root;
       }
     }
     return [Math.max(low, 0), Math.min(high, 1)];

@@ -184,8 +184,9 @@ const decisionCard = (shared) => {
       const model = ratios.map((ratio) => decision.netBenefit(points, index, ratio));
       const all = ratios.map((ratio) => points.prior - (ratio / (1 - ratio)) * (1 - points.prior));
       const best = ratios.map((ratio) => {
+        const odds = ratio / (1 - ratio);
         let most = 0;
-        for (let i = 0; i < points.flagged.length; i++) most = Math.max(most, decision.netBenefit(points, i, ratio));
+        for (let i = 0; i < points.flagged.length; i++) most = Math.max(most, (1 + odds) * points.hits[i] - odds * points.flagged[i]);
         return most;
       });
       const top = Math.max(...best, points.prior, 1e-9);

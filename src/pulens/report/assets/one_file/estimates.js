@@ -41,6 +41,7 @@ const estimates = (() => {
   }
 
   function raw(facts, found, share, threshold) {
+    if (facts.compute) return facts.compute(found, share);
     if (facts.name === "roc_auc") {
       found.tally.pairs ||= tallies.pairs(found.tally);
       return recovery.rocAuc(found.tally.pairs, evidence.mapOf(found, share));

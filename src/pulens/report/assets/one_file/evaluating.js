@@ -9,9 +9,10 @@ const evaluating = (() => {
     evidence.refuseContradiction(found);
     const threshold = asked.threshold ?? estimates.bestThreshold(found);
     const choice = asked.threshold === null ? "best f1 on these rows" : "given";
-    const doubts = asked.confidence === null ? null : intervals.workshop(found, asked.confidence, choice === "given" ? null : threshold);
+    const money = costCard.usualCosts(found.prior.value);
+    const doubts = asked.confidence === null ? null : intervals.workshop(found, asked.confidence, choice === "given" ? null : threshold, money);
     const naive = estimates.uncorrected(found);
-    const evaluation = { found, threshold, choice, confidence: asked.confidence, estimates: {}, uncorrected: {} };
+    const evaluation = { found, threshold, choice, confidence: asked.confidence, money, doubts, estimates: {}, uncorrected: {} };
     for (const facts of fixedFacts.metrics) {
       evaluation.estimates[facts.name] = estimates.estimate(facts, found, threshold, doubts);
       evaluation.uncorrected[facts.name] = estimates.estimate(facts, naive, threshold, null);
@@ -41,6 +42,7 @@ const evaluating = (() => {
   // What evaluation.html.j2 is filled with, and the data that its scripts read; `typed` is the same on a command line.
   function context(evaluation, title, typed) {
     const summary = sentences.summarise(evaluation);
+    evaluation.ladder = ladder.of(evaluation, evaluation.doubts);
     const data = pageData.make(evaluation, summary);
     const rows = [...summary.ranking, ...summary.at_threshold];
     const chips = data.metrics
@@ -56,7 +58,7 @@ const evaluating = (() => {
       title,
       summary,
       tops: [],
-      ladder: [],
+      ladder: ladder.rows(evaluation.ladder),
       tiles: fixedFacts.tiles.map((name) => [rows.find((row) => row.name === name), tileBar(evaluation, name)]),
       groups: [
         ["From the whole ranking", summary.ranking],
@@ -73,7 +75,7 @@ const evaluating = (() => {
       has_sensitivity: data.sensitivity !== null,
       has_bounds: data.bounds,
       has_reliability: false,
-      card: null,
+      card: costCard.asShown(data.decision),
       cells: null,
       cell_sentences: [],
       next_steps: summary.next_steps.map((step) => [step.sentence, sentences.shell(step, typed)]),

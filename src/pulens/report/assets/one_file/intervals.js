@@ -182,7 +182,8 @@ const intervals = (() => {
 
   // --- what the intervals of one evidence share --------------------------------------------------------------------
 
-  function workshop(found, confidence, chosen = null) {
+  // `chosen` is a threshold that was chosen on these rows; with `money` redraws also choose the cheapest one
+  function workshop(found, confidence, chosen = null, money = null) {
     const { tally } = found;
     const own = found.prior.unlabelled;
     const tail = Number(((1 - confidence) / 2).toFixed(15));
@@ -352,6 +353,7 @@ const intervals = (() => {
       const labelledAt = tallies.increments(counts, "labelled");
       const readings = asked.map(() => [new Float64Array(REDRAWS), new Float64Array(REDRAWS)]);
       const anew = { places: new Int32Array(REDRAWS), totals: [], rates: [], normal: [] };
+      const pricedAnew = { places: [], rates: [] };
       const sizes = ownTotals.map((total) => (total ? Math.max(Math.round(total), 1) : 0));
       const expected = KINDS.map((kind) => tallies.increments(counts, kind).map((count) => Math.max(count, 0)));
       const chances = expected.map((kind) => {
@@ -389,16 +391,22 @@ const intervals = (() => {
             const [cut, free] = averagePrecisions(map, drawn[k], parts, labelledAt);
             readings[which][0][start + k] = cut;
             readings[which][1][start + k] = free;
-            if (which || chosen === null) return;
-            const place = bestPlace(map, parts);
-            anew.places[start + k] = place;
+            if (which) return;
             anew.normal.push(normal[k]);
             anew.totals.push(drawn[k]);
+            if (money) {
+              const cheapest = costCard.cheapestPlace(money, map, parts);
+              pricedAnew.places.push(cheapest);
+              pricedAnew.rates.push(parts.map((part) => (cheapest ? part[cheapest - 1] : 0)));
+            }
+            if (chosen === null) return;
+            const place = bestPlace(map, parts);
+            anew.places[start + k] = place;
             anew.rates.push(parts.map((part) => part[place]));
           });
         }
       }
-      return { asked, readings, anew };
+      return { asked, readings, anew, pricedAnew: { ...pricedAnew, totals: anew.totals, normal: anew.normal } };
     });
 
     // Average precision of a redraw, read twice: with precision cut to [0, 1], and without where it is steady.
@@ -502,6 +510,7 @@ const intervals = (() => {
     // --- one contract for all --------------------------------------------------------------------------------------
 
     function construction(facts, threshold, valueAt) {
+      if (facts.construction) return facts.construction(shop);
       if (facts.name === "roc_auc") return { method: "DeLong, Student, skewness-corrected", ends: areaEnds };
       if (facts.name === "average_precision")
         return { method: "percentile of redraws, read twice", ends: (share, each) => averagePrecisionEnds(share, each, valueAt) };
@@ -549,9 +558,23 @@ const intervals = (() => {
       return { low: Math.min(low, chosen), high: Math.max(high, chosen), confidence, method: "percentile of redraws" };
     }
 
-    return { of, ofThreshold };
+    // The ends of a construction {value(share), ends(share or null, tail)} with all the doubt about the class prior.
+    function inDoubt({ value, ends }) {
+      if (!reach) return ends(own, tail);
+      if (isDrawn) return ends(null, tail);
+      const shares = over();
+      const values = shares.map(value).filter((each) => !Number.isNaN(each));
+      const length = values.length ? Math.max(...values) - Math.min(...values) : 0;
+      const widths = shares.map((share) => ends(share, 1 - (1 + confidence) / 2)).map(([low, high]) => high - low);
+      const each = tailForRange(confidence, length, Math.max(...widths) / (2 * twoSided(confidence)));
+      const hull = shares.map((share) => ends(share, each));
+      return [Math.min(...hull.map(([low]) => low)), Math.max(...hull.map(([, high]) => high))];
+    }
+
+    const shop = { own, tail, reach, isDrawn, over, mapAt, drawnShare, compressed, inDoubt, pricedAnew: () => redrawn().pricedAnew };
+    return { of, ofThreshold, shop };
   }
 
-  return { workshop };
+  return { workshop, percentiles, expandedTail };
 })();
 if (typeof module !== "undefined") module.exports = intervals;

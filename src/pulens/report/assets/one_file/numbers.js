@@ -198,10 +198,12 @@ const numbers = (() => {
       // Newton on the logarithm of the tail: straight where the tail is a power
       const slope = (fromAbove ? -parts.slope : parts.slope) / seen;
       let next = at - Math.log(seen / tail) / slope;
-      if (!Number.isFinite(next) || next <= low || next >= high) next = (low + high) / 2;
+      const isNewton = Number.isFinite(next) && next > low && next < high;
+      if (!isNewton) next = (low + high) / 2;
       const moved = Math.abs(next - at);
       at = next;
-      if (moved <= 1e-15 * Math.max(Math.abs(at), 1)) break;
+      // a step of so small a part of the spread leaves the square of it
+      if (moved <= 1e-15 * Math.max(Math.abs(at), 1) || (isNewton && moved <= 1e-8 * spread)) break;
     }
     return at;
   }

@@ -145,7 +145,10 @@
     if (!$("#pasting").hidden) $("#pasted").focus();
   });
   $("#take-pasted").addEventListener("click", () => take(new Blob([$("#pasted").value]), words.pasted));
-  $("#example").addEventListener("click", () => take(new Blob([sourceOf("example-table")]), "example.csv"));
+  $("#example").addEventListener("click", () => take(new Blob([exampleTable()]), "example.csv"));
+  // five digits for each row: four of the score, and the label
+  const exampleTable = () =>
+    ["case,score,confirmed", ...sourceOf("example-table").match(/\d{5}/g).map((row, place) => `${place},0.${row.slice(0, 4)},${row[4]}`)].join("\n");
 
   // --- asking what it means ----------------------------------------------------------------------------------------
 

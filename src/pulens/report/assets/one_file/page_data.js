@@ -347,8 +347,8 @@ const pageData = (() => {
       bounds: Boolean(evaluation.confidence !== null && totals.unlabelled && totals.labelled),
       thinning: thinningData(found, thinned, Math.min(limit, top)),
       top: [],
-      ladder: [],
-      decision: null,
+      ladder: ladder.data(evaluation.ladder, (scenario) => inScenario(found, scenario)),
+      decision: costCard.of(evaluation),
     };
   }
 

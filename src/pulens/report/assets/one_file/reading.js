@@ -4,7 +4,7 @@
 const reading = (() => {
   const { Refusal } = evidence;
   const SLICE = 4 << 20;
-  const LONGEST_LINE = 64 << 20;
+  const [LONGEST_LINE, LONGEST_HEAD] = [64 << 20, 24 << 20];
   const MOST_COLUMNS = 2000;
   const SEPARATORS = [",", ";", "\t", "|"];
   const [QUOTE, RETURN, NEWLINE] = [34, 13, 10];
@@ -184,12 +184,13 @@ const reading = (() => {
     if (!file.size) throw new Refusal(texts.emptyFile(name));
     const parts = [];
     let size = 0;
-    for await (const bytes of slices(file.slice(0, 24 << 20), name)) {
+    for await (const bytes of slices(file.slice(0, LONGEST_HEAD), name)) {
       parts.push(bytes);
       size += bytes.length;
       if (size >= 1 << 16 && bytes.includes(NEWLINE)) break;
     }
     const head = new Uint8Array(await new Blob(parts).arrayBuffer());
+    if (file.size > LONGEST_HEAD && !head.includes(NEWLINE) && !head.includes(RETURN)) throw new Refusal(texts.longLine(1, LONGEST_HEAD >> 20));
     const separator = separatorOf(head.subarray(0, 1 << 16));
     const rows = [];
     let width = null;
@@ -202,6 +203,7 @@ const reading = (() => {
     push(head, true);
     if (!rows.length) throw new Refusal(texts.emptyFile(name));
     const [names, ...first] = rows;
+    if (names.length < 2) throw new Refusal(texts.oneColumn(name));
     return { names: names.map((each) => each.trim()), rows: first.filter((row) => row.length === width), separator, width };
   }
 

@@ -117,6 +117,8 @@ const texts = {
   longLine: (line, most) => `Line ${line} is longer than ${most} million characters, and a line holds one row: is it a table?`,
   manyColumns: (name, seen, most) =>
     `${name}: the table has ${seen} columns, and this page takes ${most} at most. Keep those of scores and labels, or use the command line: pulens evaluate.`,
+  oneColumn: (name) =>
+    `${name}: the table has one column, and needs two: one of scores, one of labels. Commas, semicolons, tabs and bars between columns are told apart.`,
   notText: (name, kind) => `${name}: this is a ${kind} file, and no text table. Save it as CSV; the command line reads more formats.`,
   notEncoded: (name, encoding) => `${name}: this is no text in ${encoding}. Save it as CSV in UTF-8.`,
   toldTally: (labelled, unlabelled, negative) => `Rows that were counted already: ${labelled} labelled, ${unlabelled} unlabelled${negative}.`,
