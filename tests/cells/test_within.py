@@ -384,3 +384,20 @@ def test_a_small_cell_with_high_scores_is_not_taken_for_an_ordinary_one():
     found = pulens.estimate_prior_within(labels * 1, scores, labelled_within=cell)
     shares = np.array([one.value for one in found.cells])
     assert shares[6:].min() > 2 * shares[:6].max()
+
+
+def test_a_cell_without_rows_of_the_population_has_no_class_prior():
+    """Its labelled rows were collected apart: it was given 0 with an interval from .006 to .99."""
+    rows = clinics()
+    alone = polars.DataFrame({"label": [1], "score": [0.5], "clinic": ["elsewhere"]})
+    table = polars.concat([rows.select(alone.columns), alone.cast(rows.select(alone.columns).schema)])
+    asked = {"class_prior": 0.2, "scenario": "case-control", "labelled_within": "clinic"}
+    evaluation = pulens.evaluate(table, threshold=0.5, **asked)
+    row = evaluation.cells["elsewhere"]
+    assert (np.isnan(row.class_prior), row.prior_interval) == (True, None)
+    assert row.to_dict()["class_prior"] == {"value": None}
+    assert "nan" not in str(evaluation.cells)
+    within = pulens.estimate_prior_within(table, scenario="case-control", labelled_within="clinic")
+    (told,) = (one for one in within.to_dict()["cells"] if one["cell"] == "elsewhere")
+    assert told["class_prior"] == {"value": None}
+    assert "no rows" in str(within)

@@ -34,7 +34,7 @@ class CellRow:
     labelled: float
     unlabelled: float
     known_negative: float
-    class_prior: float
+    class_prior: float  # nan without rows of the population
     prior_interval: Interval | None
     recall: float  # nan without labelled rows
     recall_interval: Interval | None
@@ -49,14 +49,14 @@ class CellRow:
             "unlabelled": self.unlabelled,
             "known_negative": self.known_negative,
             "class_prior": {
-                "value": self.class_prior,
+                "value": _plain(self.class_prior),
                 **({} if self.prior_interval is None else self.prior_interval.to_dict()),
             },
             "recall": {
-                "value": None if math.isnan(self.recall) else self.recall,
+                "value": _plain(self.recall),
                 **({} if self.recall_interval is None else self.recall_interval.to_dict()),
             },
-            "label_rate": None if math.isnan(self.label_rate) else self.label_rate,
+            "label_rate": _plain(self.label_rate),
             "share_of_positives": self.share_of_positives,
         }
 
@@ -112,10 +112,10 @@ class CellTable(Sequence[CellRow]):
         head = f"{self.words[:width]:<{width}}{'labelled':>10}{'unlabelled':>12}{'prior':>8}{'recall':>8}"
         lines = [f"{head}{rate:>15}{'of positives':>14}"]
         for row in self.rows:
-            recall = "-" if math.isnan(row.recall) else f"{row.recall:.3f}"
-            often = "-" if math.isnan(row.label_rate) else f"{row.label_rate:.3f}"
+            known = (row.class_prior, row.recall, row.label_rate)
+            prior, recall, often = ("-" if math.isnan(each) else f"{each:.3f}" for each in known)
             lines.append(
-                f"{row.name[:width]:<{width}}{row.labelled:>10,.6g}{row.unlabelled:>12,.10g}{row.class_prior:>8.3f}"
+                f"{row.name[:width]:<{width}}{row.labelled:>10,.6g}{row.unlabelled:>12,.10g}{prior:>8}"
                 f"{recall:>8}{often:>15}{row.share_of_positives:>14.3f}"
             )
         return "\n".join(lines)
@@ -147,12 +147,11 @@ def cell_table(
     """The cells of an evaluation, beside the numbers without them."""
     cells, totals = evidence.cells, evidence.cells.totals
     held, weights = evidence.positives(), evidence.weights()
-    recalls = np.clip(evidence.recalls(threshold), 0.0, 1.0)
+    recalls, priors = np.clip(evidence.recalls(threshold), 0.0, 1.0), evidence.cell_priors
     with np.errstate(divide="ignore", invalid="ignore"):
         rates = np.where(held > 0, totals[:, 0] * (1 - evidence.label_noise) / held, np.nan)
         if not evidence.is_single:
             rates = rates / (totals[:, 0].sum() / held.sum())
-        priors = held / np.maximum(evidence.list_rows, 1e-300)
     rows = [
         CellRow(
             name,
@@ -183,7 +182,7 @@ def cell_table(
 def prior_interval(evidence: CellEvidence, place: int) -> Interval | None:
     """Of the cell's class prior, as far as it is in doubt."""
     priors, totals = evidence.priors, evidence.cells.totals[place]
-    if priors.treatment == "exact":
+    if priors.treatment == "exact" or not evidence.list_rows[place]:
         return None
     if priors.treatment == "drawn" and priors.draws is not None:
         low, high = np.quantile(priors.draws[:, place], [0.025, 0.975])

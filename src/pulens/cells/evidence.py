@@ -49,6 +49,13 @@ class CellEvidence:
         totals = self.cells.totals
         return totals.sum(axis=1) if self.is_single else totals[:, 1]
 
+    @property
+    def cell_priors(self) -> Floats:
+        """The class prior of every cell; nan where a cell has no row of the population."""
+        rows = self.list_rows
+        held = self.positives()
+        return np.array([each / many if many else np.nan for each, many in zip(held, rows, strict=True)])
+
     def positives(self, shares: Floats | None = None) -> Floats:
         """Positives of every cell, at these shares among its unlabelled rows."""
         alpha = self.priors.shares if shares is None else shares

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from pulens.cells.answer import prior_interval
 from pulens.cells.evidence import CellEvidence
@@ -20,16 +19,17 @@ class CellPriorRow:
     name: str
     labelled: float
     unlabelled: float
-    value: float
+    value: float  # nan without rows of the population
     interval: Interval | None
     alone: ClassPrior | None
 
     def to_dict(self) -> dict[str, Any]:
+        value = None if math.isnan(self.value) else self.value
         return {
             "cell": self.name,
             "labelled": self.labelled,
             "unlabelled": self.unlabelled,
-            "class_prior": {"value": self.value, **({} if self.interval is None else self.interval.to_dict())},
+            "class_prior": {"value": value, **({} if self.interval is None else self.interval.to_dict())},
             "alone": None if self.alone is None else self.alone.to_dict(),
         }
 
@@ -48,12 +48,9 @@ class PriorsWithin:
         lines = [str(self.class_prior), ""]
         lines.append(f"{words:<{width}}{'labelled':>10}{'unlabelled':>12}{'class prior':>24}{'by itself':>24}")
         for row in self.cells:
-            own = "" if row.interval is None else f" {row.interval}"
+            own = "no rows" if math.isnan(row.value) else f"{row.value:.3f}{_ends(row.interval)}"
             alone = "too few rows" if row.alone is None else f"{row.alone.value:.3f}{_ends(row.alone.interval)}"
-            lines.append(
-                f"{row.name:<{width}}{row.labelled:>10,.6g}{row.unlabelled:>12,.10g}"
-                f"{f'{row.value:.3f}{own}':>24}{alone:>24}"
-            )
+            lines.append(f"{row.name:<{width}}{row.labelled:>10,.6g}{row.unlabelled:>12,.10g}{own:>24}{alone:>24}")
         for notice in self.class_prior.notices:
             lines += ["", f"{notice.severity.name.lower()}: {notice}"]
         return "\n".join(lines)
@@ -73,7 +70,7 @@ class PriorsWithin:
 def priors_within(evidence: CellEvidence) -> PriorsWithin:
     """The class priors of counted cells."""
     cells, totals = evidence.cells, evidence.cells.totals
-    values = evidence.positives() / np.maximum(evidence.list_rows, 1e-300)
+    values = evidence.cell_priors
     own = evidence.priors.own or (None,) * len(cells)
     rows = [
         CellPriorRow(

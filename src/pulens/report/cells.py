@@ -26,7 +26,7 @@ def cell_rows(table: CellTable) -> list[tuple[str, ...]]:
             row.name,
             f"{row.labelled:,.10g}",
             f"{row.unlabelled:,.10g}",
-            f"{row.class_prior:.3f}{_ends(row.prior_interval)}",
+            "unknown" if math.isnan(row.class_prior) else f"{row.class_prior:.3f}{_ends(row.prior_interval)}",
             "unknown" if math.isnan(row.recall) else f"{row.recall:.3f}{_ends(row.recall_interval)}",
             "" if math.isnan(row.label_rate) else f"{row.label_rate:.3f}",
             f"{row.share_of_positives:.1%}",
