@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.errors import CollapseWarning
+from pulens.learners.base.cuts import break_even_threshold, cut_below
 from pulens.learners.base.proxies import proxy_auc
 
 MOST_ROWS = 2000  # looked at, evenly spread over the unlabelled rows
@@ -43,8 +44,6 @@ def cut_of_prior(learner: Any, population: NDArray[np.float32]) -> float | None:
 
     ``population`` are rows that follow the population, scaled as the network reads them.
     """
-    from pulens.learners.parts.break_even import break_even_threshold, cut_below
-
     prior = learner.class_prior_
     if prior is None or getattr(learner, "pinned", True) is False:
         return None
