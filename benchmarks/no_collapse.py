@@ -80,7 +80,7 @@ def usable(name):
 
 def run_one(folder, rows, estimated, table, prior, seed, names):
     """A line for every learner on one table at one class prior."""
-    from sklearn.metrics import roc_auc_score
+    from sklearn.metrics import f1_score, roc_auc_score
 
     from pulens import learners
 
@@ -102,8 +102,10 @@ def run_one(folder, rows, estimated, table, prior, seed, names):
                 scores = np.asarray(learner.decision_function(test), float)
                 said = verdict(truth, scores, told, plain_area)
                 area, called = float(roc_auc_score(truth, scores)), float((scores > 0).mean())
+                right, both = float(((scores > 0) == truth).mean()), float(f1_score(truth, scores > 0))
             except Exception as error:
-                said, area, called, reason = "failed", None, None, f"{type(error).__name__}: {error}"[:200]
+                said, reason = "failed", f"{type(error).__name__}: {error}"[:200]
+                area = called = right = both = None
         yield {
             "table": table,
             "learner": name,
@@ -115,6 +117,9 @@ def run_one(folder, rows, estimated, table, prior, seed, names):
             "class_prior": share,
             "auc": area,
             "auc_of_plain_boosting": plain_area,
+            "accuracy": right,
+            "f1": both,
+            "accuracy_of_all_negative": float(1 - truth.mean()),
             "called": called,
             "called_by_boosting_told_the_truth": float(told.mean()),
             "seconds": time.process_time() - began,

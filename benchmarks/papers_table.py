@@ -7,6 +7,7 @@ line of JSON; ADNI, which needs a licence, is replaced by Mushroom, for which no
     python benchmarks/papers_table.py --methods lbe,pan --data spambase,newsgroups20 --seconds 280 --jobs 8
     python benchmarks/papers_table.py --also "lagam@newsgroups20?epochs=180,warm_up_epochs=20"
     python benchmarks/papers_table.py --read results.jsonl            # the table of what is finished
+    python benchmarks/papers_table.py --archived lagam,vae_pu         # the package's archive by epoch: would more help?
     python benchmarks/papers_table.py --pack folder --rows cifar10=12000   # tables that can travel: --tables folder
 """
 
@@ -21,7 +22,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any
 
 METHODS = ("lbe", "pan", "cgenpu", "vae_pu", "lagam", "pulda")
@@ -219,6 +220,32 @@ def show(cells: Sequence[dict[str, Any]]) -> None:
         print(f"| {method} | " + " | ".join(texts) + " |")
 
 
+def show_archived(methods: Sequence[str]) -> None:
+    """Archived runs at the last epoch beside the best one by true labels: a best one long past wants no more epochs."""
+    import csv
+    import gzip
+    from collections import defaultdict
+    from importlib.resources import files
+
+    runs: dict[tuple[str, str], dict[str, list[dict[str, str]]]] = defaultdict(lambda: defaultdict(list))
+    place = files("pulens.benchmark") / "summary.csv.gz"
+    with place.open("rb") as packed, gzip.open(packed, "rt", encoding="utf-8") as lines:
+        for run in csv.DictReader(lines):
+            if run["strategy"] == "S1" and run["label_frequency"] == "0.1" and run["method"] in methods:
+                runs[run["method"], run["dataset"]][run["selection"]].append(run)
+    print("accuracy, F1 and AUC at the kept, the last and the best epoch by true labels; last minus best accuracy")
+    for (method, data), found in sorted(runs.items()):
+        parts = []
+        for selection in ("own", "last", "oracle_f1"):
+            means = [100 * fmean(float(run[name]) for run in found[selection]) for name in ("accuracy", "f1", "auc")]
+            parts.append(" ".join(f"{mean:.1f}" for mean in means))
+        best = {run["seed"]: run for run in found["oracle_f1"]}
+        change = [100 * (float(run["accuracy"]) - float(best[run["seed"]]["accuracy"])) for run in found["last"]]
+        error = stdev(change) / len(change) ** 0.5
+        epochs = sorted(int(run["epoch"]) for run in best.values())
+        print(f"{method}@{data}: {' | '.join(parts)} | {fmean(change):+.1f} ({error:.1f}), best epochs {epochs}")
+
+
 def work(waiting: Any, done: Any, options: argparse.Namespace) -> None:
     """Take cells until there are none."""
     import torch
@@ -297,12 +324,16 @@ def main() -> None:
     parser.add_argument("--pack", type=Path)
     parser.add_argument("--out", type=Path, default=Path("papers_table.jsonl"))
     parser.add_argument("--read", type=Path)
+    parser.add_argument("--archived", help="methods whose archived runs are shown by epoch; nothing is trained")
     options = parser.parse_args()
     options.rows = {name: int(most) for name, _, most in (one.partition("=") for one in options.rows)}
     options.seeds = [int(seed) for seed in options.seeds.split(",")]
     data = [name for name in options.data.split(",") if name]
     if options.read is not None:
         show(read(options.read))
+        return
+    if options.archived is not None:
+        show_archived(options.archived.split(","))
         return
     if options.pack is not None:
         pack(options.pack, data, options.rows)

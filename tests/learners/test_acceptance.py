@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from pulens.learners import LBE, MPEPU, VPU, fit_many
+from pulens.learners.base.cuts import break_even_threshold, cut_below
 from pulens.learners.base.proxies import proxy_auc
 from pulens.learners.lbe import smallest
 from pulens.learners.mpe_pu import ValueIgnoringProgram
-from pulens.learners.parts.break_even import break_even_threshold, cut_below
 from pulens.learners.pusb import SelectionBiasProgram
 from pulens.learners.stack.program import Program
 from pulens.learners.vpu import VariationalProgram

@@ -84,3 +84,34 @@ def test_a_network_that_learns_nothing_says_so():
         warnings.simplefilter("always", CollapseWarning)
         learners.NNPU(**options).fit(X, labels)
     assert any("does not rank the" in str(one.message) and "trained on above" in str(one.message) for one in told)
+
+
+@pytest.fixture(scope="module")
+def overlapping():
+    """Six columns that say a little each, of 400 rows; a tenth of them positive, half of these labelled."""
+    rng = np.random.default_rng(1)
+    positive = rng.permutation(400) < 40
+    X = rng.normal(size=(400, 6)) + 0.8 * positive[:, None]
+    return X, (positive & (np.cumsum(positive) <= 20)).astype(int), positive
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", ["dist_pu", "self_pu", "robust_pu"])
+def test_a_flat_loss_or_a_cut_far_from_the_class_prior_is_no_end(overlapping, name):
+    """All three called no row positive; Self-PU and Robust-PU had AUCs of .59 and .58 besides."""
+    X, labels, positive = overlapping
+    facts = learners.facts(name)
+    options = {"class_prior": 0.1, "random_state": 0, "device": "cpu", "progress": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CollapseWarning)
+        scores = facts.learner(**options).fit(X, labels).decision_function(X)
+    assert 0.1 / 3 <= (scores > 0).mean() <= 0.3
+    assert area(positive, scores) > 0.75
+
+
+@pytest.mark.torch
+@pytest.mark.filterwarnings("ignore::pulens.errors.CollapseWarning")
+def test_who_chose_the_epochs_keeps_the_cut_of_the_method(overlapping):
+    X, labels, _ = overlapping
+    options = {"class_prior": 0.1, "random_state": 0, "device": "cpu", "progress": False, "backbone": "linear"}
+    assert learners.DistPU(**options, warm_up_epochs=1, epochs=1).fit(X, labels).cut_ == 0.0

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from pulens.errors import AssumptionError
 from pulens.inputs.dense import dense
 from pulens.learners.base.classifier import PUClassifier, check_count, check_word, flat, refuse_options, seed_of
+from pulens.learners.base.cuts import break_even_threshold, cut_below
 from pulens.learners.base.facts import RISK, Learner
 from pulens.learners.base.proxies import proxy_auc
-from pulens.learners.parts.break_even import break_even_threshold, cut_below
 from pulens.learners.parts.kernel_features import directions, gaussian_features, squared_distances
 from pulens.learners.parts.penalised_ranking import RANKINGS, RankedRows
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario

@@ -47,8 +47,6 @@ class EpisodePasses(Batches):
 
 
 class SelfPacedProgram(RiskProgram):
-    loss_name = "sigmoid"
-
     def recorded_for(self, stage: Stage) -> Any:
         """Weights change with the episode; steps of pre-training stay the same."""
         return None if stage.name == "pre-training" else self.epoch_in_stage
@@ -170,6 +168,7 @@ class RobustPU(PULearner):
 
     selection: str = "proxy_auc"  #: among episodes; with few held-out positives steadier than the proxy accuracy
     pretraining_epochs: int = 40  #: the authors have 100 to 400
+    loss: str = "sigmoid"  #: of pre-training, the authors'; or "logistic", to which ``fit`` turns after a collapse
     pretraining_learning_rate: float = setting(3e-4, above=0)
     pretraining_weight_decay: float = 1e-4
     pretraining_selection: str = "last"  #: or the criterion that picks the epoch to go on from

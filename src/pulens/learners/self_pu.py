@@ -13,6 +13,7 @@ from pulens.learners.base.facts import DISAMBIGUATION, Learner
 from pulens.learners.base.proxies import proxy_accuracy
 from pulens.learners.base.settings import setting
 from pulens.learners.dist_pu import cosine
+from pulens.learners.nnpu import SMOOTH_LOSSES
 from pulens.learners.parts.direction import slopes_along
 from pulens.learners.stack.learner import PULearner
 from pulens.learners.stack.optimiser import Optimiser
@@ -21,13 +22,14 @@ from pulens.learners.stack.program import Program, Stack, Stage, gradients_of
 from pulens.learners.stack.rows import Batch, StackedRows
 from pulens.risks.alignment import clamp, cross_entropy, entropy
 from pulens.risks.correction import corrected
-from pulens.risks.losses import logistic, sigmoid
+from pulens.risks.losses import LOSSES, logistic, sigmoid
 from pulens.risks.means import masked_mean
 from pulens.risks.self_calibration import (
     calibrated,
     consistency_weight,
     entropy_slope,
     is_open,
+    slope_as_negative,
     weighted_parts,
 )
 
@@ -71,7 +73,11 @@ class SelfProgram(Program):
 
     def __init__(self, stack: Stack) -> None:
         super().__init__(stack)
-        for name, choices in (("calibration", CALIBRATIONS), ("trusted_target", TARGETS)):
+        for name, choices in (
+            ("calibration", CALIBRATIONS),
+            ("trusted_target", TARGETS),
+            ("loss", SMOOTH_LOSSES),
+        ):
             if self.value(name) not in choices:
                 raise InputError(f"{name} must be one of {listed(choices)}, got {self.value(name)!r}.")
         for name in ("first_top", "second_top"):
@@ -157,7 +163,9 @@ class SelfProgram(Program):
         calibrates = self.value("calibration") != "none"
         calibrates = calibrates and self.value("trust_start") <= self.epoch_in_stage < self.value("trust_stop")
         on_entropy, on_risk = self.weights(batch) if calibrates else (None, 1.0)
-        parts = weighted_parts(z, batch.labelled, batch.population, on_risk, self.stack.class_prior)
+        parts = weighted_parts(
+            z, batch.labelled, batch.population, on_risk, self.stack.class_prior, LOSSES[self.value("loss")]
+        )
         risk: torch.Tensor = corrected(parts, self.value("beta"), self.value("gamma"))
         found = risk if on_entropy is None else risk + masked_mean(on_entropy * entropy(z), batch.valid)
         if self.has_teachers:
@@ -174,7 +182,7 @@ class SelfProgram(Program):
         assert batch.valid is not None
         n_valid = batch.valid.sum(1, keepdim=True).clip(1)
         by_entropy = entropy_slope(z) * slope / n_valid * batch.valid
-        risk_slope = sigmoid(z, 1) * sigmoid(z, -1)
+        risk_slope = slope_as_negative(z, LOSSES[self.value("loss")])
         by_risk = risk_slope * slope / batch.population.sum(1, keepdim=True).clip(1) * batch.population
         step = self.value("calibration_step")
         step = step[:, None] if isinstance(step, torch.Tensor) else step
@@ -287,6 +295,7 @@ class SelfPU(PULearner):
     consistency: float = 0.3  #: largest weight of agreeing with one's teacher
     consistency_start: int = 6
     consistency_ramp: int = 80
+    loss: str = "sigmoid"  #: of the risk, the authors'; or "logistic", to which ``fit`` turns after a collapse
     gate: float = 0.1  #: students learn from one another where they differ by less than this share of the risk
     beta: float = 0.0
     gamma: float = 1.0

@@ -11,22 +11,34 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pulens.risks.losses import _library, sigmoid
+from pulens.risks.losses import Loss, _library, logistic, sigmoid
 from pulens.risks.means import masked_mean
 from pulens.risks.pu import RiskParts, risk_parts
 
 TINY = 1e-10  # what the nnPU loss gets where neither loss helps
 
 
-def weighted_parts(z: Any, labelled: Any, population: Any, weights: Any, class_prior: Any) -> RiskParts:
-    """The two parts of the PU risk with the sigmoid loss, every row's losses multiplied by its weight."""
-    as_positive, as_negative = weights * sigmoid(z, 1), weights * sigmoid(z, -1)
+def weighted_parts(
+    z: Any, labelled: Any, population: Any, weights: Any, class_prior: Any, loss: Loss = sigmoid
+) -> RiskParts:
+    """The two parts of the PU risk, every row's losses multiplied by its weight; the authors' loss is the sigmoid."""
+    as_positive, as_negative = weights * loss(z, 1), weights * loss(z, -1)
     return risk_parts(
         masked_mean(as_positive, labelled),
         masked_mean(as_negative, labelled),
         masked_mean(as_negative, population),
         class_prior,
     )
+
+
+def slope_as_negative(z: Any, loss: Loss) -> Any:
+    """Derivative of a row's loss if it is negative, of the sigmoid or the logistic loss.
+
+    >>> import numpy as np
+    >>> slope_as_negative(np.array([2.0]), sigmoid).round(6), slope_as_negative(np.array([2.0]), logistic).round(6)
+    (array([0.104994]), array([0.880797]))
+    """
+    return sigmoid(z, -1) if loss is logistic else sigmoid(z, 1) * sigmoid(z, -1)
 
 
 def entropy_slope(z: Any) -> Any:

@@ -115,3 +115,15 @@ def test_the_command_line_leaves_nothing_where_it_refuses(table, tmp_path, capsy
     assert end.value.code == 2
     assert "label" in capsys.readouterr().err
     assert not (tmp_path / "advice.json").exists()
+
+
+def test_what_the_archived_runs_do_not_cover_is_said():
+    """Runs on tables are single set, those on texts case-control, and all were told the class prior."""
+    table = {"rows": 2000, "labelled": 200, "class_prior": 0.3}
+    assert advise(**table).notice is None
+    apart = advise(**table, scenario="case-control").notice
+    assert "No archived run on data of this kind is case-control." in apart
+    unknown = advise(rows=2000, labelled=200)
+    assert "Learners were told the class prior there" in unknown.notice
+    assert " ".join(unknown.notice.split()) in " ".join(str(unknown).split())
+    assert "is single-set" in advise(**table, kind="text").notice

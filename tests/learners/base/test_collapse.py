@@ -11,7 +11,7 @@ import pytest
 from pulens.cli import main
 from pulens.errors import CollapseWarning
 from pulens.learners import NNPU, VPU
-from pulens.learners.base.collapse import warn_if_collapsed
+from pulens.learners.base.collapse import cut_of_prior, warn_if_collapsed
 
 QUICK = {"device": "cpu", "progress": False, "random_state": 0, "selection": "last"}
 
@@ -81,3 +81,40 @@ def test_the_command_line_says_it_in_a_sentence_and_still_writes_the_model(tmp_p
     assert "CollapseWarning" not in said.err
     assert "Written to" in said.out
     assert any((tmp_path / "model").iterdir())
+
+
+class Ranked(Constant):
+    """A learner that orders rows by their first column and calls what lies above its cut."""
+
+    def __init__(self, class_prior, cut):
+        self.class_prior_, self.cut_ = class_prior, cut
+
+    def _network_logits(self, rows):
+        return rows[:, 0].astype(float)
+
+
+STAIRS = np.linspace(-1, 1, 1000, dtype=np.float32)[:, None]
+
+
+@pytest.mark.parametrize("prior", [0.05, 0.3, 0.9])
+@pytest.mark.parametrize("cut", [2.0, -2.0])
+def test_a_cut_with_all_rows_on_one_side_moves_to_the_class_prior(prior, cut):
+    found = cut_of_prior(Ranked(prior, cut), STAIRS)
+    assert (found < STAIRS).mean() == pytest.approx(prior, abs=1e-3)
+
+
+@pytest.mark.parametrize("cut", [0.3, 0.4, 0.7])
+def test_a_cut_that_calls_a_third_of_the_class_prior_or_more_stays(cut):
+    """Where classes overlap, calling fewer rows than are positive is right."""
+    assert cut_of_prior(Ranked(0.4, cut), STAIRS) is None
+
+
+def test_no_cut_is_moved_where_nothing_says_where_to():
+    few = STAIRS[::50]
+    unknown, rare, constant = Ranked(None, 2.0), Ranked(0.3, 2.0), Constant(-1.0, 0.3)
+    assert cut_of_prior(unknown, STAIRS) is None
+    assert cut_of_prior(rare, few) is None  # six positives of twenty rows
+    assert cut_of_prior(constant, STAIRS) is None
+    asked = Ranked(0.3, 2.0)
+    asked.pinned = False
+    assert cut_of_prior(asked, STAIRS) is None

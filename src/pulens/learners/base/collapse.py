@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.errors import CollapseWarning
+from pulens.learners.base.cuts import break_even_threshold, cut_below
 from pulens.learners.base.proxies import proxy_auc
 
 MOST_ROWS = 2000  # looked at, evenly spread over the unlabelled rows
 FEWEST_EXPECTED = 50  # rows of the missing class, by the class prior, from which one answer for all is no accident
+FEWEST_TO_CALL = 10  # rows of either class, by the class prior, from which the share that is called can be judged
+FAR_OFF = 3  # times fewer rows of a class are called than the class prior says: this is not overlap but a wrong cut
 LEAST_KNOWN = 0.55  # of its own labelled rows, as a proxy AUC, below which a classifier has learned nothing
 
 
@@ -34,6 +37,22 @@ def knows_its_labels(learner: Any, labelled: NDArray[np.float32], unlabelled: ND
     """
     ours, theirs = (learner._network_logits(rows[_spread(len(rows))]) for rows in (labelled, unlabelled))
     return proxy_auc(ours, theirs) >= LEAST_KNOWN
+
+
+def cut_of_prior(learner: Any, population: NDArray[np.float32]) -> float | None:
+    """The cut at the class prior, where a fitted learner calls far fewer rows of a class; None where it does not.
+
+    ``population`` are rows that follow the population, scaled as the network reads them.
+    """
+    prior = learner.class_prior_
+    if prior is None or getattr(learner, "pinned", True) is False:
+        return None
+    scores = learner._network_logits(population)
+    called = int((scores > learner.cut_).sum())
+    pairs = ((called, prior * scores.size), (scores.size - called, (1 - prior) * scores.size))
+    if np.ptp(scores) == 0 or not any(found * FAR_OFF < wanted >= FEWEST_TO_CALL for found, wanted in pairs):
+        return None
+    return cut_below(scores, break_even_threshold(scores, prior))
 
 
 def warn_if_untaught(learner: Any, labelled: NDArray[np.float32], unlabelled: NDArray[np.float32]) -> None:

@@ -19,7 +19,13 @@ from pulens.counts.sample import LABELLED
 from pulens.errors import AssumptionError, InputError
 from pulens.inputs.dense import dense
 from pulens.learners.base.classifier import PUClassifier, refuse_options
-from pulens.learners.base.collapse import collapse_of, knows_its_labels, warn_if_collapsed, warn_if_untaught
+from pulens.learners.base.collapse import (
+    collapse_of,
+    cut_of_prior,
+    knows_its_labels,
+    warn_if_collapsed,
+    warn_if_untaught,
+)
 from pulens.learners.base.labels import label_codes
 from pulens.learners.base.row_groups import checked_groups
 from pulens.learners.base.settings import setting
@@ -29,7 +35,7 @@ from pulens.learners.stack.device import find_device
 from pulens.learners.stack.fitting import fit_many
 from pulens.learners.stack.optimiser import KINDS
 from pulens.learners.stack.program import Program
-from pulens.scenario import DEFAULT_SCENARIO
+from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.types import Floats
 
 WORTH_A_THREAD = 50_000  # numbers of a batch
@@ -137,9 +143,10 @@ class PULearner(PUClassifier):
         every unlabelled row the same is trained once more with the logistic loss where the method has one, and comes
         with a ``pulens.errors.CollapseWarning`` where that does not help. One that does not even rank its own labelled
         rows above unlabelled ones, or was chosen by a handful of rows after less than 100 steps, is trained once more,
-        for 600 steps at least, and kept as it then is, unless epochs were set by you. ``groups`` holds one id per row
-        where rows belong together (visits of a patient): they are held out together, and never split where an
-        estimated class prior needs scores out of fold.
+        for 600 steps at least, and kept as it then is, unless epochs were set by you. Where it then calls less than a
+        third of the positives, or negatives, that the class prior says there are, it is cut at the class prior.
+        ``groups`` holds one id per row where rows belong together (visits of a patient): they are held out together,
+        and never split where an estimated class prior needs scores out of fold.
         """
         refuse_options(type(self).__name__, refused)
         return self._fit(X, y, groups=groups, validation=validation)
@@ -174,8 +181,15 @@ class PULearner(PUClassifier):
                 again = clone(self).set_params(**longer(self, len(table)))
                 _take_over(self, fit_many([again], whole, [labels], **given)[0])
                 warn_if_untaught(self, known, unlabelled)
+            self._pin(table if check_scenario(self.scenario) is Scenario.SINGLE_SET else unlabelled)
         warn_if_collapsed(self, unlabelled)
         return self
+
+    def _pin(self, population: NDArray[np.float32]) -> None:
+        """Cut at the class prior where the method's own cut is far from it, unless somebody has chosen the epochs."""
+        cut = cut_of_prior(self, population) if _passes(self) else None
+        if cut is not None:
+            self.cut_ = cut
 
     def _fit_further(self, X: Any, y: Any, weights: Any = None) -> Any:
         """One epoch over some rows, from the network that is there, or from a fresh one."""
