@@ -33,8 +33,9 @@ COMPUTING = (
     *(f"one_file/{name}.js" for name in ("sentences", "ladder", "cost_card", "answer", "page_data", "evaluating")),
     *(f"one_file/{name}.js" for name in ("reading", "columns", "tally_file")),
     *(f"one_file/{name}.js" for name in ("segment_rows", "segment_priors", "segments", "segment_gaps")),
-    *(f"one_file/audit_{name}.js" for name in ("keys", "plan", "queue", "limits", "estimates", "area")),
-    *(f"one_file/audit_{name}.js" for name in ("precision", "labelling", "forecast", "answers", "shown")),
+    *(f"one_file/{name}.js" for name in ("audit_keys", "audit_plan", "audit_queue", "audit_limits", "audit_estimates")),
+    *(f"one_file/{name}.js" for name in ("audit_area", "audit_precision", "audit_labelling", "audit_forecast")),
+    *(f"one_file/{name}.js" for name in ("audit_answers", "audit_shown")),
 )
 WORKER = "one_file/worker.js"
 #: What the page itself runs, beside the templates.
