@@ -56,7 +56,10 @@ browser: ## find a browser for the tests of the report's pages, or install Debia
 	if [ "$$PULENS_BROWSER" = required ]; then echo "no browser found, and none could be installed" >&2; exit 1; fi; \
 	echo "SKIPPED: pages are not tested in a browser here; install chromium (apt-get install chromium) to test them"
 
-# a file belongs to one worker, so that what its tests share is made once; in their order, the long ones are not last
+# a file belongs to one worker, so that what its tests share is made once; in their order, the long ones are not last.
+# Workers share the cores: threads of one that wait for those of another turned a second into half a minute
+tests quick: export OMP_NUM_THREADS ?= 1
+tests quick: export OPENBLAS_NUM_THREADS ?= 1
 tests: $(VENV)/.test browser
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
