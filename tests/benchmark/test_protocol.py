@@ -257,6 +257,17 @@ def test_keys_of_the_whole_study_stay_what_they_were():
     assert hashlib.sha256(keys.encode()).hexdigest()[:16] == "bc4ce5f5d8ebc028"
 
 
+@pytest.mark.parametrize("learner", ["robust_pu", "self_pu"])
+def test_a_setting_that_came_later_changes_the_key_only_where_it_changes_the_run(learner):
+    def key(loss):
+        settings = {learner: {"all": {"loss": loss}}}
+        protocol = load_protocol("conventional", learners=[learner], datasets=["spambase"], settings=settings)
+        return expand(protocol).runs[0].key
+
+    plain = load_protocol("conventional", learners=[learner], datasets=["spambase"])
+    assert expand(plain).runs[0].key == key("sigmoid") != key("logistic")
+
+
 def test_options_that_change_the_data_change_the_key(tmp_path):
     run = expand(parse_protocol(GOOD, "mine.yaml")).runs[0]
     other = replace(run, dataset_options={"classes": 2})

@@ -25,6 +25,8 @@ from pulens.benchmark.vocabulary import current, older
 from pulens.errors import InputError, listed
 
 KEY_FORMAT = 1  # part of every key: archives of any format have the same keys for the same runs
+#: Settings that learners got after runs were archived, with what those runs did: it does not change their keys.
+LATER = {"robust_pu": {"loss": "sigmoid"}, "self_pu": {"loss": "sigmoid"}}
 MOST_RUNS = 1_000_000
 SELECTIONS = ("proxy_accuracy", "proxy_roc_auc", "loss", "oracle_accuracy", "oracle_f1", "last")
 NETWORKS = {"mnist": "lenet", "fashion_mnist": "lenet", "cifar10": "cifar_cnn", "adni": "mri_cnn"}
@@ -61,6 +63,9 @@ class Run:
         """The same for the same run, on any machine and in any protocol."""
         facts = {name: value for name, value in self.to_dict().items() if name not in ("source", "dataset_options")}
         facts[older("learner")] = facts.pop("learner")
+        for name, before in LATER.get(self.learner, {}).items():
+            if facts["settings"].get(name) == before:
+                del facts["settings"][name]
         if "selection" in facts["settings"]:
             facts["settings"]["selection"] = older(facts["settings"]["selection"])
         if self.data_options:
