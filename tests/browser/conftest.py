@@ -73,6 +73,9 @@ class Opened:
         self.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 160)))")
 
     def keep(self, name: str) -> None:
+        """A picture of the whole page for people to look at, where they ask for it: PULENS_SCREENSHOTS=1."""
+        if not os.environ.get("PULENS_SCREENSHOTS"):
+            return
         self.page.screenshot(path=ARTEFACTS / f"{name}.png", full_page=True)
 
     def on_paper(self, name: str) -> bytes:
