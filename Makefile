@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints/ci.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE # without byte code every import is two to three times slower
-WORKERS ?= 3 # of two cores one would often wait for a browser, a server or a killed process
+WORKERS ?= 2
 SECONDS ?= 600
 SEED ?= 0
 
