@@ -207,23 +207,7 @@ def worlds():
         size = int(rng.integers(12, 50))
         if number == 30:
             size = 2300  # more distinct scores than a page holds, and Poisson redraws
-        positive = rng.random(size) < rng.uniform(0.15, 0.5)
-        labels = (positive & (rng.random(size) < 0.4)).astype(int)
-        if number % 3 == 0:
-            labels[~positive & (rng.random(size) < 0.2)] = -1
-        labels[:2], labels[2:5] = 1, 0
-        scores = rng.normal(positive * rng.uniform(0, 2))
-        if number % 4 == 1:
-            scores = np.round(scores) + 0.0  # no -0.0, which only Python keeps apart
-        scenario = "case-control" if number % 2 else "single-set"
-        prior = float(rng.uniform(0.02, 0.35))
-        if scenario == "single-set":
-            prior = float(((labels == 1).sum() + prior * (labels == 0).sum()) / size)
-        given = {"class_prior": prior if number % 5 else (prior, min(1.3 * prior, 0.9))}
-        if number % 10 == 7:
-            given = {"audit": (int(rng.integers(0, 12)), 60)}
-        threshold = None if number % 3 else float(rng.choice(scores))
-        yield labels, scores, {**given, "scenario": scenario, "threshold": threshold}
+        yield world(rng, number, size)
 
 
 def longer_worlds():
@@ -231,23 +215,32 @@ def longer_worlds():
     rng = np.random.default_rng(12)
     for number in range(24):
         size = int(rng.integers(110, 700)) if number % 8 else 2600
-        positive = rng.random(size) < rng.uniform(0.15, 0.5)
-        labels = (positive & (rng.random(size) < (0.02 if number % 6 == 5 else 0.4))).astype(int)
-        if number % 3 == 0:
-            labels[~positive & (rng.random(size) < 0.2)] = -1
-        labels[:2], labels[2:5] = 1, 0
-        scores = rng.normal(positive * rng.uniform(0, 2))
-        if number % 4 == 1:
-            scores = np.round(4 * scores) + 0.0
-        scenario = "case-control" if number % 2 else "single-set"
-        prior = float(rng.uniform(0.02, 0.2))
-        if scenario == "single-set":
-            prior = float(((labels == 1).sum() + prior * (labels == 0).sum()) / size)
-        given = {"class_prior": prior if number % 5 else (prior, min(1.3 * prior, 0.9))}
-        if number % 10 == 7:
-            given = {"audit": (int(rng.integers(0, 12)), 60)}
-        threshold = None if number % 3 else float(rng.choice(scores))
-        yield labels, scores, {**given, "scenario": scenario, "threshold": threshold}
+        yield world(rng, number, size, labelled=0.02 if number % 6 == 5 else 0.4, steps=4, highest=0.2)
+
+
+def world(rng, number, size, *, labelled=0.4, steps=1, highest=0.35):
+    """Labels, scores and what is asked of them; which kinds they are of goes by the number.
+
+    ``labelled`` is the share of positives with a label, ``steps`` how many scores a unit has where they are tied,
+    ``highest`` the largest class prior among the unlabelled rows.
+    """
+    positive = rng.random(size) < rng.uniform(0.15, 0.5)
+    labels = (positive & (rng.random(size) < labelled)).astype(int)
+    if number % 3 == 0:
+        labels[~positive & (rng.random(size) < 0.2)] = -1
+    labels[:2], labels[2:5] = 1, 0
+    scores = rng.normal(positive * rng.uniform(0, 2))
+    if number % 4 == 1:
+        scores = np.round(steps * scores) + 0.0  # no -0.0, which only Python keeps apart
+    scenario = "case-control" if number % 2 else "single-set"
+    prior = float(rng.uniform(0.02, highest))
+    if scenario == "single-set":
+        prior = float(((labels == 1).sum() + prior * (labels == 0).sum()) / size)
+    given = {"class_prior": prior if number % 5 else (prior, min(1.3 * prior, 0.9))}
+    if number % 10 == 7:
+        given = {"audit": (int(rng.integers(0, 12)), 60)}
+    threshold = None if number % 3 else float(rng.choice(scores))
+    return labels, scores, {**given, "scenario": scenario, "threshold": threshold}
 
 
 def differences(got, expected, place="", within=1e-9):
