@@ -554,3 +554,16 @@ def test_numbers_that_seem_to_disagree_are_explained(probability, p_value, adjus
     told = disagreements(replace(found, differences={"roc_auc": (pair,)}))
     assert len(told) == bool(said)
     assert said in " ".join(told)
+
+
+def test_the_band_of_a_measure_that_no_class_prior_moves_is_computed_once(monkeypatch):
+    """A page asks for 20 class priors: each cost as much as the interval, and seconds became minutes."""
+    from pulens.comparison import bands
+
+    labels, models = rows(n_labelled=20, n_unlabelled=80)
+    found = pulens.compare(labels, models, metrics=["log_pulp"], class_prior=0.3, scenario="case-control", redraws=100)
+    asked, estimate = [], bands.estimate
+    monkeypatch.setattr(bands, "estimate", lambda *given, **more: asked.append(1) or estimate(*given, **more))
+    band = found.bands.over("log_pulp", [0.1, 0.3, 0.5])
+    assert len(asked) == len(models)
+    assert all(len(ends) == 3 and len(set(ends)) == 1 for ends in band.values())

@@ -78,3 +78,13 @@ def test_a_recall_floor_does_not_depend_on_the_class_prior(rows):
         for prior in (0.2, (0.06, 0.4))
     }
     assert len(lines) == 1
+
+
+def test_a_floor_that_must_hold_as_often_as_not_is_read_off_an_interval_that_has_a_width():
+    """At a confidence of one half the interval is a point, and its width over its reach was a number over zero."""
+    rng = np.random.default_rng(1)
+    positive = rng.random(900) < 0.3
+    labels, scores = (positive & (rng.random(900) < 0.4)).astype(int), rng.normal(2 * positive).round(2)
+    asked = {"precision_at_least": 0.3, "class_prior": "auto", "scenario": "single-set", "redraws": 100}
+    thresholds = [pulens.decide(labels, scores, **asked, confidence=one).threshold for one in (0.75, 0.5, 0.4)]
+    assert thresholds[0] >= thresholds[1] >= thresholds[2]

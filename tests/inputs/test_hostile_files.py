@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import json
 import lzma
 import sqlite3
@@ -322,3 +323,25 @@ def test_objects_beside_the_scores_cannot_be_written_as_text(tmp_path, capsys):
 def test_factors_beyond_the_doubles_are_refused(tmp_path, capsys):
     (tmp_path / "a.csv").write_text(TABLE)
     assert "the largest is 1e+12" in refused(capsys, "evaluate", str(tmp_path / "a.csv"), "--sensitivity", "1e300")
+
+
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_a_decompressor_that_says_only_once_what_is_wrong_is_heard(ending, tmp_path, capsys, monkeypatch):
+    """From Python 3.12 on bz2 fails with another kind of error when it is asked again."""
+    from pulens.inputs.tables import streams
+
+    class Once(io.RawIOBase):
+        failed = False
+
+        def readable(self):
+            return True
+
+        def readinto(self, buffer):
+            if self.failed:
+                raise ValueError("unusable after a previous error")
+            self.failed = True
+            raise OSError("invalid data stream")
+
+    (tmp_path / f"a.{ending}.bz2").write_bytes(b"BZh9" + b"x" * 50)
+    monkeypatch.setitem(streams.COMPRESSIONS, b"BZh", lambda raw, mode: io.BufferedReader(Once()))
+    assert "invalid data stream" in refused(capsys, "evaluate", str(tmp_path / f"a.{ending}.bz2"))

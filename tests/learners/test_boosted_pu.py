@@ -228,3 +228,20 @@ def test_damaged_facts_are_refused(key, value, fitted, tmp_path):
     (folder / "learner.json").write_text(json.dumps(facts))
     with pytest.raises(InputError, match="is damaged"):
         load(folder)
+
+
+def test_a_column_without_a_value_in_some_part_of_the_rows_is_no_obstacle(world):
+    """Boosting cannot bin a column of missing values alone; parts and bags of few rows have such columns."""
+    X, labels, _ = (part[:40] for part in world)
+    thin = np.full(40, np.nan)
+    thin[3] = 1.0
+    model = quick(class_prior=0.5).fit(np.column_stack([X, thin, np.full(40, np.nan)]), labels)
+    assert np.isfinite(model.decision_function(np.column_stack([X, np.ones(40), np.zeros(40)]))).all()
+
+
+def test_two_groups_that_fall_into_one_part_still_have_scores(world):
+    """Ids with nothing between them leave a part of the groups empty."""
+    X, labels, _ = (part[:60] for part in world)
+    for seed in range(6):
+        model = quick(class_prior=0.5, random_state=seed).fit(X, labels, groups=np.arange(60) % 2)
+        assert np.isfinite(model.out_of_fold_scores_).all()

@@ -247,3 +247,15 @@ def test_one_labelled_row_near_the_kth_place_does_not_rule_out_that_there_are_no
     assert near.interval.low == 0 < near.interval.high
     labels[[0, 9]] = 1, 0  # at the very top it is no matter of where the tenth row is
     assert metrics.recall_at_k(labels, scores, k=10, class_prior=0.1, confidence=0.95).interval.low > 0
+
+
+def test_discounts_of_more_ranks_than_can_be_counted_go_on_where_the_sum_ends(monkeypatch):
+    """Checked against the sum itself where it ends early; a tally that stands for 1e15 rows is not counted through."""
+    from pulens.metrics.parts import top_of_list
+
+    ranks = np.array([0.0, 0.5, 7.0, 999.5, 1000.0, 1000.25, 1001.0, 54_321.75, 90_000.0])
+    whole = top_of_list.discounts(80_000)(ranks)
+    monkeypatch.setattr(top_of_list, "ONE_BY_ONE", 1_000)
+    np.testing.assert_allclose(top_of_list.discounts(80_000)(ranks), whole, rtol=1e-12)
+    far = top_of_list.discounts(1e15)(np.array([1e14, 1e15]))
+    assert np.log(2) * 9e14 / np.log(1e15) < far[1] - far[0] < np.log(2) * 9e14 / np.log(1e14)

@@ -43,6 +43,8 @@ class Bands:
         [2, 2]
         """
         priors = list(class_priors)
+        if self.metrics[name].ignores_class_prior and priors:  # the same everywhere: once is enough
+            return {model: [self._at(name, model, priors[0])] * len(priors) for model in self.evidences}
         return {model: [self._at(name, model, prior) for prior in priors] for model in self.evidences}
 
     def _at(self, name: str, model: str, class_prior: float) -> Interval | None:

@@ -18,6 +18,7 @@ from pulens.intervals.construction import Construction, Ends
 from pulens.intervals.prior_draws import PriorDraws
 from pulens.types import Floats
 
+WIDE = 0.25  # the tail by which a standard error is read off an interval; at one half it has no width to read
 SHARES, NORMALS = 25, 101  # quantiles that stand for a class prior that is drawn, and for the rows
 
 
@@ -84,13 +85,14 @@ class LinearAtThresholds(Construction):
 
         if prior is not None:
             return self._mover(prior, tail)
-        reach = -float(ndtri(tail))
+        sides = min(float(tail), WIDE)
+        reach = -float(ndtri(sides))
         normals = ndtri((np.arange(NORMALS) + 0.5) / NORMALS)
         totals = tuple(self.evidence.tally.totals)
         mixed = []
         for share in self._draws.priors(None, ndtri((np.arange(SHARES) + 0.5) / SHARES), totals).tolist():
             value = np.atleast_1d(self.value(share))
-            low, high = (np.atleast_1d(end) for end in self._mover(share, tail))
+            low, high = (np.atleast_1d(end) for end in self._mover(share, sides))
             side = np.where(normals[:, None] < 0, value - low, high - value)
             mixed.append(value + side / reach * normals[:, None])
         low, high = np.quantile(np.concatenate(mixed), [tail, 1 - tail], axis=0)

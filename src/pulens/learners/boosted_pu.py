@@ -177,6 +177,7 @@ class BoostedPU(PUClassifier):
             inside, outside = part != number, part == number
             if not inside.any():
                 inside = outside
+            rows = without_empty_columns(known.rows[inside])
             model = HistGradientBoostingRegressor(
                 max_iter=self.iterations * 4 // 3,
                 max_leaf_nodes=16,
@@ -185,7 +186,7 @@ class BoostedPU(PUClassifier):
                 l2_regularization=1.0,
                 early_stopping=False,
                 random_state=int(rng.integers(2**31)),
-            ).fit(known.rows[inside], targets[inside], **known.fit_weights(inside))
+            ).fit(rows, targets[inside], **known.fit_weights(inside))
             if outside.any():
                 unseen[outside] = model.predict(known.rows[outside])
             models.append(model)
@@ -222,6 +223,10 @@ class BoostedPU(PUClassifier):
         found = np.empty(part.size)
         for number in range(PARTS):
             inside, outside = part != number, part == number
+            if not outside.any():
+                continue
+            if not inside.any():
+                inside = outside
             fewer = max(self.random_trees // PARTS, 1)
             own = clone(forest).set_params(n_estimators=fewer, oob_score=False)
             own.fit(filled[inside], targets[inside], sample_weight=known.weights[inside])
@@ -362,6 +367,16 @@ class TrainingRows:
         return np.where(missing, stand_ins, self.rows).astype(np.float32), stand_ins
 
 
+def without_empty_columns(rows: Rows) -> Rows:
+    """Columns that hold no value in these rows as zeros: no tree can split on them, and boosting refuses them.
+
+    >>> without_empty_columns(np.array([[1.0, np.nan], [np.nan, np.nan]])).tolist()
+    [[1.0, 0.0], [nan, 0.0]]
+    """
+    empty = np.isnan(rows).all(axis=0)
+    return np.where(empty, np.float32(0.0), rows) if empty.any() else rows
+
+
 @dataclass(frozen=True)
 class BagScores:
     """Scores of stage one: how much rather labelled than unlabelled, by members that did not see the row.
@@ -437,7 +452,7 @@ def _member(
         l2_regularization=1.0,
         early_stopping=False,
         random_state=seeds[0],
-    ).fit(known.rows[bag], target, **known.fit_weights(bag))
+    ).fit(without_empty_columns(known.rows[bag]), target, **known.fit_weights(bag))
     for kind in (target, ~target):
         weight[kind] /= weight[kind].sum()  # either kind counts half
     trees = ExtraTreesClassifier(RANDOM_IN_BAG, random_state=seeds[1]).fit(filled[bag], target, sample_weight=weight)

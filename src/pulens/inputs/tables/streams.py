@@ -86,12 +86,25 @@ def _as_utf8(raw: Any) -> IO[bytes]:
     """The stream itself, or where its first bytes say UTF-16 the same text in UTF-8."""
     try:
         head = raw.peek(4)[:4]
-    except (OSError, EOFError, lzma.LZMAError, zlib.error):  # a damaged file: whoever reads it says so
-        head = b""
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:  # a damaged file: whoever reads it says so
+        return io.BufferedReader(DamagedStream(error))
     if head.startswith(UTF_16) and head not in UTF_32:
         return io.BufferedReader(RecodedStream(raw, "utf-16"))
     opened: IO[bytes] = raw
     return opened
+
+
+class DamagedStream(io.RawIOBase):
+    """What can be read of a stream that failed at its first byte: why. Some decompressors say so only once."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        raise self._error
 
 
 class RecodedStream(io.RawIOBase):

@@ -24,6 +24,7 @@ from pulens.scenario import Scenario
 from pulens.types import Floats
 
 SHORT = 5.0  # times the decay: lists of fewer rows rest on a handful of them
+ONE_BY_ONE = 1_000_000  # ranks whose weights are added up; beyond, their sum is smooth to the last digit
 Running = Callable[[Floats], Floats]  # the sum of the weights of the first x ranks
 
 
@@ -148,14 +149,36 @@ def refuse_weights(tally: Tally, measure: str) -> None:
 
 
 def discounts(k: float) -> Running:
-    r"""The running sum of :math:`1/\log_2(i+1)` up to rank k, linear between whole numbers."""
-    places = np.arange(math.floor(k) + 1.0)
+    r"""The running sum of :math:`1/\log_2(i+1)` up to rank k, linear between whole numbers.
+
+    Term by term over the first million ranks; beyond, by the formula of Euler and Maclaurin, where the first term left
+    out is below :math:`10^{-20}`: a tally may stand for more rows than could be counted through.
+
+    >>> discounts(3)(np.array([0.0, 1.0, 2.5, 3.0])).round(6)
+    array([0.     , 1.     , 1.88093, 2.13093])
+    """
+    places = np.arange(min(math.floor(k), ONE_BY_ONE) + 1.0)
     sums = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(places[1:] + 1.0))])
 
     def running(ranks: Floats) -> Floats:
-        return np.asarray(np.interp(ranks, places, sums))
+        x = np.minimum(np.asarray(ranks, float), math.floor(k))
+        found = np.asarray(np.interp(x, places, sums))
+        if k >= ONE_BY_ONE + 1:
+            below = np.floor(np.maximum(x, ONE_BY_ONE))
+            further = sums[-1] + _smooth_discounts(below) - _smooth_discounts(np.array(float(ONE_BY_ONE)))
+            further += (x - below) / np.log2(below + 2.0)
+            found = np.where(x > ONE_BY_ONE, further, found)
+        return found
 
     return running
+
+
+def _smooth_discounts(ranks: Floats) -> Floats:
+    r"""The sum of :math:`1/\log_2(i+1)` up to a rank, but for a constant: integral, half a term, slope / 12."""
+    from scipy.special import expi
+
+    log = np.log(ranks + 1.0)
+    return np.asarray(math.log(2) * (expi(log) + 0.5 / log - 1.0 / (12.0 * (ranks + 1.0) * log**2)))
 
 
 def decays(decay: float, rows: float) -> Running:
