@@ -124,3 +124,11 @@ def test_a_repeated_id_and_labels_of_another_length_are_told():
     assert "ids-repeat" in [notice.code for notice in found.evaluation.notices]
     with pytest.raises(InputError, match="there are 40 rows but 41 labels"):
         pulens.fit(table, [*labels, 0], class_prior=0.6)
+
+
+def test_a_truth_value_among_numbers_is_named():
+    """It is read as 1 where the column is known to hold numbers, and nobody guesses where it is not."""
+    from pulens.inputs.typed_columns import Typing
+
+    with pytest.raises(InputError, match=r"column 'age' must hold numbers, .* got True in .* \(1 such row\)"):
+        Typing().column("age", [1.5, 2.0, None, True])

@@ -157,9 +157,8 @@ class Typing:
 
     def _mixed(self, name: str, values: list[Any]) -> str:
         """Why a column that is neither one thing nor another is refused, and how to say what it is."""
-        row = _number_or_row(values)
-        assert isinstance(row, int)
-        others = sum(1 for value in values if value is not None and _number(value) is None)
+        others = [row for row, value in enumerate(values) if value is not None and _number(value) is None]
+        row = others[0]
         if all(isinstance(value, str) and _OTHER_DATE.fullmatch(value) for value in values if value is not None):
             return (
                 f"column {name!r} holds what looks like dates, {shown(values[row])} in {self.row_name(row)}, and "
@@ -168,7 +167,7 @@ class Typing:
             )
         return (
             f"column {name!r} must hold numbers, as most of its rows do, got {shown(values[row])} in "
-            f"{self.row_name(row)} ({others:,} such row{'s' if others > 1 else ''}). Say that it means no value: "
+            f"{self.row_name(row)} ({len(others):,} such row{'s' if len(others) > 1 else ''}). Say that it means no value: "
             f"--missing {shown(values[row])}; or that the column is a category: --category {name}; or leave it out: "
             f"--drop {name} (missing=, categories=, drop= in Python)."
         )
