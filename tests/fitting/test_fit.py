@@ -128,7 +128,5 @@ def test_a_repeated_id_and_labels_of_another_length_are_told():
 
 def test_a_truth_value_among_numbers_is_named():
     """It is read as 1 where the column is known to hold numbers, and nobody guesses where it is not."""
-    from pulens.inputs.typed_columns import Typing
-
     with pytest.raises(InputError, match=r"column 'age' must hold numbers, .* got True in .* \(1 such row\)"):
         Typing().column("age", [1.5, 2.0, None, True])
