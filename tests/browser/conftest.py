@@ -45,21 +45,69 @@ def chromium():
         browser.close()
 
 
+class Tabs:
+    """Pages of the one browser, lent again once they are blank: a new one costs twice what opening a file does."""
+
+    def __init__(self, browser):
+        self.browser = browser
+        self.free: dict[str, list] = {}
+
+    def lend(self, viewport: dict, color_scheme: str, **options):
+        """A blank page of this size and scheme; other options, as the density of its dots, are its own for good."""
+        free = self.free.setdefault(repr(options), [])
+        page = free.pop() if free else self.browser.new_context(**options).new_page()
+        page.set_viewport_size(viewport)
+        page.emulate_media(media="null", color_scheme=color_scheme)
+        return page
+
+    def take_back(self, page, **options) -> None:
+        """Forget what the page kept, so that the next test finds a browser that has seen nothing."""
+        page.goto("about:blank")
+        session = page.context.new_cdp_session(page)
+        session.send("Storage.clearDataForOrigin", {"origin": "file://", "storageTypes": "all"})
+        session.detach()
+        self.free[repr(options)].append(page)
+
+    def close(self) -> None:
+        for page in (page for pages in self.free.values() for page in pages):
+            page.context.close()
+
+
+@pytest.fixture(scope="session")
+def tabs(chromium):
+    tabs = Tabs(chromium)
+    yield tabs
+    tabs.close()
+
+
 class Opened:
     """A page opened from disk, with everything it said and asked for."""
 
-    def __init__(self, browser, path: Path, fragment: str = "", **options):
-        options = {"viewport": {"width": 1200, "height": 900}, "color_scheme": "light", **options}
-        self.context = browser.new_context(**options)
-        self.page = self.context.new_page()
+    def __init__(self, tabs: Tabs, path: Path, fragment: str = "", **options):
+        shape = {"viewport": {"width": 1200, "height": 900}, "color_scheme": "light"}
+        self.tabs, self.options = tabs, {name: value for name, value in options.items() if name not in shape}
+        self.page = tabs.lend(**{**shape, **options})
         self.messages: list[str] = []
         self.requests: list[str] = []
-        self.page.on("console", lambda message: self.messages.append(f"{message.type}: {message.text}"))
-        self.page.on("pageerror", lambda error: self.messages.append(f"error: {error}"))
-        self.page.on("dialog", lambda dialog: (self.messages.append(f"dialog: {dialog.message}"), dialog.dismiss()))
-        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.listeners = {
+            "console": lambda message: self.messages.append(f"{message.type}: {message.text}"),
+            "pageerror": lambda error: self.messages.append(f"error: {error}"),
+            "dialog": lambda dialog: (self.messages.append(f"dialog: {dialog.message}"), dialog.dismiss()),
+            "request": lambda request: self.requests.append(request.url),
+        }
+        for event, listener in self.listeners.items():
+            self.page.on(event, listener)
+        self.is_closed = False
         self.address = path.resolve().as_uri()
         self.page.goto(self.address + fragment)
+
+    def close(self) -> None:
+        """Give the page back, after a look at what it said; where it complained, it is not lent again."""
+        self.check_quiet()
+        for event, listener in self.listeners.items():
+            self.page.remove_listener(event, listener)
+        self.tabs.take_back(self.page, **self.options)
+        self.is_closed = True
 
     def number(self, metric: str) -> float:
         """A metric as the page holds it, to the last digit."""
@@ -89,14 +137,14 @@ class Opened:
 
 
 @pytest.fixture
-def open_page(chromium):
+def open_page(tabs):
     opened = []
 
     def opener(path: Path, fragment: str = "", **options) -> Opened:
-        opened.append(Opened(chromium, path, fragment, **options))
+        opened.append(Opened(tabs, path, fragment, **options))
         return opened[-1]
 
     yield opener
     for one in opened:
-        one.check_quiet()
-        one.context.close()
+        if not one.is_closed:
+            one.close()

@@ -94,6 +94,7 @@ def test_no_two_texts_overlap_on_any_page_at_any_width_or_on_paper(open_page, pa
         opened.page.set_viewport_size({"width": PAPER, "height": 900})
         opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
         faults += faults_of(opened, f"{path.stem} on paper")
+        opened.close()
     assert faults == []
 
 

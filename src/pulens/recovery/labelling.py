@@ -86,24 +86,31 @@ def precision_sum_range(
     >>> round(low, 6), round(high, 6)
     (1.0, 1.0)
     """
-    corners = range(shares.size)
     highest = float(_corner_sums(shares, called, factor, favours).max())
+    top, rest = (1.0, factor) if favours == "high" else (factor, 1.0)
+    above, mass = np.zeros((2, shares.size + 1))  # running sums, of nothing first
+    np.cumsum(shares, out=above[1:])
+    scale = (top * above + rest * (above[-1] - above))[:-1]
+    over, under = top * shares, rest * shares
     f = corner(shares, 0, factor, favours)
-    best = -np.inf
-    value = precision_sum(f, called)
-    for _ in range(4000):
-        slope = precision_gradient(f, called)
-        reach = corner_means(shares, slope, factor, favours)[:-1]
-        place = int(np.argmin(reach))
+    running = f.cumsum()
+    value, best = float((f * running / called).sum()), -np.inf
+    for _ in range(4000):  # hundreds of rounds on short arrays: written out, what stays the same is kept outside
+        slope = running / called + (f / called)[::-1].cumsum()[::-1]
+        (shares * slope).cumsum(out=mass[1:])
+        reach = (top * mass + rest * (mass[-1] - mass))[:-1] / scale  # the first of corner_means
+        place = int(reach.argmin())
         gap = float(slope @ f - reach[place])
         best = max(best, value - gap)
         if gap <= tolerance:
             break
-        ahead = corner(shares, corners[place], factor, favours) - f
-        bend = precision_sum_bilinear(ahead, called)
+        ahead = np.concatenate([over[:place], under[place:]])
+        ahead = ahead / ahead.sum() - f
+        bend = float((ahead * ahead.cumsum() / called).sum())
         step = 1.0 if bend <= 0 else min(1.0, gap / (2 * bend))
         f = f + step * ahead
-        value = precision_sum(f, called)
+        running = f.cumsum()
+        value = float((f * running / called).sum())
     return min(best, highest), highest
 
 

@@ -23,6 +23,8 @@ from pulens.report.top import ladder_rows, top_data, top_places
 from pulens.report.words import percent, prior_words, title_of
 
 if TYPE_CHECKING:
+    from jinja2 import Environment, Template
+
     from pulens.doors.evaluate import Evaluation
     from pulens.doors.top import Top
     from pulens.estimate import Interval
@@ -167,22 +169,31 @@ def _reliability(evaluation: Evaluation, scores_are: str) -> dict[str, Any]:
     return reliability_data(evidence, reliability(evidence, scores_are=scores_are), scores_are)
 
 
-def render(template: str, scripts: tuple[str, ...], data: dict[str, Any], **context: Any) -> str:
+def render(name: str, scripts: tuple[str, ...], data: dict[str, Any], /, **context: Any) -> str:
     """Fill a template; scripts, styles and data go inline."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(
-        loader=PackageLoader("pulens.report", "templates"), autoescape=True, undefined=StrictUndefined
-    )
-    text: str = environment.get_template(template).render(
+    text: str = template(name).render(
         styles=Markup(asset("page.css")),
-        scripts=[Markup(asset(name)) for name in scripts],
+        scripts=[Markup(asset(script)) for script in scripts],
         data=Markup(script_safe_json(data)),
         version=__version__,
         **context,
     )
     return text.strip()
+
+
+@cache
+def template(name: str) -> Template:
+    """One of the package's own templates; each is compiled once, however many pages it fills."""
+    return _templates().get_template(name)
+
+
+@cache
+def _templates() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(loader=PackageLoader("pulens.report", "templates"), autoescape=True, undefined=StrictUndefined)
 
 
 def script_safe_json(data: Any) -> str:

@@ -10,21 +10,16 @@ import re
 from functools import cache
 from typing import Any
 
-from pulens.report.html import asset
+from pulens.report.html import asset, template
 
 CARD = ".pulens-report"
 SAYS_LIGHT = ('[data-jp-theme-light="true"]', ".vscode-light", '[theme="light"]', '[data-theme="light"]')
 SAYS_DARK = ('[data-jp-theme-light="false"]', ".vscode-dark", '[theme="dark"]', '[data-theme="dark"]')
 
 
-def card(template: str, **context: Any) -> str:
+def card(name: str, /, **context: Any) -> str:
     """A filled template of a card with the style that it needs; every text is escaped, nothing is loaded."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("pulens.report", "templates"), autoescape=True, undefined=StrictUndefined
-    )
-    return notebook_style() + environment.get_template(template).render(**context).strip()
+    return notebook_style() + template(name).render(**context).strip()
 
 
 @cache

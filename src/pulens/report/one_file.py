@@ -19,7 +19,7 @@ from pulens._version import __version__
 from pulens.intervals.kernels.quantiles import seeded_levels
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS
 from pulens.metrics import METRICS, in_reading_order, leading
-from pulens.report.html import SCRIPTS, asset, script_safe_json
+from pulens.report.html import SCRIPTS, asset, script_safe_json, template
 from pulens.report.script_templates import templates_as_script
 from pulens.report.slimming import slim_script, slim_styles
 from pulens.report.words import title_of
@@ -159,7 +159,6 @@ def one_page() -> str:
     >>> len(page.encode()) < 500_000, "default-src 'none'" in page
     (True, True)
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
     scripts = {name: _inert(slim_script(asset(name))) for name in (*SCRIPTS, *WITH_SEGMENTS)}
@@ -168,10 +167,7 @@ def one_page() -> str:
     texts = _inert(slim_script(asset(TEXTS)))
     script = _inert(slim_script("\n".join([templates, *map(asset, SHOWING)])))
     styles, own_styles = slim_styles(asset("page.css")), slim_styles(asset("one_file/page.css"))
-    environment = Environment(
-        loader=PackageLoader("pulens.report", "templates"), autoescape=True, undefined=StrictUndefined
-    )
-    text = environment.get_template("one_file.html.j2").render(
+    text = template("one_file.html.j2").render(
         version=__version__,
         policy=Markup(policy(scripts=[texts, script, report], styles=[styles, own_styles])),
         styles=Markup(styles),
