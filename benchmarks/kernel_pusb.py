@@ -28,10 +28,10 @@ LABELS = {
     "favour a large first coordinate, order not kept": lambda x: sigmoid(3 * (x[:, 0] - 1)),
 }
 LEARNERS = {
-    "Gaussian": {},
-    "Gaussian by proxy AUC": {"criterion": "proxy-auc"},
-    "linear": {"kernel": "linear"},
-    "density ratio": {"ranking": "density-ratio"},
+    "Gaussian": {"criterion": "risk"},
+    "Gaussian by proxy AUC": {},
+    "linear": {"kernel": "linear", "criterion": "risk"},
+    "density ratio": {"ranking": "density-ratio", "criterion": "risk"},
 }
 
 

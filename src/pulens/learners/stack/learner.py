@@ -22,7 +22,9 @@ from pulens.learners.base.classifier import PUClassifier, refuse_options
 from pulens.learners.base.collapse import (
     collapse_of,
     cut_of_prior,
+    known_auc,
     knows_its_labels,
+    knows_them_well,
     warn_if_collapsed,
     warn_if_untaught,
 )
@@ -40,6 +42,7 @@ from pulens.types import Floats
 
 WORTH_A_THREAD = 50_000  # numbers of a batch
 LEAST_STEPS = 600  # of a second training, after one that ended where it began
+FARTHER = 5  # times the learning rates of a third training, where the second was still short of its own labels
 FEW_STEPS, FEW_LABELLED = 100, 10  # an epoch after so few steps, chosen by so few labelled rows, is an accident
 
 
@@ -76,7 +79,10 @@ def _passes(learner: Any) -> dict[str, int]:
 
 
 def steps_of_epoch(learner: Any, rows: int) -> int:
-    """How many batches make up an epoch, about."""
+    """How many batches make up an epoch, about; some learners are told."""
+    told = getattr(learner, "steps_per_epoch", None)
+    if isinstance(told, int):
+        return told
     size = getattr(learner, "batch_size", 256)
     return -(-rows // (size if isinstance(size, int) else 256))
 
@@ -91,6 +97,24 @@ def longer(learner: Any, rows: int) -> dict[str, Any]:
     return found | {name: times * count for name, count in passes.items()}
 
 
+def farther(learner: Any, rows: int) -> dict[str, Any]:
+    """Settings of a third training: those of the second with larger learning rates.
+
+    Adam moves a weight by about the learning rate in a step, whatever the loss: so far, and no farther, do a few
+    hundred steps go. Settings for thousands of rows suppose thousands of steps.
+    """
+    rates = [one.name for one in fields(learner) if one.name.endswith("learning_rate")]
+    return longer(learner, rows) | {name: FARTHER * getattr(learner, name) for name in rates}
+
+
+def was_short(learner: Any, labelled: NDArray[np.float32], unlabelled: NDArray[np.float32]) -> bool:
+    """Whether the usual number of epochs is few steps on so few rows, and left labelled rows that are hardly known."""
+    rows, passes = len(labelled) + len(unlabelled), _passes(learner)
+    if not passes or sum(passes.values()) * steps_of_epoch(learner, rows) >= LEAST_STEPS:
+        return False
+    return not knows_them_well(learner, labelled, unlabelled)
+
+
 def ended_where_it_began(learner: Any, labelled: NDArray[np.float32], unlabelled: NDArray[np.float32]) -> bool:
     """Whether the usual number of epochs left a learner that has learned nothing, or was chosen by accident.
 
@@ -102,7 +126,7 @@ def ended_where_it_began(learner: Any, labelled: NDArray[np.float32], unlabelled
         rows = len(labelled) + len(unlabelled)
         if learner.best_epoch_ * steps_of_epoch(learner, rows) < FEW_STEPS:
             return True
-    return not knows_its_labels(learner, labelled, unlabelled)
+    return not knows_its_labels(learner, labelled, unlabelled) or was_short(learner, labelled, unlabelled)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -142,9 +166,10 @@ class PULearner(PUClassifier):
         ``selection="oracle"`` its labels are true ones, 1 and -1; training never sees any. A classifier that calls
         every unlabelled row the same is trained once more with the logistic loss where the method has one, and comes
         with a ``pulens.errors.CollapseWarning`` where that does not help. One that does not even rank its own labelled
-        rows above unlabelled ones, or was chosen by a handful of rows after less than 100 steps, is trained once more,
-        for 600 steps at least, and kept as it then is, unless epochs were set by you. Where it then calls less than a
-        third of the positives, or negatives, that the class prior says there are, it is cut at the class prior.
+        rows above unlabelled ones, or was chosen by a handful of rows after less than 100 steps, or had less than 600
+        steps and hardly knows them, is trained once more, for 600 steps at least, then if that helps with five times
+        the learning rates, and kept as it then is, unless epochs were set by you. Where it then calls less than a third
+        of the positives, or negatives, that the class prior says there are, it is cut at the class prior.
         ``groups`` holds one id per row where rows belong together (visits of a patient): they are held out together,
         and never split where an estimated class prior needs scores out of fold.
         """
@@ -180,6 +205,10 @@ class PULearner(PUClassifier):
             if "validation" not in told and ended_where_it_began(self, known, unlabelled):
                 again = clone(self).set_params(**longer(self, len(table)))
                 _take_over(self, fit_many([again], whole, [labels], **given)[0])
+                if was_short(self, known, unlabelled):
+                    last = fit_many([clone(self).set_params(**farther(self, len(table)))], whole, [labels], **given)[0]
+                    if known_auc(last, known, unlabelled) > known_auc(self, known, unlabelled):
+                        _take_over(self, last)
                 warn_if_untaught(self, known, unlabelled)
             self._pin(table if check_scenario(self.scenario) is Scenario.SINGLE_SET else unlabelled)
         warn_if_collapsed(self, unlabelled)
