@@ -136,10 +136,17 @@ def _check_repeated(call: Call, folder: Path, outcome: Outcome, before: dict[str
     return 1
 
 
+def _without_page(words: list[str]) -> list[str]:
+    """A page draws what a metric can be, and where nothing is cut that may be without end."""
+    return [
+        word for place, word in enumerate(words) if word != "--html" and (place == 0 or words[place - 1] != "--html")
+    ]
+
+
 def _check_unbounded(call: Call, folder: Path) -> int:
     """Before anything is cut to what a metric can be, values lie in their intervals all the same."""
     with unbounded_metrics():
-        outcome = run(call.words, folder, standard_input=call.standard_input)
+        outcome = run(_without_page(call.words), folder, standard_input=call.standard_input)
     if outcome.code == 0:
         answer = parse((folder / "out.json").read_bytes())
         wrong = list(wrong_numbers(answer, ranges=False))

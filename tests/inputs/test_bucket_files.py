@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
@@ -12,6 +14,7 @@ from pulens.counts.buckets import BucketTally
 from pulens.errors import InputError
 from pulens.inputs import read_buckets, read_tally
 from pulens.inputs.clusters import cluster_codes
+from pulens.inputs.tallies import read_bucket_tallies
 from pulens.inputs.tally_files import METADATA, TallyFile, merge, read_tally_file, write_tally_file
 
 
@@ -138,3 +141,12 @@ def test_words_of_another_file_that_are_no_text_are_kept_by_their_escapes(tmp_pa
     file = TallyFile.of(counted(), source="\ud800")
     write_tally_file(tmp_path / "a.tally", file)
     assert read_tally_file(tmp_path / "a.tally").parts[0]["source"] == "\ud800"
+
+
+@pytest.mark.parametrize("role", ["score", "label", "weight"])
+def test_a_column_of_another_role_does_not_say_whose_rows_they_are(role, tmp_path):
+    """0.0 and -0.0 were one cluster or two, as the column happened to be read."""
+    (tmp_path / "a.csv").write_text("label,score,weight,site\n1,0.0,1,a\n0,-0.0,1,a\n0,1.0,1,b\n1,2.0,1,b\n")
+    for read in (read_buckets, partial(read_bucket_tallies, group_by="site")):
+        with pytest.raises(InputError, match=f"cluster='{role}' is the column of {role}s"):
+            read(tmp_path / "a.csv", cluster=role, weight="weight")

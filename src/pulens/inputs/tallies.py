@@ -359,6 +359,8 @@ def read_buckets(
                 "beside arrays). Without clusters read_tally counts rows."
             )
         check_weights_given(scores, asked.weights, asked.weight)
+        if scores is None:
+            _refuse_another_role(asked)
         found = _count_buckets(source, scores, asked, bin_errors, allow_one_kind=allow_one_kind)
     if not allow_one_kind:
         check_tally(found.tally)
@@ -391,6 +393,7 @@ def read_bucket_tallies(
         _refuse_beside_counts("a tally", {**asked.rows, "group_by": group_by})
         raise InputError("counts do not say which rows are in which segment: give the rows.")
     check_weights_given(None, asked.weights, asked.weight)
+    _refuse_another_role(asked)
     opened = _engine(source, asked, group_by)
     if opened is not None:
         with opened as engine:
@@ -411,6 +414,16 @@ def read_bucket_tallies(
         )
         found[segment] = buckets_of_part(part, texts, codes[rows[segment]])
     return found
+
+
+def _refuse_another_role(reading: Reading) -> None:
+    """Ids are compared as they are written, and 0.0 and -0.0 are one score: a column cannot be read as both."""
+    for taken, what in ((reading.score, "scores"), (reading.label, "labels"), (reading.weight, "weights")):
+        if taken is not None and taken == reading.cluster:
+            raise InputError(
+                f"cluster={shown(taken)} is the column of {what}: rows do not belong together because these are equal. "
+                "Name the column that says whose rows they are, such as a patient or a customer."
+            )
 
 
 def buckets_of_part(part: PUSample, clusters: Sequence[str], codes: Any) -> BucketTally:

@@ -167,9 +167,9 @@ class Typing:
             )
         return (
             f"column {name!r} must hold numbers, as most of its rows do, got {shown(values[row])} in "
-            f"{self.row_name(row)} ({len(others):,} such row{'s' if len(others) > 1 else ''}). Say that it means no value: "
-            f"--missing {shown(values[row])}; or that the column is a category: --category {name}; or leave it out: "
-            f"--drop {name} (missing=, categories=, drop= in Python)."
+            f"{self.row_name(row)} ({len(others):,} such row{'s' if len(others) > 1 else ''}). Say that it means no "
+            f"value: --missing {shown(values[row])}; or that the column is a category: --category {name}; or leave it "
+            f"out: --drop {name} (missing=, categories=, drop= in Python)."
         )
 
     def _changed(self, name: str, kind: str, value: Any, row: int) -> str:

@@ -131,7 +131,7 @@ def _tamper_arrays(chance: random.Random, file: Path) -> None:
     """One array replaced by another of the same name: other numbers, another shape, another type."""
     try:
         with np.load(file) as stored:
-            arrays = dict(stored)
+            arrays = {name: np.asarray(values) for name, values in stored.items()}  # spoilt, they may come as bytes
     except Exception:  # spoilt before, in one of many ways
         return
     name = chance.choice(sorted(arrays))
