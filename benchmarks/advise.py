@@ -4,6 +4,7 @@ python benchmarks/advise.py                                    # from the table 
 python benchmarks/advise.py --json advise.json
 python benchmarks/advise.py --build --tables runs.jsonl        # make that table from archived runs anew
 python benchmarks/advise.py --build --tables runs.jsonl --summary more.csv
+python benchmarks/advise.py --build --keep-tables              # networks anew, tables as they were
 
 ``--tables`` are runs of benchmarks/tables.py, ``--summary`` what `pulens bench report ARCHIVE --summary FILE` writes,
 besides the summary that comes with the package. Regret is test accuracy lost against the best learner of a data set
@@ -120,6 +121,12 @@ def build(given):
         }
         for cell, found in sorted(cells.items())
     ]
+    if given.keep_tables:
+        before = json.loads(TABLE.read_text(encoding="utf-8"))
+        kept = [cell for cell in before["cells"] if cell["source"] == "tables"]
+        for name in sorted({name for cell in kept for name in cell["accuracy"]}):
+            titles[name], calls[name] = before["titles"][name], before["calls"][name]
+        stored += kept
     stored = comparable(stored)
     has_tables = any(cell["source"] == "tables" for cell in stored)
     answer = {
@@ -331,6 +338,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", action="store_true", help="make the table from archived runs")
     parser.add_argument("--tables", nargs="*", default=[], help="runs of benchmarks/tables.py")
+    keep = "take what was measured on tables from the table that comes with the package"
+    parser.add_argument("--keep-tables", action="store_true", help=keep)
     parser.add_argument("--summary", nargs="*", default=[], help="more summaries of archives")
     parser.add_argument("--out", default=str(TABLE))
     parser.add_argument("--json", help="write the regrets, data set by data set")
