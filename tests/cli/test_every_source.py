@@ -6,6 +6,7 @@ import io
 import json
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ def sqlite_file(rows: dict[str, list[Any]], **said: Any) -> Callable[[Path], Sou
     def put(folder: Path) -> Source:
         import sqlite3
 
-        with sqlite3.connect(folder / "rows.sqlite") as connection:
+        with closing(sqlite3.connect(folder / "rows.sqlite")) as connection, connection:
             connection.execute("CREATE TABLE kept (a DOUBLE, b DOUBLE, label INTEGER, day INTEGER)")
             connection.executemany("INSERT INTO kept VALUES (?, ?, ?, ?)", zip(*rows.values(), strict=True))
         connection.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +26,7 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "days").mkdir()
     for day in "ab":
         (tmp_path / "days" / f"{day}.csv").write_text(TABLE)
-    with sqlite3.connect("db.sqlite") as database:
+    with closing(sqlite3.connect("db.sqlite")) as database, database:
         database.execute("create table t (score real, label integer)")
         database.executemany("insert into t values (?, ?)", [(a, label) for a, _, label in ROWS])
     return tmp_path

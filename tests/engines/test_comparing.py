@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -41,7 +42,7 @@ def test_a_lazy_table_and_a_database_give_one_answer(frame, tmp_path, capsys):
 
 @pytest.mark.parametrize(("labels", "words"), [([1, 1], "all 2 rows are labelled"), ([0, 0], "no labelled positive")])
 def test_rows_of_one_kind_in_a_database_are_refused(labels, words, tmp_path):
-    with sqlite3.connect(tmp_path / "x.sqlite") as database:
+    with closing(sqlite3.connect(tmp_path / "x.sqlite")) as database, database:
         database.execute("CREATE TABLE t (label REAL, a REAL, b REAL)")
         database.executemany("INSERT INTO t VALUES (?, ?, ?)", [(label, 0.5, 0.2) for label in labels])
     with pytest.raises(InputError, match=words):

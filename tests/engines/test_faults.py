@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import warnings
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -251,7 +252,7 @@ def test_a_database_whose_text_cannot_be_read_is_named_in_words(tmp_path, monkey
     import sqlite3
 
     path = tmp_path / "rows.sqlite"
-    with sqlite3.connect(path) as connection:
+    with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE t (label INTEGER, score REAL)")
     connection.close()
 

@@ -10,6 +10,7 @@ import lzma
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -215,7 +216,7 @@ def test_a_model_in_a_place_that_cannot_be_is_refused(tmp_path, capsys):
 def test_an_address_with_words_that_its_driver_ignores_says_nothing_of_it(tmp_path, monkeypatch):
     """SQLAlchemy's warning would go to the terminal; with warnings as errors it would be one here."""
     monkeypatch.chdir(tmp_path)
-    with sqlite3.connect("db.sqlite") as database:
+    with closing(sqlite3.connect("db.sqlite")) as database, database:
         database.execute("CREATE TABLE t (label REAL, score REAL)")
         database.executemany("INSERT INTO t VALUES (?, ?)", [(place % 2, place) for place in range(20)])
     tally = read_tally("sqlite:///db.sqlite?password=secret", table="t")
