@@ -9,11 +9,11 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 
 from pulens import learners
-from pulens.errors import CollapseWarning
-from pulens.learners.base.collapse import knows_its_labels
+from pulens.errors import CollapseWarning, InputError
 
 QUICK = ("boosted_pu", "elkan_noto", "kernel_pusb", "nnpu", "pu_bagging", "puet", "weighted_elkan_noto")
 PRIORS = (0.05, 0.25, 0.6)
@@ -58,21 +58,64 @@ def test_small_tables_are_ranked_and_called_at_about_the_right_share(world, name
     assert 1 - called >= (1 - prior) / 3
 
 
-@pytest.mark.torch
-def test_a_network_that_ended_where_it_began_is_trained_for_longer():
-    """Eighty steps at most, and an epoch chosen by two labelled rows."""
+@pytest.fixture
+def few():
+    """Fifteen labelled rows of 300, which are the largest sums of four columns: eighty steps in forty epochs."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(300, 4)).astype(np.float32)
-    labels = (np.argsort(np.argsort(-X.sum(1))) < 15).astype(int)
-    options = {"class_prior": 0.06, "device": "cpu", "progress": False, "random_state": 0, "backbone": "linear"}
-    alone = learners.fit_many([learners.NNPU(**options)], X, [labels])[0]
-    assert alone.best_epoch_ < 50
-    found = learners.NNPU(**options).fit(X, labels)
-    assert knows_its_labels(found, found._scaled(X[labels == 1]), found._scaled(X[labels == 0]))
-    assert found.best_epoch_ >= 300  # two batches an epoch
-    assert (found.get_params()["epochs"], found.get_params()["selection"]) == (40, "proxy_accuracy")
-    asked = learners.NNPU(**options | {"epochs": 3}).fit(X, labels)
-    assert asked.best_epoch_ <= 3  # who asks for three epochs gets them
+    return X, (np.argsort(np.argsort(-X.sum(1))) < 15).astype(int)
+
+
+FEW = {"class_prior": 0.06, "device": "cpu", "progress": False, "random_state": 0, "backbone": "linear"}
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("method", ["SelfPU", "PAN", "DistPU", "PULDA"])
+def test_a_network_of_few_rows_begins_where_it_ranks_them(few, method):
+    """From random weights an epoch chosen by two labelled rows is one in which hardly anything was learned."""
+    X, labels = few
+    made = getattr(learners, method)(**FEW | {"backbone": "mlp"})
+    alone = learners.fit_many([clone(made)], X, [labels])[0]
+    assert area(labels == 1, alone.decision_function(X)) < 0.85
+    assert area(labels == 1, made.fit(X, labels).decision_function(X)) > 0.95
+    assert made.get_params()["backbone"] == "mlp"
+    assert made.best_epoch_ <= sum(made.get_params().get(name, 0) for name in ("warm_up_epochs", "epochs"))
+
+
+@pytest.mark.torch
+def test_who_asks_for_epochs_gets_them_from_random_weights(few):
+    X, labels = few
+    asked = learners.NNPU(**FEW, epochs=3, standardise=False).fit(X, labels)
+    alone = learners.fit_many([learners.NNPU(**FEW, epochs=3)], X, [labels])[0]
+    np.testing.assert_array_equal(asked.decision_function(X), alone.decision_function(X))
+
+
+@pytest.mark.torch
+def test_the_start_never_reads_rows_that_are_held_out(few):
+    """Held-out rows that the start had learned would say nothing about the epochs."""
+    from pulens.learners.stack.division import divide
+
+    X, labels = few
+    ((held, _),) = divide(learners.NNPU(**FEW), len(X), [labels], None, None, [0]).held_out
+    other = X.copy()
+    other[held] += 5
+    weights = []
+
+    def keep(program, epoch, stage):
+        weights.append({key: value.clone() for key, value in program.stack.network.state_of(0).items()})
+
+    for table in (X, other):
+        learners.fit_many([learners.NNPU(**FEW, epochs=1)], table, [labels], start="warm", on_epoch=keep)
+    first, second = weights
+    assert all((first[key] == second[key]).all() for key in first)
+
+
+@pytest.mark.torch
+def test_many_runs_cannot_share_a_warm_start(few):
+    X, labels = few
+    both = [learners.NNPU(**FEW | {"random_state": seed}) for seed in (0, 1)]
+    with pytest.raises(InputError, match="'warm' for a single run"):
+        learners.fit_many(both, X, [labels, labels], start="warm")
 
 
 @pytest.fixture(scope="module")
@@ -99,15 +142,16 @@ def test_a_network_whose_steps_lead_nowhere_takes_larger_ones(rare):
 
 
 @pytest.mark.torch
-def test_steps_of_an_epoch_are_those_that_a_learner_is_told():
-    """VPU's epochs have 30 steps whatever the rows: a second training that took them for two was as long as minutes."""
-    from pulens.learners.stack.learner import farther, longer, steps_of_epoch
+def test_rows_are_few_where_they_make_few_steps_or_choose_the_epoch_by_accident():
+    from pulens.learners.stack.learner import begins_warm
 
-    told = learners.VPU(random_state=0)
-    assert steps_of_epoch(told, 300) == 30
-    assert longer(told, 300)["epochs"] == 50
-    assert longer(learners.NNPU(), 300)["epochs"] == 8 * 40
-    assert farther(learners.DistPU(), 300)["warm_up_learning_rate"] == pytest.approx(2.5e-3)
+    assert begins_warm(learners.NNPU(), 2000, 3500)  # 14 steps in each of 40 epochs
+    assert not begins_warm(learners.NNPU(), 2000, 3900)
+    assert begins_warm(learners.NNPU(), 99, 100_000)
+    assert begins_warm(learners.VPU(), 99, 300)  # 30 steps an epoch, whatever the rows
+    assert not begins_warm(learners.VPU(), 100, 300)
+    assert not begins_warm(learners.NNPU(epochs=41), 20, 300)
+    assert not begins_warm(learners.NNPU(selection="oracle"), 20, 300)
 
 
 @pytest.mark.torch

@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from pulens.errors import CollapseWarning
 from pulens.learners.base.cuts import break_even_threshold, cut_below
 from pulens.learners.base.proxies import proxy_auc
-from pulens.scenario import Scenario, check_scenario
+from pulens.scenario import Scenario
 
 MOST_ROWS = 2000  # looked at, evenly spread over the unlabelled rows
 FEWEST_EXPECTED = 50  # rows of the missing class, by the class prior, from which one answer for all is no accident
 FEWEST_TO_CALL = 10  # rows of either class, by the class prior, from which the share that is called can be judged
 FAR_OFF = 3  # times fewer rows of a class are called than the class prior says: this is not overlap but a wrong cut
 LEAST_KNOWN = 0.55  # of its own labelled rows, as a proxy AUC, below which a classifier has learned nothing
-WELL_KNOWN = 0.5  # of the way from one half to the proxy AUC of a perfect classifier: less, and it had too few steps
 
 
 def collapse_of(learner: Any, unlabelled: NDArray[np.float32]) -> str | None:
@@ -40,21 +39,25 @@ def knows_its_labels(learner: Any, labelled: NDArray[np.float32], unlabelled: ND
     return known_auc(learner, labelled, unlabelled) >= LEAST_KNOWN
 
 
-def knows_them_well(learner: Any, labelled: NDArray[np.float32], unlabelled: NDArray[np.float32]) -> bool:
-    """Whether it ranks them as well as a network that was trained for long enough: some tens of rows are soon known.
+def well_known_auc(class_prior: float | None, labelled: int, unlabelled: int, scenario: Scenario) -> float:
+    """The proxy AUC halfway between chance and that of a perfect classifier: tens of labelled rows are soon so known.
 
-    A perfect classifier has a proxy AUC of 1 less half the share of positives among the unlabelled rows.
+    A perfect classifier has 1 less half the share of positives among the unlabelled rows.
+
+    >>> well_known_auc(0.5, 100, 500, Scenario.CASE_CONTROL)
+    0.625
+    >>> well_known_auc(0.5, 100, 500, Scenario.SINGLE_SET)
+    0.65
     """
-    prior, n, m = learner.class_prior_, len(labelled), len(unlabelled)
-    if prior is not None and check_scenario(learner.scenario) is Scenario.SINGLE_SET:
-        prior = float(np.clip((prior * (n + m) - n) / m, 0, 1))
-    perfect = 1 - (prior or 0.0) / 2
-    return known_auc(learner, labelled, unlabelled) >= 0.5 + WELL_KNOWN * (perfect - 0.5)
+    share = class_prior or 0.0
+    if scenario is Scenario.SINGLE_SET:
+        share = float(np.clip((share * (labelled + unlabelled) - labelled) / unlabelled, 0, 1))
+    return 0.75 - share / 4
 
 
 def known_auc(learner: Any, labelled: NDArray[np.float32], unlabelled: NDArray[np.float32]) -> float:
     """Chance that a labelled row outscores an unlabelled one, of rows that a fitted learner was trained on."""
-    ours, theirs = (learner._network_logits(rows[_spread(len(rows))]) for rows in (labelled, unlabelled))
+    ours, theirs = (learner._network_logits(rows[places_to_look_at(len(rows))]) for rows in (labelled, unlabelled))
     return proxy_auc(ours, theirs)
 
 
@@ -86,14 +89,14 @@ def warn_if_untaught(learner: Any, labelled: NDArray[np.float32], unlabelled: ND
         )
 
 
-def _spread(count: int) -> NDArray[np.int64]:
+def places_to_look_at(count: int) -> NDArray[np.int64]:
     """Places of rows to look at, evenly spread."""
     return np.unique(np.linspace(0, count - 1, min(count, MOST_ROWS)).round().astype(int))
 
 
 def _called(learner: Any, unlabelled: NDArray[np.float32]) -> tuple[float, int]:
     """The share of rows that are called positive, and how many were looked at."""
-    chosen = _spread(len(unlabelled))
+    chosen = places_to_look_at(len(unlabelled))
     return float((learner._network_logits(unlabelled[chosen]) > learner.cut_).mean()), len(chosen)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import fields
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from pulens.learners.stack.program import Builder, Program, Stack
 from pulens.learners.stack.rows import Part, StackedRows
 from pulens.learners.stack.selection import Selection, check_selection
 from pulens.learners.stack.streams import Streams
+from pulens.learners.stack.warm_start import WARM, warm_network
 from pulens.scenario import Scenario, check_scenario
 
 PRECISIONS = ("float32", "tf32", "bfloat16")
@@ -42,6 +45,7 @@ def fit_many(
     convolution: str | None = None,
     groups: Sequence[Any] | None = None,
     sample_weight: Sequence[Any] | None = None,
+    start: nn.Module | str | None = None,
 ) -> list[Any]:
     """Fit learners of one class as a stack: parameters side by side, the table on the device once.
 
@@ -52,6 +56,8 @@ def fit_many(
     back a boolean tensor [runs], runs that are false there stop with the parameters they have. ``groups[r]`` says which
     of run r's rows belong together: they stay so where rows are held out, and in the folds of an estimated class prior.
     ``sample_weight[r]`` says of every row of X how many rows it stands for in run r, for methods that can use it.
+    ``start`` is a network like the backbone, from which all runs begin instead of from weights drawn by their seeds;
+    "warm" lets a single run begin where a few steps of nnPU lead.
 
     >>> import numpy as np
     >>> from pulens.learners import NNPU, fit_many
@@ -79,10 +85,10 @@ def fit_many(
     ]
     table = values.to(device, torch.float32)
     judged = division.judged(table, scenario, sample_weight)
-    backbone = builder_of(first.backbone, first.row_shape_)
-    builders = first._program.builders(first, first.row_shape_, backbone)
     streams = Streams(seeds, device)
     data, watched = _training_rows(first, division, table, scenario, streams, judged, sample_weight)
+    backbone = _beginning(builder_of(first.backbone, first.row_shape_), start, data, priors, seeds)
+    builders = first._program.builders(first, first.row_shape_, backbone)
     stack = Stack(
         data,
         streams,
@@ -160,6 +166,23 @@ def _networks(
         )
         for name, build in builders.items()
     ]
+
+
+def _beginning(
+    build: Builder,
+    start: nn.Module | str | None,
+    data: StackedRows,
+    priors: Sequence[float | None],
+    seeds: Sequence[int],
+) -> Builder:
+    """A function that makes the network from which runs begin."""
+    if start is None:
+        return build
+    if isinstance(start, nn.Module):
+        return partial(deepcopy, start)
+    if start != WARM or data.runs > 1:
+        raise InputError(f"start must be a torch module, {WARM!r} for a single run, or None, got {start!r}.")
+    return partial(deepcopy, warm_network(build, data, priors[0], seeds[0]))
 
 
 def _check_batch_norm(stack: Stack) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import deepcopy
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,9 +21,7 @@ from pulens.learners.base.classifier import PUClassifier, refuse_options
 from pulens.learners.base.collapse import (
     collapse_of,
     cut_of_prior,
-    known_auc,
     knows_its_labels,
-    knows_them_well,
     warn_if_collapsed,
     warn_if_untaught,
 )
@@ -37,13 +34,13 @@ from pulens.learners.stack.device import find_device
 from pulens.learners.stack.fitting import fit_many
 from pulens.learners.stack.optimiser import KINDS
 from pulens.learners.stack.program import Program
+from pulens.learners.stack.warm_start import WARM
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.types import Floats
 
 WORTH_A_THREAD = 50_000  # numbers of a batch
-LEAST_STEPS = 600  # of a second training, after one that ended where it began
-FARTHER = 5  # times the learning rates of a third training, where the second was still short of its own labels
-FEW_STEPS, FEW_LABELLED = 100, 10  # an epoch after so few steps, chosen by so few labelled rows, is an accident
+FEW_STEPS = 600  # of a whole training, after which a network may still be near to where it began
+FEW_LABELLED = 10  # held-out rows that choose the epoch by accident
 
 
 @contextmanager
@@ -87,46 +84,13 @@ def steps_of_epoch(learner: Any, rows: int) -> int:
     return -(-rows // (size if isinstance(size, int) else 256))
 
 
-def longer(learner: Any, rows: int) -> dict[str, Any]:
-    """Settings of a second training: enough steps, the last epoch kept, and a loss that is nowhere flat."""
-    found: dict[str, Any] = {"selection": "last", "patience": None}
-    if getattr(learner, "loss", None) == "sigmoid":
-        found["loss"] = "logistic"
+def begins_warm(learner: Any, labelled: int, rows: int) -> bool:
+    """Whether rows are too few for weights drawn at random, and for an epoch chosen by a share of them."""
     passes = _passes(learner)
-    times = -(-LEAST_STEPS // (steps_of_epoch(learner, rows) * max(1, sum(passes.values()))))
-    return found | {name: times * count for name, count in passes.items()}
-
-
-def farther(learner: Any, rows: int) -> dict[str, Any]:
-    """Settings of a third training: those of the second with larger learning rates.
-
-    Adam moves a weight by about the learning rate in a step, whatever the loss: so far, and no farther, do a few
-    hundred steps go. Settings for thousands of rows suppose thousands of steps.
-    """
-    rates = [one.name for one in fields(learner) if one.name.endswith("learning_rate")]
-    return longer(learner, rows) | {name: FARTHER * getattr(learner, name) for name in rates}
-
-
-def was_short(learner: Any, labelled: NDArray[np.float32], unlabelled: NDArray[np.float32]) -> bool:
-    """Whether the usual number of epochs is few steps on so few rows, and left labelled rows that are hardly known."""
-    rows, passes = len(labelled) + len(unlabelled), _passes(learner)
-    if not passes or sum(passes.values()) * steps_of_epoch(learner, rows) >= LEAST_STEPS:
+    if not passes or learner.selection.startswith("oracle"):
         return False
-    return not knows_them_well(learner, labelled, unlabelled)
-
-
-def ended_where_it_began(learner: Any, labelled: NDArray[np.float32], unlabelled: NDArray[np.float32]) -> bool:
-    """Whether the usual number of epochs left a learner that has learned nothing, or was chosen by accident.
-
-    With few rows an epoch has few steps, and a handful of labelled validation rows may like an early one best.
-    """
-    if not _passes(learner) or learner.selection.startswith("oracle"):
-        return False
-    if learner.selection != "last" and learner.validation_fraction * len(labelled) < FEW_LABELLED:
-        rows = len(labelled) + len(unlabelled)
-        if learner.best_epoch_ * steps_of_epoch(learner, rows) < FEW_STEPS:
-            return True
-    return not knows_its_labels(learner, labelled, unlabelled) or was_short(learner, labelled, unlabelled)
+    chosen_by_few = learner.selection != "last" and learner.validation_fraction * labelled < FEW_LABELLED
+    return chosen_by_few or sum(passes.values()) * steps_of_epoch(learner, rows) < FEW_STEPS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -165,11 +129,11 @@ class PULearner(PUClassifier):
         ``validation`` is a pair (X, labels) to select the epoch on, instead of a held-out share. With
         ``selection="oracle"`` its labels are true ones, 1 and -1; training never sees any. A classifier that calls
         every unlabelled row the same is trained once more with the logistic loss where the method has one, and comes
-        with a ``pulens.errors.CollapseWarning`` where that does not help. One that does not even rank its own labelled
-        rows above unlabelled ones, or was chosen by a handful of rows after less than 100 steps, or had less than 600
-        steps and hardly knows them, is trained once more, for 600 steps at least, then if that helps with five times
-        the learning rates, and kept as it then is, unless epochs were set by you. Where it then calls less than a third
-        of the positives, or negatives, that the class prior says there are, it is cut at the class prior.
+        with a ``pulens.errors.CollapseWarning`` where that does not help. Unless epochs or ``validation`` were set by
+        you, a network begins where 60 steps of nnPU have led, not at random weights, if less than ten labelled rows
+        would choose the epoch, if all epochs make less than 600 steps, or if its own labelled rows were not ranked
+        above unlabelled ones in the end. Where it then calls less than a third of the positives, or negatives, that
+        the class prior says there are, it is cut at the class prior.
         ``groups`` holds one id per row where rows belong together (visits of a patient): they are held out together,
         and never split where an estimated class prior needs scores out of fold.
         """
@@ -197,18 +161,16 @@ class PULearner(PUClassifier):
         given: dict[str, Any] = {**told, **kept, "rows": [np.arange(len(table))]}
         unlabelled = table[labels != LABELLED]
         with threads_for(self, table):
+            known = table[labels == LABELLED]
+            if "validation" not in told and begins_warm(self, len(known), len(table)):
+                given["start"] = WARM
             fit_many([self], whole, [labels], **given)
             if getattr(self, "loss", None) == "sigmoid" and collapse_of(self, unlabelled) is not None:
                 # the sigmoid loss is flat where it has settled; the logistic one still has a way down
                 _take_over(self, fit_many([clone(self).set_params(loss="logistic")], whole, [labels], **given)[0])
-            known = table[labels == LABELLED]
-            if "validation" not in told and ended_where_it_began(self, known, unlabelled):
-                again = clone(self).set_params(**longer(self, len(table)))
-                _take_over(self, fit_many([again], whole, [labels], **given)[0])
-                if was_short(self, known, unlabelled):
-                    last = fit_many([clone(self).set_params(**farther(self, len(table)))], whole, [labels], **given)[0]
-                    if known_auc(last, known, unlabelled) > known_auc(self, known, unlabelled):
-                        _take_over(self, last)
+            if "validation" not in told and _passes(self) and not knows_its_labels(self, known, unlabelled):
+                if "start" not in given:
+                    _take_over(self, fit_many([clone(self)], whole, [labels], **given, start=WARM)[0])
                 warn_if_untaught(self, known, unlabelled)
             self._pin(table if check_scenario(self.scenario) is Scenario.SINGLE_SET else unlabelled)
         warn_if_collapsed(self, unlabelled)
@@ -234,8 +196,7 @@ class PULearner(PUClassifier):
         if isinstance(self.random_state, int):
             one.random_state = self.random_state + passes  # another order of rows in every pass
         if begun:
-            trained = deepcopy(self.network_)
-            one.backbone = lambda shape: deepcopy(trained)
+            given["start"] = self.network_
             one.class_prior = self.class_prior_ if isinstance(self.class_prior, str) else self.class_prior
         with threads_for(self, table):
             _take_over(self, fit_many([one], table, [labels], **given)[0])
