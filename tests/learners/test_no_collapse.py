@@ -194,3 +194,19 @@ def test_who_chose_the_epochs_keeps_the_cut_of_the_method(overlapping):
     X, labels, _ = overlapping
     options = {"class_prior": 0.1, "random_state": 0, "device": "cpu", "progress": False, "backbone": "linear"}
     assert learners.DistPU(**options, warm_up_epochs=1, epochs=1).fit(X, labels).cut_ == 0.0
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("shift", "moved"), [(0.0, False), (-3.0, True), (3.0, True)])
+def test_a_cut_that_calls_three_times_too_few_or_too_many_is_moved_to_the_class_prior(overlapping, shift, moved):
+    """Methods that take no class prior called two rows of three positive where it was said that one in twenty is."""
+    from pulens.learners.base.collapse import cut_of_prior
+
+    X, labels, _ = overlapping
+    learner = learners.NNPU(**FEW | {"class_prior": 0.1}).fit(X, labels)
+    rows = learner._scaled(X.astype(np.float32))
+    scores = np.sort(learner._network_logits(rows))
+    learner.cut_ = float(scores[-41:-39].mean()) if not moved else float(scores[0 if shift < 0 else -1]) + shift
+    cut = cut_of_prior(learner, rows)
+    assert (cut is not None) == moved
+    assert not moved or abs(int((scores > cut).sum()) - 40) <= 25

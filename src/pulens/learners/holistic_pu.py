@@ -88,6 +88,7 @@ class TrendProgram(Program):
     needs_class_prior = False
     recordable = True
     network_names = ("network", "trend", "average")
+    always_fresh = ("trend", "average")  # a trend shows in how predictions leave random weights
 
     @classmethod
     def needs_held_out_rows(cls, learner: Any) -> bool:

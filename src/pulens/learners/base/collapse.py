@@ -16,7 +16,7 @@ from pulens.scenario import Scenario
 MOST_ROWS = 2000  # looked at, evenly spread over the unlabelled rows
 FEWEST_EXPECTED = 50  # rows of the missing class, by the class prior, from which one answer for all is no accident
 FEWEST_TO_CALL = 10  # rows of either class, by the class prior, from which the share that is called can be judged
-FAR_OFF = 3  # times fewer rows of a class are called than the class prior says: this is not overlap but a wrong cut
+FAR_OFF = 3  # times fewer or more rows of a class are called than the class prior says: not overlap but a wrong cut
 LEAST_KNOWN = 0.55  # of its own labelled rows, as a proxy AUC, below which a classifier has learned nothing
 
 
@@ -62,7 +62,7 @@ def known_auc(learner: Any, labelled: NDArray[np.float32], unlabelled: NDArray[n
 
 
 def cut_of_prior(learner: Any, population: NDArray[np.float32]) -> float | None:
-    """The cut at the class prior, where a fitted learner calls far fewer rows of a class; None where it does not.
+    """The cut at the class prior, where a fitted learner calls far fewer or more rows of a class; None elsewhere.
 
     ``population`` are rows that follow the population, scaled as the network reads them.
     """
@@ -72,7 +72,10 @@ def cut_of_prior(learner: Any, population: NDArray[np.float32]) -> float | None:
     scores = learner._network_logits(population)
     called = int((scores > learner.cut_).sum())
     pairs = ((called, prior * scores.size), (scores.size - called, (1 - prior) * scores.size))
-    if np.ptp(scores) == 0 or not any(found * FAR_OFF < wanted >= FEWEST_TO_CALL for found, wanted in pairs):
+    far_off = any(
+        wanted >= FEWEST_TO_CALL and not wanted <= found * FAR_OFF <= FAR_OFF**2 * wanted for found, wanted in pairs
+    )
+    if np.ptp(scores) == 0 or not far_off:
         return None
     return cut_below(scores, break_even_threshold(scores, prior))
 

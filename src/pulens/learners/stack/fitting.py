@@ -87,8 +87,10 @@ def fit_many(
     judged = division.judged(table, scenario, sample_weight)
     streams = Streams(seeds, device)
     data, watched = _training_rows(first, division, table, scenario, streams, judged, sample_weight)
-    backbone = _beginning(builder_of(first.backbone, first.row_shape_), start, data, priors, seeds)
+    fresh = builder_of(first.backbone, first.row_shape_)
+    backbone = _beginning(fresh, start, data, priors, seeds)
     builders = first._program.builders(first, first.row_shape_, backbone)
+    builders |= dict.fromkeys(first._program.always_fresh, fresh)
     stack = Stack(
         data,
         streams,

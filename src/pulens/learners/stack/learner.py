@@ -132,8 +132,8 @@ class PULearner(PUClassifier):
         with a ``pulens.errors.CollapseWarning`` where that does not help. Unless epochs or ``validation`` were set by
         you, a network begins where 60 steps of nnPU have led, not at random weights, if less than ten labelled rows
         would choose the epoch, if all epochs make less than 600 steps, or if its own labelled rows were not ranked
-        above unlabelled ones in the end. Where it then calls less than a third of the positives, or negatives, that
-        the class prior says there are, it is cut at the class prior.
+        above unlabelled ones in the end. Where it then calls less than a third, or more than three times, of the
+        positives or negatives that the class prior says there are, it is cut at the class prior.
         ``groups`` holds one id per row where rows belong together (visits of a patient): they are held out together,
         and never split where an estimated class prior needs scores out of fold.
         """

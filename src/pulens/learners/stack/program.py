@@ -82,6 +82,8 @@ class Program:
     needs_class_prior = True
     leaves_out_copies: ClassVar[bool] = False  # of held-out labelled rows among the unlabelled ones that are trained on
     network_names: tuple[str, ...] = ("network",)
+    #: networks that are drawn at random even where the others begin from a given one
+    always_fresh: ClassVar[tuple[str, ...]] = ()
     kept: ClassVar[tuple[str, ...]] = ()  # auxiliary networks that stay with the fitted learner, as ``name_``
     # may a step be recorded and replayed? It must then ask nothing of the host: no branch on a value, no counter of its
     # own, and what it remembers from step to step is changed in place
