@@ -222,27 +222,25 @@ def show(cells: Sequence[dict[str, Any]]) -> None:
 
 def show_archived(methods: Sequence[str]) -> None:
     """Archived runs at the last epoch beside the best one by true labels: a best one long past wants no more epochs."""
-    import csv
-    import gzip
     from collections import defaultdict
     from importlib.resources import files
 
-    runs: dict[tuple[str, str], dict[str, list[dict[str, str]]]] = defaultdict(lambda: defaultdict(list))
-    place = files("pulens.benchmark") / "summary.csv.gz"
-    with place.open("rb") as packed, gzip.open(packed, "rt", encoding="utf-8") as lines:
-        for run in csv.DictReader(lines):
-            if run["strategy"] == "S1" and run["label_frequency"] == "0.1" and run["method"] in methods:
-                runs[run["method"], run["dataset"]][run["selection"]].append(run)
+    from pulens.benchmark.archive.summary import read_summary
+
+    runs: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for run in read_summary(files("pulens.benchmark") / "summary.csv.gz"):
+        if run["mechanism_alias"] == "S1" and run["label_frequency"] == 0.1 and run["learner"] in methods:
+            runs[run["learner"], run["dataset"]][run["selection"]].append(run)
     print("accuracy, F1 and AUC at the kept, the last and the best epoch by true labels; last minus best accuracy")
     for (method, data), found in sorted(runs.items()):
         parts = []
         for selection in ("own", "last", "oracle_f1"):
-            means = [100 * fmean(float(run[name]) for run in found[selection]) for name in ("accuracy", "f1", "auc")]
+            means = [100 * fmean(run[name] for run in found[selection]) for name in ("accuracy", "f1", "roc_auc")]
             parts.append(" ".join(f"{mean:.1f}" for mean in means))
         best = {run["seed"]: run for run in found["oracle_f1"]}
-        change = [100 * (float(run["accuracy"]) - float(best[run["seed"]]["accuracy"])) for run in found["last"]]
+        change = [100 * (run["accuracy"] - best[run["seed"]]["accuracy"]) for run in found["last"]]
         error = stdev(change) / len(change) ** 0.5
-        epochs = sorted(int(run["epoch"]) for run in best.values())
+        epochs = sorted(run["epoch"] for run in best.values())
         print(f"{method}@{data}: {' | '.join(parts)} | {fmean(change):+.1f} ({error:.1f}), best epochs {epochs}")
 
 
