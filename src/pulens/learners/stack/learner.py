@@ -130,7 +130,7 @@ class PULearner(PUClassifier):
         ``selection="oracle"`` its labels are true ones, 1 and -1; training never sees any. A classifier that calls
         every unlabelled row the same is trained once more with the logistic loss where the method has one, and comes
         with a ``pulens.errors.CollapseWarning`` where that does not help. Unless epochs or ``validation`` were set by
-        you, a network begins where 60 steps of nnPU have led, not at random weights, if less than ten labelled rows
+        you, a network begins where 120 steps of nnPU have led, not at random weights, if less than ten labelled rows
         would choose the epoch, if all epochs make less than 600 steps, or if its own labelled rows were not ranked
         above unlabelled ones in the end. Where it then calls less than a third, or more than three times, of the
         positives or negatives that the class prior says there are, it is cut at the class prior.

@@ -24,7 +24,7 @@ from pulens.risks.pu import risk_parts
 from pulens.scenario import Scenario
 
 WARM = "warm"
-STEPS = 60
+STEPS = 120
 #: learning rates, the first that gets labelled rows known well: Adam moves a weight by about the rate in a step
 RATES = (1e-3, 5e-3, 2.5e-2)
 LABELLED_BATCH, POPULATION_BATCH = 64, 256
