@@ -5,9 +5,11 @@ python benchmarks/widen_summary.py new.csv.gz other.csv.gz             # into th
 python benchmarks/widen_summary.py new.csv.gz --into summary.csv.gz
 
 All lines of a learner on a data set under a mechanism and a label frequency are replaced by the new ones, whatever
-their seeds: runs of different versions of a learner are never mixed in a mean. Afterwards come ``advise.py --build
---keep-tables`` for the advice, ``pulens reproduce bench-table-1 bench-figure-5 bench-figure-6`` for the pictures of the
-docs, and the tables of ``docs/learners_measured.md`` and ``docs/choosing.md``, which tests compare with the summary.
+their seeds: runs of different versions of a learner are never mixed in a mean. With ``--only-new`` what is there
+already stays instead: three new seeds are no gain where ten old ones of the same learner are. Afterwards come
+``advise.py --build --keep-tables`` for the advice, ``pulens reproduce bench-table-1 bench-figure-5 bench-figure-6`` for
+the pictures of the docs, and the tables of ``docs/learners_measured.md`` and ``docs/choosing.md``, which tests compare
+with the summary.
 """
 
 from __future__ import annotations
@@ -38,8 +40,10 @@ def runs(found):
     return len({(*condition(line), line["seed"]) for line in found})
 
 
-def widened(old, new):
-    """The old lines whose condition has no new ones, and the new ones, in one order whatever came first."""
+def widened(old, new, only_new):
+    """The old lines and the new ones, of a condition only one of the two, in one order whatever came first."""
+    if only_new:
+        old, new = new, old
     replaced = {condition(line) for line in new}
     kept = [line for line in old if condition(line) not in replaced]
     return sorted(kept + new, key=lambda line: (line["selection"], *condition(line), int(line["seed"])))
@@ -49,13 +53,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("new", nargs="+", type=Path)
     parser.add_argument("--into", type=Path, default=OWN)
+    parser.add_argument("--only-new", action="store_true", help="keep what is there of conditions that both have")
     given = parser.parse_args()
     found = lines(given.into)
     for path in given.new:
         new = lines(path)
-        wider = widened(found, new)
+        wider = widened(found, new, given.only_new)
         gone = len(found) + len(new) - len(wider)
-        print(f"{path}: {runs(new):,} runs; {gone:,} lines replaced, {runs(found):,} runs before, {runs(wider):,} now")
+        print(f"{path}: {runs(new):,} runs; {gone:,} lines left out, {runs(found):,} runs before, {runs(wider):,} now")
         found = wider
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n", extrasaction="ignore")

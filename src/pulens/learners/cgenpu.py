@@ -16,7 +16,7 @@ from pulens.learners.base.facts import GENERATIVE, Learner
 from pulens.learners.base.settings import setting
 from pulens.learners.parts import players
 from pulens.learners.parts.break_even import PinnedCut
-from pulens.learners.parts.output import Outputs
+from pulens.learners.parts.output import Outputs, output_for
 from pulens.learners.parts.sampling import Generates, check_number, generator_of
 from pulens.learners.stack.learner import PULearner
 from pulens.learners.stack.optimiser import Optimiser
@@ -140,7 +140,8 @@ class CGenPU(Generates, PULearner):
     latent: int = setting(32, least=1)  #: length of the noise vector
     noise: str = "uniform"  #: on [-1, 1], as the authors do, or "normal"
     hidden: tuple[int, ...] = (128, 128, 128)  #: widths of generator and discriminator for vectors; pictures convolve
-    standardise: bool | None = False  #: None scales tables; as they are, generated rows keep the range of the data
+    #: None scales tables, unless all values lie within [-1, 1]: then generated rows keep the range of the data
+    standardise: bool | None = None
     output: str = "auto"  #: range of generated rows: "linear", "sigmoid", "tanh", "unit"; "auto" looks at the rows
     epochs: int = 40
     steps_per_epoch: int = setting(50, least=1)
@@ -150,6 +151,10 @@ class CGenPU(Generates, PULearner):
     pinned: bool = True  #: call the share ``class_prior`` positive where it is given, not what scores above zero
 
     _program = ConditionalProgram
+
+    def _is_scaled(self, table: NDArray[np.float32]) -> bool:
+        """Tables without a range of their own: that of others, such as [0, 1], is kept by generated rows."""
+        return super()._is_scaled(table) and output_for(torch.as_tensor(table)) == "linear"
 
     def sample(self, n: int, *, kind: str = "positive", random_state: Any = None) -> NDArray[np.float64]:
         """Generate n rows of a kind, "positive" or "negative", in the scale of the data.

@@ -92,6 +92,17 @@ def warn_if_untaught(learner: Any, labelled: NDArray[np.float32], unlabelled: ND
         )
 
 
+def warn_that_training_lost(learner: Any, before: float, found: float) -> None:
+    """Warn that the network kept is the one from which training began."""
+    warnings.warn(
+        f"{type(learner).__name__} lost what it began with: labelled rows outscore unlabelled ones with a chance of "
+        f"{before:.2f} at the start, a short nnPU training, and of {found:.2f} in the end. Training has collapsed, and "
+        "the start is kept (best_epoch_ is 0): compare it as nnPU, give more labelled rows, or take another learner.",
+        CollapseWarning,
+        stacklevel=5,  # whoever called fit
+    )
+
+
 def places_to_look_at(count: int) -> NDArray[np.int64]:
     """Places of rows to look at, evenly spread."""
     return np.unique(np.linspace(0, count - 1, min(count, MOST_ROWS)).round().astype(int))

@@ -27,7 +27,7 @@ from pulens.learners.stack.program import Builder, Program, Stack
 from pulens.learners.stack.rows import Part, StackedRows
 from pulens.learners.stack.selection import Selection, check_selection
 from pulens.learners.stack.streams import Streams
-from pulens.learners.stack.warm_start import WARM, warm_network
+from pulens.learners.stack.warm_start import WarmStart
 from pulens.scenario import Scenario, check_scenario
 
 PRECISIONS = ("float32", "tf32", "bfloat16")
@@ -45,7 +45,7 @@ def fit_many(
     convolution: str | None = None,
     groups: Sequence[Any] | None = None,
     sample_weight: Sequence[Any] | None = None,
-    start: nn.Module | str | None = None,
+    start: nn.Module | WarmStart | None = None,
 ) -> list[Any]:
     """Fit learners of one class as a stack: parameters side by side, the table on the device once.
 
@@ -57,7 +57,7 @@ def fit_many(
     of run r's rows belong together: they stay so where rows are held out, and in the folds of an estimated class prior.
     ``sample_weight[r]`` says of every row of X how many rows it stands for in run r, for methods that can use it.
     ``start`` is a network like the backbone, from which all runs begin instead of from weights drawn by their seeds;
-    "warm" lets a single run begin where a few steps of nnPU lead.
+    a :class:`pulens.learners.stack.warm_start.WarmStart` lets a single run begin where a few steps of nnPU lead.
 
     >>> import numpy as np
     >>> from pulens.learners import NNPU, fit_many
@@ -172,7 +172,7 @@ def _networks(
 
 def _beginning(
     build: Builder,
-    start: nn.Module | str | None,
+    start: nn.Module | WarmStart | None,
     data: StackedRows,
     priors: Sequence[float | None],
     seeds: Sequence[int],
@@ -180,11 +180,11 @@ def _beginning(
     """A function that makes the network from which runs begin."""
     if start is None:
         return build
-    if isinstance(start, nn.Module):
-        return partial(deepcopy, start)
-    if start != WARM or data.runs > 1:
-        raise InputError(f"start must be a torch module, {WARM!r} for a single run, or None, got {start!r}.")
-    return partial(deepcopy, warm_network(build, data, priors[0], seeds[0]))
+    if not isinstance(start, nn.Module):
+        if data.runs > 1:
+            raise InputError(f"a warm start is for a single run, not for {data.runs}.")
+        start = start(build, data, priors[0], seeds[0])
+    return partial(deepcopy, start)
 
 
 def _check_batch_norm(stack: Stack) -> None:

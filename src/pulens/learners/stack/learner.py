@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
+from torch import nn
 
 from pulens.counts.sample import LABELLED
 from pulens.errors import AssumptionError, InputError
@@ -21,9 +23,12 @@ from pulens.learners.base.classifier import PUClassifier, refuse_options
 from pulens.learners.base.collapse import (
     collapse_of,
     cut_of_prior,
+    known_auc,
     knows_its_labels,
     warn_if_collapsed,
     warn_if_untaught,
+    warn_that_training_lost,
+    well_known_auc,
 )
 from pulens.learners.base.labels import label_codes
 from pulens.learners.base.row_groups import checked_groups
@@ -34,13 +39,13 @@ from pulens.learners.stack.device import find_device
 from pulens.learners.stack.fitting import fit_many
 from pulens.learners.stack.optimiser import KINDS
 from pulens.learners.stack.program import Program
-from pulens.learners.stack.warm_start import WARM
+from pulens.learners.stack.warm_start import WarmStart
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.types import Floats
 
 WORTH_A_THREAD = 50_000  # numbers of a batch
-FEW_STEPS = 600  # of a whole training, after which a network may still be near to where it began
-FEW_LABELLED = 10  # held-out rows that choose the epoch by accident
+FEW_STEPS = 1000  # of a whole training, after which a network may still be near to where it began
+FEW_LABELLED = 200  # rows, a tenth of which would choose the epoch by accident
 
 
 @contextmanager
@@ -85,12 +90,11 @@ def steps_of_epoch(learner: Any, rows: int) -> int:
 
 
 def begins_warm(learner: Any, labelled: int, rows: int) -> bool:
-    """Whether rows are too few for weights drawn at random, and for an epoch chosen by a share of them."""
+    """Whether rows are too few for weights drawn at random, and nobody has chosen how long to train from these."""
     passes = _passes(learner)
     if not passes or learner.selection.startswith("oracle"):
         return False
-    chosen_by_few = learner.selection != "last" and learner.validation_fraction * labelled < FEW_LABELLED
-    return chosen_by_few or sum(passes.values()) * steps_of_epoch(learner, rows) < FEW_STEPS
+    return labelled < FEW_LABELLED or sum(passes.values()) * steps_of_epoch(learner, rows) < FEW_STEPS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -130,9 +134,10 @@ class PULearner(PUClassifier):
         ``selection="oracle"`` its labels are true ones, 1 and -1; training never sees any. A classifier that calls
         every unlabelled row the same is trained once more with the logistic loss where the method has one, and comes
         with a ``pulens.errors.CollapseWarning`` where that does not help. Unless epochs or ``validation`` were set by
-        you, a network begins where 120 steps of nnPU have led, not at random weights, if less than ten labelled rows
-        would choose the epoch, if all epochs make less than 600 steps, or if its own labelled rows were not ranked
-        above unlabelled ones in the end. Where it then calls less than a third, or more than three times, of the
+        you, a network begins where 120 steps of nnPU have led, not at random weights, if less than 200 rows are
+        labelled, if all epochs make less than 1,000 steps, or if its own labelled rows were not ranked
+        above unlabelled ones in the end. If training loses what the start knew of these rows, the start is kept
+        (``best_epoch_`` is 0), with a warning. Where it then calls less than a third, or more than three times, of the
         positives or negatives that the class prior says there are, it is cut at the class prior.
         ``groups`` holds one id per row where rows belong together (visits of a patient): they are held out together,
         and never split where an estimated class prior needs scores out of fold.
@@ -162,19 +167,36 @@ class PULearner(PUClassifier):
         unlabelled = table[labels != LABELLED]
         with threads_for(self, table):
             known = table[labels == LABELLED]
+            warm = WarmStart()
             if "validation" not in told and begins_warm(self, len(known), len(table)):
-                given["start"] = WARM
+                given["start"] = warm
             fit_many([self], whole, [labels], **given)
             if getattr(self, "loss", None) == "sigmoid" and collapse_of(self, unlabelled) is not None:
                 # the sigmoid loss is flat where it has settled; the logistic one still has a way down
                 _take_over(self, fit_many([clone(self).set_params(loss="logistic")], whole, [labels], **given)[0])
-            if "validation" not in told and _passes(self) and not knows_its_labels(self, known, unlabelled):
-                if "start" not in given:
-                    _take_over(self, fit_many([clone(self)], whole, [labels], **given, start=WARM)[0])
+            may_begin_again = "validation" not in told and "start" not in given and bool(_passes(self))
+            if may_begin_again and not knows_its_labels(self, known, unlabelled):
+                _take_over(self, fit_many([clone(self)], whole, [labels], **given, start=warm)[0])
+            if warm.network is not None:
+                self._keep_start_if_lost(warm.network, known, unlabelled)
                 warn_if_untaught(self, known, unlabelled)
             self._pin(table if check_scenario(self.scenario) is Scenario.SINGLE_SET else unlabelled)
         warn_if_collapsed(self, unlabelled)
         return self
+
+    def _keep_start_if_lost(
+        self, start: nn.Module, labelled: NDArray[np.float32], unlabelled: NDArray[np.float32]
+    ) -> None:
+        """Go back to the network that training began from where that knew labelled rows well, and this one does not."""
+        enough = well_known_auc(self.class_prior_, len(labelled), len(unlabelled), check_scenario(self.scenario))
+        end, found = self.network_, known_auc(self, labelled, unlabelled)
+        self.network_: Any = deepcopy(start).eval()
+        before = known_auc(self, labelled, unlabelled)
+        if found >= enough or before < enough:
+            self.network_ = end
+            return
+        self.best_epoch_, self.cut_ = 0, 0.0
+        warn_that_training_lost(self, before, found)
 
     def _pin(self, population: NDArray[np.float32]) -> None:
         """Cut at the class prior where the method's own cut is far from it, unless somebody has chosen the epochs."""
@@ -275,11 +297,15 @@ class PULearner(PUClassifier):
         for name in ("mean_", "deviation_"):  # of rows that were fitted before
             if hasattr(self, name):
                 delattr(self, name)
-        if table.ndim == 2 if self.standardise is None else self.standardise:
+        if self._is_scaled(table) if self.standardise is None else self.standardise:
             deviation = table.std(0, dtype=np.float64)
             self.mean_ = table.mean(0, dtype=np.float64).tolist()
             self.deviation_ = np.where(deviation > 0, deviation, 1.0).tolist()
         return self._scaled(table)
+
+    def _is_scaled(self, table: NDArray[np.float32]) -> bool:
+        """Whether columns are scaled where nobody says."""
+        return table.ndim == 2
 
     def _scaled(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
         if not hasattr(self, "mean_"):

@@ -23,7 +23,6 @@ from pulens.risks.losses import logistic
 from pulens.risks.pu import risk_parts
 from pulens.scenario import Scenario
 
-WARM = "warm"
 STEPS = 120
 #: learning rates, the first that gets labelled rows known well: Adam moves a weight by about the rate in a step
 RATES = (1e-3, 5e-3, 2.5e-2)
@@ -62,8 +61,8 @@ def _chances(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     return found
 
 
-def warm_network(build: Builder, data: StackedRows, class_prior: float | None, seed: int) -> nn.Module:
-    """A network after a few steps on the rows of a stack of one run.
+class WarmStart:
+    """Makes the network from which a stack of one run begins, and keeps it.
 
     Larger learning rates are tried while labelled rows are not known well; the best of them stays.
 
@@ -72,21 +71,26 @@ def warm_network(build: Builder, data: StackedRows, class_prior: float | None, s
     >>> labelled = np.flatnonzero(table.sum(1) > 2.5)
     >>> part = Part(labelled, np.setdiff1d(np.arange(300), labelled))
     >>> data = StackedRows(table, [part], Scenario.SINGLE_SET)
-    >>> network = warm_network(lambda: nn.Linear(2, 1), data, 0.1, seed=0)
+    >>> network = WarmStart()(lambda: nn.Linear(2, 1), data, 0.1, seed=0)
     >>> scores = network(table).detach().numpy()[:, 0]
     >>> bool(proxy_auc(scores[part.labelled], scores[part.unlabelled]) > 0.8)
     True
     """
-    rows = _Rows(data)
-    enough = well_known_auc(class_prior, rows.labelled.size, rows.unlabelled.size, data.scenario)
-    prior = UNKNOWN_PRIOR if class_prior is None else class_prior
-    found: list[tuple[float, nn.Module]] = []
-    for rate in RATES:
-        network = _after_steps(built(build, seed), rows, prior, rate, seed)
-        found.append((_known(network, rows), network))
-        if found[-1][0] >= enough:
-            break
-    return max(found, key=lambda one: one[0])[1].cpu()
+
+    network: nn.Module | None = None
+
+    def __call__(self, build: Builder, data: StackedRows, class_prior: float | None, seed: int) -> nn.Module:
+        rows = _Rows(data)
+        enough = well_known_auc(class_prior, rows.labelled.size, rows.unlabelled.size, data.scenario)
+        prior = UNKNOWN_PRIOR if class_prior is None else class_prior
+        found: list[tuple[float, nn.Module]] = []
+        for rate in RATES:
+            network = _after_steps(built(build, seed), rows, prior, rate, seed)
+            found.append((_known(network, rows), network))
+            if found[-1][0] >= enough:
+                break
+        self.network = max(found, key=lambda one: one[0])[1].cpu()
+        return self.network
 
 
 def _known(network: nn.Module, rows: _Rows) -> float:
