@@ -207,7 +207,7 @@ def wanted_fits(given):
     done = {tuple(fit[part] for part in KEY) for fit in stored(given.out)}
     names = [name for name in given.learners if usable(name)]
     asked = sorted(
-        itertools.product(range(given.seeds), given.priors, given.tables, names),
+        itertools.product(range(given.first_seed, given.first_seed + given.seeds), given.priors, given.tables, names),
         key=lambda fit: -round(COSTS.get(fit[3], 0)),
     )
     number, parts = given.part
@@ -313,7 +313,8 @@ def main():
     parser.add_argument("--learners", nargs="+", default=list(learners.names()), choices=learners.names())
     parser.add_argument("--priors", nargs="+", type=float, default=list(PRIORS))
     parser.add_argument("--rows", type=int, default=600, help="at most, for training")
-    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--seeds", type=int, default=1, help="how many")
+    parser.add_argument("--first-seed", type=int, default=0, help="others than those that something was chosen by")
     parser.add_argument("--estimated", action="store_true", help="leave the class prior to the learner")
     parser.add_argument("--jobs", type=int, default=1, help="processes, of one thread each")
     parser.add_argument("--part", type=one_of, default=(0, 1), help="I/N: every N-th fit, from number I on")

@@ -146,19 +146,24 @@ def _unstable(found: Runs, curves: Curves) -> Claim:
     return claim(statement, all(mean(spread[name]) > middle for name in named), told)
 
 
+LINES = {"naivequantile": "-.", "naivenetwork": (0, (1, 4))}  # of references; ":" unless they are told true classes
+
+
 def _draw_panel(found: Runs, mine: Mapping[str, Any], family: str, ax: Any) -> None:
     """The methods of a family on one data set; invisible where there are none."""
     ax.grid(alpha=0.25)
     shown = [method for method in mine if found.families[method] == family]
     references = [method for method in mine if found.families[method] == REFERENCE and method not in shown]
     for method in [*shown, *references]:
-        grey = {"color": "0.4", "linestyle": "--" if method in found.told else ":"}
-        look = grey if method in references else {"marker": "o", "markersize": 3}
+        look: dict[str, Any] = {"marker": "o", "markersize": 3}
+        if method in references:
+            look = {"color": "0.4", "linestyle": "--" if method in found.told else LINES.get(method, ":")}
         values = [100 * one.mean for one in mine[method].values()]
         ax.plot(list(mine[method]), values, label=found.titles[method], **look)
     ax.set_visible(bool(shown))
     if shown:
-        ax.legend(fontsize="x-small")
+        # below: with twenty lines there is no free corner
+        ax.legend(fontsize="x-small", loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, frameon=False)
 
 
 def draw(found: Runs, curves: Curves, path: Path) -> Path:
@@ -172,7 +177,7 @@ def draw(found: Runs, curves: Curves, path: Path) -> Path:
     figure, axes = plt.subplots(
         len(datasets),
         len(families),
-        figsize=(1 + 3.4 * len(families), 0.6 + 3.3 * len(datasets)),
+        figsize=(1 + 3.4 * len(families), 0.6 + 4.2 * len(datasets)),
         squeeze=False,
         sharey="row",
         layout="constrained",

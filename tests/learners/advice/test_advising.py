@@ -44,9 +44,9 @@ def test_a_range_is_knowledge_and_an_estimators_name_is_not():
 def test_learners_whose_runs_are_older_than_their_method_are_named_and_not_advised():
     found = advise(rows=5000, labelled=300, kind="picture", suggestions=50)
     left_out = dict(found.left_out)
-    assert "older than its mended version" in left_out["lbe"]
+    assert "older than its mended version" in left_out["puet"]
     assert "true labels" in left_out["lagam"]
-    assert not {"lbe", "lagam", "pn"} & {one.learner for one in found.suggestions}
+    assert not {"puet", "lagam", "pn"} & {one.learner for one in found.suggestions}
 
 
 def test_every_learner_of_the_table_can_be_written_as_it_says():
