@@ -170,6 +170,20 @@ def test_a_training_that_forgets_its_labels_is_undone_and_says_so(few, monkeypat
 
 
 @pytest.mark.torch
+def test_many_positives_and_no_class_prior_are_no_reason_to_go_back():
+    """Where most unlabelled rows are positive, a perfect classifier has a proxy AUC little above one half."""
+    rng = np.random.default_rng(0)
+    positive = rng.random(400) < 0.8
+    X = (rng.normal(size=(400, 3)) + 3 * positive[:, None]).astype(np.float32)
+    labels = (positive & (rng.random(400) < 0.3)).astype(int)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CollapseWarning)
+        learner = learners.P3MixC(device="cpu", progress=False, random_state=0).fit(X, labels)
+    assert learner.best_epoch_ > 0
+    assert area(positive, learner.decision_function(X)) > 0.95
+
+
+@pytest.mark.torch
 def test_rows_are_few_where_they_make_few_steps_or_choose_the_epoch_by_accident():
     from pulens.learners.stack.learner import begins_warm
 

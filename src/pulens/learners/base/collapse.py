@@ -42,14 +42,15 @@ def knows_its_labels(learner: Any, labelled: NDArray[np.float32], unlabelled: ND
 def well_known_auc(class_prior: float | None, labelled: int, unlabelled: int, scenario: Scenario) -> float:
     """The proxy AUC halfway between chance and that of a perfect classifier: tens of labelled rows are soon so known.
 
-    A perfect classifier has 1 less half the share of positives among the unlabelled rows.
+    A perfect classifier has 1 less half the share of positives among the unlabelled rows. A class prior that is not
+    known is taken for one half: where positives are many, more than that would be asked of a perfect classifier.
 
     >>> well_known_auc(0.5, 100, 500, Scenario.CASE_CONTROL)
     0.625
     >>> well_known_auc(0.5, 100, 500, Scenario.SINGLE_SET)
     0.65
     """
-    share = class_prior or 0.0
+    share = 0.5 if class_prior is None else class_prior
     if scenario is Scenario.SINGLE_SET:
         share = float(np.clip((share * (labelled + unlabelled) - labelled) / unlabelled, 0, 1))
     return 0.75 - share / 4

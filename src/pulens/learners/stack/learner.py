@@ -21,6 +21,7 @@ from pulens.errors import AssumptionError, InputError
 from pulens.inputs.dense import dense
 from pulens.learners.base.classifier import PUClassifier, refuse_options
 from pulens.learners.base.collapse import (
+    LEAST_KNOWN,
     collapse_of,
     cut_of_prior,
     known_auc,
@@ -188,7 +189,9 @@ class PULearner(PUClassifier):
         self, start: nn.Module, labelled: NDArray[np.float32], unlabelled: NDArray[np.float32]
     ) -> None:
         """Go back to the network that training began from where that knew labelled rows well, and this one does not."""
-        enough = well_known_auc(self.class_prior_, len(labelled), len(unlabelled), check_scenario(self.scenario))
+        enough = LEAST_KNOWN  # without a class prior nobody knows what a good classifier has
+        if self.class_prior_ is not None:
+            enough = well_known_auc(self.class_prior_, len(labelled), len(unlabelled), check_scenario(self.scenario))
         end, found = self.network_, known_auc(self, labelled, unlabelled)
         self.network_: Any = deepcopy(start).eval()
         before = known_auc(self, labelled, unlabelled)
