@@ -30,7 +30,7 @@ LABELLED_BATCH, POPULATION_BATCH = 64, 256
 UNKNOWN_PRIOR = 0.5  # a start need not call the right share
 
 
-class _Rows:
+class _WarmRows:
     """The only run's rows of a stack, as the few steps draw them."""
 
     def __init__(self, data: StackedRows) -> None:
@@ -80,7 +80,7 @@ class WarmStart:
     network: nn.Module | None = None
 
     def __call__(self, build: Builder, data: StackedRows, class_prior: float | None, seed: int) -> nn.Module:
-        rows = _Rows(data)
+        rows = _WarmRows(data)
         enough = well_known_auc(class_prior, rows.labelled.size, rows.unlabelled.size, data.scenario)
         prior = UNKNOWN_PRIOR if class_prior is None else class_prior
         found: list[tuple[float, nn.Module]] = []
@@ -93,7 +93,7 @@ class WarmStart:
         return self.network
 
 
-def _known(network: nn.Module, rows: _Rows) -> float:
+def _known(network: nn.Module, rows: _WarmRows) -> float:
     """Chance that a labelled row outscores an unlabelled one."""
     network.eval()
 
@@ -106,7 +106,7 @@ def _known(network: nn.Module, rows: _Rows) -> float:
         return proxy_auc(scores(rows.labelled), scores(rows.unlabelled))
 
 
-def _after_steps(network: nn.Module, rows: _Rows, class_prior: float, rate: float, seed: int) -> nn.Module:
+def _after_steps(network: nn.Module, rows: _WarmRows, class_prior: float, rate: float, seed: int) -> nn.Module:
     device = rows.table.device
     network = network.to(device).train()
     optimiser = torch.optim.Adam(network.parameters(), lr=rate)
