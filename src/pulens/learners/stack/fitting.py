@@ -57,7 +57,7 @@ def fit_many(
     of run r's rows belong together: they stay so where rows are held out, and in the folds of an estimated class prior.
     ``sample_weight[r]`` says of every row of X how many rows it stands for in run r, for methods that can use it.
     ``start`` is a network like the backbone, from which all runs begin instead of from weights drawn by their seeds;
-    a :class:`pulens.learners.stack.warm_start.WarmStart` lets a single run begin where a few steps of nnPU lead.
+    a ``pulens.learners.stack.warm_start.WarmStart()`` lets a single run begin where a few steps of nnPU lead.
 
     >>> import numpy as np
     >>> from pulens.learners import NNPU, fit_many
