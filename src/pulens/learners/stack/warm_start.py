@@ -56,8 +56,13 @@ class _WarmRows:
 
 
 def _chances(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Ends of the pieces of the unit interval that belong to rows; a row of no weight has none."""
-    found: NDArray[np.float64] = weights.cumsum() / weights.sum()
+    """Ends of the pieces of the unit interval that belong to rows; a row of no weight has none, unless none has any.
+
+    >>> _chances(np.array([1.0, 0.0, 3.0])), _chances(np.zeros(2))
+    (array([0.25, 0.25, 1.  ]), array([0.5, 1. ]))
+    """
+    ends = (weights if weights.any() else np.ones_like(weights)).cumsum()
+    found: NDArray[np.float64] = ends / ends[-1]
     return found
 
 
