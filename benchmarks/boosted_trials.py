@@ -22,7 +22,9 @@ from scipy.special import expit, logit
 
 import tables  # before numpy: it counts the threads
 from pulens.learners import boosted_pu
+from pulens.learners.parts import bags, soft_targets
 from pulens.learners.parts.rank_kernel import KernelRidge, NormalRanks
+from pulens.learners.parts.training_rows import TrainingRows
 from pulens.scenario import Scenario
 
 SINGLE = Scenario.SINGLE_SET
@@ -30,7 +32,7 @@ MOST = 4.0  # log-odds, where models do not clip their own
 
 
 def odds(shares):
-    return logit(np.clip(shares, boosted_pu.SHARES, 1 - boosted_pu.SHARES))
+    return logit(np.clip(shares, bags.SHARES, 1 - bags.SHARES))
 
 
 class Case:
@@ -47,7 +49,7 @@ class Case:
             X, test = how(X), how(test)
         self.seed, self.rows, self.test = seed, np.asarray(X, np.float32), np.asarray(test, np.float32)
         self.labelled = labels == 1
-        self.known = boosted_pu.TrainingRows(self.rows, self.labelled, np.ones(labels.size))
+        self.known = TrainingRows(self.rows, self.labelled, np.ones(labels.size))
         self.frequency = self.labelled.mean() / self.prior
         self.part = self.known.dealt(boosted_pu.PARTS, self.rng())
         ranks = NormalRanks.of(self.rows)
@@ -57,14 +59,14 @@ class Case:
         return np.random.default_rng(self.seed)
 
     def targets(self, scores):
-        return boosted_pu.soft_targets(self.known, scores, self.prior, SINGLE)
+        return soft_targets.soft_targets(self.known, scores, self.prior, SINGLE)
 
     def judged(self, parts):
         """Accuracy and AUC of the mean of some (unseen, test) log-odds."""
         from sklearn.metrics import roc_auc_score
 
         unseen, test = (np.mean([part[place] for part in parts], axis=0) for place in (0, 1))
-        intercept, slope = boosted_pu.shrunk(self.known, unseen, self.prior, SINGLE)
+        intercept, slope = soft_targets.shrunk(self.known, unseen, self.prior, SINGLE)
         chances = expit(intercept + slope * test)
         return float(np.mean((chances > 0.5) == self.truth)), float(roc_auc_score(self.truth, chances))
 
@@ -82,7 +84,7 @@ def stage_one(case, members=12, folds=4, columns=1.0, random_trees=6, bag=1.0, i
             fold = known.dealt(folds, rng)
         apart = fold == member % folds
         ours, theirs = (kind[~apart[kind]] for kind in kinds)
-        size = int(max(1, min(max(bag * ours.size, boosted_pu.FEWEST_IN_BAG), kinds[1].size // 2)))
+        size = int(max(1, min(max(bag * ours.size, bags.FEWEST_IN_BAG), kinds[1].size // 2)))
         chosen = np.concatenate([ours, rng.permutation(theirs)[:size]])
         target = labelled[chosen]
         weight = np.where(target, 1 / target.sum(), 1 / (~target).sum())
@@ -103,15 +105,13 @@ def stage_one(case, members=12, folds=4, columns=1.0, random_trees=6, bag=1.0, i
         shares = [trees.predict_proba(one)[:, 1] for one in (filled, case.test)]
         made.append((*scores, *shares, apart, outside))
     boosted, boosted_test, random, random_test, apart, outside = (np.array(one) for one in zip(*made, strict=True))
-    found = boosted_pu.BagScores(
-        *(boosted_pu._averaged(boosted, random, which, labelled) for which in (apart, outside))
-    )
+    found = bags.BagScores(*(bags._averaged(boosted, random, which, labelled) for which in (apart, outside)))
     chosen = outside | ~outside.any(axis=0)
     test = 0.0
     for own, other, turn in ((boosted, boosted_test, lambda values: values), (random, random_test, odds)):
         unseen = turn((own * chosen).sum(axis=0) / chosen.sum(axis=0))[~labelled]
         test = test + (turn(other.mean(axis=0)) - unseen.mean()) / unseen.std()
-    intercept, slope = boosted_pu.platt(known, found.alike, case.prior, SINGLE)
+    intercept, slope = soft_targets.platt(known, found.alike, case.prior, SINGLE)
     return found, tuple(np.clip(intercept + slope * one, -MOST, MOST) for one in (found.alike, test))
 
 
@@ -254,12 +254,12 @@ def trials(case):
     }.items():
         yield name, [boosted(case, targets, weights), random(case, targets, weights), three[2]]
     mixed = np.mean([part[0] for part in three], axis=0)
-    again = case.targets(boosted_pu.BagScores(mixed, mixed))
+    again = case.targets(bags.BagScores(mixed, mixed))
     yield "a second round of targets", [boosted(case, again), random(case, again), kernel(case, again)]
     half = 0.5 * (targets + again)
     yield "half a second round", [boosted(case, half), random(case, half), kernel(case, half)]
     smooth = kernel_scores(case)
-    beside = boosted_pu.BagScores(scores.alike + smooth, scores.best + smooth)
+    beside = bags.BagScores(scores.alike + smooth, scores.best + smooth)
     both = case.targets(beside)
     yield "kernel in stage one too", [boosted(case, both), random(case, both), kernel(case, both)]
     for name, options in STAGE_ONE.items():
@@ -275,7 +275,7 @@ def trials(case):
 def kernel_scores(case):
     ridge = KernelRidge(case.rows, np.ones(case.labelled.size), 400, case.rng())
     unseen, _ = ridge.fitted(case.labelled.astype(float), case.known.dealt(boosted_pu.KERNEL_PARTS, case.rng()))
-    return boosted_pu._spread(unseen, case.labelled)
+    return bags._spread(unseen, case.labelled)
 
 
 def one(folder, table, seed, frequency, rows):

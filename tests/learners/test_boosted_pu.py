@@ -14,7 +14,9 @@ from sklearn.metrics import roc_auc_score
 
 from pulens.errors import AssumptionError, InputError
 from pulens.learners import BoostedPU, load
-from pulens.learners.boosted_pu import BagScores, TrainingRows, deal_bags, platt, soft_targets
+from pulens.learners.parts.bags import BagScores, deal_bags
+from pulens.learners.parts.soft_targets import platt, soft_targets
+from pulens.learners.parts.training_rows import TrainingRows
 from pulens.scenario import Scenario
 
 

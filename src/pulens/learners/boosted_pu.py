@@ -14,19 +14,16 @@ what changes along many columns at once.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
-from pulens.errors import AssumptionError, InputError, PulensError
+from pulens.errors import AssumptionError, InputError
 from pulens.inputs.categories import Encoding, has_categories
 from pulens.inputs.dense import dense
 from pulens.learners.base.classifier import PUClassifier, check_count, flat, seed_of
@@ -34,18 +31,15 @@ from pulens.learners.base.facts import Learner
 from pulens.learners.base.prior import resolved_prior
 from pulens.learners.base.row_groups import checked_groups
 from pulens.learners.forest.numeric_trees import NumericTrees, boosted_trees, forest_trees
+from pulens.learners.parts.bags import SHARES, bag_scores
 from pulens.learners.parts.rank_kernel import KernelRidge, RankKernel
+from pulens.learners.parts.soft_targets import shrunk, soft_targets
+from pulens.learners.parts.training_rows import Rows, TrainingRows, without_empty_columns
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
-from pulens.types import Booleans, Floats
+from pulens.types import Floats
 
-FOLDS = 4  # a labelled row is out of every fourth bag
 PARTS = 3  # into which rows are dealt in stage two
 KERNEL_PARTS = 10  # into which they are dealt for the regression on ranks, where leaving a part out costs little
-FEWEST_IN_BAG = 200
-WORTH_OF_SLOPE = 60  # labelled rows that weigh as much as the guess that a slope is 1
-RANDOM_IN_BAG = 6  # extremely randomised trees beside the boosting of a bag
-SHARES = 0.02  # shares of trees and fitted probabilities are kept so far from 0 and 1 before they become log-odds
-Rows = NDArray[np.float32]
 
 
 class BoostedPU(PUClassifier):
@@ -314,210 +308,6 @@ class BoostedPU(PUClassifier):
         return tags
 
 
-@dataclass(frozen=True)
-class TrainingRows:
-    """Rows, who is labelled, and how much each row counts."""
-
-    rows: Rows
-    labelled: Booleans
-    weights: Floats
-    groups: NDArray[np.int64] | None = None  # which rows belong together
-
-    def check_groups(self) -> None:
-        """Refuse groups of which no two hold labelled, or unlabelled, rows: nothing could be left out."""
-        if self.groups is None:
-            return
-        for kind, word in ((self.labelled, "labelled"), (~self.labelled, "unlabelled")):
-            found = np.unique(self.groups[kind]).size
-            if found < 2:
-                raise AssumptionError(
-                    f"{word} rows lie in {found} group, and at least 2 are needed to leave one out: leave groups= out."
-                )
-
-    def dealt(self, parts: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """The part that each row is dealt into, each kind evenly; rows of one group into the same."""
-        if self.groups is not None:
-            of_group: NDArray[np.int64] = rng.permutation(int(self.groups.max()) + 1) % parts
-            return of_group[self.groups]
-        part = np.empty(self.labelled.size, np.int64)
-        for kind in (self.labelled, ~self.labelled):
-            part[kind] = rng.permutation(int(kind.sum())) % parts
-        return part
-
-    @property
-    def weighting(self) -> dict[str, Any]:
-        """How the weights are told to functions that read labels and scores."""
-        return {} if (self.weights == 1).all() else {"weights": self.weights}
-
-    def fit_weights(self, chosen: NDArray[Any]) -> dict[str, Any]:
-        """How some of them are told to a model; nothing where all are 1, which is quicker than saying so."""
-        return {"sample_weight": self.weights[chosen]} if self.weighting else {}
-
-    def share_labelled(self) -> float:
-        return float(self.weights[self.labelled].sum() / self.weights.sum())
-
-    def filled(self) -> tuple[Rows, Floats]:
-        """Rows without missing values, and what stands in for them: each column's median."""
-        missing = np.isnan(self.rows)
-        if not missing.any():
-            return self.rows, np.zeros(self.rows.shape[1])
-        whole = ~missing.all(axis=0)
-        stand_ins = np.zeros(self.rows.shape[1])
-        stand_ins[whole] = np.nanmedian(self.rows[:, whole], axis=0)
-        return np.where(missing, stand_ins, self.rows).astype(np.float32), stand_ins
-
-
-def without_empty_columns(rows: Rows) -> Rows:
-    """Columns that hold no value in these rows as zeros: no tree can split on them, and boosting refuses them.
-
-    >>> without_empty_columns(np.array([[1.0, np.nan], [np.nan, np.nan]])).tolist()
-    [[1.0, 0.0], [nan, 0.0]]
-    """
-    empty = np.isnan(rows).all(axis=0)
-    return np.where(empty, np.float32(0.0), rows) if empty.any() else rows
-
-
-@dataclass(frozen=True)
-class BagScores:
-    """Scores of stage one: how much rather labelled than unlabelled, by members that did not see the row.
-
-    ``alike`` is over as many members for a labelled row as for an unlabelled one, so that labelled and hidden positives
-    have scores of one distribution; ``best`` is over all members that did not see the row.
-    """
-
-    alike: Floats
-    best: Floats
-
-
-def bag_scores(
-    known: TrainingRows, members: int, iterations: int, n_jobs: int | None, rng: np.random.Generator
-) -> BagScores:
-    """Train the members of stage one, and score all rows."""
-    filled, _ = known.filled()
-    dealt = list(deal_bags(known, members, rng))
-    seeds = rng.integers(2**31, size=(len(dealt), 2)).tolist()
-    made = Parallel(n_jobs=n_jobs, prefer="threads")(
-        delayed(_member)(known, filled, bag, iterations, seed) for (bag, _), seed in zip(dealt, seeds, strict=True)
-    )
-    boosted, random = (np.array(part) for part in zip(*made, strict=True))
-    apart, outside = np.array([apart for _, apart in dealt]), np.ones(boosted.shape, bool)
-    for place, (bag, _) in enumerate(dealt):
-        seen = bag if known.groups is None else np.isin(known.groups, known.groups[bag])
-        outside[place, seen] = False
-    return BagScores(*(_averaged(boosted, random, which, known.labelled) for which in (apart, outside)))
-
-
-def _averaged(boosted: Floats, random: Floats, which: Booleans, labelled: Booleans) -> Floats:
-    """The mean over some members of each row; where there are none, over all."""
-    chosen = which | ~which.any(axis=0)
-    each = [(scores * chosen).sum(axis=0) / chosen.sum(axis=0) for scores in (boosted, random)]
-    each[1] = logit(np.clip(each[1], SHARES, 1 - SHARES))
-    return _spread(each[0], labelled) + _spread(each[1], labelled)
-
-
-def deal_bags(
-    known: TrainingRows, members: int, rng: np.random.Generator
-) -> Iterator[tuple[NDArray[np.int64], Booleans]]:
-    """Rows of each member's bag, and which rows are kept apart from it: a quarter of either kind, each in its turn.
-
-    The bag has all other labelled rows, and about as many of the other unlabelled ones.
-
-    >>> known = TrainingRows(np.zeros((100, 1), np.float32), np.arange(100) < 8, np.ones(100))
-    >>> [(bag.size, apart.sum()) for bag, apart in deal_bags(known, 2, np.random.default_rng(0))]
-    [(52, np.int64(25)), (52, np.int64(25))]
-    """
-    labelled = known.labelled
-    kinds = np.flatnonzero(labelled), np.flatnonzero(~labelled)
-    size = max(1, min(max(kinds[0].size * (FOLDS - 1) // FOLDS, FEWEST_IN_BAG), kinds[1].size // 2))
-    fold = np.zeros(labelled.size, np.int64)
-    for member in range(members):
-        if member % FOLDS == 0:
-            fold = known.dealt(FOLDS, rng)
-        apart: Booleans = fold == member % FOLDS
-        ours, theirs = (kind[~apart[kind]] if (~apart[kind]).any() else kind for kind in kinds)
-        yield np.concatenate([ours, rng.permutation(theirs)[:size]]), apart
-
-
-def _member(
-    known: TrainingRows, filled: Rows, bag: NDArray[np.int64], iterations: int, seeds: list[int]
-) -> tuple[Floats, Floats]:
-    """Log-odds by boosting and shares by random trees, of all rows, from the rows of one bag."""
-    from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
-
-    target, weight = known.labelled[bag], known.weights[bag].copy()
-    boosting = HistGradientBoostingClassifier(
-        max_iter=iterations,
-        max_leaf_nodes=16,
-        min_samples_leaf=max(2, min(20, bag.size // 20)),
-        l2_regularization=1.0,
-        early_stopping=False,
-        random_state=seeds[0],
-    ).fit(without_empty_columns(known.rows[bag]), target, **known.fit_weights(bag))
-    for kind in (target, ~target):
-        weight[kind] /= weight[kind].sum()  # either kind counts half
-    trees = ExtraTreesClassifier(RANDOM_IN_BAG, random_state=seeds[1]).fit(filled[bag], target, sample_weight=weight)
-    return boosting.decision_function(known.rows), trees.predict_proba(filled)[:, 1]
-
-
-def soft_targets(known: TrainingRows, scores: BagScores, class_prior: float, scenario: Scenario) -> Floats:
-    r"""P(positive) of each row: 1 where it is labelled, else what its score says at the class prior.
-
-    In a single set an unlabelled row is positive with probability :math:`(1-c)p/(1-cp)`, c being the label frequency.
-    """
-    intercept, slope = platt(known, scores.alike, class_prior, scenario)
-    chance: Floats = expit(intercept + slope * scores.best)
-    if scenario is Scenario.SINGLE_SET:
-        frequency = min(known.share_labelled() / class_prior, 1 - 1e-6)
-        chance = (1 - frequency) * chance / (1 - frequency * chance)
-    return np.where(known.labelled, 1.0, chance)
-
-
-def platt(known: TrainingRows, scores: Floats, class_prior: float, scenario: Scenario) -> tuple[float, float]:
-    """Intercept and slope of the log-odds in a score, by the likelihood of the labels: :func:`pulens.recalibrate`.
-
-    Where labels are too few for that, the slope is 1 and the mean of the probabilities is the class prior.
-    """
-    from pulens.calibration import recalibrate
-
-    try:
-        fitted = recalibrate(
-            known.labelled.astype(int),
-            scores,
-            method="platt",
-            scores_are="rank",
-            class_prior=class_prior,
-            scenario=str(scenario),
-            folds=2,
-            redraws=1,
-            **known.weighting,
-        ).map.logit
-        if fitted[1] > 0:
-            return float(fitted[0]), float(fitted[1])
-    except PulensError:
-        pass
-    return _intercept(known, scores, class_prior, scenario), 1.0
-
-
-def shrunk(known: TrainingRows, scores: Floats, class_prior: float, scenario: Scenario) -> tuple[float, float]:
-    """Intercept and slope for scores that are log-odds of probabilities already, if noisy ones.
-
-    Their slope by the likelihood is drawn towards 1, the more the fewer rows are labelled: scores of stage two know a
-    little of every label, which a handful of labels takes for certainty. The mean probability is the class prior.
-    """
-    labelled = int(known.labelled.sum())
-    slope = platt(known, scores, class_prior, scenario)[1] ** (labelled / (labelled + WORTH_OF_SLOPE))
-    return _intercept(known, slope * scores, class_prior, scenario), slope
-
-
-def _intercept(known: TrainingRows, scores: Floats, class_prior: float, scenario: Scenario) -> float:
-    """Where the mean probability over the population is the class prior."""
-    from scipy.optimize import brentq
-
-    weights = known.weights * (1.0 if scenario is Scenario.SINGLE_SET else ~known.labelled)
-    reach = float(np.abs(scores).max()) + 40.0
-    return float(brentq(lambda shift: np.average(expit(scores + shift), weights=weights) - class_prior, -reach, reach))
-
-
 def _weights(sample_weight: Any, rows: Rows) -> Floats:
     weights: Floats = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
     return weights
@@ -539,14 +329,6 @@ def _are_levels(given: Any, columns: int) -> bool:
         and len(given) == columns
         and all(one is None or (isinstance(one, list) and all(isinstance(word, str) for word in one)) for one in given)
     )
-
-
-def _spread(scores: Floats, labelled: Booleans) -> Floats:
-    """Scores in deviations of the unlabelled rows, so that neither kind of tree outweighs the other."""
-    other = scores[~labelled]
-    deviation = float(other.std())
-    found: Floats = (scores - other.mean()) / (deviation if deviation > 0 else 1.0)
-    return found
 
 
 def _mixed(*shares: Floats) -> Floats:
