@@ -1,14 +1,14 @@
 r"""Boosted trees for tables: bags of labelled against unlabelled rows, then trees on what the bags say of each row.
 
 Stage one tells labelled from unlabelled rows, as Mordelet and Vert (2014) do: each member sees part of the labelled
-rows and a bag of unlabelled ones, and is a gradient boosting machine beside a few extremely randomised trees (Geurts,
-Ernst and Wehenkel 2006). No class prior is needed for that, and every row has scores of members that never saw it.
+rows and a bag of unlabelled ones, and is a gradient boosting machine beside extremely randomised trees (Geurts, Ernst
+and Wehenkel 2006). No class prior is needed for that, and every row has scores of members that never saw it.
 
 Stage two learns from probabilities instead of labels. The scores of stage one become P(positive given x), by the
 likelihood of the labels at the class prior; an unlabelled row of a single set is then positive with probability
 :math:`w = (1-c)p/(1-cp)` (Elkan and Noto 2008, section 3), a labelled one for certain. Trees fitted to these targets
 are less noisy than trees fitted to who happens to be labelled. Beside them stands a smooth regression on ranks, for
-what changes along many columns at once.
+what changes along many columns at once. How much each kind of model counts is read off the likelihood of the labels.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ from pulens.learners.base.facts import Learner
 from pulens.learners.base.prior import resolved_prior
 from pulens.learners.base.row_groups import checked_groups
 from pulens.learners.forest.numeric_trees import NumericTrees, boosted_trees, forest_trees
-from pulens.learners.parts.bags import SHARES, bag_scores
+from pulens.learners.parts.bags import SHARES, Size, bag_scores
+from pulens.learners.parts.label_weights import label_weights
 from pulens.learners.parts.rank_kernel import KernelRidge, RankKernel
 from pulens.learners.parts.soft_targets import shrunk, soft_targets
 from pulens.learners.parts.training_rows import Rows, TrainingRows, without_empty_columns
@@ -54,7 +55,8 @@ class BoostedPU(PUClassifier):
     n_estimators
         Bags of stage one.
     iterations
-        Trees of every boosting machine.
+        Trees of every boosting machine of stage one with up to 250 labelled rows, a third more in stage two; with the
+        labels their number grows, as the root of the labelled rows, up to four times.
     random_trees
         Extremely randomised trees of stage two.
     centres
@@ -73,9 +75,10 @@ class BoostedPU(PUClassifier):
 
     Attributes
     ----------
-    class_prior_, calibration_, out_of_fold_scores_
-        ``calibration_`` holds intercept and slope of the log-odds; ``out_of_fold_scores_`` the score of each training
-        row by trees that were not fitted to it.
+    class_prior_, calibration_, weights_, out_of_fold_scores_
+        ``calibration_`` holds intercept and slope of the log-odds; ``weights_`` how much boosting, random trees and,
+        where there are centres, the regression count; ``out_of_fold_scores_`` the score of each training row by models
+        that were not fitted to it.
 
     >>> rng = np.random.default_rng(0)
     >>> positive, negative = rng.normal(1, 1, (700, 4)), rng.normal(-1, 1, (800, 4))
@@ -133,7 +136,9 @@ class BoostedPU(PUClassifier):
             first = bag_scores(known, self.n_estimators, self.iterations, self.n_jobs, rng)
             self.class_prior_ = self._settled_prior(known, first.alike, scenario)
             targets = soft_targets(known, first, self.class_prior_, scenario)
-            scores = self._learn(known, targets, rng)
+            unseen = self._learn(known, targets, rng)
+        self.weights_ = label_weights(known, unseen, self.class_prior_, scenario)
+        scores = self.weights_ @ unseen
         self.calibration_ = shrunk(known, scores, self.class_prior_, scenario)
         self.out_of_fold_scores_ = np.full(len(rows), np.nan)
         self.out_of_fold_scores_[used] = scores
@@ -147,7 +152,7 @@ class BoostedPU(PUClassifier):
         random = self.random_.total(rows) / self.random_.nodes.size
         intercept, slope = self.calibration_
         others = () if self.kernel_ is None else (self.kernel_(rows),)
-        found: Floats = intercept + slope * _mixed(boosted, random, *others)
+        found: Floats = intercept + slope * (self.weights_ @ _log_odds(boosted, random, *others))
         return found
 
     def _posterior(self, X: Any) -> Floats:
@@ -162,10 +167,11 @@ class BoostedPU(PUClassifier):
         return save(self, Path(path))
 
     def _learn(self, known: TrainingRows, targets: Floats, rng: np.random.Generator) -> Floats:
-        """Stage two: models fitted to probabilities; gives back scores of rows that the models had not seen."""
+        """Stage two: models fitted to probabilities; gives back each one's log-odds of rows that it had not seen."""
         from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 
         part = known.dealt(PARTS, rng)
+        size = Size.for_labels(self.iterations * 4 // 3, int(known.labelled.sum()))
         models, unseen = [], np.empty(part.size)
         for number in range(PARTS):
             inside, outside = part != number, part == number
@@ -173,8 +179,8 @@ class BoostedPU(PUClassifier):
                 inside = outside
             rows = without_empty_columns(known.rows[inside])
             model = HistGradientBoostingRegressor(
-                max_iter=self.iterations * 4 // 3,
-                max_leaf_nodes=16,
+                max_iter=size.trees,
+                max_leaf_nodes=size.leaves,
                 max_features=0.3,  # of a node's columns: trees that differ more
                 min_samples_leaf=max(2, min(20, int(inside.sum()) // 20)),
                 l2_regularization=1.0,
@@ -206,7 +212,7 @@ class BoostedPU(PUClassifier):
             ridge = KernelRidge(known.rows, known.weights, self.centres, rng)
             kernel_apart, self.kernel_ = ridge.fitted(targets, known.dealt(KERNEL_PARTS, rng))
             apart.append(kernel_apart)
-        return _mixed(*apart)
+        return _log_odds(*apart)
 
     def _of_other_groups(
         self, forest: Any, filled: Rows, targets: Floats, known: TrainingRows, part: NDArray[np.int64]
@@ -258,6 +264,7 @@ class BoostedPU(PUClassifier):
             "class_prior_": self.class_prior_,
             "calibration_": list(self.calibration_),
             "start_": self.start_,
+            "weights_": self.weights_.tolist(),
             "levels": [None if levels is None else list(levels) for levels in self.encoding_.levels],
         }
         kernel = {} if self.kernel_ is None else self.kernel_.arrays("kernel")
@@ -281,6 +288,11 @@ class BoostedPU(PUClassifier):
         )
         has_kernel = any(name.startswith("kernel_") for name in arrays)  # learners saved before there was one have none
         self.kernel_ = RankKernel.restored("kernel", arrays, self.encoding_.width, folder) if has_kernel else None
+        kinds = 3 if has_kernel else 2
+        weights = facts.get("weights_", [1 / kinds] * kinds)  # learners saved before there were any count all alike
+        if not isinstance(weights, list) or len(weights) != kinds:
+            raise damaged(folder, f"weights_ must be {kinds} numbers, one for each kind of model")
+        self.weights_ = np.array([check_number(folder, "weights_", weight) for weight in weights])
 
     def _table(self, X: Any, *, reset: bool) -> Rows:
         """Rows as single precision numbers, nan where a value is missing."""
@@ -331,9 +343,9 @@ def _are_levels(given: Any, columns: int) -> bool:
     )
 
 
-def _mixed(*shares: Floats) -> Floats:
-    """Log-odds in the middle of what the kinds of models say."""
-    found: Floats = sum(logit(np.clip(one, SHARES, 1 - SHARES)) for one in shares) / len(shares)
+def _log_odds(*shares: Floats) -> Floats:
+    """What each kind of model says of each row, as log-odds."""
+    found: Floats = logit(np.clip(np.array(shares), SHARES, 1 - SHARES))
     return found
 
 
