@@ -17,7 +17,7 @@ from pulens.learners import BoostedPU, load
 from pulens.learners.parts.bags import BagScores, Size, deal_bags
 from pulens.learners.parts.label_weights import label_weights
 from pulens.learners.parts.soft_targets import platt, soft_targets
-from pulens.learners.parts.training_rows import TrainingRows
+from pulens.learners.parts.training_rows import TrainingRows, copies_together
 from pulens.scenario import Scenario
 
 
@@ -293,3 +293,18 @@ def test_models_count_as_labels_tell_and_alike_where_labels_are_few():
 def test_many_labels_make_larger_machines():
     assert [Size.for_labels(60, labelled).trees for labelled in (1, 250, 1000, 4000, 10**7)] == [60, 60, 120, 240, 240]
     assert [Size.for_labels(60, labelled).leaves for labelled in (250, 999, 1000)] == [16, 16, 31]
+
+
+def test_copies_of_labelled_rows_among_the_unlabelled_ones_do_not_tell_who_is_labelled():
+    """Who was collected as a positive is in the population, too; features say nothing, only the copy could."""
+    areas = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        population, collected = rng.normal(size=(400, 3)), rng.choice(400, 60, replace=False)
+        X, labels = np.concatenate([population[collected], population]), np.repeat([1, 0], [60, 400])
+        model = quick(class_prior=0.4, scenario="case-control").fit(X, labels)
+        was_collected = np.isin(np.arange(400), collected)
+        areas.append(roc_auc_score(was_collected, model.out_of_fold_scores_[60:]))
+    assert np.mean(areas) < 0.65  # .90 where copies are dealt like other rows
+    few_values = np.random.default_rng(0).integers(0, 2, (300, 2)).astype(np.float32)
+    assert copies_together(few_values, np.arange(300) < 60) is None

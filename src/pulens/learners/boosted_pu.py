@@ -35,7 +35,7 @@ from pulens.learners.parts.bags import SHARES, Size, bag_scores
 from pulens.learners.parts.label_weights import label_weights
 from pulens.learners.parts.rank_kernel import KernelRidge, RankKernel
 from pulens.learners.parts.soft_targets import shrunk, soft_targets
-from pulens.learners.parts.training_rows import Rows, TrainingRows, without_empty_columns
+from pulens.learners.parts.training_rows import Rows, TrainingRows, copies_together, without_empty_columns
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.types import Floats
 
@@ -115,7 +115,8 @@ class BoostedPU(PUClassifier):
         """Train on rows with PU labels: 1 labelled positive, 0 unlabelled.
 
         ``groups`` holds one id per row where rows belong together (visits of a patient): scores of rows that a model
-        had not seen are then of models that saw no row of the same group either.
+        had not seen are then of models that saw no row of the same group either. In case-control rows that are the
+        same in every column count as one group where nothing is said.
         """
         rows = self._table(X, reset=True)
         labelled = self._labelled(y, len(rows))
@@ -129,6 +130,8 @@ class BoostedPU(PUClassifier):
         if not labelled[used].any() or labelled[used].all():
             raise InputError("sample_weight is 0 for every row of one kind: labels of one class only are left.")
         together = None if groups is None else checked_groups(groups, len(rows))[used]
+        if together is None and scenario is Scenario.CASE_CONTROL:
+            together = copies_together(rows[used], labelled[used])
         known = TrainingRows(rows[used], labelled[used], weights[used], together)
         known.check_groups()
         rng = np.random.default_rng(seed_of(self.random_state))

@@ -12,6 +12,7 @@ from pulens.errors import AssumptionError
 from pulens.types import Booleans, Floats
 
 Rows = NDArray[np.float32]
+FEWEST_GROUPS = 20  # of labelled and of unlabelled rows, for copies to be kept together
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,28 @@ class TrainingRows:
         stand_ins = np.zeros(self.rows.shape[1])
         stand_ins[whole] = np.nanmedian(self.rows[:, whole], axis=0)
         return np.where(missing, stand_ins, self.rows).astype(np.float32), stand_ins
+
+
+def copies_together(rows: Rows, labelled: Booleans) -> NDArray[np.int64] | None:
+    """Groups of rows that are the same in every column, where labelled rows have copies among the unlabelled.
+
+    In case-control such a copy is most likely the same individual: who was collected as a positive belongs to the
+    population, too. A model that sees the copy knows a label of the row that was left out. None where there are no
+    copies, or where columns have so few values that nearly all rows are copies of each other.
+
+    >>> rows = np.arange(60, dtype=np.float32)[:, None]
+    >>> copies_together(rows, np.arange(60) < 25) is None
+    True
+    >>> found = copies_together(np.concatenate([rows[:25], rows]), np.arange(85) < 25)
+    >>> bool((found[:25] == found[25:50]).all()), np.unique(found).size
+    (True, 60)
+    """
+    whole = np.ascontiguousarray(rows).view(f"V{rows.dtype.itemsize * rows.shape[1]}").ravel()
+    found: NDArray[np.int64] = np.unique(whole, return_inverse=True)[1].reshape(-1)
+    ours, theirs = (np.unique(found[kind]) for kind in (labelled, ~labelled))
+    if min(ours.size, theirs.size) < FEWEST_GROUPS or not np.isin(ours, theirs).any():
+        return None
+    return found
 
 
 def without_empty_columns(rows: Rows) -> Rows:
