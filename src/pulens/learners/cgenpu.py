@@ -135,7 +135,7 @@ class CGenPU(Generates, PULearner):
     (3, 2)
     """
 
-    selection: str = "last"  #: as the authors do; with a class prior "proxy_auc" is better: the game goes up and down
+    selection: str = "proxy_auc"  #: the authors keep the last epoch, but the game goes up and down to the end
     aux_strength: float = 1.0  #: weight of the classifier's terms against the discriminator's
     latent: int = setting(32, least=1)  #: length of the noise vector
     noise: str = "uniform"  #: on [-1, 1], as the authors do, or "normal"
@@ -145,7 +145,7 @@ class CGenPU(Generates, PULearner):
     output: str = "auto"  #: range of generated rows: "linear", "sigmoid", "tanh", "unit"; "auto" looks at the rows
     epochs: int = 40
     steps_per_epoch: int = setting(50, least=1)
-    batch_size: int = setting(128, least=1)  #: labelled rows, unlabelled rows and generated rows of each kind
+    batch_size: int = setting(32, least=1)  #: labelled rows, unlabelled rows and generated rows of each kind
     learning_rate: float = setting(3e-4, above=0)
     weight_decay: float = 0.0
     pinned: bool = True  #: call the share ``class_prior`` positive where it is given, not what scores above zero
