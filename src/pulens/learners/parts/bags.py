@@ -13,11 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 from scipy.special import logit
 
 from pulens.learners.parts.training_rows import Rows, TrainingRows, without_empty_columns
-from pulens.types import Booleans, Floats
+from pulens.types import Booleans, Floats, Whole
 
 FOLDS = 4  # a labelled row is out of every fourth bag
 FEWEST_IN_BAG = 200
@@ -26,7 +25,6 @@ LABELLED_IN_LEAF = 0.5  # of a coarse tree, expected
 MOST_IN_FOREST = 20_000  # unlabelled rows of a coarse forest: members see others, and together nearly all
 WEIGHTS = (1.0, 0.5, 0.5)  # of boosting, fine trees and the coarse forest
 SHARES = 0.02  # shares of trees are kept so far from 0 and 1 before they become log-odds
-Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -45,9 +43,9 @@ class BagScores:
 class Bag:
     """Places of the rows that the three models of a member see, and which rows are kept apart from all of them."""
 
-    boosting: Places
-    fine: Places
-    coarse: Places
+    boosting: Whole
+    fine: Whole
+    coarse: Whole
     apart: Booleans
 
 
@@ -91,7 +89,7 @@ def bag_scores(
     return BagScores(alike, best)
 
 
-def _seen(known: TrainingRows, places: Places) -> Booleans:
+def _seen(known: TrainingRows, places: Whole) -> Booleans:
     """Rows that a model was trained on, or that belong together with one of them."""
     if known.groups is not None:
         return np.isin(known.groups, known.groups[places])
@@ -162,9 +160,7 @@ def _member(known: TrainingRows, filled: Rows, bag: Bag, size: Size, seeds: list
     )
 
 
-def _forest_shares(
-    known: TrainingRows, filled: Rows, places: Places, trees: int, seed: int, **options: float
-) -> Floats:
+def _forest_shares(known: TrainingRows, filled: Rows, places: Whole, trees: int, seed: int, **options: float) -> Floats:
     """Shares of labelled rows in the leaves of extremely randomised trees, were both kinds equally many; all rows."""
     from sklearn.ensemble import ExtraTreesClassifier
 
