@@ -26,8 +26,11 @@ class Interval:
     high: float
     confidence: float | None
     method: str
+    guarantee: str = ""  # "exact", "asymptotic", "calibrated on N real domains" or "possible set"
 
     def __post_init__(self) -> None:
+        if not self.guarantee:
+            object.__setattr__(self, "guarantee", "possible set" if self.confidence is None else "asymptotic")
         if self.low > self.high:
             raise PulensError(f"an interval needs low <= high, got {self.low!r} and {self.high!r}")
 
@@ -47,6 +50,7 @@ class Interval:
             "high": _plain(self.high),
             "confidence": self.confidence,
             "method": self.method,
+            "guarantee": self.guarantee,
         }
 
 
@@ -73,7 +77,7 @@ class Estimate:
     threshold: float | None = None
     sources: Mapping[str, Interval] = field(default_factory=dict)
     landmarks: Mapping[str, float] = field(default_factory=dict)  # numbers to read the value beside
-    basis: Literal["random labelling", "possible worlds", "design", "bounds"] = "random labelling"
+    basis: Literal["random labelling", "labelling in practice", "possible worlds", "design", "bounds"] = "random labelling"
     rests_on: tuple[str, ...] | None = field(default=None, kw_only=True)  # what it takes for granted; None: not said
     notice: str | None = field(default=None, kw_only=True)  # what to know before using this number
 

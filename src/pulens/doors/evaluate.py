@@ -48,6 +48,7 @@ from pulens.recovery import recover, recover_at
 from pulens.recovery.assumptions import UNCORRECTED
 from pulens.recovery.contingency import Contingency
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
+from pulens.selection import Practice, SelectionInference, check_labelling
 from pulens.whole_files import write_whole
 
 FIXED = ("given", "fixed before the check")  # thresholds that the rows did not choose
@@ -111,6 +112,7 @@ class Evaluation:
     pooled: Evaluation | None = None  # then: the numbers without cells
     queries: Queries | None = None  # where ranks can be taken within queries
     beside: tuple[Notice, ...] = ()  # what whoever made the scores has to say about them
+    practice: Practice | None = None  # labels as uneven as in practice; without it they are a random draw
 
     @property
     def tally(self) -> Tally:
@@ -153,8 +155,18 @@ class Evaluation:
 
     @property
     def _values(self) -> Evidence:
-        """What numbers are read off: the evidence itself, or where there are cells the tally that they weight."""
+        """What numbers are read off: the evidence itself, or the tally that cells or the labelling weight."""
+        if self._selection is not None:
+            return self._selection.values
         return self.evidence if self.within is None else self.within.weighted
+
+    @cached_property
+    def _selection(self) -> SelectionInference | None:
+        """Labels as uneven as in practice; ``None`` where labels are random, or every row's class is known."""
+        totals = self.tally.totals
+        if self.practice is None or not totals.labelled or not totals.unlabelled:
+            return None
+        return SelectionInference(self.evidence, self.resampling or Resampling(), self.practice)
 
     @cached_property
     def cells(self) -> CellTable | None:
@@ -169,7 +181,7 @@ class Evaluation:
 
     @cached_property
     def _contradiction(self) -> Contradiction | None:
-        if self.within is not None:  # class priors that the cells rule out are refused
+        if self.within is not None or self._selection is not None:  # no number rests on labels random among all rows
             return None
         return find_contradiction(self.evidence, self.worlds)
 
@@ -200,9 +212,11 @@ class Evaluation:
         return Clustering.of(self.evidence, first, effect)
 
     @cached_property
-    def _doubts(self) -> Doubts | CellDoubts | None:
+    def _doubts(self) -> Doubts | CellDoubts | SelectionInference | None:
         if self.resampling is None:
             return None
+        if self._selection is not None:
+            return self._selection
         choice = None if self.threshold_choice in FIXED else Choice(METRICS["f1"], self.threshold)
         if self.within is not None:
             from pulens.cells import CellDoubts
@@ -217,7 +231,9 @@ class Evaluation:
     @cached_property
     def other_scenario(self) -> OtherScenario | None:
         """Which numbers would move had the labelled rows come about the other way; ``None`` without unlabelled rows."""
-        return None if self.within is not None else other_scenario(self.evidence, self.estimates, self.threshold)
+        if self.within is not None or self._selection is not None:
+            return None
+        return other_scenario(self.evidence, self.estimates, self.threshold)
 
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
@@ -255,12 +271,20 @@ class Evaluation:
     def _diagnosed(self, recall: Estimate | None = None) -> list[Notice]:
         """What the counts show; within cells, without what speaks of labels that are random among all rows."""
         found = diagnose(self.evidence, recall)
-        return found if self.within is None else [notice for notice in found if notice.code not in OF_ALL_ROWS]
+        return (
+            found
+            if self.within is None and self._selection is None
+            else [notice for notice in found if notice.code not in OF_ALL_ROWS]
+        )
 
     def _trouble(self, *, beyond_chance: bool = False) -> list[Notice]:
         """Numbers that cannot be, unless they are those of a possible world, and labels that say little."""
-        areas = [] if self.labelling is not None else impossible_areas(self._values)
-        rates = [] if self.within is not None else impossible_rate(self.evidence, beyond_chance=beyond_chance)
+        areas = [] if self.labelling is not None or self._selection is not None else impossible_areas(self._values)
+        rates = (
+            []
+            if self.within is not None or self._selection is not None
+            else impossible_rate(self.evidence, beyond_chance=beyond_chance)
+        )
         return [*areas, *rates, *hardly_known(self.evidence)]
 
     @property
@@ -602,6 +626,7 @@ def evaluate(
     labelled_within: Any = None,
     split: str | None = None,
     per: Any = None,
+    labelling: str | Practice = "random",
     **reading: Any,
 ) -> Evaluation:
     r"""Recover how a classifier performs on positives versus negatives from positive and unlabelled rows.
@@ -664,6 +689,10 @@ def evaluate(
     per
         The column of queries (users, targets, searches) within which ``evaluation.top(10, per=...)`` takes ranks;
         beside arrays one query per row, and the name is then ``"query"``.
+    labelling
+        How positives came to be labelled. ``"random"``: a random draw of the positives. ``"practice"``: labels favour
+        easy positives as much as they do in real data sets with a known truth (:mod:`pulens.selection`); intervals
+        are then calibrated on those, and wider.
 
     The recovery solves :math:`\eta_{pu} = \alpha\gamma + (1-\alpha)\eta` and
     :math:`\gamma_{pu} = \beta\gamma + (1-\beta)\eta` at every threshold: paper 003, equations 1 to 4.
@@ -691,11 +720,20 @@ def evaluate(
             labels, scores, labelled_within, question, said, threshold, split or "estimated", multiple
         )
     refuse_without_cells(question, split)
+    practice = check_labelling(labelling)
+    if practice is not None and question.label_noise:
+        raise AssumptionError(
+            f"label_noise={question.label_noise:g} cannot be combined with labelling='practice': the data sets behind "
+            "it have no wrong labels. Use labelling='random', or leave label_noise out."
+        )
     queries = None if per is None else read_queries(labels, scores, per, said)
     rows = (labels, scores, said) if queries is None else (queries.tallies.whole(),)
-    evidence = within_what_is_possible(question.evidence(*rows))
-    at, choice = _threshold_of(evidence, threshold, "given")
-    return Evaluation(evidence, at, choice, resampling, multiple, queries=queries)
+    evidence = question.evidence(*rows)
+    if practice is None:
+        evidence = within_what_is_possible(evidence)
+    draft = Evaluation(evidence, math.nan, "given", resampling, multiple, queries=queries, practice=practice)
+    at, choice = _threshold_of(draft._values, threshold, "given")
+    return replace(draft, threshold=at, threshold_choice=choice)
 
 
 def _with_reviews(

@@ -31,7 +31,7 @@ class PlausibleRates:
     def _tables(self) -> dict[tuple[float, float | None], Contingency]:
         return {}
 
-    def _at(self, threshold: float) -> tuple[Floats, tuple[Floats, ...], Any]:
+    def at(self, threshold: float) -> tuple[Floats, tuple[Floats, ...], Any]:
         """Plausible rates of the three kinds of row at a threshold, with a normal number and totals for each."""
         if threshold in self._known:
             return self._known[threshold]
@@ -61,7 +61,7 @@ class PlausibleRates:
         """Tables of all plausible rates, and the same moved to the edge where a recovered rate is cut there."""
         table = self._tables.get((threshold, prior))  # metrics at one threshold share it
         if table is None:
-            normal, rates, drawn = self._at(threshold)
+            normal, rates, drawn = self.at(threshold)
             priors = np.broadcast_to(self.draws.priors(prior, normal, drawn), normal.shape)
             table = self.draws.recoveries(drawn, priors).tables(*rates)
             self._tables[threshold, prior] = table
