@@ -24,7 +24,8 @@ from pulens.estimate import Interval
 from pulens.intervals.clustered import METHOD, ends_around
 from pulens.intervals.kernels.jackknife import (
     FEWEST_BUCKETS,
-    effective_buckets,
+    freedom_of,
+    freedom_of_totals,
     jackknife_error,
     student_quantile,
 )
@@ -95,6 +96,11 @@ class CellBuckets:
         kinds = self.totals.sum(axis=1)
         return min(int(np.count_nonzero(kinds[:, 0])), int(np.count_nonzero(kinds[:, 1] + kinds[:, 2])))
 
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of a standard error found without each bucket."""
+        return freedom_of_totals(self.totals.sum(axis=1))
+
 
 def added_up(evidence: CellEvidence, above: Floats, totals: Floats, alpha: Any) -> CellsRedrawn:
     """Cells of many counts, of shapes (counts, cells, thresholds, 3) and (counts, cells, 3), as though of one tally."""
@@ -163,8 +169,7 @@ class CellJackknife:
 
     @property
     def freedom(self) -> float:
-        labelled, unlabelled, negative = self.buckets.totals.sum(axis=1).T
-        return float(min(effective_buckets(labelled), effective_buckets(unlabelled + negative)) - 1)
+        return self.buckets.freedom
 
     @cached_property
     def _errors(self) -> dict[Any, float]:
@@ -242,7 +247,7 @@ class CellJackknife:
             return None
         left = rows.sum() - rows
         error = float(jackknife_error((counts.sum() - counts) / np.where(left > 0, left, np.nan)))
-        reach = student_quantile(float(effective_buckets(rows)) - 1.0, tail), normal_quantile(1 - 2 * tail)
+        reach = student_quantile(float(freedom_of(rows)), tail), normal_quantile(1 - 2 * tail)
         low, high = ends_around(float(counts.sum() / rows.sum()), error, tail, reach, many, float(rows.sum()))
         return Interval(low, high, confidence, METHOD)
 

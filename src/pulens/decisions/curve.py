@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from pulens.cells import WeightedEvidence
+from pulens.cells import CellDoubts, WeightedEvidence, as_one_cell
 from pulens.decisions.actions import Actions
 from pulens.decisions.linear import Form, LinearAtThresholds, net_benefit_form
-from pulens.decisions.within import band_within
+from pulens.decisions.within import covariances_within
 from pulens.errors import InputError, shown
-from pulens.evidence import Evidence
-from pulens.intervals.kernels.quantiles import seeded_levels
+from pulens.evidence import Evidence, Question
+from pulens.intervals.doubts import Doubts
+from pulens.intervals.kernels.quantiles import normal_quantile, seeded_levels
+from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.kernels.simultaneous import LargestOf
-from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt
+from pulens.intervals.prior_doubt import PriorDoubt
+from pulens.metrics import METRICS
+from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.top_of_list import is_unlabelled_list
 from pulens.notice import Notice, Severity
 from pulens.types import Floats
@@ -24,6 +28,8 @@ from pulens.types import Floats
 POINTS, MOST_POINTS = 20, 64
 EVEN_POINTS = 4096  # normal vectors behind the band
 FIRST_ROWS = 10
+USUAL = Resampling()
+NET_BENEFIT = "net_benefit"
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +84,13 @@ def decision_curve(
     threshold: float | None = None,
     ratios: Any = None,
     scores_are: str | None = None,
-    confidence: float | None = 0.95,
+    resampling: Resampling | None = USUAL,
 ) -> DecisionCurve:
     """The classical curve of a model whose scores are probabilities, or one threshold over all cost ratios.
 
     With ``scores_are="probability"`` the threshold at each ratio is the ratio itself (Vickers and Elkin 2006); scores
-    must then be chances of being positive, not of being labelled. Otherwise give the ``threshold`` in use.
+    must then be chances of being positive, not of being labelled. Otherwise give the ``threshold`` in use. The band at
+    each ratio is the interval of net benefit in an evaluation, at a confidence at which all of them hold together.
 
     >>> from pulens.evidence import gather
     >>> labels, scores = [1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2]
@@ -103,13 +110,14 @@ def decision_curve(
     places = grid if threshold is None else np.full(grid.size, float(threshold))
     counted = np.array([tuple(tally.at(float(place))) for place in places])
     above = counted[:, 0], counted[:, 1], counted[:, 2]
-    construction = LinearAtThresholds(evidence, net_benefit_form(grid), above)
     prior = float(actions.class_prior)
     odds = grid / (1 - grid)
     where = np.searchsorted(-np.asarray(tally.thresholds, float), -places, side="right")
     hits, flagged = actions.hits[where], actions.flagged[where]
     model = (1 + odds) * hits - odds * flagged
-    low, high = (None, None) if confidence is None else _around(model, construction, grid, places, confidence)
+    low, high = None, None
+    if resampling is not None:
+        low, high = _around(model, LinearAtThresholds(evidence, net_benefit_form(grid), above), grid, places, resampling)
     best = None
     if scores_are is None:
         best = np.array([((1 + w) * actions.hits - w * actions.flagged).max() for w in odds])
@@ -119,38 +127,59 @@ def decision_curve(
     as_negatives = (above[0] - odds * (above[1] + above[2])) / tally.totals.rows
     holds_at_once = low is not None and not drawn
     return DecisionCurve(
-        grid, model, everybody, low, high, holds_at_once, places, best, confidence, notices, as_negatives
+        grid,
+        model,
+        everybody,
+        low,
+        high,
+        holds_at_once,
+        places,
+        best,
+        None if resampling is None else resampling.confidence,
+        notices,
+        as_negatives,
     )
 
 
 def _around(
-    model: Floats, construction: LinearAtThresholds, grid: Floats, places: Floats, confidence: float
+    model: Floats, linear: LinearAtThresholds, grid: Floats, places: Floats, resampling: Resampling
 ) -> tuple[Floats, Floats] | tuple[None, None]:
     """The band around a curve; none where there are too few clusters or rows for one."""
-    evidence = construction.evidence
+    evidence = linear.evidence
+    together = evidence
     if isinstance(evidence, WeightedEvidence):
-        low, high = band_within(evidence, net_benefit_form(grid), places, model, _largest_deviation, confidence)
-    else:
-        low, high = _band(construction, confidence)
-    if not np.isfinite([low, high]).all():
+        evidence = evidence if evidence.alone is None else evidence.alone
+    elif evidence.buckets is not None:
+        together = WeightedEvidence.of(as_one_cell(evidence, Question()))
+    each = resampling if grid.size == 1 else _of_each(linear, together, places, resampling)
+    doubts: Any = Doubts(evidence, each)
+    if isinstance(evidence, WeightedEvidence):
+        doubts = CellDoubts(evidence.cells, each)
+    found = []
+    for ratio, place in zip(grid.tolist(), places.tolist(), strict=True):
+        asked = {"threshold": place, "doubts": doubts, "cost_ratio": ratio}
+        found.append(estimate(NET_BENEFIT, METRICS[NET_BENEFIT], evidence, **asked).interval)
+    if any(interval is None for interval in found):
         return None, None
+    low, high = np.array([(interval.low, interval.high) for interval in found]).T
     return np.minimum(low, model), np.maximum(high, model)
 
 
-def _band(construction: LinearAtThresholds, confidence: float) -> tuple[Floats, Floats]:
-    """MOVER ends at the tail at which all of them hold together."""
+def _of_each(linear: LinearAtThresholds, together: Evidence, places: Floats, resampling: Resampling) -> Resampling:
+    """The confidence of each interval at which all of them hold together."""
     from scipy.special import ndtr, stdtrit
 
-    own = construction.evidence.class_prior.unlabelled
-    reach = _reach(construction, confidence)
-    freedom = max(construction.evidence.tally.totals.labelled - 1, 1.0)
-    tail = float(ndtr(-abs(stdtrit(freedom, ndtr(reach)))))
-    doubt = PriorDoubt(construction.evidence)
-    if doubt.treatment == "drawn":
-        return construction.ends(None, tail)
-    shares = doubt.over(PRIORS_IN_RANGE) if doubt.treatment == "range" else [own]
-    ends = [construction.ends(share, tail) for share in shares]
-    return np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
+    if isinstance(together, WeightedEvidence):
+        reach = max(
+            _largest_deviation(covariance, resampling.confidence)
+            for covariance in covariances_within(together, linear.form, places)
+        )
+    else:
+        usual = normal_quantile(resampling.confidence)
+        freedom = max(together.tally.totals.labelled - 1, 1.0)
+        far, near = (float(stdtrit(freedom, ndtr(many))) for many in (_reach(linear, resampling.confidence), usual))
+        reach = usual * far / near if near > 0 else 0.0
+    return replace(resampling, confidence=float(1 - 2 * ndtr(-reach)))
 
 
 def _reach(construction: LinearAtThresholds, confidence: float) -> float:

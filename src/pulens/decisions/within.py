@@ -10,6 +10,7 @@ are the hull over what the range allows.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -145,35 +146,15 @@ def lowest_margins(evidence: WeightedEvidence, thresholds: Floats, floor: float,
     return np.asarray(np.min(found, axis=0))
 
 
-def band_within(
-    evidence: WeightedEvidence, form: Form, thresholds: Floats, values: Floats, reach_of: Any, confidence: float
-) -> tuple[Floats, Floats]:
-    """A band over cost ratios: ends at the tail at which all of them hold together; ``reach_of`` finds it."""
-    from scipy.special import ndtr
-
-    lows, highs = [], []
+def covariances_within(evidence: WeightedEvidence, form: Form, thresholds: Floats) -> Iterator[Floats]:
+    """Of a linear number at many thresholds, or of many forms of one, at each setting of the class priors."""
+    hits, flagged = (np.broadcast_to(part, thresholds.shape) for part in (form.hits, form.flagged))
     for way in ways(evidence, float(np.median(thresholds))):
         replicates = way.replicates(np.unique(thresholds))
         points = [masses_at(replicates, float(at)) for at in thresholds]
-        hits, flagged = (np.broadcast_to(part, thresholds.shape) for part in (form.hits, form.flagged))
-        numbers = np.column_stack(
-            [raw(form._replace(hits=hits[at], flagged=flagged[at]), point) for at, point in enumerate(points)]
-        )
-        away = replicates.away(numbers)
-        reach = reach_of(away.T @ away, confidence)
-        here = values + (numbers.mean(axis=0) - values) * (0.0 if way is evidence else 1.0)
-        if way.is_clustered:
-            if way.has_too_few_clusters:
-                return values + math.nan, values + math.nan
-            step = student_quantile(replicates.freedom, float(ndtr(-reach))) * replicates.error(numbers)
-            lows.append(here - step)
-            highs.append(here + step)
-            continue
-        tail = expanded_tail(float(ndtr(-reach)), float(way.cells.cells.totals[:, 0].sum()))
-        low, high = np.quantile(numbers, [tail, 1 - tail], axis=0)
-        lows.append(low)
-        highs.append(high)
-    return np.min(lows, axis=0), np.max(highs, axis=0)
+        numbers = [raw(form._replace(hits=hits[at], flagged=flagged[at]), point) for at, point in enumerate(points)]
+        away = replicates.away(np.column_stack(numbers))
+        yield np.asarray(away.T @ away)
 
 
 @dataclass(frozen=True, eq=False)

@@ -150,7 +150,8 @@ class Decision:
         """Net benefit of this threshold over other cost ratios; ``None`` where no row is flagged."""
         if self.threshold is None or not math.isfinite(self.threshold):
             return None
-        return decision_curve(self.evidence, threshold=self.threshold, confidence=self.confidence)
+        resampling = None if self.confidence is None else Resampling(self.confidence)
+        return decision_curve(self.evidence, threshold=self.threshold, resampling=resampling)
 
     def where(self, column: str = "score") -> str:
         """The condition of an SQL query that gives the rows to flag.
@@ -333,7 +334,7 @@ def _evidence(
     if isinstance(found, WeightedEvidence):
         return found
     found = within_what_is_possible(found)
-    return found if found.buckets is None else WeightedEvidence.of(as_one_cell(found, question))
+    return found if found.buckets is None else WeightedEvidence.of(as_one_cell(found, question), found)
 
 
 def _cells_told(within: CellEvidence | None) -> dict[str, Any]:

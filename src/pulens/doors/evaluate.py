@@ -369,18 +369,16 @@ class Evaluation:
         from pulens.decisions.curve import decision_curve
 
         threshold = None if scores_are else self.threshold
-        confidence = None if self.resampling is None else self.resampling.confidence
-        asked: dict[str, Any] = {"ratios": ratios, "scores_are": scores_are, "confidence": confidence}
-        return decision_curve(self._weighted(clusters_as_cell=True), threshold=threshold, **asked)
+        asked: dict[str, Any] = {"ratios": ratios, "scores_are": scores_are, "resampling": self.resampling}
+        return decision_curve(self._weighted(), threshold=threshold, **asked)
 
-    def _weighted(self, *, clusters_as_cell: bool = False) -> Evidence:
+    def _weighted(self) -> Evidence:
         """The evidence with the weights of its cells, if labels are random within cells only."""
-        of_clusters = clusters_as_cell and self.evidence.buckets is not None
-        if self.within is None and not of_clusters:
+        if self.within is None:
             return self.evidence
-        from pulens.cells import WeightedEvidence, as_one_cell
+        from pulens.cells import WeightedEvidence
 
-        return WeightedEvidence.of(as_one_cell(self.evidence, Question()) if self.within is None else self.within)
+        return WeightedEvidence.of(self.within)
 
     @overload
     def top(self, k: Any, *, per: None = None) -> Top: ...
