@@ -39,8 +39,9 @@ USUAL = 0.95  # the confidence at which Student's width stands for a normal one 
 class WeightedEvidence(Evidence):
     """The weighted tally beside the list, as evidence; ``within`` holds the cells that it was made of.
 
-    ``alone`` are rows that belong together, where all of them were taken for one cell. Its scenario is case-control whatever that of the rows is: the list, all rows in the single set, is its unlabelled
-    sample. Doubt about the cells' class priors is in ``within`` and not in ``class_prior``.
+    Its scenario is case-control whatever that of the rows is: the list, all rows in the single set, is its unlabelled
+    sample. Doubt about the cells' class priors is in ``within`` and not in ``class_prior``. ``alone`` is the evidence
+    of rows that belong together, where these were taken for one cell.
     """
 
     within: CellEvidence | None = None

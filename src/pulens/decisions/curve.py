@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr, stdtrit
 
 from pulens.cells import CellDoubts, WeightedEvidence, as_one_cell
 from pulens.decisions.actions import Actions
@@ -15,10 +16,10 @@ from pulens.decisions.within import covariances_within
 from pulens.errors import InputError, shown
 from pulens.evidence import Evidence, Question
 from pulens.intervals.doubts import Doubts
-from pulens.intervals.kernels.quantiles import normal_quantile, seeded_levels
+from pulens.intervals.kernels.quantiles import seeded_levels
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.kernels.simultaneous import LargestOf
-from pulens.intervals.prior_doubt import PriorDoubt
+from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.top_of_list import is_unlabelled_list
@@ -89,8 +90,8 @@ def decision_curve(
     """The classical curve of a model whose scores are probabilities, or one threshold over all cost ratios.
 
     With ``scores_are="probability"`` the threshold at each ratio is the ratio itself (Vickers and Elkin 2006); scores
-    must then be chances of being positive, not of being labelled. Otherwise give the ``threshold`` in use. The band at
-    each ratio is the interval of net benefit in an evaluation, at a confidence at which all of them hold together.
+    must then be chances of being positive, not of being labelled. Otherwise give the ``threshold`` in use. The band
+    holds at all ratios together; of one ratio it is the interval that an evaluation gives net benefit.
 
     >>> from pulens.evidence import gather
     >>> labels, scores = [1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2]
@@ -117,7 +118,9 @@ def decision_curve(
     model = (1 + odds) * hits - odds * flagged
     low, high = None, None
     if resampling is not None:
-        low, high = _around(model, LinearAtThresholds(evidence, net_benefit_form(grid), above), grid, places, resampling)
+        low, high = _around(
+            model, LinearAtThresholds(evidence, net_benefit_form(grid), above), grid, places, resampling
+        )
     best = None
     if scores_are is None:
         best = np.array([((1 + w) * actions.hits - w * actions.flagged).max() for w in odds])
@@ -145,41 +148,49 @@ def _around(
     model: Floats, linear: LinearAtThresholds, grid: Floats, places: Floats, resampling: Resampling
 ) -> tuple[Floats, Floats] | tuple[None, None]:
     """The band around a curve; none where there are too few clusters or rows for one."""
-    evidence = linear.evidence
-    together = evidence
-    if isinstance(evidence, WeightedEvidence):
-        evidence = evidence if evidence.alone is None else evidence.alone
-    elif evidence.buckets is not None:
-        together = WeightedEvidence.of(as_one_cell(evidence, Question()))
-    each = resampling if grid.size == 1 else _of_each(linear, together, places, resampling)
-    doubts: Any = Doubts(evidence, each)
-    if isinstance(evidence, WeightedEvidence):
-        doubts = CellDoubts(evidence.cells, each)
-    found = []
-    for ratio, place in zip(grid.tolist(), places.tolist(), strict=True):
-        asked = {"threshold": place, "doubts": doubts, "cost_ratio": ratio}
-        found.append(estimate(NET_BENEFIT, METRICS[NET_BENEFIT], evidence, **asked).interval)
-    if any(interval is None for interval in found):
+    own = linear.evidence
+    if isinstance(own, WeightedEvidence) and own.alone is not None:
+        own = own.alone
+    together = own if own.buckets is None else WeightedEvidence.of(as_one_cell(own, Question()))
+    if grid.size == 1:
+        low, high = _of_metric(own, grid, places, resampling)
+    elif isinstance(together, WeightedEvidence):
+        covariances = covariances_within(together, linear.form, places)
+        reach = max(_largest_deviation(each, resampling.confidence) for each in covariances)
+        low, high = _of_metric(own, grid, places, replace(resampling, confidence=1 - 2 * float(ndtr(-reach))))
+    else:
+        low, high = _band(linear, resampling.confidence)
+    if not np.isfinite([low, high]).all():
         return None, None
-    low, high = np.array([(interval.low, interval.high) for interval in found]).T
     return np.minimum(low, model), np.maximum(high, model)
 
 
-def _of_each(linear: LinearAtThresholds, together: Evidence, places: Floats, resampling: Resampling) -> Resampling:
-    """The confidence of each interval at which all of them hold together."""
-    from scipy.special import ndtr, stdtrit
+def _of_metric(evidence: Evidence, grid: Floats, places: Floats, resampling: Resampling) -> tuple[Floats, Floats]:
+    """The intervals that an evaluation gives net benefit at each ratio and its threshold."""
+    doubts: Any = Doubts(evidence, resampling)
+    if isinstance(evidence, WeightedEvidence):
+        doubts = CellDoubts(evidence.cells, resampling)
+    ends = []
+    for ratio, place in zip(grid.tolist(), places.tolist(), strict=True):
+        asked = {"threshold": place, "doubts": doubts, "cost_ratio": ratio}
+        interval = estimate(NET_BENEFIT, METRICS[NET_BENEFIT], evidence, **asked).interval
+        ends.append((np.nan, np.nan) if interval is None else (interval.low, interval.high))
+    low, high = np.array(ends).T
+    return low, high
 
-    if isinstance(together, WeightedEvidence):
-        reach = max(
-            _largest_deviation(covariance, resampling.confidence)
-            for covariance in covariances_within(together, linear.form, places)
-        )
-    else:
-        usual = normal_quantile(resampling.confidence)
-        freedom = max(together.tally.totals.labelled - 1, 1.0)
-        far, near = (float(stdtrit(freedom, ndtr(many))) for many in (_reach(linear, resampling.confidence), usual))
-        reach = usual * far / near if near > 0 else 0.0
-    return replace(resampling, confidence=float(1 - 2 * ndtr(-reach)))
+
+def _band(construction: LinearAtThresholds, confidence: float) -> tuple[Floats, Floats]:
+    """MOVER ends at the tail at which all of them hold together."""
+    own = construction.evidence.class_prior.unlabelled
+    reach = _reach(construction, confidence)
+    freedom = max(construction.evidence.tally.totals.labelled - 1, 1.0)
+    tail = float(ndtr(-abs(stdtrit(freedom, ndtr(reach)))))
+    doubt = PriorDoubt(construction.evidence)
+    if doubt.treatment == "drawn":
+        return construction.ends(None, tail)
+    shares = doubt.over(PRIORS_IN_RANGE) if doubt.treatment == "range" else [own]
+    ends = [construction.ends(share, tail) for share in shares]
+    return np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
 
 
 def _reach(construction: LinearAtThresholds, confidence: float) -> float:

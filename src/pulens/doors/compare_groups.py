@@ -24,7 +24,7 @@ from pulens.doors.gap_rates import (
 )
 from pulens.doors.gaps import FEWEST_LABELLED, AuditSize, Gap, Gaps, GapsByColumn, GroupRate
 from pulens.doors.grouped_rows import GroupedRows
-from pulens.doors.segments import REPORTED, Evaluations, among_many, estimate_in, evaluate_by, read_groups
+from pulens.doors.segments import REPORTED, Evaluations, estimate_in, evaluate_by, read_groups
 from pulens.errors import InputError, PulensError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.intervals.kernels.mover import mover
@@ -287,7 +287,7 @@ def _estimate_of(name: Any, metric: str, found: Evaluations) -> Estimate:
     """A group's number as its evaluation has it."""
     if name not in found.segments:
         return Estimate(metric, math.nan, undefined_because=found.skipped.get(name, "not evaluated"))
-    return _known_estimate(name, metric, found) or estimate_in(among_many(found[name]), metric)
+    return _known_estimate(name, metric, found) or estimate_in(found[name], metric)
 
 
 def _why_untested(estimate: Estimate, labelled: float, few_clusters: str = "") -> str:

@@ -593,15 +593,9 @@ def _best_of_all(known: _Known) -> float:
 
 def _segment(segment: Any, evaluation: Evaluation, source: PriorSource, metrics: tuple[str, ...]) -> Segment:
     """The row of the table. What is drawn on the way is let go: the evaluation that is kept holds counts alone."""
-    quick = among_many(evaluation)
-    estimates = {name: estimate_in(quick, name) for name in metrics}
-    return Segment(segment, evaluation, source, estimates, quick.alarms)
-
-
-def among_many(evaluation: Evaluation) -> Evaluation:
-    """The same evaluation, drawn as quickly as one of many is."""
-    resampling = evaluation.resampling
-    return replace(evaluation, resampling=None if resampling is None else replace(resampling, among_many=True))
+    drawn = replace(evaluation)
+    estimates = {name: estimate_in(drawn, name) for name in metrics}
+    return Segment(segment, evaluation, source, estimates, drawn.alarms)
 
 
 def estimate_in(evaluation: Evaluation, name: str) -> Estimate:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.intervals.kernels.quantiles import even_jeffreys_quantiles, jeffreys_quantiles, seeded_levels
+from pulens.intervals.kernels.quantiles import even_jeffreys_quantiles, seeded_levels
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.prior_draws import PriorDraws
 from pulens.recovery.contingency import ROUNDING, Contingency
@@ -36,18 +36,14 @@ class PlausibleRates:
         if threshold in self._known:
             return self._known[threshold]
         totals, size = self.draws.evidence.tally.totals, self.resampling.redraws
-        (*levels, _), state = seeded_levels(size, 4, self.resampling.seed)
+        _, state = seeded_levels(size, 4, self.resampling.seed)
         *ranks, normal = ranks_and_normal(size, self.resampling.seed)
 
-        def spread(hits: float, total: float, each: Floats, rank: NDArray[np.intp]) -> Floats:
-            if not total:
-                return np.zeros(size)
-            if self.resampling.among_many:
-                return even_jeffreys_quantiles(hits, total, size)[rank]
-            return jeffreys_quantiles(hits, total, each)
+        def spread(hits: float, total: float, rank: NDArray[np.intp]) -> Floats:
+            return even_jeffreys_quantiles(hits, total, size)[rank] if total else np.zeros(size)
 
         above = self.draws.evidence.tally.at(threshold)
-        rates = tuple(spread(*parts) for parts in zip(above, totals, levels, ranks, strict=True))
+        rates = tuple(spread(*parts) for parts in zip(above, totals, ranks, strict=True))
         drawn: Any = tuple(totals)
         if self.draws.random_totals:
             rng = np.random.Generator(np.random.PCG64())

@@ -51,7 +51,7 @@ class Workshop:
 
     @cached_property
     def draws(self) -> PriorDraws:
-        return PriorDraws(self.evidence, self.resampling.among_many)
+        return PriorDraws(self.evidence)
 
     @cached_property
     def moments(self) -> PlacementMoments:

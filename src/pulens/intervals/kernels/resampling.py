@@ -25,7 +25,6 @@ class Resampling:
     redraws: int = DEFAULT_REDRAWS
     seed: int = 0
     threads: int = 0  # that share the redraws; 0 for what the machine has, up to four
-    among_many: bool = False  # one answer of many, such as a segment: coarser grids over the class prior's interval
 
     @property
     def tail(self) -> float:

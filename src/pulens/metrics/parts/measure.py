@@ -107,8 +107,7 @@ def _how_sure(
     parameters: dict[str, Any],
 ) -> tuple[Interval | None, dict[str, Interval]]:
     """The interval of a value, and the parts that the sample and the class prior have in it."""
-    among_many = doubts is not None and doubts.resampling.among_many
-    reach = prior_range(metric, evidence, known, threshold, among_many=among_many, **parameters)
+    reach = prior_range(metric, evidence, known, threshold, **parameters)
     interval, sources = reach, {} if reach is None else {"class prior": reach}
     if doubts is not None:
 
@@ -136,13 +135,16 @@ def _was_cut(metric: Metric, evidence: Evidence, raw: float, known: float, thres
     return impossible_rates(evidence.tally, evidence.assumptions).thresholds > 0
 
 
+def priors_tried(thresholds: int) -> int:
+    """At how many class priors of a range a metric of so long a ranking is computed."""
+    return FEWER_PRIORS if thresholds > LONG_TALLY else PRIORS_TRIED
+
+
 def prior_range(
     metric: Metric,
     evidence: Evidence,
     known: float,
     threshold: float | None = None,
-    *,
-    among_many: bool = False,
     **parameters: Any,
 ) -> Interval | None:
     """Smallest and largest value of the metric over the class prior's interval."""
@@ -151,9 +153,8 @@ def prior_range(
         return None
     if not depends_on_class_prior(metric, evidence.label_noise):
         return Interval(known, known, None, "does not depend on the class prior")
-    is_long = metric.reads == "ranking" and len(evidence.tally) > LONG_TALLY
-    many = FEWER_PRIORS if is_long or among_many else PRIORS_TRIED
-    if among_many and metric.reads == "threshold" and threshold is not None:
+    many = priors_tried(len(evidence.tally)) if metric.reads == "ranking" else PRIORS_TRIED
+    if metric.reads == "threshold" and threshold is not None:
         return _range_at_once(metric, evidence, known, threshold, reach, **parameters)
     tried = [
         value(metric, evidence.tally, evidence.assumptions_at(prior), threshold, **parameters)

@@ -77,7 +77,7 @@ const estimates = (() => {
     const reach = found.prior.unlabelledInterval;
     if (!reach) return null;
     if (!facts.needs_class_prior) return { low: known, high: known, confidence: null, method: "does not depend on the class prior" };
-    const many = facts.reads === "ranking" && (found.isOneOfMany || found.tally.size > LONG_TALLY) ? FEWER_PRIORS : PRIORS_TRIED;
+    const many = facts.reads === "ranking" && found.tally.size > LONG_TALLY ? FEWER_PRIORS : PRIORS_TRIED;
     const values = [known];
     for (const share of numbers.evenly(reach.low, reach.high, many)) {
       const value = valueAt(facts, found, share, threshold);
