@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow
 import pytest
 
-pyarrow = pytest.importorskip("pyarrow")
 import pulens
 from pulens.calibration._clustered import student_factor
 from pulens.cells import WeightedEvidence, as_one_cell
