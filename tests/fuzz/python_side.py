@@ -26,7 +26,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 os.environ.setdefault("MPLBACKEND", "agg")
 
-from campaign import ROOM, Result, alone, campaign, end, told_and_written  # noqa: E402
+from campaign import ROOM, Result, alone, campaign, end, told_and_written
 
 LAW = "law"
 SHARE_OF_LAW = 8  # of about a hundred calls

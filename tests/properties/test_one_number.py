@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -43,5 +44,6 @@ def test_a_door_that_gives_another_number_is_found(monkeypatch, tmp_path):
 
     monkeypatch.setattr(pulens.Evaluation, "to_dict", doctored)
     chance = random.Random(1)
-    (said,) = law.in_json(law.draw(chance), chance, tmp_path)
+    case = replace(law.draw(chance), assumed={"unlabelled_prior": 0.1})
+    (said,) = law.in_json(case, chance, tmp_path)
     assert "low of recall" in said

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+import pulens
 from python_calls import worlds
 from python_calls.call import PythonCall
 from python_calls.containers import clothed
 from python_calls.libraries import has, library
 from python_calls.values import USUAL, for_option, odd
-
-import pulens
 
 READING = ("positive", "negative", "unlabelled", "weights", "score", "label", "weight", "where", "tolerance", "format")
 SLOW = ("redraws",)  # options whose default would take long
@@ -237,7 +237,8 @@ def estimate_prior_and_noise(chance: random.Random, folder: Path) -> PythonCall:
 
 def estimate_prior_within(chance: random.Random, folder: Path) -> PythonCall:
     usual = {"labelled_within": "group"}
-    return of_table(chance, "estimate_prior_within", pulens.estimate_prior_within, folder, (), usual, sizes=worlds.LARGE)
+    function = pulens.estimate_prior_within
+    return of_table(chance, "estimate_prior_within", function, folder, (), usual, sizes=worlds.LARGE)
 
 
 def metric(chance: random.Random, folder: Path) -> PythonCall:

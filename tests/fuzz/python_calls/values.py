@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 from python_calls.libraries import library
 
 HUGE = 10**400
@@ -62,11 +63,11 @@ ODD: tuple[Callable[[], Any], ...] = (
     lambda: (math.nan, 0.4),
     lambda: (0.3,),
     lambda: (0.1, 0.2, 0.3),
-    lambda: [],
+    list,
     lambda: [0.3],
     lambda: ["recall"],
     lambda: [HUGE],
-    lambda: {},
+    dict,
     lambda: {"a": 0.3},
     lambda: {"value": 0.3, "low": 0.2, "high": 0.4},
     lambda: {1, 2},

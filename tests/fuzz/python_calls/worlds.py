@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 LARGE = (60, 200, 200, 400)  # rows of which more can be said
+ORDINARY = ("plain", "ties", "shares")
 SIZES = (2, 12, 25, 40, 60, 60, 90, 90, 120)
 
 
@@ -48,14 +49,14 @@ class World:
 def draw(chance: random.Random, *, sizes: tuple[int, ...] = SIZES, ordinary: bool = False) -> World:
     """Rows with ties as often as not; ``ordinary`` ones have both kinds of row and no negatives that are known."""
     rng = np.random.default_rng(chance.getrandbits(32))
-    rows = chance.choice(sizes)
-    prior = chance.choice((0.1, 0.3, 0.5, 0.8) if sizes != LARGE else (0.3, 0.5))
+    rows, clear = chance.choice(sizes), sizes == LARGE
+    prior = chance.choice((0.3, 0.5) if clear else (0.1, 0.3, 0.5, 0.8))
     positive = rng.random(rows) < prior
-    scores = rng.normal(0, 1, rows) + chance.choice((0.0, 0.7, 1.5, 3.0) if sizes != LARGE else (1.5, 3.0)) * positive
-    kind = chance.choice(("plain", "plain", "plain", "ties", "shares", "whole", "shares", "ties", "constant", "wild") if not ordinary else "pts")
-    if kind in ("ties", "t"):
+    scores = rng.normal(0, 1, rows) + chance.choice((1.5, 3.0) if clear else (0.0, 0.7, 1.5, 3.0)) * positive
+    kind = chance.choice(ORDINARY if ordinary else (*ORDINARY, *ORDINARY, "whole", "constant", "wild"))
+    if kind == "ties":
         scores = np.round(scores, 1)
-    elif kind in ("shares", "s"):
+    elif kind == "shares":
         scores = np.round(1 / (1 + np.exp(-scores)), 6)
     elif kind == "whole":
         scores = np.round(3 * scores)
@@ -63,7 +64,8 @@ def draw(chance: random.Random, *, sizes: tuple[int, ...] = SIZES, ordinary: boo
         scores = np.full(rows, 0.5)
     elif kind == "wild":
         scores = scores * 10.0 ** rng.integers(-300, 300, rows)
-    labels = (positive & (rng.random(rows) < chance.choice((0.2, 0.3, 0.5, 0.9) if sizes != LARGE else (0.4, 0.6)))).astype(int)
+    frequency = chance.choice((0.4, 0.6) if clear else (0.2, 0.3, 0.5, 0.9))
+    labels = (positive & (rng.random(rows) < frequency)).astype(int)
     if (ordinary or chance.random() < 0.9) and rows > 5:
         labels[:4] = 1, 0, 1, 0
     if not ordinary and chance.random() < 0.15:
