@@ -36,6 +36,21 @@ class PUSample:
                 f"and {self.scores.size} scores."
             )
 
+    def counted(self) -> PUSample:
+        """The rows that stand for something: those of weight 0 are left out, wherever they are counted.
+
+        >>> sample = PUSample(np.array([1, 0, 0], np.int8), np.array([0.9, 1000.0, 0.2]), np.array([1.0, 0.0, 2.0]))
+        >>> sample.counted().scores
+        array([0.9, 0.2])
+        """
+        if self.weights is None or self.weights.all():
+            return self
+        return self.of(self.weights > 0)
+
+    def of(self, rows: NDArray[Any]) -> PUSample:
+        """Some of the rows, by a mask or by their places."""
+        return PUSample(self.labels[rows], self.scores[rows], None if self.weights is None else self.weights[rows])
+
     def __len__(self) -> int:
         return int(self.scores.size)
 

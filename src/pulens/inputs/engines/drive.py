@@ -43,6 +43,7 @@ from pulens.inputs.engines.counts import (
     rows_of_segments,
     tallies,
 )
+from pulens.scalars import real
 
 EXACT_ROWS = 4_000_000  # so many distinct scores are always kept: about 130 MB of counts
 SORT_ABOVE = 2_000_000  # distinct scores from which sorting and streaming beats grouping
@@ -237,10 +238,10 @@ def codes_of(engine: Engine, coding: LabelCoding) -> Codes:
 def check_tolerance(tolerance: float | None) -> None:
     if tolerance is None:
         return
-    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < 1:
+    if not 0 <= real(tolerance) < 1:
         raise InputError(
-            f"tolerance must be a number of at least 0 and below 1, got {tolerance!r}. It is the most that binning "
-            "may change in an area: 0 keeps every distinct score, 0.0001 is plenty for most uses."
+            f"tolerance must be a number of at least 0 and below 1, got {shown(tolerance)}. It is the most that "
+            "binning may change in an area: 0 keeps every distinct score, 0.0001 is plenty for most uses."
         )
 
 
@@ -255,8 +256,8 @@ def _count(
     rows = sum(row.rows for row in survey)
     if rows <= EXACT_ROWS or tolerance == 0:
         return _each_score(engine, codes, rows, tolerance)
-    lowest = min(row.lowest for row in survey if row.lowest is not None)
-    highest = max(row.highest for row in survey if row.highest is not None)
+    lowest = min((row.lowest for row in survey if row.lowest is not None), default=0.0)
+    highest = max((row.highest for row in survey if row.highest is not None), default=0.0)
     if tolerance is None:
         distinct = engine.distinct_scores()
         if distinct is not None and distinct <= SORT_ABOVE:

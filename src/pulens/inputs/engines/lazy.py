@@ -107,6 +107,8 @@ class LazyEngine:
             self._clustered = frame.select(
                 *chosen, text.alias(CLUSTER), key.alias(CLUSTER_KEY), is_good.alias(f"{CLUSTER}_good")
             )
+            if columns.weight is not None:  # clusters of rows of weight 0 are none
+                self._clustered = self._clustered.filter(nw.col(WEIGHT) > 0)
 
     def _segment(self, schema: Any, names: tuple[str, ...]) -> Any:
         """A column's values as they are; of several that cross, their texts."""
@@ -252,7 +254,7 @@ class LazyEngine:
         derived = [
             nw.lit(1, dtype=nw.Int64).alias("rows"),
             nw.when(is_finite).then(nw.lit(0, dtype=nw.Int64)).otherwise(nw.lit(1, dtype=nw.Int64)).alias("bad_scores"),
-            nw.when(is_finite).then(score).alias("finite"),
+            nw.when(is_finite & self._is_counted() if self.columns.weight else is_finite).then(score).alias("finite"),
         ]
         sums = ["rows", "bad_scores"]
         if self.columns.weight is not None:
@@ -449,6 +451,9 @@ class LazyEngine:
     def _cell(self, bits: int) -> Any:
         return (self._nw.col(SCORE) * 2.0**bits).floor()
 
+    def _is_counted(self) -> Any:
+        return self._nw.col(WEIGHT) > 0
+
     def _keys(self, first: str) -> list[str]:
         return [*self._key_columns, first]
 
@@ -458,7 +463,7 @@ class LazyEngine:
         weighted = self.columns.weight is not None
         one = nw.col(WEIGHT) if weighted else nw.lit(1, dtype=nw.Int64)
         zero = nw.lit(0.0) if weighted else nw.lit(0, dtype=nw.Int64)
-        rows = self._rows
+        rows = self._rows.filter(self._is_counted()) if weighted else self._rows
         if within is not None:
             rows = rows.with_columns(self._cell(within.bits).alias("coarse"))
             rows = rows.filter(nw.col("coarse").is_in(list(within.cells)))

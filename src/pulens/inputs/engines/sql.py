@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pulens.counts.buckets import HASHED_DIGITS, digest_of
 from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, MissingDependencyError, PulensError, cut, listed, nearest, one_message, shown
-from pulens.inputs.addresses import check_database_file, shown_address, without_secrets
+from pulens.inputs.addresses import check_database_file, check_encoded, shown_address, without_secrets
 from pulens.inputs.clusters import FRACTION, WORDS, ClusterSurvey
 from pulens.inputs.columns import CROSSED, NULL, Columns, crossed, find_column, find_columns
 from pulens.inputs.engines.coded import CodedSegments
@@ -47,11 +47,12 @@ def open_sql(
     """Connect to a URL, an engine or an open connection, for reading only."""
     sa = _sqlalchemy()
     with ExitStack() as stack:
+        address = source if isinstance(source, str) else source.engine.url.render_as_string(hide_password=False)
         if isinstance(source, str):
+            check_encoded(source)
             check_database_file(source)
             source = _engine(sa, source)
             stack.callback(source.dispose)
-        address = source.engine.url.render_as_string(hide_password=False)
         named = shown_address(address)
         try:
             connection = source
@@ -187,6 +188,11 @@ class SqlEngine:
             self._label = sa.cast(self._label, sa.String(200))
         self._segment = [] if group_by is None else [self._told_apart(crossed(group_by))]
 
+    @property
+    def _counted(self) -> list[Any]:
+        """What rows must be to be counted: not of weight 0."""
+        return [] if self._weight is None else [self._weight > self._sa.literal_column("0")]
+
     def _told_apart(self, names: tuple[str, ...]) -> Any:
         """A column's values as they are; of several that cross, their texts."""
         sa = self._sa
@@ -208,7 +214,8 @@ class SqlEngine:
             strange = sa.func.sum(sa.case((column != sa.cast(column, sa.BigInteger), 1), else_=0))
         nulls = sa.func.sum(sa.case((text.is_(None), 1), else_=0))
         distinct = sa.func.count(sa.distinct(text))
-        query = sa.select(sa.func.count(), nulls, strange, distinct).select_from(self._table).where(*self._conditions)
+        query = sa.select(sa.func.count(), nulls, strange, distinct).select_from(self._table)
+        query = query.where(*self._conditions, *self._counted)
         rows, none, fractions, many = (int(value or 0) for value in self._connection.execute(query).one())
         if is_text and many:
             fractions = self._fractions_in_text(text, rows)
@@ -283,7 +290,7 @@ class SqlEngine:
     def survey(self) -> list[Surveyed]:
         sa = self._sa
         is_score = self._is_number(self.columns.score, self._score, -LARGEST)
-        finite = sa.case((is_score, self._score))
+        finite = sa.case((sa.and_(is_score, *self._counted), self._score))
         bad_weights = sa.literal_column("0")
         if self.columns.weight is not None:
             bad_weights = sa.func.sum(sa.case((self._is_number(self.columns.weight, self._weight, 0.0), 0), else_=1))
@@ -427,7 +434,7 @@ class SqlEngine:
             return sa.func.sum(sa.case((self._label.in_(values), one), else_=0)) if values else sa.literal_column("0")
 
         named = [key.label(f"pulens_key_{place}") for place, key in enumerate(keys)]
-        conditions = self._conditions
+        conditions = [*self._conditions, *self._counted]
         if within is not None:
             conditions = [*conditions, self._cell(within.bits).in_(within.cells)]
         query = (
