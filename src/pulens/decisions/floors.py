@@ -100,14 +100,14 @@ def precision_floor(evidence: Evidence, floor: float, confidence: float) -> NDAr
 
 
 def best_precision_floor(evidence: Evidence, confidence: float) -> float:
-    """The highest precision that some threshold of the walk would have shown."""
+    """The highest precision that the walk would have shown: that of its first threshold, where it may not fail."""
     steps = _steps(labelled_rows(evidence), first_rows(evidence))
     if not steps.size:
         return 0.0
     low, high = 0.0, 1.0
     for _ in range(16):
         middle = (low + high) / 2
-        low, high = (middle, high) if _margins(evidence, steps, middle, confidence).max() >= 0 else (low, middle)
+        low, high = (middle, high) if _margins(evidence, steps[:1], middle, confidence)[0] >= 0 else (low, middle)
     return low
 
 

@@ -83,9 +83,13 @@ def _plain_array(array: NDArray[Any]) -> NDArray[Any]:
             f"an array with fields ({listed(array.dtype.names)}) holds several values per row: take one of them, "
             f"array[{shown(array.dtype.names[0])}]."
         )
-    if isinstance(array, np.ma.MaskedArray):
-        return np.ma.filled(array.astype(object), None) if np.ma.is_masked(array) else np.asarray(array.data)
-    return array
+    if not isinstance(array, np.ma.MaskedArray):
+        return array
+    plain = np.asarray(array.data)
+    if np.ma.is_masked(array):
+        plain = plain.astype(object)
+        plain[np.ma.getmaskarray(array)] = None
+    return plain
 
 
 def _tensor_values(tensor: Any) -> NDArray[Any]:

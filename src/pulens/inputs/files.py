@@ -226,10 +226,10 @@ def _checked_chunks(
                 if weight is not None:
                     called = f"weights (column {shown(weight)})"
                     weights = check_weights(dialect.numbers(chunk[1 + len(scores)], called, **place), called, **place)
-                    if ids is not None and not weights.all():  # clusters of rows of weight 0 are none
-                        given = [one for one, weighs in zip(plain(given), weights, strict=True) if weighs]
-                        counted = PUSample(labels, found[0], weights).counted()
-                        labels, found, weights = counted.labels, [counted.scores], counted.weights
+                    counts = PUSample(labels, found[0], weights).counts
+                    if ids is not None and counts is not None:  # clusters without a row that counts are none
+                        given = [one for one, is_counted in zip(plain(given), counts, strict=True) if is_counted]
+                        labels, found, weights = labels[counts], [found[0][counts]], weights[counts]
                 if ids is not None:
                     ids.add(given, **place)
                 first_row += many

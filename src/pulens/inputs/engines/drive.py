@@ -25,6 +25,7 @@ from pulens.counts.buckets import (
 )
 from pulens.counts.exactness import is_too_long, too_long
 from pulens.counts.joint import JointTally
+from pulens.counts.sample import LABELLED, NEGATIVE, UNLABELLED, nothing
 from pulens.counts.tallies import Tallies
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, shown
@@ -81,7 +82,15 @@ def _looked(engine: Engine, coding: LabelCoding) -> tuple[list[Surveyed], Codes]
     """What the table holds, checked, and which label values mean what."""
     survey = engine.survey()
     _check_survey(engine, survey)
-    return survey, _codes(engine, survey, coding)
+    codes = _codes(engine, survey, coding)
+    heaviest: dict[str, float] = {}
+    for row in survey:
+        kind = (
+            "labelled" if row.label in codes.labelled else "negative" if row.label in codes.negative else "unlabelled"
+        )
+        heaviest[kind] = max(heaviest.get(kind, 0.0), row.heaviest)
+    engine.nothing = nothing(heaviest.values())
+    return survey, codes
 
 
 def _tallies(
@@ -120,9 +129,9 @@ def count_buckets(
     are, so that no more than some hundred thousand counts leave the engine.
     """
     check_tolerance(tolerance)
+    survey, codes = _looked(engine, coding)
     told = engine.survey_clusters()
     told.check()
-    survey, codes = _looked(engine, coding)
     tally = _tallies(engine, survey, codes, tolerance, bin_errors)[None]
     names, (codes_of, lowest, highest, *counts) = _by_bucket(engine, codes, tally, told)
     found = BucketTally.from_increments(
@@ -142,9 +151,9 @@ def count_bucket_tallies(
 ) -> dict[Any, BucketTally]:
     """The same for every segment; how many clusters each has is known up to 256 clusters in all, else from its rows."""
     check_tolerance(tolerance)
+    survey, codes = _looked(engine, coding)
     told = engine.survey_clusters()
     told.check()
-    survey, codes = _looked(engine, coding)
     found = _tallies(engine, survey, codes, tolerance, bin_errors)
     names, columns = _by_bucket(engine, codes, Tallies.of(found).whole(), told)
     segments = CodedSegments.of_columns([[segment for segment, _ in names]])

@@ -261,11 +261,11 @@ def _connection(path: str = ":memory:") -> Iterator[Any]:
             "temp_directory": spill,
             "autoinstall_known_extensions": "false",  # nothing is fetched from the network
         }
-        if path != ":memory:":  # views of a database from somebody else may read any file: none of them is opened
-            settings["enable_external_access"] = "false"
         try:
             try:
                 connection = duckdb.connect(path, read_only=path != ":memory:", config=settings)
+                if path != ":memory:":  # views of somebody else's database may name any file: none is opened for them
+                    connection.execute("SET enable_external_access = false")
             except duckdb.ConnectionException:  # this process has the file open already, with settings of its own
                 connection = duckdb.connect(path)
         except duckdb.Error as error:

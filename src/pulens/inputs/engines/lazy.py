@@ -66,6 +66,7 @@ class LazyEngine:
             with explained("the table"):
                 frame = nw.from_native(cut_lazily(frame.to_native(), periods))
         self.columns, self.group_by, self.cluster = columns, group_by, cluster
+        self.nothing = 0.0
         self._connection = connection  # of DuckDB, if it is ours: tables of a user's are not for us to add
         asked = (*columns.names, *beside, *crossed(group_by), *([] if cluster is None else [cluster]))
         _find_columns(frame.to_native(), asked, columns.roles)
@@ -107,8 +108,6 @@ class LazyEngine:
             self._clustered = frame.select(
                 *chosen, text.alias(CLUSTER), key.alias(CLUSTER_KEY), is_good.alias(f"{CLUSTER}_good")
             )
-            if columns.weight is not None:  # clusters of rows of weight 0 are none
-                self._clustered = self._clustered.filter(nw.col(WEIGHT) > 0)
 
     def _segment(self, schema: Any, names: tuple[str, ...]) -> Any:
         """A column's values as they are; of several that cross, their texts."""
@@ -152,8 +151,9 @@ class LazyEngine:
         if self._cluster_is_text:
             is_fraction = text.str.contains(f"^{FRACTION}$")
             strange = nw.when(is_fraction).then(one).otherwise(zero)
+        rows_counted = self._clustered if self.columns.weight is None else self._clustered.filter(self._is_counted())
         table = self._collect(
-            self._clustered.select(
+            rows_counted.select(
                 nw.col(CLUSTER_KEY),
                 nw.when(text.is_null()).then(one).otherwise(zero).alias("nulls"),
                 strange.alias("fractions"),
@@ -256,11 +256,12 @@ class LazyEngine:
             nw.when(is_finite).then(nw.lit(0, dtype=nw.Int64)).otherwise(nw.lit(1, dtype=nw.Int64)).alias("bad_scores"),
             nw.when(is_finite & self._is_counted() if self.columns.weight else is_finite).then(score).alias("finite"),
         ]
-        sums = ["rows", "bad_scores"]
+        sums, heaviest = ["rows", "bad_scores"], []
         if self.columns.weight is not None:
             zero, one = nw.lit(0, dtype=nw.Int64), nw.lit(1, dtype=nw.Int64)
             derived.append(nw.when(self._is_number(WEIGHT, 0.0)).then(zero).otherwise(one).alias("bad_weights"))
             sums.append("bad_weights")
+            heaviest = [nw.col(WEIGHT).max().alias("heaviest")]
         keys = [LABEL] if self.group_by is None else [SEGMENT, LABEL]
         grouped = (
             self._rows.with_columns(*derived)
@@ -269,6 +270,7 @@ class LazyEngine:
                 *(nw.col(name).sum() for name in sums),
                 nw.col("finite").min().alias("lowest"),
                 nw.col("finite").max().alias("highest"),
+                *heaviest,
             )
             .head(keys_limit(self.group_by) + 1)
         )
@@ -277,8 +279,8 @@ class LazyEngine:
         size = len(table)
         absent: list[Any] = [None] * size
         return [
-            Surveyed(segment, label, int(rows), int(bad_scores), int(bad_weights), low, high)
-            for segment, label, rows, bad_scores, bad_weights, low, high in zip(
+            Surveyed(segment, label, int(rows), int(bad_scores), int(bad_weights), low, high, float(heaviest or 0))
+            for segment, label, rows, bad_scores, bad_weights, low, high, heaviest in zip(
                 plain.get(SEGMENT, absent),
                 plain[LABEL],
                 plain["rows"],
@@ -286,6 +288,7 @@ class LazyEngine:
                 plain.get("bad_weights", [0] * size),
                 plain["lowest"],
                 plain["highest"],
+                plain.get("heaviest", [0.0] * size),
                 strict=True,
             )
         ]
@@ -452,7 +455,7 @@ class LazyEngine:
         return (self._nw.col(SCORE) * 2.0**bits).floor()
 
     def _is_counted(self) -> Any:
-        return self._nw.col(WEIGHT) > 0
+        return self._nw.col(WEIGHT) > self.nothing
 
     def _keys(self, first: str) -> list[str]:
         return [*self._key_columns, first]
