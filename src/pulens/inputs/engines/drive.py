@@ -83,11 +83,10 @@ def _looked(engine: Engine, coding: LabelCoding) -> tuple[list[Surveyed], Codes]
     survey = engine.survey()
     _check_survey(engine, survey)
     codes = _codes(engine, survey, coding)
-    heaviest: dict[str, float] = {}
+    kinds = dict.fromkeys(codes.labelled, LABELLED) | dict.fromkeys(codes.negative, NEGATIVE)
+    heaviest: dict[int, float] = {}
     for row in survey:
-        kind = (
-            "labelled" if row.label in codes.labelled else "negative" if row.label in codes.negative else "unlabelled"
-        )
+        kind = kinds.get(row.label, UNLABELLED)
         heaviest[kind] = max(heaviest.get(kind, 0.0), row.heaviest)
     engine.nothing = nothing(heaviest.values())
     return survey, codes
