@@ -28,6 +28,7 @@ from pulens.confidence import check_confidence
 from pulens.errors import AssumptionError, InputError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.intervals.kernels.exact import binomial_ends
+from pulens.scalars import real
 from pulens.types import Floats
 
 RATES_IN_RANGE = 3  # of a range of rates: both ends and the middle
@@ -91,13 +92,13 @@ class ReviewerErrors:
 
 def _rate(given: Any) -> tuple[float, float]:
     ends = given if isinstance(given, tuple | list) else (given, given)
-    numbers = [end for end in ends if isinstance(end, int | float | np.number) and not isinstance(end, bool)]
-    if len(ends) != 2 or len(numbers) != 2 or not 0 <= numbers[0] <= numbers[1] < 1:
+    numbers = [real(end) for end in ends]
+    if len(numbers) != 2 or not 0 <= numbers[0] <= numbers[1] < 1:
         raise AssumptionError(
             f"a reviewer's error rate must lie between 0 and 1, or be a range (low, high) of such, got {shown(given)}: "
             "write 5% as 0.05."
         )
-    return float(numbers[0]), float(numbers[1])
+    return numbers[0], numbers[1]
 
 
 def judged_estimates(

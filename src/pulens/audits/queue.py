@@ -30,6 +30,7 @@ from pulens.inputs.tables.streams import explained_file
 from pulens.inputs.tables.whole import Table
 from pulens.inputs.tables.writing import only_text, table_bytes
 from pulens.intervals.kernels.resampling import check_seed
+from pulens.scalars import real
 from pulens.scenario import Scenario, check_scenario
 from pulens.whole_files import is_channel, write_together
 
@@ -335,7 +336,7 @@ def _whole(values: Any, name: str) -> Any:
 
 
 def _number(value: Any, name: str, most: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+    if not 0 <= real(value) <= most:
         raise InputError(f"the plan is damaged: {name} must be a number between 0 and {most:g}, got {shown(value)}.")
     return float(value)
 

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.counts.tally import Tally
-from pulens.errors import InputError, PulensError
+from pulens.errors import InputError, PulensError, shown
+from pulens.scalars import whole
 from pulens.types import Floats
 
 BinRule = Literal["mass", "width"]
@@ -30,13 +31,13 @@ def check_binning(binning: str) -> BinRule:
 
 
 def check_bins(bins: Any) -> int:
-    whole = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
-    if not whole or not 1 <= bins <= MOST_BINS:
+    number = whole(bins)
+    if number is None or not 1 <= number <= MOST_BINS:
         raise PulensError(
             f"bins must be a whole number from 1 to {MOST_BINS:,}, or None for the number the theory recommends, "
-            f"got {bins!r}."
+            f"got {shown(bins)}."
         )
-    return int(bins)
+    return number
 
 
 def spread(class_prior: float, labelled: float, unlabelled: float) -> float:

@@ -14,6 +14,7 @@ from pulens.counts.sample import LABELLED, NEGATIVE, UNLABELLED
 from pulens.errors import InputError, PulensError
 from pulens.inputs.clusters import cluster_codes
 from pulens.inputs.columns import LabelCoding
+from pulens.inputs.responses import PROBABILITIES, positive_scores
 from pulens.priors.from_features import folds_for
 from pulens.scenario import DEFAULT_SCENARIO
 
@@ -191,11 +192,10 @@ def _check_labels(y: Any) -> Any:
 
 def _scores(model: Any, X: Any) -> tuple[Any, str]:
     """Scores of the positive class and what they are."""
-    if hasattr(model, "predict_proba"):
-        found = np.asarray(model.predict_proba(X), float)
-        place = list(model.classes_).index(LABELLED) if hasattr(model, "classes_") else 1
-        return np.clip(found[:, place] if found.ndim == 2 else found, 0.0, 1.0), "probability"
-    return np.asarray(model.decision_function(X), float), "rank"
+    scores, method = positive_scores(model, X, LabelCoding())
+    if method == PROBABILITIES:
+        return np.clip(np.asarray(scores, float), 0.0, 1.0), "probability"
+    return np.asarray(scores, float), "rank"
 
 
 def _folds(labels: Any, scores: Any, sample_weight: Any) -> int:

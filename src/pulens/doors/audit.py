@@ -41,6 +41,7 @@ from pulens.metrics.parts.possible_worlds import within_what_is_possible
 from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
+from pulens.scalars import real
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.whole_files import write_whole
 
@@ -437,8 +438,7 @@ def _check_rows_asked(budget: Any, width: Any) -> int | None:
         return check_budget(DEFAULT_BUDGET if budget is None else budget)
     if budget is not None:
         raise AssumptionError("give budget= (how many rows) or width= (how wide an interval may be), not both.")
-    number = isinstance(width, int | float) and not isinstance(width, bool)
-    if not number or not 0 < width < 1:
+    if not 0 < real(width) < 1:
         raise AssumptionError(f"width must lie between 0 and 1, got {shown(width)}: write 10 points as 0.1.")
     return None
 

@@ -655,8 +655,8 @@ class _Deciding:
             return None
         of = _recall if name == RECALL else _precision
         value = float(of(self.points)[place])
-        interval = None
-        if self.resampling is not None:
+        interval, reason = None, METRICS[name].undefined_because if math.isnan(value) else None
+        if self.resampling is not None and reason is None:
             construction: Construction = self._fixed(name, threshold)
             if chosen is not None:
                 construction = AtChosenThreshold(
@@ -664,7 +664,7 @@ class _Deciding:
                 )
             interval = self._interval(construction, value, 1.0, 0.0, 1.0)
         taken = (self._labelling, *rests_on(METRICS[name], self.evidence)[1:])
-        return Estimate(name, value, interval, threshold=threshold, rests_on=taken)
+        return Estimate(name, value, interval, reason, threshold=threshold, rests_on=taken)
 
     def _regret(self, place: int, allowed: Any) -> tuple[Regret, ...]:
         assert self.costs is not None

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pulens.errors import AssumptionError, PulensError
+from pulens.errors import AssumptionError, PulensError, shown
 from pulens.estimate import Curve, Interval
 from pulens.evidence import Evidence
 from pulens.keywords import check_keywords
@@ -19,6 +19,7 @@ from pulens.metrics.parts.measure import check_threshold, value
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import Contradiction, Range, find_contradiction
 from pulens.recovery.labelling import Favours
+from pulens.scalars import real
 
 Direction = Literal["high", "low", "either"]
 LARGEST_FACTOR = 1e6
@@ -294,10 +295,10 @@ def _parsed(statement: object) -> tuple[re.Match[str], float]:
 
 
 def _check(evidence: Evidence, factor: float, favours: str) -> None:
-    if not isinstance(factor, int | float | np.number) or not 1 <= factor <= MOST_FACTOR:
+    if not 1 <= real(factor) <= MOST_FACTOR:
         raise PulensError(
-            f"factor must be a number of at least 1, got {factor!r}; the largest is {MOST_FACTOR:g}. 1 is labelling at "
-            "random; 2 means that favoured positives were up to twice as likely to be labelled as others."
+            f"factor must be a number of at least 1, got {shown(factor)}; the largest is {MOST_FACTOR:g}. 1 is "
+            "labelling at random; 2 means that favoured positives were up to twice as likely to be labelled as others."
         )
     if favours not in ("high", "low", "either"):
         raise PulensError(f"favours must be 'high', 'low' or 'either', got {favours!r}.")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pulens.counts.sample import PUSample
-from pulens.errors import InputError, cut, shown
+from pulens.errors import InputError, PulensError, cut, listed, shown
 from pulens.inputs.columns import LabelCoding, array_row, check_scores, check_weights, one_per_row
 from pulens.inputs.tables.dialect import PLAIN, Dialect
 
@@ -47,15 +48,57 @@ def _length(values: Any) -> int:
 
 
 def plain_values(values: Any) -> Any:
-    """A numpy array or a list; series of frame libraries hand over their nulls as None."""
-    if isinstance(values, np.ndarray | list | tuple):
-        return list(values) if isinstance(values, tuple) else values
+    """A numpy array or a list; what is masked, and the nulls of frame libraries, become None.
+
+    >>> plain_values(np.ma.array([3.0, 999.0], mask=[False, True]))
+    array([3.0, None], dtype=object)
+    """
+    if isinstance(values, list | tuple):
+        return list(values)
+    if isinstance(values, np.ndarray):
+        return _plain_array(values)
     import narwhals as nw
 
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         return series_values(series)
-    return np.asarray(values)
+    try:
+        return _plain_array(_tensor_values(values) if hasattr(values, "detach") else np.asarray(values))
+    except PulensError:
+        raise
+    except Exception as error:  # containers refuse in words of their own, and with errors of every kind
+        said = cut(" ".join(str(error).split()), 120)
+        raise InputError(f"an object of type {type(values).__name__} has no values to give: {said}") from error
+
+
+def listed_values(values: Any) -> list[Any]:
+    """The same as Python values."""
+    plain = plain_values(values)
+    return list(plain.tolist() if isinstance(plain, np.ndarray) else plain)
+
+
+def _plain_array(array: NDArray[Any]) -> NDArray[Any]:
+    if array.dtype.names is not None:
+        raise InputError(
+            f"an array with fields ({listed(array.dtype.names)}) holds several values per row: take one of them, "
+            f"array[{shown(array.dtype.names[0])}]."
+        )
+    if not isinstance(array, np.ma.MaskedArray):
+        return array
+    plain = np.asarray(array.data)
+    if np.ma.is_masked(array):
+        plain = plain.astype(object)
+        plain[np.ma.getmaskarray(array)] = None
+    return plain
+
+
+def _tensor_values(tensor: Any) -> NDArray[Any]:
+    """A tensor's numbers, on whatever device and perhaps on their way through a gradient."""
+    known = tensor.detach().cpu()
+    try:
+        return np.asarray(known.numpy())
+    except TypeError:  # of a type that numpy has not, such as bfloat16
+        return np.asarray(known.float().numpy())
 
 
 def series_values(series: Any) -> Any:

@@ -407,12 +407,7 @@ def read_bucket_tallies(
     texts, codes = cluster_codes(open_frame(source, asked.cluster)[asked.cluster], asked.cluster)
     found = {}
     for segment in tallies:
-        part = PUSample(
-            sample.labels[rows[segment]],
-            sample.scores[rows[segment]],
-            None if sample.weights is None else sample.weights[rows[segment]],
-        )
-        found[segment] = buckets_of_part(part, texts, codes[rows[segment]])
+        found[segment] = buckets_of_part(sample.of(rows[segment]), texts, codes[rows[segment]])
     return found
 
 
@@ -722,8 +717,9 @@ def _split_frame(source: Any, group_by: str | tuple[str, ...], reading: Reading)
         )
     found, rows = {}, rows_of_segments(segments)
     for segment in in_order(rows):
-        mine = rows[segment]
-        found[segment] = Tally.from_sample(PUSample(sample.labels[mine], sample.scores[mine], sample.weights[mine]))
+        tally = Tally.from_sample(sample.of(rows[segment]))
+        if len(tally):  # rows of weight 0 alone are no segment
+            found[segment] = tally
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pulens.counts.tally import Tally
-from pulens.errors import PulensError
+from pulens.errors import PulensError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
 from pulens.intervals.doubts import Doubts
@@ -22,6 +22,7 @@ from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import ROUNDING
 from pulens.recovery.feasibility import impossible_rates
 from pulens.recovery.many import recover_many
+from pulens.scalars import real
 
 PRIORS_TRIED = 33  # points of a class-prior range at which a metric is computed to find its extremes
 LONG_TALLY, FEWER_PRIORS = 200_000, 9  # a metric of so long a ranking takes time, and hardly bends over the range
@@ -31,13 +32,10 @@ def check_threshold(threshold: Any, *, required_by: str = "") -> float:
     """A number that scores can be compared with."""
     if threshold is None:
         raise PulensError(f"{required_by} needs a threshold: rows with score >= threshold are predicted positive.")
-    try:
-        number = float(threshold)
-    except (TypeError, ValueError):
-        number = math.nan
-    if math.isnan(number) or isinstance(threshold, bool):
+    number = real(threshold)
+    if math.isnan(number):
         raise PulensError(
-            f"threshold must be a number, got {threshold!r}. Rows with score >= threshold are predicted positive."
+            f"threshold must be a number, got {shown(threshold)}. Rows with score >= threshold are predicted positive."
         )
     return number
 
