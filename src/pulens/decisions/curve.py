@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pulens.cells import WeightedEvidence
-from pulens.decisions.actions import Actions
+from pulens.decisions.actions import RULED_OUT, Actions
 from pulens.decisions.linear import Form, LinearAtThresholds, net_benefit_form
 from pulens.decisions.within import band_within
 from pulens.errors import InputError, shown
@@ -17,6 +17,7 @@ from pulens.evidence import Evidence
 from pulens.intervals.kernels.quantiles import seeded_levels
 from pulens.intervals.kernels.simultaneous import LargestOf
 from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt
+from pulens.metrics.parts.possible_worlds import find_contradiction
 from pulens.metrics.parts.top_of_list import is_unlabelled_list
 from pulens.notice import Notice, Severity
 from pulens.types import Floats
@@ -114,6 +115,8 @@ def decision_curve(
     if scores_are is None:
         best = np.array([((1 + w) * actions.hits - w * actions.flagged).max() for w in odds])
     notices = _of_probabilities(evidence, prior) if scores_are else ()
+    if not isinstance(evidence, WeightedEvidence) and find_contradiction(evidence) is not None:
+        notices = (RULED_OUT, *notices)
     drawn = PriorDoubt(evidence).treatment == "drawn"
     everybody = prior - odds * (1 - prior)
     as_negatives = (above[0] - odds * (above[1] + above[2])) / tally.totals.rows
