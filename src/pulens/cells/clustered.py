@@ -33,7 +33,7 @@ from pulens.intervals.kernels.quantiles import mixture_ends, normal_quantile
 from pulens.intervals.kernels.redraws import Redrawn
 from pulens.intervals.measured import Measured
 from pulens.recovery.assumptions import Assumptions
-from pulens.recovery.contingency import ROUNDING, Contingency
+from pulens.recovery.contingency import missing_of
 from pulens.recovery.many import recover_many
 from pulens.scenario import Scenario
 from pulens.types import Floats
@@ -229,15 +229,10 @@ class CellJackknife:
     @staticmethod
     def _at_threshold(ask: Asked, found: CellsRedrawn, whole: CellsRedrawn) -> list[Floats]:
         table, here = (each.recoveries.tables(*(rates[:, 0] for rates in each.redrawn[:3])) for each in (found, whole))
-        missing = [
-            float(np.clip(rate, 0.0, 1.0)[0] - rate[0]) for rate in (here.true_positive_rate, here.false_positive_rate)
+        hits, alarms = missing_of(here.true_positive_rate, here.false_positive_rate)
+        return [
+            np.asarray(ask.metric.compute(each, **ask.parameters), float) for each in table.plausible((hits, alarms))
         ]
-        answers = [np.asarray(ask.metric.compute(table, **ask.parameters), float)]
-        if max(map(abs, missing)) > ROUNDING:
-            hits, alarms = table.true_positive_rate + missing[0], table.false_positive_rate + missing[1]
-            moved = Contingency(table.thresholds, hits, alarms, table.positive, table.negative)
-            answers.append(np.asarray(ask.metric.compute(moved, **ask.parameters), float))
-        return answers
 
     def recall_interval(self, cell: int, threshold: float, tail: float, confidence: float) -> Interval | None:
         """Of one cell's recall, from the buckets that hold its labelled rows."""

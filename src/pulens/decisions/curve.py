@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from pulens.cells import CellDoubts, WeightedEvidence, as_one_cell
-from pulens.decisions.actions import Actions
+from pulens.decisions.actions import RULED_OUT, Actions
 from pulens.decisions.linear import Form, LinearAtThresholds, net_benefit_form
 from pulens.decisions.within import covariances_within
 from pulens.errors import InputError, shown
@@ -22,6 +22,7 @@ from pulens.intervals.kernels.simultaneous import LargestOf
 from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import estimate
+from pulens.metrics.parts.possible_worlds import find_contradiction
 from pulens.metrics.parts.top_of_list import is_unlabelled_list
 from pulens.notice import Notice, Severity
 from pulens.types import Floats
@@ -125,6 +126,8 @@ def decision_curve(
     if scores_are is None:
         best = np.array([((1 + w) * actions.hits - w * actions.flagged).max() for w in odds])
     notices = _of_probabilities(evidence, prior) if scores_are else ()
+    if not isinstance(evidence, WeightedEvidence) and find_contradiction(evidence) is not None:
+        notices = (RULED_OUT, *notices)
     drawn = PriorDoubt(evidence).treatment == "drawn"
     everybody = prior - odds * (1 - prior)
     as_negatives = (above[0] - odds * (above[1] + above[2])) / tally.totals.rows

@@ -43,13 +43,6 @@ def masses_at(found: MassReplicates, threshold: float) -> Actions:
     return Actions(np.zeros(0), recall, np.clip(flagged, 0.0, 1.0), prior)
 
 
-def raw(form: Form, points: Actions) -> Floats:
-    """The linear number without cutting hits to what is possible: what is cut off shows no spread."""
-    hits = points.class_prior * points.recall
-    value = form.hits * hits + form.flagged * points.flagged + form.prior * points.class_prior
-    return np.asarray(value + form.constant)
-
-
 def ends_of(evidence: WeightedEvidence, numbers: Floats, value: Any, threshold: float, tail: Any) -> Ends:
     """Ends of a number (or of many, in columns) from its replicates at one setting of the class priors."""
     found = evidence.replicates([threshold] if math.isfinite(threshold) else ())
@@ -82,13 +75,13 @@ class LinearWithin(Construction):
 
     def _of(self, evidence: WeightedEvidence) -> float:
         own = Actions.at(evidence, self.threshold, evidence.class_prior.unlabelled)
-        return float(raw(self.form, own)[0])
+        return float(self.form.raw(own)[0])
 
     def ends(self, prior: float | None, tail: Any) -> Ends:
         ends = []
         for way in ways(self.evidence, self.threshold):
             asked = (self.threshold,) if math.isfinite(self.threshold) else ()
-            numbers = raw(self.form, masses_at(way.replicates(asked), self.threshold))
+            numbers = self.form.raw(masses_at(way.replicates(asked), self.threshold))
             ends.append(ends_of(way, numbers, self._of(way), self.threshold, tail))
         return min(float(low) for low, _ in ends), max(float(high) for _, high in ends)
 
@@ -134,8 +127,8 @@ def lowest_margins(evidence: WeightedEvidence, thresholds: Floats, floor: float,
     form, found = Form(1.0, -floor), []
     for way in ways(evidence, float(np.median(thresholds))):
         replicates = way.replicates(thresholds)
-        numbers = np.column_stack([raw(form, masses_at(replicates, float(at))) for at in thresholds])
-        values = np.array([raw(form, Actions.at(way, float(at), way.class_prior.unlabelled))[0] for at in thresholds])
+        numbers = np.column_stack([form.raw(masses_at(replicates, float(at))) for at in thresholds])
+        values = np.array([form.raw(Actions.at(way, float(at), way.class_prior.unlabelled))[0] for at in thresholds])
         if way.is_clustered:
             if way.has_too_few_clusters:
                 return np.full(thresholds.size, -math.inf)
@@ -152,7 +145,7 @@ def covariances_within(evidence: WeightedEvidence, form: Form, thresholds: Float
     for way in ways(evidence, float(np.median(thresholds))):
         replicates = way.replicates(np.unique(thresholds))
         points = [masses_at(replicates, float(at)) for at in thresholds]
-        numbers = [raw(form._replace(hits=hits[at], flagged=flagged[at]), point) for at, point in enumerate(points)]
+        numbers = [form._replace(hits=hits[at], flagged=flagged[at]).raw(point) for at, point in enumerate(points)]
         away = replicates.away(np.column_stack(numbers))
         yield np.asarray(away.T @ away)
 

@@ -10,13 +10,14 @@ from os import PathLike
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pulens.cells import CellEvidence, WeightedEvidence, as_one_cell, cell_notices, gather_cells
 from pulens.cells.priors import PriorSetting
 from pulens.confidence import check_confidence
-from pulens.decisions.actions import Actions
+from pulens.decisions.actions import RULED_OUT, Actions
 from pulens.decisions.capacity import Capacity, chance_above, check_volume, lowest_with_certainty
-from pulens.decisions.chosen import AtChosenThreshold, ChosenAgain, Rule
+from pulens.decisions.chosen import AtChosenThreshold, ChosenAgain, Rule, Value
 from pulens.decisions.costs import Costs
 from pulens.decisions.curve import DecisionCurve, decision_curve
 from pulens.decisions.demands import CAPACITY, PRECISION, RECALL, Demands
@@ -33,6 +34,7 @@ from pulens.decisions.linear import Form, LinearAtThresholds
 from pulens.decisions.regret import RegretOverRange, regret_over_range
 from pulens.decisions.stability import standing_priors
 from pulens.decisions.within import ChosenAgainWithin, LinearWithin, MetricWithin, rows_worth, ways
+from pulens.diagnostics import impossible_rate
 from pulens.doors.clustering import Clustering
 from pulens.errors import InputError, PulensError, shown
 from pulens.estimate import Estimate, Interval
@@ -48,7 +50,7 @@ from pulens.intervals.threshold import FixedThreshold
 from pulens.keywords import hands_on
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import value as metric_value
-from pulens.metrics.parts.possible_worlds import find_contradiction, within_what_is_possible
+from pulens.metrics.parts.possible_worlds import Contradiction, find_contradiction, within_what_is_possible
 from pulens.metrics.parts.rests_on import rests_on
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
@@ -57,6 +59,7 @@ from pulens.scenario import DEFAULT_SCENARIO
 from pulens.whole_files import write_whole
 
 PER = 1000.0  # rows that money is shown for
+RATES: Mapping[str, Value] = {RECALL: lambda points: points.found, PRECISION: lambda points: points.precision}
 
 
 class Regret(NamedTuple):
@@ -326,11 +329,16 @@ def _evidence(
 ) -> Evidence:
     """What the decision is read off: one tally, or cells that stand for one."""
     from pulens.doors.evaluate import refuse_without_cells
+    from pulens.doors.within import without_cells
 
     if within is not None:
-        return WeightedEvidence.of(gather_cells(labels, scores, within, question, reading, split or "estimated"))
-    refuse_without_cells(question, split)
-    found = question.evidence(labels, scores, reading)
+        cells = gather_cells(labels, scores, within, question, reading, split or "estimated")
+        if len(cells.cells) > 1:
+            return WeightedEvidence.of(cells)
+        found = without_cells(cells, question)
+    else:
+        refuse_without_cells(question, split)
+        found = question.evidence(labels, scores, reading)
     if isinstance(found, WeightedEvidence):
         return found
     found = within_what_is_possible(found)
@@ -407,9 +415,12 @@ class _Deciding:
             masks[CAPACITY] = self.points.flagged <= self.most_flagged + 1e-12
         if RECALL in self.floors:
             limit = self._noisy_limit if self._is_weighted or self.evidence.label_noise else None
-            masks[RECALL] = recall_floor(self.evidence, self.floors[RECALL], self._confidence, limit)
+            limit = limit if self._contradiction is None else self._lowest_possible
+            allowed = recall_floor(self.evidence, self.floors[RECALL], self._confidence, limit)
+            masks[RECALL] = allowed & self._reaches(RECALL)
         if PRECISION in self.floors:
             allowed = precision_floor(self.evidence, self.floors[PRECISION], self._confidence)
+            allowed &= self._reaches(PRECISION)
             if self.costs is not None and allowed.any():
                 allowed[0] = True  # what flags nothing breaks no promise about what is flagged
             masks[PRECISION] = allowed
@@ -434,6 +445,33 @@ class _Deciding:
         if isinstance(self.evidence, WeightedEvidence):
             return tuple(Actions.of(self.evidence.at(setting)) for setting in self._settings)
         return tuple(Actions.of(self.evidence, share) for share in self.range)
+
+    def _reaches(self, name: str) -> NDArray[np.bool_]:
+        """Where the number that is shown is no lower than its floor."""
+        found = RATES[name](self.points) >= self.floors[name] - 1e-12
+        return np.asarray(found if name == RECALL else found & (self._contradiction is None))
+
+    @cached_property
+    def _contradiction(self) -> Contradiction | None:
+        """Where these rows rule out random labels: rates are then those of possible worlds, as in an evaluation."""
+        if self.within is not None and len(self.within.cells) > 1:  # class priors that cells rule out are refused
+            return None
+        return find_contradiction(self.evidence if self.within is None else self.within.evidence)
+
+    @property
+    def within(self) -> CellEvidence | None:
+        return self.evidence.within if isinstance(self.evidence, WeightedEvidence) else None
+
+    def _lowest_possible(self, threshold: float) -> float:
+        """The lowest recall of a possible world."""
+        found = self._in_worlds(RECALL, threshold)
+        return -math.inf if found is None or found.interval is None else found.interval.low
+
+    def _in_worlds(self, name: str, threshold: float) -> Estimate | None:
+        """Recall or precision where random labels are ruled out; ``None`` where they are not."""
+        if self._contradiction is None:
+            return None
+        return self._contradiction.estimate(name, METRICS[name], threshold, {})
 
     @property
     def _confidence(self) -> float:
@@ -653,7 +691,10 @@ class _Deciding:
         threshold = float(self.points.thresholds[place])
         if not math.isfinite(threshold):
             return None
-        of = _recall if name == RECALL else _precision
+        possible = self._in_worlds(name, threshold)
+        if possible is not None:
+            return possible
+        of = RATES[name]
         value = float(of(self.points)[place])
         interval, reason = None, METRICS[name].undefined_because if math.isnan(value) else None
         if self.resampling is not None and reason is None:
@@ -709,15 +750,13 @@ class _Deciding:
         if self.costs is not None and self.costs.price_of_flag >= self.costs.worth_of_hit:
             said = "An alarm costs as much as a hit is worth: flag none."
             found.append(Notice(Severity.NOTE, "flags-never-pay", said))
-        if isinstance(self.evidence, WeightedEvidence):
-            found += [*few_clusters(self.evidence.cells.evidence)]
-            found += cell_notices(self.evidence.cells) if len(self.evidence.cells.cells) > 1 else []
-        elif find_contradiction(self.evidence) is not None:
-            said = (
-                "These rows rule out random labels at this class prior: hits were cut to what is possible, and costs "
-                "rest on that. pulens evaluate says what would fit."
-            )
-            found.append(Notice(Severity.SERIOUS, "impossible-rates", said))
+        if self.within is not None:
+            found += [*few_clusters(self.within.evidence)]
+            found += cell_notices(self.within) if len(self.within.cells) > 1 else []
+        if self.within is None or len(self.within.cells) == 1:
+            found += impossible_rate(self.evidence if self.within is None else self.within.evidence)
+        if self._contradiction is not None:
+            found.append(RULED_OUT)
         if PRECISION in self.floors:
             said = "The precision floor holds if precision does not rise again at lower thresholds."
             found.append(Notice(Severity.NOTE, "precision-falls", said))
@@ -742,15 +781,6 @@ def _allowance(thresholds: Any, allowed: Any) -> Allowance:
     kept = thresholds[1:][allowed[1:]]
     ends = (float(kept[0]), float(kept[-1])) if kept.size else (math.nan, math.nan)
     return Allowance(bool(allowed[0]), *ends)
-
-
-def _recall(points: Actions) -> Any:
-    return np.divide(points.hits, points.class_prior, out=np.zeros(np.shape(points.hits)), where=points.class_prior > 0)
-
-
-def _precision(points: Actions) -> Any:
-    nothing = np.full(np.shape(points.hits), np.nan)
-    return np.divide(points.hits, points.flagged, out=nothing, where=points.flagged > 0)
 
 
 def _ends(found: Estimate) -> str:

@@ -169,7 +169,7 @@ class Contradiction:
         self, name: str, metric: Metric, threshold: float | None, parameters: dict[str, Any]
     ) -> Estimate | None:
         """The metric in the nearest possible world with its range; ``None`` if it does not need random labels."""
-        if metric.ignores_class_prior:
+        if metric.ignores_class_prior or metric.counted:
             return None
         at = threshold if metric.needs_threshold else None
         own = metric.other_labelling if metric.is_as_declared(parameters) else None

@@ -317,10 +317,14 @@ const intervals = (() => {
       }
       const here = estimates.cellsAt(found, share ?? own, threshold);
       const missing = [here.hits[0], here.alarms[0]].map((rate) => recovery.clip(rate) - rate);
-      const readings = [table];
-      if (Math.max(...missing.map(Math.abs)) > recovery.ROUNDING)
-        readings.push({ ...table, hits: table.hits.map((rate) => rate + missing[0]), alarms: table.alarms.map((rate) => rate + missing[1]) });
-      return (tables[key] = readings);
+      // each rate is cut by itself; where the table itself was cut, draws count as they are, too, and moved to the edge
+      const eachCut = ([hits, alarms]) => ({
+        ...table,
+        hits: table.hits.map((rate) => recovery.clip(rate + hits)),
+        alarms: table.alarms.map((rate) => recovery.clip(rate + alarms)),
+      });
+      const isCut = Math.max(...missing.map(Math.abs)) > recovery.ROUNDING;
+      return (tables[key] = [eachCut([0, 0]), ...(isCut ? [eachCut(missing), table] : [])]);
     }
     const cellOf = (table, k) =>
       recovery.cellsOf({ hits: [table.hits[k]], alarms: [table.alarms[k]], positive: table.positive[k], negative: table.negative[k] }, 0);
