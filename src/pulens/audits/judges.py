@@ -27,6 +27,7 @@ from pulens.audits.limits import DRAWS, IntervalKind, Pair, check_interval, draw
 from pulens.confidence import check_confidence
 from pulens.errors import AssumptionError, InputError, shown
 from pulens.estimate import Estimate, Interval
+from pulens.inputs.arrays import plain_values
 from pulens.intervals.kernels.exact import binomial_ends
 from pulens.scalars import real
 from pulens.types import Floats
@@ -262,7 +263,7 @@ def agreement_of(first: Any, second: Any, *, confidence: float = 0.95, seed: int
     (0.9, 0.615)
     """
     confidence = check_confidence(confidence)
-    one, other = np.asarray(first), np.asarray(second)
+    one, other = (np.asarray(plain_values(answers)) for answers in (first, second))
     if one.shape != other.shape or one.ndim != 1:
         raise InputError(f"two judges must have judged the same rows, got {one.size} and {other.size} answers.")
     decided = np.isin(one, (0, 1)) & np.isin(other, (0, 1))
@@ -281,7 +282,7 @@ def agreement_of(first: Any, second: Any, *, confidence: float = 0.95, seed: int
     kappa = Estimate(
         "cohen_kappa",
         value,
-        Interval(least, most, confidence, "draws of the four cells"),
+        Interval(float(np.fmin(least, value)), float(np.fmax(most, value)), confidence, "draws of the four cells"),
         same if math.isnan(value) else None,
         basis="design",
     )

@@ -470,7 +470,7 @@ class Evaluation:
         return robustness(self.evidence, statement, favours=favours, **self._at_own(metric, options))
 
     def _at_own(self, metric: str, options: dict[str, Any]) -> dict[str, Any]:
-        reads = METRICS[metric].reads if metric in METRICS else "threshold"
+        reads = METRICS[metric].reads if isinstance(metric, str) and metric in METRICS else "threshold"
         return options if reads == "ranking" or "threshold" in options else {"threshold": self.threshold, **options}
 
     def to_dict(self) -> dict[str, Any]:

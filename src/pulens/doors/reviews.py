@@ -29,6 +29,7 @@ from pulens.inputs.frames import is_frame, open_frame
 from pulens.inputs.tables.whole import read_table
 from pulens.keywords import hands_on
 from pulens.metrics import METRICS
+from pulens.metrics.parts.measure import check_threshold
 from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior
 from pulens.recovery import recover_at
@@ -176,7 +177,7 @@ def fixed_threshold(found: Reviewed, given: float | None, reviewed_above: float 
     """The threshold that was said, or planned, or the review's own cutoff."""
     for one in (given, found.threshold, reviewed_above):
         if one is not None:
-            return float(one)
+            return check_threshold(one)
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -23,7 +23,7 @@ from pulens.doors.many_segments.answers import Answers
 from pulens.doors.many_segments.common_threshold import common_threshold
 from pulens.doors.many_segments.road import covers, look
 from pulens.doors.segment_priors import PriorSource, SegmentPriors, refuse_beside_column, settle, without_prior
-from pulens.errors import InputError, PulensError
+from pulens.errors import InputError, PulensError, UnknownNameError, listed, shown
 from pulens.estimate import Estimate
 from pulens.evidence import ASSUMED, Evidence, Question
 from pulens.inputs import read_tallies
@@ -105,6 +105,8 @@ class Segments(Mapping[Any, Segment]):
         self._made: dict[Any, Segment] = {}
 
     def __getitem__(self, segment: Any) -> Segment:
+        if not isinstance(segment, Hashable) or segment not in self._found:
+            raise UnknownNameError(f"there is no segment {shown(segment)}; the segments are {listed(self._found)}.")
         entry = self._made.get(segment, self._found[segment])
         if isinstance(entry, Segment):
             return entry
@@ -571,6 +573,8 @@ class _Told:
     """Tells a caller who asked how many segments of all are done."""
 
     def __init__(self, progress: Callable[[int, int], None] | None, many: int) -> None:
+        if progress is not None and not callable(progress):
+            raise PulensError(f"progress must be a function of two numbers, got {shown(progress)}.")
         self._progress, self._many, self._done = progress, many, 0
 
     def more(self, done: int) -> None:

@@ -20,6 +20,7 @@ from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import Contradiction, Range, find_contradiction
 from pulens.recovery.labelling import Favours
 from pulens.scalars import real
+from pulens.types import Floats
 
 Direction = Literal["high", "low", "either"]
 LARGEST_FACTOR = 1e6
@@ -205,6 +206,16 @@ def _too_small(against: Contradiction, factor: float, favours: Direction, thresh
     )
 
 
+def _factors(given: Any) -> Floats:
+    try:
+        found = np.sort(np.atleast_1d(np.asarray(given, float)))
+    except (TypeError, ValueError, OverflowError):
+        found = np.zeros(0)
+    if found.ndim != 1 or not found.size:
+        raise PulensError(f"factors must be numbers of at least 1, got {shown(given)}.")
+    return found
+
+
 def sensitivity_curve(
     evidence: Evidence,
     metric: str,
@@ -222,7 +233,7 @@ def sensitivity_curve(
     least = 1.0 if factors is not None else _least_factor(against, favours, at)
     if against is not None and math.isinf(least):
         raise AssumptionError(_too_small(against, 1.0, favours, at))
-    tried = np.geomspace(least, 10.0 * least, 41) if factors is None else np.sort(np.asarray(factors, float))
+    tried = np.geomspace(least, 10.0 * least, 41) if factors is None else _factors(factors)
     found = []
     for factor in tried.tolist():
         _check(evidence, factor, favours)

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.errors import PulensError, cut
 from pulens.types import Floats
 
 ROUNDING = 1e-12  # rates this far outside [0, 1] are rounding, not evidence: the end point (1, 1) must stay
@@ -56,12 +57,14 @@ class Contingency:
         >>> float(Contingency.from_cells(0.5, 30, 15, 10, 45).true_positive_rate)
         0.75
         """
-        hits, alarms, misses, rejections = (
-            np.asarray(cell, float) for cell in (true_positive, false_positive, false_negative, true_negative)
-        )
+        cells = true_positive, false_positive, false_negative, true_negative
+        try:
+            hits, alarms, misses, rejections, at = (np.asarray(cell, float) for cell in (*cells, thresholds))
+        except (TypeError, ValueError, OverflowError) as error:
+            raise PulensError(f"thresholds and cells of a table must be numbers: {cut(str(error), 120)}.") from error
         positive, negative = hits + misses, alarms + rejections
         with np.errstate(invalid="ignore"):
-            return cls(np.asarray(thresholds, float), hits / positive, alarms / negative, positive, negative)
+            return cls(at, hits / positive, alarms / negative, positive, negative)
 
     @property
     def predicted_positive(self) -> Floats:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from pulens.errors import AssumptionError, InputError, listed
+from pulens.errors import AssumptionError, InputError, cut, listed
 from pulens.keywords import keywords_of
 from pulens.labelling import canonical_name, find
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
@@ -152,9 +152,12 @@ def binarise(y: Any, positive: Any = None) -> Booleans:
     >>> binarise(["ham", "spam", "ham"], positive="spam")
     array([False,  True, False])
     """
-    values = np.asarray(y)
-    if values.ndim != 1:
-        raise InputError(f"y must hold one class per row, got an array of shape {values.shape}.")
+    try:
+        values = np.asarray(y.detach().cpu() if hasattr(y, "detach") else y)
+    except Exception as error:  # containers refuse in words of their own, and with errors of every kind
+        raise InputError(f"y must hold one class per row: {cut(str(error), 120)}") from error
+    if values.ndim != 1 or values.dtype.kind == "V":
+        raise InputError(f"y must hold one class per row, got an array of shape {values.shape} and {values.dtype}.")
     missing = np.flatnonzero([value is None or value != value for value in values.tolist()])
     if missing.size:
         raise InputError(

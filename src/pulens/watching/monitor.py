@@ -13,6 +13,7 @@ from pulens.confidence import check_confidence
 from pulens.errors import InputError, PulensError, shown
 from pulens.priors import ClassPrior
 from pulens.recovery.assumptions import check_label_noise
+from pulens.scalars import real
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.types import Booleans, Floats
 from pulens.watching.evidence_lines import LIFE
@@ -66,6 +67,8 @@ class WatchSettings:
             if getattr(self, name) not in allowed:
                 choices = " or ".join(repr(one) for one in allowed)
                 raise PulensError(f"{name} must be {choices}, got {shown(getattr(self, name))}.")
+        for name in ("alpha", "life"):
+            object.__setattr__(self, name, real(getattr(self, name)))
         if not 0 < self.alpha < 1:
             raise PulensError(
                 f"alpha, the chance of a false alarm over a whole life, must lie between 0 and 1, got {self.alpha!r}."
