@@ -40,7 +40,7 @@ def _series(values: Any) -> Any:
 
 
 def _tensor(values: Any) -> Any:
-    return library("torch").tensor(values.tolist())
+    return library("torch").tensor(np.ascontiguousarray(values))
 
 
 def _column(values: Any) -> Any:

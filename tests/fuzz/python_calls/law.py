@@ -218,6 +218,9 @@ def capacity_is_no_choice(case: Case, chance: random.Random, folder: Path) -> It
 
 
 def compared(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
+    """An estimate of the class prior reads all models, and is left out."""
+    if not case.has_given_prior:
+        return
     scores = {"a": case.world.scores, "b": np.round(case.world.scores, 1)}
     options = {**case.options, "metrics": ["roc_auc", "recall", "precision", "average_precision"]}
     if chance.random() < 0.3:
@@ -227,7 +230,7 @@ def compared(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
     extra = {"cluster": options["cluster"]} if "cluster" in options else {}
     whole = case.evaluate(**extra)
     second = {**numbers_of(whole.estimates), **numbers_of(whole.at(case.threshold).estimates)}
-    yield from differences(told_numbers(told), second, "compare and evaluate", values_only=not case.has_given_prior)
+    yield from differences(told_numbers(told), second, "compare and evaluate")
 
 
 def segments_of_one(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
