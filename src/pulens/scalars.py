@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-__all__ = ["plain_scalar", "real", "whole"]
+__all__ = ["is_among", "is_missing", "plain_scalar", "real", "whole"]
 
 
 def plain_scalar(value: Any) -> Any:
@@ -25,6 +26,34 @@ def plain_scalar(value: Any) -> Any:
         with suppress(Exception):  # a container of some library that has no value to give is what it is
             return value.item()
     return value
+
+
+def is_among(value: object, choices: Iterable[object]) -> bool:
+    """Whether a value equals one of several, whatever comparing it does: arrays and tables answer with arrays.
+
+    >>> is_among("a", ("a", "b")), is_among(np.array(["a", "b"]), ("a", "b"))
+    (True, False)
+    """
+    try:
+        return any(bool(value == one) for one in choices)
+    except Exception:  # nothing that cannot be compared is one of them
+        return False
+
+
+def is_missing(value: Any) -> bool:
+    """None, nan and the nulls of frame libraries.
+
+    >>> is_missing(float("nan")), is_missing("")
+    (True, False)
+    """
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # nan is the one value that differs from itself
+    except (TypeError, ArithmeticError):  # pandas.NA and the signalling nan of decimals refuse to be compared
+        return True
+    except ValueError:  # an array in a cell: not a value, but not nothing either
+        return False
 
 
 def real(value: object) -> float:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError, shown
+from pulens.keywords import typed
 from pulens.scalars import whole
 from pulens.types import Floats
 
@@ -49,6 +50,7 @@ def spread(class_prior: float, labelled: float, unlabelled: float) -> float:
     return class_prior**2 / labelled + 1 / unlabelled
 
 
+@typed
 def optimal_bins(
     class_prior: float,
     labelled: float,
@@ -71,6 +73,11 @@ def optimal_bins(
     >>> optimal_bins(0.4, 200, 3000, binning="width", constants="proof", lipschitz=1.5)
     26
     """
+    if not (0 <= class_prior <= 1 and min(labelled, unlabelled) > 0 and 0 <= lipschitz < math.inf):
+        raise PulensError(
+            f"the number of bins rests on a class prior from 0 to 1, on rows above 0 and on a lipschitz constant of at "
+            f"least 0, got {class_prior:g}, {labelled:g} and {unlabelled:g} rows, and {lipschitz:g}."
+        )
     if constants == "proof":
         return max(1, math.ceil(proof_bins(class_prior, labelled, unlabelled, binning=binning, lipschitz=lipschitz)))
     if constants != "one":
@@ -94,6 +101,7 @@ def _inverse(size: float) -> Fraction:
     return Fraction(0) if math.isinf(size) else 1 / _as_printed(size)
 
 
+@typed
 def proof_bins(
     class_prior: float, labelled: float, unlabelled: float, *, binning: str = "mass", lipschitz: float = 1.0
 ) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -23,7 +23,7 @@ from pulens.comparison.worth import Worth, crossovers
 from pulens.counts.tally import Tally
 from pulens.doors.evaluate import best_threshold, refuse_without_cells
 from pulens.doors.reviews_asked import ReviewsAsked
-from pulens.errors import PulensError, listed
+from pulens.errors import PulensError, listed, shown
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import NOT_USED, Evidence, Question
 from pulens.frozen import FrozenMapping
@@ -351,8 +351,10 @@ def _evidence(rows: JointCounts | ClusteredModels, question: Question) -> tuple[
 def _metrics(names: Sequence[str] | None, *, has_threshold: bool) -> dict[str, Metric]:
     if isinstance(names, str):
         names = (names,)
+    elif names is not None and not isinstance(names, Iterable):
+        raise PulensError(f"metrics must be a name or a list of names, got {shown(names)}.")
     usual = [name for name in leading("comparison") if has_threshold or not find(name).needs_threshold]
-    chosen = usual if names is None else names
+    chosen = usual if names is None else list(names)
     if not chosen:
         raise PulensError("metrics is empty: name at least one, or leave it out for the usual ones.")
     return {name: find(name) for name in chosen}

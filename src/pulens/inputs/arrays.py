@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from pulens.containers import plain_array
 from pulens.counts.sample import PUSample
-from pulens.errors import InputError, PulensError, cut, listed, shown
+from pulens.errors import InputError, cut, shown
 from pulens.inputs.columns import LabelCoding, array_row, check_scores, check_weights, one_per_row
 from pulens.inputs.tables.dialect import PLAIN, Dialect
 
@@ -56,49 +56,19 @@ def plain_values(values: Any) -> Any:
     if isinstance(values, list | tuple):
         return list(values)
     if isinstance(values, np.ndarray):
-        return _plain_array(values)
+        return plain_array(values)
     import narwhals as nw
 
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         return series_values(series)
-    try:
-        return _plain_array(_tensor_values(values) if hasattr(values, "detach") else np.asarray(values))
-    except PulensError:
-        raise
-    except Exception as error:  # containers refuse in words of their own, and with errors of every kind
-        said = cut(" ".join(str(error).split()), 120)
-        raise InputError(f"an object of type {type(values).__name__} has no values to give: {said}") from error
+    return plain_array(values)
 
 
 def listed_values(values: Any) -> list[Any]:
     """The same as Python values."""
     plain = plain_values(values)
     return list(plain.tolist() if isinstance(plain, np.ndarray) else plain)
-
-
-def _plain_array(array: NDArray[Any]) -> NDArray[Any]:
-    if array.dtype.names is not None:
-        raise InputError(
-            f"an array with fields ({listed(array.dtype.names)}) holds several values per row: take one of them, "
-            f"array[{shown(array.dtype.names[0])}]."
-        )
-    if not isinstance(array, np.ma.MaskedArray):
-        return array
-    plain = np.asarray(array.data)
-    if np.ma.is_masked(array):
-        plain = plain.astype(object)
-        plain[np.ma.getmaskarray(array)] = None
-    return plain
-
-
-def _tensor_values(tensor: Any) -> NDArray[Any]:
-    """A tensor's numbers, on whatever device and perhaps on their way through a gradient."""
-    known = tensor.detach().cpu()
-    try:
-        return np.asarray(known.numpy())
-    except TypeError:  # of a type that numpy has not, such as bfloat16
-        return np.asarray(known.float().numpy())
 
 
 def series_values(series: Any) -> Any:

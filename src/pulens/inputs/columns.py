@@ -15,7 +15,7 @@ from pulens.counts.sample import LABELLED, NEGATIVE, UNLABELLED
 from pulens.counts.tally import MOST_ROWS
 from pulens.errors import InputError, listed, nearest, shown
 from pulens.inputs.tables.dialect import way_out_of
-from pulens.scalars import plain_scalar
+from pulens.scalars import is_missing, plain_scalar
 
 LARGEST_WEIGHT = 1e12
 SMALLEST_WEIGHT = 1e-9
@@ -237,14 +237,7 @@ def one_per_row(values: Any) -> NDArray[Any]:
 
 def is_null(value: Any) -> bool:
     """None, an empty text, nan and the nulls of frame libraries."""
-    if value is None:
-        return True
-    try:
-        return bool(value == "" or value != value)  # nan is the one value that differs from itself
-    except (TypeError, ArithmeticError):  # pandas.NA and the signalling nan of decimals refuse to be compared
-        return True
-    except ValueError:  # an array in a cell: not a value, but not nothing either
-        return False
+    return (isinstance(value, str) and value == "") or is_missing(value)
 
 
 def _key(value: Any) -> Any:

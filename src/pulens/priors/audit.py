@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv, xlog1py, xlogy
 
+from pulens.confidence import check_confidence
 from pulens.counts.tally import Totals
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
 from pulens.intervals.kernels.exact import binomial_ends
+from pulens.keywords import typed
 from pulens.notice import Notice, Severity
 from pulens.priors._estimator import Trace
 from pulens.priors.class_prior import ClassPrior, population_prior
@@ -221,12 +223,14 @@ def decided_alone(reason: str) -> Notice:
     return Notice(Severity.NOTE, "audit-alone", f"{reason}: the audit decided the class prior alone.")
 
 
+@typed
 def rows_to_audit(share: float, width: float, *, confidence: float = 0.95) -> int:
     """How many random unlabelled rows to check for an exact interval no wider than wanted, if the share is as said.
 
     >>> rows_to_audit(0.2, width=0.1)
     265
     """
+    check_confidence(confidence)
     if not 0 <= share <= 1 or not 0 < width < 1:
         raise AssumptionError(
             f"share must be between 0 and 1 and width strictly between, got share={share!r} and width={width!r}."
