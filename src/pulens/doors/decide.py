@@ -49,9 +49,12 @@ from pulens.intervals.prior_doubt import PriorDoubt, holding
 from pulens.intervals.threshold import FixedThreshold
 from pulens.keywords import hands_on
 from pulens.metrics import METRICS
+from pulens.metrics.parts.confirmed import as_confirmed
+from pulens.metrics.parts.measure import prior_range
 from pulens.metrics.parts.measure import value as metric_value
 from pulens.metrics.parts.possible_worlds import Contradiction, find_contradiction, within_what_is_possible
 from pulens.metrics.parts.rests_on import rests_on
+from pulens.metrics.parts.withholding import withhold
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
@@ -500,6 +503,7 @@ class _Deciding:
         money = self._money(place)
         flagged = self._estimate("share flagged", Form(flagged=1.0), place, chosen=None)
         recall, precision = (self._rate(name, place, money.again) for name in (RECALL, PRECISION))
+        told = None if precision is None else withhold(precision, METRICS[PRECISION])
         over = None
         if self.capacity is not None and self.volume is not None:
             worth = self._worth(place) / self.rows  # rows that belong together come in fewer independent pieces
@@ -530,10 +534,10 @@ class _Deciding:
             saving=money.saving,
             flagged=flagged,
             recall=recall,
-            precision=precision,
+            precision=told,
             chance_above_capacity=over,
             unused=self._unused(place),
-            hits=self._hits(place, precision),
+            hits=self._hits(place, precision, told),
             useful_ratios=self._useful(place),
             notices=self._notices(place),
             allowed=_allowance(self.points.thresholds, allowed),
@@ -705,7 +709,10 @@ class _Deciding:
                 )
             interval = self._interval(construction, value, 1.0, 0.0, 1.0)
         taken = (self._labelling, *rests_on(METRICS[name], self.evidence)[1:])
-        return Estimate(name, value, interval, reason, threshold=threshold, rests_on=taken)
+        reach = None if self.within else prior_range(METRICS[name], self.evidence, value, threshold)
+        sources = {} if reach is None else {"class prior": reach}
+        found = Estimate(name, value, interval, reason, threshold=threshold, rests_on=taken, sources=sources)
+        return as_confirmed(found, METRICS[name], self.evidence if self.within is None else self.within.evidence)
 
     def _regret(self, place: int, allowed: Any) -> tuple[Regret, ...]:
         assert self.costs is not None
@@ -724,18 +731,18 @@ class _Deciding:
         free = math.floor(self.most_flagged * self.rows + 1e-9) - float(self.points.flagged[place]) * self.rows
         return max(0.0, round(free, 9))
 
-    def _hits(self, place: int, precision: Estimate | None) -> Prediction | None:
+    def _hits(self, place: int, precision: Estimate | None, told: Estimate | None) -> Prediction | None:
         """Hits among the alarms of one volume, or of the list: precision from its interval, then a binomial."""
         of = self.rows if self.volume is None else self.volume
         alarms = round(float(self.points.flagged[place]) * of)
-        if precision is None or not alarms:
+        if precision is None or told is None or not alarms or precision.undefined_because:
             return None
         worth = self._worth(place) / self.rows
         if worth == 1 or alarms * worth < 1:
-            return predicted_hits(alarms, precision)
+            return predicted_hits(alarms, precision).told(told)
         few = predicted_hits(max(round(alarms * worth), 1), precision)  # rows that belong together hit together
         low, high = (None if end is None else end * alarms / few.of for end in (few.low, few.high))
-        return Prediction(alarms * precision.value, low, high, float(alarms))
+        return Prediction(alarms * precision.value, low, high, float(alarms)).told(told)
 
     def _useful(self, place: int) -> tuple[float, float] | None:
         """Cost ratios between which this threshold beats flagging all and flagging none."""

@@ -41,6 +41,7 @@ from pulens.metrics.parts.possible_worlds import (
     within_what_is_possible,
 )
 from pulens.metrics.parts.top_of_list import RankedList
+from pulens.metrics.parts.withholding import withhold
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
@@ -130,6 +131,9 @@ class Evaluation:
 
     def __getitem__(self, name: str) -> Estimate:
         """A recovered number by its metric's name: ``estimates[name]``, with help for a name that is none.
+
+        Where an estimated class prior leaves a number open it has an interval and no value: that is nan, and
+        ``withheld_because`` says why.
 
         >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5, threshold=5)
         >>> round(evaluation["recall"].value, 3)
@@ -314,7 +318,7 @@ class Evaluation:
         number = check_threshold(self.best_threshold(**demands) if demands else threshold)
         asked: dict[str, Any] = {"doubts": self._doubts, "contradiction": self._contradiction}
         found = {
-            name: _within(estimate(name, metric, self._values, threshold=number, **asked), self.within, self._doubts)
+            name: _shown(estimate(name, metric, self._values, threshold=number, **asked), self.within, self._doubts)
             for name, metric in METRICS.items()
             if metric.reads == "threshold"
         }
@@ -797,9 +801,8 @@ class _Estimates(Mapping[str, Estimate]):
         if name not in self._found:
             if name not in METRICS or not METRICS[name].listed:
                 look_up({}, name)  # refuses
-            self._found[name] = _within(
-                estimate(name, METRICS[name], self._evidence, **self._asked), self._within, self._asked["doubts"]
-            )
+            own = estimate(name, METRICS[name], self._evidence, **self._asked)
+            self._found[name] = _shown(own, self._within, self._asked["doubts"])
         return self._found[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -813,13 +816,13 @@ class _Estimates(Mapping[str, Estimate]):
         return FrozenMapping, (dict(self),)
 
 
-def _within(found: Estimate, within: CellEvidence | None, doubts: Doubts | CellDoubts | None) -> Estimate:
-    """The estimate, and where there are cells what they say of it."""
-    if within is None:
-        return found
-    from pulens.cells import within_cells
+def _shown(found: Estimate, within: CellEvidence | None, doubts: Doubts | CellDoubts | None) -> Estimate:
+    """The estimate as it is told: with what cells say of it, and without a value that the class prior leaves open."""
+    if within is not None:
+        from pulens.cells import within_cells
 
-    return within_cells(found, within, doubts)
+        found = within_cells(found, within, doubts)
+    return withhold(found, METRICS[found.metric])
 
 
 def _uncorrected(evidence: Evidence) -> Evidence:

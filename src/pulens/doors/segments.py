@@ -34,6 +34,7 @@ from pulens.metrics import among, find, leading
 from pulens.metrics.parts.measure import check_threshold
 from pulens.metrics.parts.measure import estimate as estimate_metric
 from pulens.metrics.parts.possible_worlds import DEFAULT_MULTIPLE, check_multiple
+from pulens.metrics.parts.withholding import withhold
 from pulens.notice import Notice
 from pulens.priors import ClassPrior
 from pulens.priors.clustered import allowing_for_clusters
@@ -608,4 +609,5 @@ def estimate_in(evaluation: Evaluation, name: str) -> Estimate:
     if facts.listed:
         return evaluation.estimates[name]
     options: Any = {"threshold": evaluation.threshold, "doubts": evaluation._doubts}
-    return estimate_metric(name, facts, evaluation.evidence, **options, contradiction=evaluation._contradiction)
+    found = estimate_metric(name, facts, evaluation.evidence, **options, contradiction=evaluation._contradiction)
+    return withhold(found, facts)

@@ -14,6 +14,7 @@ from pulens.evidence import Evidence
 from pulens.intervals.doubts import Doubts
 from pulens.intervals.measured import depends_on_class_prior
 from pulens.metrics.parts.binning import carrying_binning_error
+from pulens.metrics.parts.confirmed import as_confirmed
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import NARROWEST, Contradiction, at_least_so_wide
 from pulens.metrics.parts.rests_on import rests_on
@@ -92,7 +93,7 @@ def estimate(
     interval, sources = _how_sure(metric, evidence, raw, known, threshold, doubts, parameters)
     told = "" if metric.caution is None else metric.caution(evidence.tally, evidence.assumptions, **parameters)
     found = {"threshold": at, "sources": sources, "landmarks": beside, "rests_on": taken, "notice": told or None}
-    return Estimate(name, known, interval, **found)  # type: ignore[arg-type]
+    return as_confirmed(Estimate(name, known, interval, **found), metric, evidence)  # type: ignore[arg-type]
 
 
 def _how_sure(
