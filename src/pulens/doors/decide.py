@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.cells import CellEvidence, WeightedEvidence, as_one_cell, cell_notices, gather_cells
+from pulens.cells import CellDoubts, CellEvidence, WeightedEvidence, as_one_cell, cell_notices, gather_cells
 from pulens.cells.priors import PriorSetting
 from pulens.confidence import check_confidence
 from pulens.decisions.actions import RULED_OUT, Actions
@@ -50,7 +50,7 @@ from pulens.intervals.threshold import FixedThreshold
 from pulens.keywords import hands_on
 from pulens.metrics import METRICS
 from pulens.metrics.parts.confirmed import as_confirmed
-from pulens.metrics.parts.measure import prior_range
+from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.measure import value as metric_value
 from pulens.metrics.parts.possible_worlds import Contradiction, find_contradiction, within_what_is_possible
 from pulens.metrics.parts.rests_on import rests_on
@@ -690,6 +690,18 @@ class _Deciding:
 
         return FixedThreshold(self._doubts, Target(METRICS[name], at, threshold, {}))
 
+    def _as_evaluated(self, name: str, threshold: float) -> Estimate:
+        """What an evaluation says at a threshold that was not chosen by these labels."""
+        own = self.evidence
+        if isinstance(own, WeightedEvidence) and own.alone is not None:
+            own = own.alone
+        doubts: Any = None
+        if self.resampling is not None and isinstance(own, WeightedEvidence):
+            doubts = CellDoubts(own.cells, self.resampling)
+        elif self.resampling is not None:
+            doubts = Doubts(own, self.resampling)
+        return estimate(name, METRICS[name], own, threshold=threshold, doubts=doubts)
+
     def _rate(self, name: str, place: int, chosen: ChosenAgain | ChosenAgainWithin | None) -> Estimate | None:
         """Recall or precision at a place; ``None`` where nothing is flagged."""
         threshold = float(self.points.thresholds[place])
@@ -700,18 +712,16 @@ class _Deciding:
             return possible
         of = RATES[name]
         value = float(of(self.points)[place])
-        interval, reason = None, METRICS[name].undefined_because if math.isnan(value) else None
-        if self.resampling is not None and reason is None:
-            construction: Construction = self._fixed(name, threshold)
-            if chosen is not None:
-                construction = AtChosenThreshold(
-                    chosen, construction, lambda share: float(of(Actions.at(self.evidence, threshold, share))[0]), of
-                )
-            interval = self._interval(construction, value, 1.0, 0.0, 1.0)
         taken = (self._labelling, *rests_on(METRICS[name], self.evidence)[1:])
-        reach = None if self.within else prior_range(METRICS[name], self.evidence, value, threshold)
-        sources = {} if reach is None else {"class prior": reach}
-        found = Estimate(name, value, interval, reason, threshold=threshold, rests_on=taken, sources=sources)
+        found = replace(self._as_evaluated(name, threshold), rests_on=taken)
+        if chosen is not None and self.resampling is not None and not math.isnan(value):
+            construction = AtChosenThreshold(
+                chosen,
+                self._fixed(name, threshold),
+                lambda share: float(of(Actions.at(self.evidence, threshold, share))[0]),
+                of,
+            )
+            found = replace(found, interval=self._interval(construction, value, 1.0, 0.0, 1.0))
         return as_confirmed(found, METRICS[name], self.evidence if self.within is None else self.within.evidence)
 
     def _regret(self, place: int, allowed: Any) -> tuple[Regret, ...]:

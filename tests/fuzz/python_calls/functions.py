@@ -72,7 +72,8 @@ def of_rows(
     words = [labels.name, held.name]
     faithful = labels.faithful and held.faithful
     for name, rows in (("weights", world.weights), ("cluster", world.clusters), ("labelled_within", world.groups)):
-        if (name in names or (name == "cluster" and "weights" in names)) and chance.random() < 0.12:
+        taken = name in names or (name == "cluster" and "weights" in names and kind != "read_tally")
+        if taken and chance.random() < 0.12:
             own = clothed(chance, rows, odd_rows)
             options[name], plain[name] = own.rows, rows
             faithful = faithful and own.faithful
@@ -310,12 +311,10 @@ def bucket_rows(chance: random.Random, folder: Path) -> PythonCall:
     world = worlds.draw(chance)
     parts = [clothed(chance, rows, 0.25) for rows in (world.labels, world.scores, world.clusters)]
     words = ", ".join(part.name for part in parts)
-    if chance.random() < 0.5:
-        options = {"cluster": parts[2].rows, **some_options(chance, options_of(pulens.read_buckets), 0.3)}
-        rows = parts[0].rows, parts[1].rows
-        return PythonCall("read_buckets", pulens.read_buckets, rows, options, f"read_buckets({words})")
-    function = pulens.BucketTally.from_rows
-    return PythonCall("BucketTally", function, tuple(part.rows for part in parts), {}, f"BucketTally({words})")
+    options = {"cluster": parts[2].rows, **some_options(chance, options_of(pulens.read_buckets), 0.3)}
+    rows = parts[0].rows, parts[1].rows
+    words = ", ".join([words, *(told(name, value) for name, value in options.items() if name != "cluster")])
+    return PythonCall("read_buckets", pulens.read_buckets, rows, options, f"read_buckets({words})")
 
 
 def tally(chance: random.Random, folder: Path) -> PythonCall:

@@ -17,7 +17,7 @@ ALL = tuple(getattr(pulens, name) for name in pulens.__all__ if inspect.isclass(
 # kernels that the package calls itself, with what it has checked
 TRUSTING = {
     "above", "blocks", "from_increments", "from_sample", "increments", "mapped", "without", "content", "heading",
-    "binned", "evidence", "doubts", "from_arrays", "from_rows", "resampling",
+    "binned", "evidence", "doubts", "from_arrays", "from_rows", "resampling", "counts_of", "enlarged", "population",
 }  # fmt: skip
 LONGEST = 1000  # characters of a message
 DRAWN = 0.1  # how often a picture is drawn: it takes as long as ten other calls
@@ -72,16 +72,13 @@ def _arguments(chance: random.Random, method: Any) -> tuple[list[Any], dict[str,
     for each in inspect.signature(method).parameters.values():
         if each.kind in (each.VAR_KEYWORD, each.VAR_POSITIONAL) or each.name in ("ax", "axes"):
             continue
-        if each.name == "path":
-            if each.default is each.empty:
-                arguments.append("answer.out")
-            continue
-        if each.kind is each.KEYWORD_ONLY:
-            if each.default is each.empty or chance.random() < 0.3:
-                options[each.name] = for_option(chance, each.name, 0.4)
-        elif each.default is each.empty or (chance.random() < 0.7 and len(arguments) == len(options) == 0):
-            arguments.append(for_option(chance, each.name, 0.4))
-    if method.__name__ in ("at", "decide", "best_threshold") and chance.random() < 0.5:
+        value = "answer.out" if each.name == "path" else for_option(chance, each.name, 0.4)
+        if each.default is each.empty and each.kind is not each.KEYWORD_ONLY:
+            arguments.append(value)
+        elif each.default is each.empty or chance.random() < 0.4:
+            options[each.name] = value
+    hands_on = any(each.kind is each.VAR_KEYWORD for each in inspect.signature(method).parameters.values())
+    if hands_on and method.__name__ in ("at", "decide", "best_threshold") and chance.random() < 0.5:
         arguments, options = [], {}
         for name in chance.sample(("cost_miss", "cost_alarm", "capacity", "recall_at_least", "precision_at_least"), 2):
             options[name] = for_option(chance, name, 0.3)
