@@ -371,8 +371,9 @@ def watched(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
         options = {name: value for name, value in case.options.items() if name not in ("redraws", "seed")}
         told.append(pulens.watch(tables[0], {"may": tables[1]}, **options).to_dict())
     reference = told[0]["reference"]
-    there = replace(case, world=case.world.take(np.arange(half))).evaluate().at(case.threshold).estimates
-    if case.has_given_prior and "label_noise" not in case.assumed and not there["recall"].undefined_because:
+    there = replace(case, world=case.world.take(np.arange(half))).evaluate().at(case.threshold)
+    fits = bool(there.table.is_possible.all())  # a watch does not cut what its class prior makes impossible
+    if fits and case.has_given_prior and "label_noise" not in case.assumed and not there["recall"].undefined_because:
         recall = {"recall": (reference["recall"], math.nan, math.nan)}
         yield from differences(recall, numbers_of({"recall": there["recall"]}), "watch and at", values_only=True)
     windows = [

@@ -17,7 +17,7 @@ ALL = tuple(getattr(pulens, name) for name in pulens.__all__ if inspect.isclass(
 # kernels that the package calls itself, with what it has checked
 TRUSTING = {
     "above", "blocks", "from_increments", "from_sample", "increments", "mapped", "without", "content", "heading",
-    "binned", "evidence", "doubts", "from_arrays", "from_rows", "resampling", "counts_of", "enlarged", "population",
+    "binned", "evidence", "doubts", "from_arrays", "from_rows", "resampling", "counts_of", "of", "told", "enlarged", "population",
 }  # fmt: skip
 LONGEST = 1000  # characters of a message
 DRAWN = 0.1  # how often a picture is drawn: it takes as long as ten other calls
@@ -48,7 +48,7 @@ def ask(chance: random.Random, answer: Any, times: int, words: list[str]) -> Non
         words.append(f".{name}")
         try:
             found = getattr(answer, name)
-            if inspect.ismethod(found):
+            if inspect.ismethod(found) and not isinstance(found.__self__, type):
                 arguments, options = _arguments(chance, found)
                 shown = [told("", value)[1:] for value in arguments] + [told(*both) for both in options.items()]
                 words[-1] = f".{name}({', '.join(shown)})"
