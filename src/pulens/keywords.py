@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from pulens.errors import PulensError, nearest, shown
-from pulens.scalars import real, whole
+from pulens.scalars import plain_scalar, real, whole
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -98,6 +98,23 @@ def typed(door: Callable[Given, Answer]) -> Callable[Given, Answer]:
         return door(*arrived, **{**named, **{name: plain[name] for name in named if name in plain}})
 
     return checked
+
+
+def names_of(argument: str, given: Any) -> tuple[str, ...]:
+    """One name or several, as they may be given.
+
+    >>> names_of("group_by", "site"), names_of("metrics", ["recall", "f1"])
+    (('site',), ('recall', 'f1'))
+    >>> names_of("metrics", 3)
+    Traceback (most recent call last):
+    ...
+    pulens.errors.PulensError: metrics must be a name or a list of names, got 3.
+    """
+    several = isinstance(given, Iterable) and not isinstance(given, str | bytes) and getattr(given, "shape", 1) != ()
+    found = tuple(plain_scalar(name) for name in given) if several else (given,)
+    if not all(isinstance(name, str) for name in found):
+        raise PulensError(f"{argument} must be a name or a list of names, got {shown(given)}.")
+    return found
 
 
 def check_kinds(taker: Callable[..., Any], given: Mapping[str, Any]) -> None:

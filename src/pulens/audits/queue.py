@@ -20,6 +20,7 @@ from pulens.bounded_text import parse_json, read_bounded
 from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, PulensError, listed, shown
 from pulens.frozen import FrozenMapping
+from pulens.inputs.addresses import check_name
 from pulens.inputs.arrays import python_values
 from pulens.inputs.columns import find_column, is_null
 from pulens.inputs.tables.arrow import arrow_table, parquet_size
@@ -230,6 +231,7 @@ def plan_bytes(plan: AuditPlan) -> bytes:
 
 def read_plan(path: AnyPath) -> AuditPlan:
     """The plan of a queue (its columns that people see stay in the queue), checked in every part."""
+    check_name(str(path))
     place = plan_path(path) if not str(path).endswith(".audit.json") else Path(path)
     if not place.is_file():
         raise InputError(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError, shown
+from pulens.intervals.kernels.resampling import MOST_REDRAWS
 from pulens.keywords import typed
 from pulens.scalars import whole
 from pulens.types import Floats
@@ -39,6 +40,14 @@ def check_bins(bins: Any) -> int:
             f"got {shown(bins)}."
         )
     return number
+
+
+def check_redraws(redraws: Any) -> int:
+    """How often bins are redrawn; none at all is once."""
+    number = whole(redraws)
+    if number is None or not 0 <= number <= MOST_REDRAWS:
+        raise PulensError(f"redraws must be a whole number from 0 to {MOST_REDRAWS:,}, got {shown(redraws)}.")
+    return max(number, 1)
 
 
 def spread(class_prior: float, labelled: float, unlabelled: float) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 from pulens.calibration._clustered import gaps_of, has_too_few_clusters, times_as_noisy
 from pulens.calibration._gaps import BinGaps, ErrorTerms, error_terms, noise_floor, norm_of
 from pulens.calibration._within import mean_scores
+from pulens.calibration.binning import check_redraws
 from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
 from pulens.cells import WeightedEvidence, cell_notices, gather_within, hull
@@ -178,7 +179,7 @@ def error_of_samples(
     maps = [MassMap.of(one.tally.totals, one.assumptions) for one, _ in samples]
     gaps = [BinGaps.of(counted, masses).gap for (_, counted), masses in zip(samples, maps, strict=True)]
     floors = [
-        noise_floor(counted, masses, purity, redraws=max(redraws, 1), rng=rng, norm=power)
+        noise_floor(counted, masses, purity, redraws=check_redraws(redraws), rng=rng, norm=power)
         * times_as_noisy(one, counted)
         for (one, counted), masses in zip(samples, maps, strict=True)
     ]

@@ -35,7 +35,7 @@ from pulens.inputs import Reading, read_tally
 from pulens.inputs.addresses import is_address, shown_address
 from pulens.inputs.drawn import check_drawable, read_drawn, read_totals_at
 from pulens.intervals.kernels.resampling import check_seed
-from pulens.keywords import hands_on
+from pulens.keywords import hands_on, names_of
 from pulens.metrics.parts.measure import check_threshold
 from pulens.metrics.parts.possible_worlds import within_what_is_possible
 from pulens.notice import Notice, Severity
@@ -108,7 +108,7 @@ def plan_audit(
     asked = Reading(**reading)
     rows = _check_rows_asked(budget, width)
     check_goal(goal)
-    check_seed(seed)
+    seed = check_seed(seed)
     kept = _kept(id, keep, show_scores)
     question = Question(class_prior=class_prior, scenario=scenario, label_noise=label_noise)
     if question.label_noise > 0 and question.scenario is Scenario.SINGLE_SET:
@@ -444,7 +444,7 @@ def _check_rows_asked(budget: Any, width: Any) -> int | None:
 
 
 def _kept(id: str | None, keep: Iterable[str] | str, show_scores: bool) -> tuple[str, ...]:
-    names = (keep,) if isinstance(keep, str) else tuple(keep)
+    names = names_of("keep", keep)
     taken = RESERVED if show_scores else RESERVED[:3]
     for name in (*names, *([] if id is None else [id])):
         if not isinstance(name, str) or name in taken or (name == ROW and name != id and id is None):

@@ -29,7 +29,7 @@ from pulens.evidence import ASSUMED, Evidence, Question
 from pulens.inputs import read_tallies
 from pulens.inputs.tallies import read_bucket_tallies, read_constants
 from pulens.intervals.kernels.resampling import Resampling
-from pulens.keywords import hands_on
+from pulens.keywords import hands_on, names_of
 from pulens.metrics import among, find, leading
 from pulens.metrics.parts.measure import check_threshold
 from pulens.metrics.parts.measure import estimate as estimate_metric
@@ -367,7 +367,7 @@ def evaluate_by(
     """
     if options.pop("labelled_within", None) is not None or options.pop("split", None) is not None:
         refuse_together("cells-segments")
-    names, multiple = tuple(metrics), check_multiple(worlds)
+    names, multiple = names_of("metrics", metrics), check_multiple(worlds)
     for name in names:
         find(name)
     question = _question(options)

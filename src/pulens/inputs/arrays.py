@@ -68,6 +68,8 @@ def plain_values(values: Any) -> Any:
 def listed_values(values: Any) -> list[Any]:
     """The same as Python values."""
     plain = plain_values(values)
+    if isinstance(plain, np.ndarray) and plain.ndim == 0:
+        raise InputError(f"expected one value per row, got {shown(values)}.")
     return list(plain.tolist() if isinstance(plain, np.ndarray) else plain)
 
 

@@ -15,6 +15,7 @@ from pulens.counts.sample import LABELLED, NEGATIVE, UNLABELLED
 from pulens.counts.tally import MOST_ROWS
 from pulens.errors import InputError, listed, nearest, shown
 from pulens.inputs.tables.dialect import way_out_of
+from pulens.keywords import names_of
 from pulens.scalars import is_missing, plain_scalar
 
 LARGEST_WEIGHT = 1e12
@@ -367,7 +368,7 @@ def crossed(group_by: str | tuple[str, ...] | None) -> tuple[str, ...]:
     """
     if group_by is None:
         return ()
-    return (group_by,) if isinstance(group_by, str) else tuple(group_by)
+    return names_of("group_by", group_by)
 
 
 def find_column(wanted: str, available: Iterable[str], *, delimiter: str | None = None) -> str:

@@ -129,8 +129,8 @@ def estimate_from_tally(
     facts = find(method)
     check_keywords("estimate_from_tally", parameters, keywords_of(estimate_from_tally) | set(facts.parameters))
     checked = check_scenario(scenario)
-    check_label_noise(label_noise)
-    check_confidence(confidence)
+    label_noise = check_label_noise(label_noise)
+    confidence = check_confidence(confidence)
     if audit is not None and not (combine and _enough(tally)):
         alone = prior_from_audit(audit, tally.totals, scenario=checked, label_noise=label_noise, confidence=confidence)
         return replace(alone, notices=(decided_alone("These rows are too few for an estimate"),)) if combine else alone

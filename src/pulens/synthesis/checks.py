@@ -29,7 +29,7 @@ def check_recipe(
     unlabelled: str,
     candidate_share: float | None,
 ) -> Recipe:
-    check_label_noise(label_noise)
+    label_noise = check_label_noise(label_noise)
     label_frequency = _check_how_many(label_frequency, labelled)
     if unlabelled not in UNLABELLED:
         raise AssumptionError(f"unlabelled must be one of {listed(UNLABELLED)}, got {unlabelled!r}.")
@@ -69,7 +69,7 @@ def _check_how_many(label_frequency: float | None, labelled: int | None) -> floa
 
 
 def check_rows(X: Any, is_positive: Booleans) -> None:
-    rows = X.shape[0] if hasattr(X, "shape") else None
+    rows = X.shape[0] if getattr(X, "shape", ()) else None
     if rows is None:
         raise InputError(f"X must be an array, a sparse matrix or a frame, got {type(X).__name__}.")
     if rows != is_positive.size:
