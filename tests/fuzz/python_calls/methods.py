@@ -17,7 +17,8 @@ ALL = tuple(getattr(pulens, name) for name in pulens.__all__ if inspect.isclass(
 # kernels that the package calls itself, with what it has checked
 TRUSTING = {
     "above", "blocks", "from_increments", "from_sample", "increments", "mapped", "without", "content", "heading",
-    "binned", "evidence", "doubts", "from_arrays", "from_rows", "resampling", "counts_of", "of", "told", "enlarged", "population",
+    "binned", "evidence", "doubts", "from_arrays", "from_rows", "resampling", "counts_of", "of", "told",
+    "enlarged", "population",
 }  # fmt: skip
 LONGEST = 1000  # characters of a message
 DRAWN = 0.1  # how often a picture is drawn: it takes as long as ten other calls
