@@ -23,6 +23,8 @@ def plain_array(values: Any) -> NDArray[Any]:
     except Exception as error:  # containers refuse in words of their own, and with errors of every kind
         said = cut(" ".join(str(error).split()), 120)
         raise InputError(f"an object of type {type(values).__name__} has no values to give: {said}") from error
+    if array.dtype.kind == "V" and array.dtype.names is None:
+        raise InputError(f"an array of raw bytes ({array.dtype}) holds no values: say their type with array.view(...).")
     if array.dtype.names is not None:
         raise InputError(
             f"an array with fields ({listed(array.dtype.names)}) holds several values per row: take one of them, "

@@ -25,9 +25,9 @@ from pulens.audits.estimates import estimated_positives, margins_of
 from pulens.audits.formulas import FORMULAS, Formula
 from pulens.audits.limits import DRAWS, IntervalKind, Pair, check_interval, draw_totals, one_tail, quantile
 from pulens.confidence import check_confidence
+from pulens.containers import plain_array
 from pulens.errors import AssumptionError, InputError, shown
 from pulens.estimate import Estimate, Interval
-from pulens.inputs.arrays import plain_values
 from pulens.intervals.kernels.exact import binomial_ends
 from pulens.scalars import real
 from pulens.types import Floats
@@ -263,7 +263,7 @@ def agreement_of(first: Any, second: Any, *, confidence: float = 0.95, seed: int
     (0.9, 0.615)
     """
     confidence = check_confidence(confidence)
-    one, other = (np.asarray(plain_values(answers)) for answers in (first, second))
+    one, other = (plain_array(answers) for answers in (first, second))
     if one.shape != other.shape or one.ndim != 1:
         raise InputError(f"two judges must have judged the same rows, got {one.size} and {other.size} answers.")
     decided = np.isin(one, (0, 1)) & np.isin(other, (0, 1))

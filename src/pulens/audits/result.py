@@ -23,6 +23,7 @@ from pulens.errors import AssumptionError, InputError, shown
 from pulens.estimate import Estimate
 from pulens.frozen import FrozenMapping
 from pulens.inputs.arrays import plain_values
+from pulens.keywords import typed
 from pulens.notice import Notice, worst_first
 from pulens.priors.class_prior import ClassPrior
 from pulens.whole_files import write_whole
@@ -219,6 +220,7 @@ class AuditResult:
             ],
         }
 
+    @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page with both columns, strata and the labelling curve; written to ``path`` if given."""
         from pulens.report.audit_page import audit_page

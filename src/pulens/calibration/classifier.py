@@ -10,6 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from pulens.calibration.recalibration import recalibrate
+from pulens.containers import plain_array
 from pulens.counts.sample import LABELLED, NEGATIVE, UNLABELLED
 from pulens.errors import InputError, PulensError
 from pulens.inputs.clusters import cluster_codes
@@ -134,7 +135,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
 
         ids = None if groups is None else cluster_codes(groups, "groups")[1]
         if isinstance(self.cv, str | int | np.integer):
-            fewest = int(min(np.unique(labels, return_counts=True)[1]))
+            fewest = int(min(np.unique(labels, return_counts=True)[1], default=0))
             if isinstance(self.cv, str) or self.cv < 2 or fewest < self.cv:
                 raise PulensError(
                     f"cv must be a whole number of at least 2 folds and at most {fewest}, the rows of the rarest "
@@ -174,7 +175,11 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
 def _check_labels(y: Any) -> Any:
     if y is None:
         raise InputError("requires y to be passed, but the target y is None: labels 1 (labelled positive), 0, -1.")
-    labels = column_or_1d(y, warn=True)
+    labels = plain_array(y)
+    if labels.ndim != 1 and labels.size:
+        labels = column_or_1d(labels, warn=True) if labels.ndim == 2 and labels.shape[1] == 1 else labels
+    if labels.ndim != 1:
+        raise InputError(f"y should be a 1d array of labels, got an array of shape {labels.shape} instead.")
     if labels.dtype.kind == "b":
         labels = labels.astype(int)
     allowed = np.isin(labels, (LABELLED, UNLABELLED, NEGATIVE))

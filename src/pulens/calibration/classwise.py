@@ -79,6 +79,8 @@ def classwise_calibration_error(
     0.25
     """
     matrix, values = _checked_rows(labels, scores, classes)
+    if isinstance(class_prior, str) or not isinstance(class_prior, Mapping | Sequence | np.ndarray):
+        raise InputError(f"class_prior needs one share per class, got {shown(class_prior)}.")
     priors = [class_prior[name] for name in classes] if isinstance(class_prior, Mapping) else list(class_prior)
     if len(priors) != len(classes):
         raise InputError(f"class_prior needs one share per class, {len(classes)} of them, got {len(priors)}.")

@@ -105,6 +105,8 @@ def gaps_of_rows(
 ) -> Gaps:
     """The gaps of groups whose rows were counted; ``found`` has their class priors, where there are any."""
     level, facts = check_confidence(confidence), find(metric)
+    if not isinstance(columns, Sequence):
+        raise PulensError(f"columns must name the columns that are compared together, got {shown(columns)}.")
     asked = tuple(columns) or (rows.group_by,)
     each = 1 - (1 - level) / len(asked)
     _check_groups(rows, facts, metric)

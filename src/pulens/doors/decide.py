@@ -47,7 +47,7 @@ from pulens.intervals.of_metric import Target
 from pulens.intervals.policy import ends_in_doubt
 from pulens.intervals.prior_doubt import PriorDoubt, holding
 from pulens.intervals.threshold import FixedThreshold
-from pulens.keywords import hands_on
+from pulens.keywords import hands_on, typed
 from pulens.metrics import METRICS
 from pulens.metrics.parts.confirmed import as_confirmed
 from pulens.metrics.parts.measure import estimate
@@ -159,6 +159,7 @@ class Decision:
         resampling = None if self.confidence is None else Resampling(self.confidence)
         return decision_curve(self.evidence, threshold=self.threshold, resampling=resampling)
 
+    @typed
     def where(self, column: str = "score") -> str:
         """The condition of an SQL query that gives the rows to flag.
 
@@ -234,6 +235,7 @@ class Decision:
 
         return f"<pre>{escape(str(self))}</pre>"
 
+    @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page with sliders for class prior, cost ratio and threshold; written to ``path``."""
         from pulens.report.decision_page import decision_page

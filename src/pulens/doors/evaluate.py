@@ -28,7 +28,7 @@ from pulens.inputs import Reading
 from pulens.inputs.queries import Queries, read_queries
 from pulens.intervals.doubts import Choice, Doubts
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
-from pulens.keywords import check_keywords, hands_on
+from pulens.keywords import check_keywords, hands_on, typed
 from pulens.metrics import METRICS, find, in_reading_order, look_up
 from pulens.metrics.parts.binning import binning_notices
 from pulens.metrics.parts.measure import check_threshold, estimate, value
@@ -541,6 +541,7 @@ class Evaluation:
 
         return evaluation_html(self)
 
+    @typed
     def to_html(
         self,
         path: str | PathLike[str] | None = None,
@@ -564,6 +565,7 @@ class Evaluation:
     def _tops(self, top: Any) -> list[Top]:
         return [self.top(k) for k in (top if isinstance(top, list | tuple) else [top])]
 
+    @typed
     def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None, top: Any = ()) -> str:
         """Verdict, warnings, tables and assumptions as Markdown, ``top`` rows first; written to ``path`` if given."""
         from pulens.report import evaluation_markdown

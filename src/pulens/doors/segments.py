@@ -29,7 +29,7 @@ from pulens.evidence import ASSUMED, Evidence, Question
 from pulens.inputs import read_tallies
 from pulens.inputs.tallies import read_bucket_tallies, read_constants
 from pulens.intervals.kernels.resampling import Resampling
-from pulens.keywords import hands_on, names_of
+from pulens.keywords import hands_on, names_of, typed
 from pulens.metrics import among, find, leading
 from pulens.metrics.parts.measure import check_threshold
 from pulens.metrics.parts.measure import estimate as estimate_metric
@@ -291,6 +291,7 @@ class Evaluations(Mapping[Any, Evaluation]):
 
         return draw_segments(self, None if metric is None else among(self.metrics, metric), ax)
 
+    @typed
     def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """The table as Markdown; written to ``path`` if given."""
         from pulens.report.segments import segments_markdown
@@ -300,6 +301,7 @@ class Evaluations(Mapping[Any, Evaluation]):
             write_whole(path, text)
         return text
 
+    @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page with a row per segment; written to ``path`` if given."""
         from pulens.report.segments_page import segments_page

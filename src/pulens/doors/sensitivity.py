@@ -19,7 +19,7 @@ from pulens.metrics.parts.measure import check_threshold, value
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import Contradiction, Range, find_contradiction
 from pulens.recovery.labelling import Favours
-from pulens.scalars import real
+from pulens.scalars import is_among, real
 from pulens.types import Floats
 
 Direction = Literal["high", "low", "either"]
@@ -311,8 +311,8 @@ def _check(evidence: Evidence, factor: float, favours: str) -> None:
             f"factor must be a number of at least 1, got {shown(factor)}; the largest is {MOST_FACTOR:g}. 1 is "
             "labelling at random; 2 means that favoured positives were up to twice as likely to be labelled as others."
         )
-    if favours not in ("high", "low", "either"):
-        raise PulensError(f"favours must be 'high', 'low' or 'either', got {favours!r}.")
+    if not is_among(favours, ("high", "low", "either")):
+        raise PulensError(f"favours must be 'high', 'low' or 'either', got {shown(favours)}.")
     if evidence.label_noise:
         raise AssumptionError(
             f"the sensitivity to labelling is known for clean labels only, got label_noise={evidence.label_noise:g}."
