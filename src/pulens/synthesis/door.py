@@ -10,7 +10,7 @@ from pulens.containers import plain_array
 from pulens.errors import AssumptionError, InputError, listed, shown
 from pulens.keywords import keywords_of
 from pulens.labelling import canonical_name, find
-from pulens.scalars import is_among, is_missing, plain_scalar
+from pulens.scalars import is_among, is_missing, plain_scalar, real
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.synthesis.checks import (
     check_parameters,
@@ -106,6 +106,8 @@ def synthesise(
     )
     check_shares(validation_share=validation_share, test_share=test_share)
     check_priors(class_prior=class_prior, test_class_prior=test_class_prior)
+    class_prior, test_class_prior = (None if one is None else real(one) for one in (class_prior, test_class_prior))
+    validation_share, test_share = real(validation_share), real(test_share)
     settings = check_parameters(name, rule, parameters, keywords_of(synthesise))
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(6)]
 

@@ -18,7 +18,7 @@ ALL = tuple(getattr(pulens, name) for name in pulens.__all__ if inspect.isclass(
 TRUSTING = {
     "above", "blocks", "from_increments", "from_sample", "increments", "mapped", "without", "content", "heading",
     "binned", "evidence", "doubts", "from_arrays", "from_rows", "resampling", "counts_of", "of", "told",
-    "enlarged", "population",
+    "enlarged", "population", "plausible", "allocated",
 }  # fmt: skip
 LONGEST = 1000  # characters of a message
 DRAWN = 0.1  # how often a picture is drawn: it takes as long as ten other calls
