@@ -101,7 +101,7 @@ class Catalogue(Mapping[str, Facts]):
             return self[name]
         known = (*besides, *(listed_as(own) for own in self.names))
         raise self._error(
-            f"there is no {self._kind} {name!r}; the {self._plural} are {listed(known, limit=99)}."
+            f"there is no {self._kind} {shown(name)}; the {self._plural} are {listed(known, limit=99)}."
             f"{nearest(self._stem(name), (*besides, *self.names))}"
         )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pulens.errors import PulensError
+from pulens.scalars import real
 from pulens.types import Floats
 
 
@@ -207,4 +208,5 @@ def columns_of(estimates: Mapping[str, Estimate]) -> dict[str, list[Any]]:
 
 def _plain(value: float) -> float | None:
     """A float that JSON can hold: nan and infinities have no JSON form."""
-    return float(value) if math.isfinite(value) else None
+    number = real(value)
+    return number if math.isfinite(number) else None

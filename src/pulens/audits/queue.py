@@ -73,6 +73,9 @@ def plan_path(path: AnyPath) -> Path:
     >>> str(plan_path("work/queue.csv"))
     'work/queue.audit.json'
     """
+    if not isinstance(path, str | PathLike):
+        raise InputError(f"a queue is named by its file, got {shown(path)}.")
+    check_name(str(path))
     if not Path(path).name:  # a folder such as . or /
         raise InputError(f"{shown(str(path))} names no file: a queue is a file with its plan beside it.")
     return Path(path).with_suffix(".audit.json")
@@ -231,8 +234,8 @@ def plan_bytes(plan: AuditPlan) -> bytes:
 
 def read_plan(path: AnyPath) -> AuditPlan:
     """The plan of a queue (its columns that people see stay in the queue), checked in every part."""
-    check_name(str(path))
-    place = plan_path(path) if not str(path).endswith(".audit.json") else Path(path)
+    place = plan_path(path)  # refuses what names no file
+    place = Path(path) if str(path).endswith(".audit.json") else place
     if not place.is_file():
         raise InputError(
             f"{place}: the plan that was written beside the queue is missing, and without it nobody knows how the rows "

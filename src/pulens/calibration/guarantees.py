@@ -141,8 +141,10 @@ def information_bound(vc_dimension: float, rows: float) -> float:
     >>> round(information_bound(5, 32_000), 6)
     52.286002
     """
-    if not vc_dimension >= 1 or not rows >= 1:
-        raise PulensError(f"vc_dimension and rows must be at least 1, got {vc_dimension:g} and {rows:g}.")
+    if not min(vc_dimension, rows) >= 1 or not max(vc_dimension, rows) <= MOST_ROWS:
+        raise PulensError(
+            f"vc_dimension and rows must be at least 1 and at most {MOST_ROWS:g}, got {vc_dimension:g} and {rows:g}."
+        )
     return max((vc_dimension + 1) * math.log(2), vc_dimension * math.log(2 * math.e * rows / vc_dimension))
 
 

@@ -25,6 +25,7 @@ from pulens.errors import InputError
 from pulens.estimate import Interval
 from pulens.inputs.arrays import plain_values
 from pulens.inputs.columns import check_scores
+from pulens.keywords import typed
 from pulens.scenario import Scenario
 from pulens.types import Floats
 
@@ -90,6 +91,7 @@ class ReviewedReliability:
         }
 
 
+@typed
 def reviewed_reliability(
     reviews: Reviews,
     probabilities: Any,

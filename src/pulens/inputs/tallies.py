@@ -171,7 +171,7 @@ def read_windows(
     if not isinstance(periods, Sequence) or not all(isinstance(one, Period) for one in periods):
         raise InputError(f"periods must be a list of pulens.inputs.Period, got {shown(periods)}.")
     cut = tuple(one for one in periods if one.by is not None)
-    keys = (*group_by, *(one.column if one.by is None else alias(cut.index(one)) for one in periods))
+    keys = (*crossed(group_by or None), *(one.column if one.by is None else alias(cut.index(one)) for one in periods))
     single: str | tuple[str, ...] = keys[0] if len(keys) == 1 else keys
     opened = _engine(source, asked, single, periods=cut)
     if opened is not None:
@@ -707,7 +707,8 @@ def _split_frame(source: Any, group_by: str | tuple[str, ...], reading: Reading)
         read_sample(source, **reading.rows)  # says what is wrong with a file that no engine could open
     if not is_frame(source):
         raise InputError(
-            f"group_by={group_by!r} needs a table, a file or a database, got an object of type {type(source).__name__}."
+            f"group_by={shown(group_by)} needs a table, a file or a database, got an object of type "
+            f"{type(source).__name__}."
         )
     segments = segments_of(source, crossed(group_by))
     sample = read_sample(source, **reading.rows, allow_one_kind=True)

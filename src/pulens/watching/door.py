@@ -162,6 +162,8 @@ def judged(
     **named: Any,
 ) -> Pulse:
     """The answer of :func:`watch`, its state read but not written."""
+    if state is not None and not isinstance(state, str | Path):
+        raise PulensError(f"state must be the name of a file, or None, got {shown(state)}.")
     columns = _columns(group_by)
     named["group_by"] = CROSSED.join(columns) or None
     settings = WatchSettings(**{name: named.pop(name) for name in SETTINGS if name in named})
