@@ -26,6 +26,7 @@ USEFUL_HALF_WIDTH = 0.05
 TIED_PAIRS = 0.05  # share of labelled-unlabelled pairs that are tied from which on ties are worth a word
 FEW_LABELLED = 30
 WEAK_CONTRAST = 0.05
+WORTH_A_WORD = 2.0  # standard errors by which a rate is outside [0, 1] from which on that is said
 SIGNIFICANT = 0.001  # a chance finding in one report of a thousand
 
 
@@ -91,7 +92,7 @@ def impossible_area(name: str, raw: float, unlabelled_prior: float) -> list[Noti
 def impossible_rate(evidence: Evidence, *, beyond_chance: bool = False) -> list[Notice]:
     """Rates that no classifier can have; only those that chance does not explain, if so asked."""
     rates = impossible_rates_of(evidence)
-    if beyond_chance and not rates.standard_errors >= CHANCE_LIMIT:
+    if rates.standard_errors < (CHANCE_LIMIT if beyond_chance else WORTH_A_WORD):
         return []
     notice = rates.notice(evidence.tally, evidence.assumptions)
     return [] if notice is None else [notice]

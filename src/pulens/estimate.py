@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pulens.errors import PulensError
+from pulens.scalars import real
 from pulens.types import Floats
 
 
@@ -63,6 +64,8 @@ class Estimate:
     the number takes for granted: labels that are a random draw of the positives or, where the data rule that out, any
     possible world near it; the interval is then one of possibilities. ``"design"`` says that rows were drawn and
     checked and nothing is assumed about labels, ``"bounds"`` that some rows could not be reached by the check.
+    ``withheld_because`` says why a number has an interval and no value (:mod:`pulens.metrics.parts.withholding`); its
+    value is then nan.
 
     >>> print(Estimate("roc_auc", 0.87, Interval(0.84, 0.9, 0.95, "percentile")))
     roc_auc 0.870 [0.840, 0.900]
@@ -80,9 +83,10 @@ class Estimate:
     basis: Literal["random labelling", "labelling in practice", "possible worlds", "design", "bounds"] = "random labelling"
     rests_on: tuple[str, ...] | None = field(default=None, kw_only=True)  # what it takes for granted; None: not said
     notice: str | None = field(default=None, kw_only=True)  # what to know before using this number
+    withheld_because: str | None = field(default=None, kw_only=True)  # why there is an interval and no value
 
     def __post_init__(self) -> None:
-        if math.isnan(self.value) and not self.undefined_because:
+        if math.isnan(self.value) and not self.undefined_because and not self.withheld_because:
             raise PulensError(f"{self.metric} is nan without a reason: undefined_because must say why")
 
     @property
@@ -95,6 +99,8 @@ class Estimate:
     def __str__(self) -> str:
         if self.undefined_because:
             return f"{self.metric} undefined: {self.undefined_because}"
+        if self.withheld_because:
+            return f"{self.metric} {self.interval}: {self.withheld_because}"
         doubt = "" if self.interval is None else f" {self.interval}"
         beside = ", ".join(f"{name} {number:.3f}" for name, number in self.landmarks.items())
         told = f"; {self.notice}" if self.notice else ""
@@ -118,6 +124,8 @@ class Estimate:
             answer["rests_on"] = list(self.rests_on)
         if self.undefined_because:
             answer["undefined_because"] = self.undefined_because
+        if self.withheld_because:
+            answer["withheld_because"] = self.withheld_because
         if self.threshold is not None:
             answer["threshold"] = _plain(self.threshold)
         if self.notice:
@@ -198,10 +206,11 @@ def columns_of(estimates: Mapping[str, Estimate]) -> dict[str, list[Any]]:
         "low": [low for low, _ in ends],
         "high": [high for _, high in ends],
         "threshold": [math.nan if one.threshold is None else one.threshold for one in found],
-        "undefined_because": [one.undefined_because or "" for one in found],
+        "undefined_because": [one.undefined_because or one.withheld_because or "" for one in found],
     }
 
 
 def _plain(value: float) -> float | None:
     """A float that JSON can hold: nan and infinities have no JSON form."""
-    return float(value) if math.isfinite(value) else None
+    number = real(value)
+    return number if math.isfinite(number) else None

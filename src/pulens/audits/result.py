@@ -19,9 +19,11 @@ from pulens.audits.other_threshold import check_threshold, cut_at
 from pulens.audits.prior import prior_of_counts
 from pulens.confidence import check_confidence
 from pulens.counts.tally import Tally
-from pulens.errors import AssumptionError, InputError
+from pulens.errors import AssumptionError, InputError, shown
 from pulens.estimate import Estimate
 from pulens.frozen import FrozenMapping
+from pulens.inputs.arrays import plain_values
+from pulens.keywords import typed
 from pulens.notice import Notice, worst_first
 from pulens.priors.class_prior import ClassPrior
 from pulens.whole_files import write_whole
@@ -218,6 +220,7 @@ class AuditResult:
             ],
         }
 
+    @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page with both columns, strata and the labelling curve; written to ``path`` if given."""
         from pulens.report.audit_page import audit_page
@@ -248,6 +251,12 @@ def _plain(number: float | None) -> float | None:
     return None if number is None or not math.isfinite(number) else float(number)
 
 
+def _one_a_stratum(name: str, values: Any) -> Any:
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable) or getattr(values, "shape", None) == ():
+        raise InputError(f"{name} must hold one number for each stratum, got {shown(values)}.")
+    return np.asarray(plain_values(values if hasattr(values, "__len__") else list(values)))
+
+
 def from_counts(
     *,
     rows: Iterable[int],
@@ -271,13 +280,16 @@ def from_counts(
     >>> print(result.estimates["precision"], round(result.estimates["recall"].value, 3))
     precision 0.750 [0.650, 0.830] 0.574
     """
+    given = {
+        "rows": rows,
+        "checked": checked,
+        "found": found,
+        "labelled": labelled,
+        "known_negative": known_negative,
+        "undecided": undecided,
+    }
     counts = AuditCounts(
-        rows=np.array(list(rows)),
-        checked=np.array(list(checked)),
-        found=np.array(list(found)),
-        labelled=np.array(list(labelled)),
-        known_negative=np.array(list(known_negative)),
-        undecided=np.array(list(undecided)),
+        **{name: _one_a_stratum(name, each) for name, each in given.items()},
         flagged=flagged,
         scenario=scenario,  # type: ignore[arg-type]  # the word is checked there
     )

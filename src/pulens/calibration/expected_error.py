@@ -12,12 +12,13 @@ import numpy as np
 from pulens.calibration._clustered import gaps_of, has_too_few_clusters, times_as_noisy
 from pulens.calibration._gaps import BinGaps, ErrorTerms, error_terms, noise_floor, norm_of
 from pulens.calibration._within import mean_scores
+from pulens.calibration.binning import check_redraws
 from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
 from pulens.cells import WeightedEvidence, cell_notices, gather_within, hull
 from pulens.cells.priors import PriorSetting
 from pulens.confidence import check_confidence
-from pulens.errors import PulensError
+from pulens.errors import PulensError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence, few_clusters
 from pulens.intervals.construction import Construction, Ends
@@ -33,6 +34,7 @@ from pulens.keywords import hands_on
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors.known_negatives import notice_of_recovery
 from pulens.recovery.feasibility import CHANCE_LIMIT
+from pulens.scalars import real
 from pulens.types import Floats
 
 FEW_LABELLED = 30
@@ -177,7 +179,7 @@ def error_of_samples(
     maps = [MassMap.of(one.tally.totals, one.assumptions) for one, _ in samples]
     gaps = [BinGaps.of(counted, masses).gap for (_, counted), masses in zip(samples, maps, strict=True)]
     floors = [
-        noise_floor(counted, masses, purity, redraws=max(redraws, 1), rng=rng, norm=power)
+        noise_floor(counted, masses, purity, redraws=check_redraws(redraws), rng=rng, norm=power)
         * times_as_noisy(one, counted)
         for (one, counted), masses in zip(samples, maps, strict=True)
     ]
@@ -262,11 +264,14 @@ class _ErrorOfBins(Construction):
 
 
 def check_norm(norm: float | str) -> float:
-    if norm == "max":
+    if isinstance(norm, str) and norm == "max":
         return math.inf
-    if isinstance(norm, str | bool) or not norm >= 1:
-        raise PulensError(f"norm must be a number of at least 1, or 'max' for the largest gap of a bin, got {norm!r}.")
-    return float(norm)
+    number = real(norm)
+    if not number >= 1:
+        raise PulensError(
+            f"norm must be a number of at least 1, or 'max' for the largest gap of a bin, got {shown(norm)}."
+        )
+    return number
 
 
 def _mean_error(

@@ -11,6 +11,7 @@ import numpy as np
 
 from pulens.calibration._clustered import design_effects, has_too_few_clusters
 from pulens.calibration._within import fractions_within
+from pulens.calibration.binning import check_redraws
 from pulens.calibration.expected_error import CalibrationError, error_of_bins
 from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
@@ -187,7 +188,7 @@ def reliability_of_bins(
         method = f"{method} of each cell"
     else:
         low, high = fraction_intervals(counted, doubt, share, effects=design_effects(evidence, counted), **drawn)
-    known = redraws > 1 and not has_too_few_clusters(evidence)
+    known = check_redraws(redraws) > 1 and not has_too_few_clusters(evidence)
     rows = counted.counts
     if isinstance(evidence, WeightedEvidence):  # weights are not rows
         rows = count_bins(evidence.cells.cells.whole, counted.edges).counts
@@ -225,7 +226,7 @@ def fraction_intervals(
     (:mod:`pulens.intervals.policy`): drawn once per redraw for all bins, or a hull over its range. With design
     ``effects`` (kind, bin), of rows that belong together, so many rows count as one.
     """
-    redraws, rng = max(redraws, 1), np.random.default_rng(check_seed(seed))
+    redraws, rng = check_redraws(redraws), np.random.default_rng(check_seed(seed))
     counts, place = counted.counts, slice(None)
     # bins with the same counts have the same interval
     if redraws * counted.bins > _MOST_REDRAWN_BINS and effects is None:

@@ -21,6 +21,7 @@ from pulens.evidence import Evidence, few_clusters
 from pulens.frozen import FrozenMapping
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.prior_doubt import PriorDoubt
+from pulens.keywords import typed
 from pulens.metrics import among
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
@@ -215,6 +216,7 @@ class Comparison:
         }
         return frame_of(columns, backend)
 
+    @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page: verdict, differences, order over the class prior; written to ``path`` if given."""
         from pulens.report.comparison_page import comparison_page

@@ -44,7 +44,7 @@ def precision_recall_curve(table: Contingency, *, form: Form = "point") -> Curve
         possible = table[table.is_possible]
     called = possible.predicted_positive
     possible, called = possible[called > 0], called[called > 0]
-    recall, precision = np.clip(possible.true_positive_rate, 0.0, 1.0), possible.true_positive / called
+    recall, precision = possible.hit_rate, possible.true_positive / called
     if form == "point":
         recall = level(recall)
         order = np.lexsort((called, recall))  # of equal recalls the one with the fewest rows comes first

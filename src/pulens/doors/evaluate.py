@@ -28,7 +28,7 @@ from pulens.inputs import Reading
 from pulens.inputs.queries import Queries, read_queries
 from pulens.intervals.doubts import Choice, Doubts
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
-from pulens.keywords import check_keywords, hands_on
+from pulens.keywords import check_keywords, hands_on, typed
 from pulens.metrics import METRICS, find, in_reading_order, look_up
 from pulens.metrics.parts.binning import binning_notices
 from pulens.metrics.parts.measure import check_threshold, estimate, value
@@ -41,6 +41,7 @@ from pulens.metrics.parts.possible_worlds import (
     within_what_is_possible,
 )
 from pulens.metrics.parts.top_of_list import RankedList
+from pulens.metrics.parts.withholding import withhold
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
@@ -132,6 +133,9 @@ class Evaluation:
 
     def __getitem__(self, name: str) -> Estimate:
         """A recovered number by its metric's name: ``estimates[name]``, with help for a name that is none.
+
+        Where an estimated class prior leaves a number open it has an interval and no value: that is nan, and
+        ``withheld_because`` says why.
 
         >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5, threshold=5)
         >>> round(evaluation["recall"].value, 3)
@@ -338,7 +342,7 @@ class Evaluation:
         number = check_threshold(self.best_threshold(**demands) if demands else threshold)
         asked: dict[str, Any] = {"doubts": self._doubts, "contradiction": self._contradiction}
         found = {
-            name: _within(estimate(name, metric, self._values, threshold=number, **asked), self.within, self._doubts)
+            name: _shown(estimate(name, metric, self._values, threshold=number, **asked), self.within, self._doubts)
             for name, metric in METRICS.items()
             if metric.reads == "threshold"
         }
@@ -393,18 +397,16 @@ class Evaluation:
         from pulens.decisions.curve import decision_curve
 
         threshold = None if scores_are else self.threshold
-        confidence = None if self.resampling is None else self.resampling.confidence
-        asked: dict[str, Any] = {"ratios": ratios, "scores_are": scores_are, "confidence": confidence}
-        return decision_curve(self._weighted(clusters_as_cell=True), threshold=threshold, **asked)
+        asked: dict[str, Any] = {"ratios": ratios, "scores_are": scores_are, "resampling": self.resampling}
+        return decision_curve(self._weighted(), threshold=threshold, **asked)
 
-    def _weighted(self, *, clusters_as_cell: bool = False) -> Evidence:
+    def _weighted(self) -> Evidence:
         """The evidence with the weights of its cells, if labels are random within cells only."""
-        of_clusters = clusters_as_cell and self.evidence.buckets is not None
-        if self.within is None and not of_clusters:
+        if self.within is None:
             return self.evidence
-        from pulens.cells import WeightedEvidence, as_one_cell
+        from pulens.cells import WeightedEvidence
 
-        return WeightedEvidence.of(as_one_cell(self.evidence, Question()) if self.within is None else self.within)
+        return WeightedEvidence.of(self.within)
 
     @overload
     def top(self, k: Any, *, per: None = None) -> Top: ...
@@ -496,7 +498,7 @@ class Evaluation:
         return robustness(self.evidence, statement, favours=favours, **self._at_own(metric, options))
 
     def _at_own(self, metric: str, options: dict[str, Any]) -> dict[str, Any]:
-        reads = METRICS[metric].reads if metric in METRICS else "threshold"
+        reads = METRICS[metric].reads if isinstance(metric, str) and metric in METRICS else "threshold"
         return options if reads == "ranking" or "threshold" in options else {"threshold": self.threshold, **options}
 
     def to_dict(self) -> dict[str, Any]:
@@ -563,6 +565,7 @@ class Evaluation:
 
         return evaluation_html(self)
 
+    @typed
     def to_html(
         self,
         path: str | PathLike[str] | None = None,
@@ -586,6 +589,7 @@ class Evaluation:
     def _tops(self, top: Any) -> list[Top]:
         return [self.top(k) for k in (top if isinstance(top, list | tuple) else [top])]
 
+    @typed
     def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None, top: Any = ()) -> str:
         """Verdict, warnings, tables and assumptions as Markdown, ``top`` rows first; written to ``path`` if given."""
         from pulens.report import evaluation_markdown
@@ -837,9 +841,8 @@ class _Estimates(Mapping[str, Estimate]):
         if name not in self._found:
             if name not in METRICS or not METRICS[name].listed:
                 look_up({}, name)  # refuses
-            self._found[name] = _within(
-                estimate(name, METRICS[name], self._evidence, **self._asked), self._within, self._asked["doubts"]
-            )
+            own = estimate(name, METRICS[name], self._evidence, **self._asked)
+            self._found[name] = _shown(own, self._within, self._asked["doubts"])
         return self._found[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -853,13 +856,13 @@ class _Estimates(Mapping[str, Estimate]):
         return FrozenMapping, (dict(self),)
 
 
-def _within(found: Estimate, within: CellEvidence | None, doubts: Doubts | CellDoubts | None) -> Estimate:
-    """The estimate, and where there are cells what they say of it."""
-    if within is None:
-        return found
-    from pulens.cells import within_cells
+def _shown(found: Estimate, within: CellEvidence | None, doubts: Doubts | CellDoubts | None) -> Estimate:
+    """The estimate as it is told: with what cells say of it, and without a value that the class prior leaves open."""
+    if within is not None:
+        from pulens.cells import within_cells
 
-    return within_cells(found, within, doubts)
+        found = within_cells(found, within, doubts)
+    return withhold(found, METRICS[found.metric])
 
 
 def _uncorrected(evidence: Evidence) -> Evidence:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pulens.doors.common_prior import CommonPrior, Turn
 from pulens.doors.grouped_rows import plain_of, title_of
 from pulens.estimate import Estimate
+from pulens.keywords import typed
 from pulens.whole_files import write_whole
 
 FEWEST_LABELLED = 5  # labelled rows below which a group is shown but not tested
@@ -245,6 +246,7 @@ class Gaps:
 
         return draw_gaps(self, axes)
 
+    @typed
     def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """The tables as Markdown; written to ``path`` if given."""
         from pulens.report.gaps import gaps_markdown
@@ -254,6 +256,7 @@ class Gaps:
             write_whole(path, text)
         return text
 
+    @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page; written to ``path`` if given."""
         from pulens.report.gaps_page import gaps_page
@@ -288,6 +291,7 @@ class GapsByColumn(Mapping[str, Gaps]):
         """Plain Python values, ready for JSON."""
         return {"columns": list(self), "gaps_by_column": {column: gaps.content() for column, gaps in self.items()}}
 
+    @typed
     def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """The tables of all columns as Markdown; written to ``path`` if given."""
         from pulens.report.gaps import gaps_markdown
@@ -297,6 +301,7 @@ class GapsByColumn(Mapping[str, Gaps]):
             write_whole(path, text)
         return text
 
+    @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page with a part for each column; written to ``path`` if given."""
         from pulens.report.gaps_page import gaps_page

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pulens.errors import AssumptionError, PulensError
+from pulens.errors import AssumptionError, PulensError, shown
 from pulens.estimate import Curve, Interval
 from pulens.evidence import Evidence
 from pulens.keywords import check_keywords
@@ -19,6 +19,8 @@ from pulens.metrics.parts.measure import check_threshold, value
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import Contradiction, Range, find_contradiction
 from pulens.recovery.labelling import Favours
+from pulens.scalars import is_among, real
+from pulens.types import Floats
 
 Direction = Literal["high", "low", "either"]
 LARGEST_FACTOR = 1e6
@@ -204,6 +206,16 @@ def _too_small(against: Contradiction, factor: float, favours: Direction, thresh
     )
 
 
+def _factors(given: Any) -> Floats:
+    try:
+        found = np.sort(np.atleast_1d(np.asarray(given, float)))
+    except (TypeError, ValueError, OverflowError):
+        found = np.zeros(0)
+    if found.ndim != 1 or not found.size:
+        raise PulensError(f"factors must be numbers of at least 1, got {shown(given)}.")
+    return found
+
+
 def sensitivity_curve(
     evidence: Evidence,
     metric: str,
@@ -221,7 +233,7 @@ def sensitivity_curve(
     least = 1.0 if factors is not None else _least_factor(against, favours, at)
     if against is not None and math.isinf(least):
         raise AssumptionError(_too_small(against, 1.0, favours, at))
-    tried = np.geomspace(least, 10.0 * least, 41) if factors is None else np.sort(np.asarray(factors, float))
+    tried = np.geomspace(least, 10.0 * least, 41) if factors is None else _factors(factors)
     found = []
     for factor in tried.tolist():
         _check(evidence, factor, favours)
@@ -294,13 +306,13 @@ def _parsed(statement: object) -> tuple[re.Match[str], float]:
 
 
 def _check(evidence: Evidence, factor: float, favours: str) -> None:
-    if not isinstance(factor, int | float | np.number) or not 1 <= factor <= MOST_FACTOR:
+    if not 1 <= real(factor) <= MOST_FACTOR:
         raise PulensError(
-            f"factor must be a number of at least 1, got {factor!r}; the largest is {MOST_FACTOR:g}. 1 is labelling at "
-            "random; 2 means that favoured positives were up to twice as likely to be labelled as others."
+            f"factor must be a number of at least 1, got {shown(factor)}; the largest is {MOST_FACTOR:g}. 1 is "
+            "labelling at random; 2 means that favoured positives were up to twice as likely to be labelled as others."
         )
-    if favours not in ("high", "low", "either"):
-        raise PulensError(f"favours must be 'high', 'low' or 'either', got {favours!r}.")
+    if not is_among(favours, ("high", "low", "either")):
+        raise PulensError(f"favours must be 'high', 'low' or 'either', got {shown(favours)}.")
     if evidence.label_noise:
         raise AssumptionError(
             f"the sensitivity to labelling is known for clean labels only, got label_noise={evidence.label_noise:g}."

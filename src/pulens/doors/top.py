@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from pulens.metrics import METRICS, look_up
 from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.possible_worlds import Contradiction
 from pulens.metrics.parts.top_of_list import RankedList, is_unlabelled_list, rows_of
+from pulens.metrics.parts.withholding import withhold
 
 LONGEST_LADDER = 5  # of a ladder
 SHORTEST = 20  # rows that are worth a step of a ladder
@@ -62,7 +64,10 @@ class Top(Mapping[str, Estimate]):
         if self.hits.low is None:
             return f"{check} expect about {estimate}."
         low, high = f"{self.hits.low:,.0f}", f"{self.hits.high:,.0f}"
-        return f"{check} expect {low if low == high else f'{low} to {high}'} positives; the estimate is {estimate}."
+        expected = f"{check} expect {low if low == high else f'{low} to {high}'} positives"
+        if math.isnan(self.hits.expected):
+            return f"{expected}{known}{share}."
+        return f"{expected}; the estimate is {estimate}."
 
     @property
     def few_words(self) -> str:
@@ -129,6 +134,8 @@ def top(
     labelled = float(ranked.kinds[0] @ ranked.membership(rows))
     precision = found["precision_at_k"]
     hits = None if precision.undefined_because else predicted_hits(round(rows), precision)
+    found = {name: withhold(each, METRICS[name]) for name, each in found.items()}
+    hits = None if hits is None else hits.told(found["precision_at_k"])
     known = 0.0 if is_unlabelled_list(evidence.tally, evidence.assumptions) else labelled
     return Top(rows, ranked.rows, FrozenMapping(found), hits, labelled, known)
 

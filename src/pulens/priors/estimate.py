@@ -11,7 +11,7 @@ from pulens.counts.tally import Tally, Totals
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
 from pulens.inputs import READING, holds_buckets, read_buckets, read_tally
-from pulens.keywords import check_keywords, keywords_of
+from pulens.keywords import check_keywords, keywords_of, typed
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors._cells import cut
 from pulens.priors._estimator import Finding
@@ -111,6 +111,7 @@ def estimate_from_buckets(counted: BucketTally, method: str | None = None, **opt
     return replace(wide, notices=worst_first((*wide.notices, *few_clusters_for_prior(wide, counted))))
 
 
+@typed
 def estimate_from_tally(
     tally: Tally,
     method: str | None = None,
@@ -128,8 +129,8 @@ def estimate_from_tally(
     facts = find(method)
     check_keywords("estimate_from_tally", parameters, keywords_of(estimate_from_tally) | set(facts.parameters))
     checked = check_scenario(scenario)
-    check_label_noise(label_noise)
-    check_confidence(confidence)
+    label_noise = check_label_noise(label_noise)
+    confidence = check_confidence(confidence)
     if audit is not None and not (combine and _enough(tally)):
         alone = prior_from_audit(audit, tally.totals, scenario=checked, label_noise=label_noise, confidence=confidence)
         return replace(alone, notices=(decided_alone("These rows are too few for an estimate"),)) if combine else alone

@@ -13,6 +13,7 @@ import numpy as np
 from pulens.counts.tally import Tally
 from pulens.estimate import Interval
 from pulens.intervals.kernels.exact import binomial_lower, binomial_upper
+from pulens.keywords import typed
 
 REGIONS = 20  # score regions tried, cut at quantiles of the labelled scores
 
@@ -34,6 +35,7 @@ def highest_prior(tally: Tally, *, confidence: float = 0.95, label_noise: float 
     return float(min(ratios.min() * (1 - label_noise), 1 - label_noise))
 
 
+@typed
 def feasible_range(tally: Tally, *, confidence: float = 0.95, label_noise: float = 0.0) -> Interval:
     """Shares of positives among the unlabelled rows that the data cannot exclude.
 

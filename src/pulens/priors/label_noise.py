@@ -86,7 +86,7 @@ def estimate_prior_and_noise(
     tally = read_tally(labels, scores, **reading)
     facts = find(method)
     checked = check_scenario(scenario)
-    check_confidence(confidence)
+    confidence = check_confidence(confidence)
     check_enough(tally)
     found = facts.compute(tally, confidence=confidence)
     noise = found.label_noise

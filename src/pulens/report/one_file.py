@@ -82,6 +82,7 @@ def _metric_facts(name: str) -> dict[str, Any]:
         "lowest": metric.lowest,
         "highest": metric.highest if math.isfinite(metric.highest) else None,
         "needs_class_prior": metric.needs_class_prior,
+        "confirmed": metric.confirmed,
         "counted": metric.counted,
         "higher_is_better": metric.higher_is_better,
         "page_computes": metric.page_computes,

@@ -29,7 +29,6 @@ class Row:
     recovered: Estimate
     uncorrected: Estimate
     meaning: str
-    prior_hardly_known: bool = False
 
     @property
     def title(self) -> str:
@@ -46,8 +45,8 @@ class Row:
 
     @property
     def is_a_range(self) -> bool:
-        """Whether only the interval is said: the rows hardly speak about the class prior that it needs."""
-        return self.is_marked and self.prior_hardly_known and bool(self.interval)
+        """Whether only the interval is said: the value was withheld."""
+        return bool(self.recovered.withheld_because)
 
     @property
     def value(self) -> str:
@@ -101,7 +100,7 @@ class Summary:
             return ""
         words = f"{MARK} rests on the estimated class prior"
         if any(row.is_a_range for row in rows):
-            words += "; these rows hardly speak about it, so only the interval is given"
+            words += "; without a number no single value: this data barely constrains it"
         return words
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,7 +125,7 @@ def summarise(evaluation: Evaluation, way: str = "both") -> Summary:
     where = f"; {prior.unlabelled:.4g} among the unlabelled rows" if prior.unlabelled != prior.value else ""
     hardly_known = prior_is_hardly_known(evaluation)
     rows = [
-        Row(name, found, evaluation.uncorrected[name], METRICS[name].summary, hardly_known)
+        Row(name, found, evaluation.uncorrected[name], METRICS[name].summary)
         for name, found in evaluation.estimates.items()
     ]
     return Summary(

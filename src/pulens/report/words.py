@@ -99,7 +99,7 @@ def verdict_without_the_prior(evaluation: Evaluation) -> tuple[str, ...]:
     found, prior = evaluation.estimates, evaluation.class_prior
     area, precision = found["roc_auc"], found["precision"]
     common = "" if prior.interval is None else f" ({_ends(prior.interval)})"
-    known = precision.interval is not None and not math.isnan(precision.value)
+    known = precision.interval is not None and not precision.undefined_because
     return (
         f"{_found_sentence(evaluation)[:-1]}; {_ranking_range(area)}",
         "How many of the flagged rows are truly positive hangs on how common positives are, which these rows hardly "
@@ -117,7 +117,7 @@ def _found_sentence(evaluation: Evaluation) -> str:
 
 
 def _ranking_range(area: Estimate) -> str:
-    if area.interval is None or math.isnan(area.value):
+    if area.interval is None or area.undefined_because:
         return ranking_sentence(area).replace("The model", "the model", 1)
     guessing = ", which may be no better than guessing (50%)" if area.interval.low <= 0.5 else ""
     return f"the model ranks a random positive above a random negative {_between(area.interval)} of the time{guessing}."
@@ -133,7 +133,7 @@ def _between(interval: Interval) -> str:
 
 def ranks_backwards(area: Estimate) -> bool:
     """Whether positives score so much lower than negatives that the scores seem to be upside down."""
-    if math.isnan(area.value):
+    if area.undefined_because:
         return False
     return area.value < BACKWARDS if area.interval is None else area.interval.high < 0.5
 
@@ -221,6 +221,8 @@ def _within(name: str) -> str:
 
 def ranking_sentence(area: Estimate) -> str:
     """What the area under the ROC curve says."""
+    if area.withheld_because:
+        return _ranking_range(area).replace("the model", "The model", 1)
     if math.isnan(area.value):
         return f"How well the model ranks is undefined: {area.undefined_because}."
     sentence = f"The model ranks a random positive above a random negative {percent(area.value)} of the time"
@@ -235,10 +237,13 @@ def ranking_sentence(area: Estimate) -> str:
 
 def threshold_sentence(threshold: float, precision: Estimate, recall: Estimate) -> str:
     """What precision and recall at the threshold say."""
-    if math.isnan(precision.value):
+    if precision.undefined_because:
         return f"At the threshold {threshold:.4g} precision is undefined: {precision.undefined_because}."
-    sentence = f"Of the rows flagged at {threshold:.4g} or above, about {percent(precision.value)}"
-    sentence += f"{doubt(precision.interval)} are truly positive"
+    sentence = f"Of the rows flagged at {threshold:.4g} or above, "
+    if precision.withheld_because and precision.interval is not None:
+        sentence += f"{_between(precision.interval)} are truly positive"
+    else:
+        sentence += f"about {percent(precision.value)}{doubt(precision.interval)} are truly positive"
     if math.isnan(recall.value):
         return f"{sentence}."
     return f"{sentence}; they are {percent(recall.value)}{doubt(recall.interval)} of all positives."

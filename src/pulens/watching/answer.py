@@ -13,6 +13,7 @@ import numpy as np
 
 from pulens.errors import InputError, listed, nearest, shown
 from pulens.estimate import Interval
+from pulens.keywords import typed
 from pulens.notice import Notice, worst_first
 from pulens.types import Floats
 from pulens.watching.judging import Judgement
@@ -308,6 +309,7 @@ class Pulse:
 
         return draw_watch(self, axes)
 
+    @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page: verdict, lines over time, trust, what to do next; written to ``path`` if given."""
         from pulens.report.watch_page import watch_page

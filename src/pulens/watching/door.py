@@ -16,7 +16,7 @@ from pulens.doors.combinations import refuse_together
 from pulens.errors import InputError, PulensError, shown
 from pulens.evidence.settling import settle_class_prior
 from pulens.inputs import READING
-from pulens.keywords import hands_on
+from pulens.keywords import hands_on, names_of
 from pulens.notice import Notice, Severity
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.types import Floats
@@ -162,6 +162,8 @@ def judged(
     **named: Any,
 ) -> Pulse:
     """The answer of :func:`watch`, its state read but not written."""
+    if state is not None and not isinstance(state, str | Path):
+        raise PulensError(f"state must be the name of a file, or None, got {shown(state)}.")
     columns = _columns(group_by)
     named["group_by"] = CROSSED.join(columns) or None
     settings = WatchSettings(**{name: named.pop(name) for name in SETTINGS if name in named})
@@ -190,8 +192,8 @@ def _columns(group_by: Any) -> tuple[str, ...]:
     """The columns that tell segments, one name or several."""
     if group_by is None:
         return ()
-    found = (group_by,) if isinstance(group_by, str) else tuple(group_by)
-    if not found or not all(isinstance(name, str) and name for name in found) or len(set(found)) < len(found):
+    found = names_of("group_by", group_by)
+    if not found or not all(found) or len(set(found)) < len(found):
         raise PulensError(f"group_by names a column, or several different ones, got {shown(group_by)}.")
     return found
 

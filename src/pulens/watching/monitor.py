@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from pulens.confidence import check_confidence
 from pulens.errors import InputError, PulensError, shown
 from pulens.priors import ClassPrior
 from pulens.recovery.assumptions import check_label_noise
+from pulens.scalars import is_among, real
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.types import Booleans, Floats
 from pulens.watching.evidence_lines import LIFE
@@ -63,19 +65,23 @@ class WatchSettings:
         object.__setattr__(self, "confidence", check_confidence(self.confidence))
         object.__setattr__(self, "label_noise", check_label_noise(self.label_noise))
         for name, allowed in (("kernel", KERNELS), ("noise", NOISES), ("positives", POSITIVES), ("control", CONTROLS)):
-            if getattr(self, name) not in allowed:
+            if not is_among(getattr(self, name), allowed):
                 choices = " or ".join(repr(one) for one in allowed)
                 raise PulensError(f"{name} must be {choices}, got {shown(getattr(self, name))}.")
-        if not 0 < self.alpha < 1:
+        if not 0 < real(self.alpha) < 1:
             raise PulensError(
-                f"alpha, the chance of a false alarm over a whole life, must lie between 0 and 1, got {self.alpha!r}."
+                f"alpha, the chance of a false alarm over a whole life, must lie between 0 and 1, got "
+                f"{shown(self.alpha)}."
             )
-        if not SHORTEST_LIFE <= self.life <= LONGEST_LIFE:
+        if not SHORTEST_LIFE <= real(self.life) <= LONGEST_LIFE:
             raise PulensError(
                 f"life must be a number of windows, {SHORTEST_LIFE:g} to {LONGEST_LIFE:g}, got {shown(self.life)}."
             )
-        if self.threshold is not None and not np.isfinite(self.threshold):
-            raise PulensError(f"threshold must be a finite number, got {self.threshold!r}.")
+        if self.threshold is not None and not math.isfinite(real(self.threshold)):
+            raise PulensError(f"threshold must be a finite number, got {shown(self.threshold)}.")
+        for name in ("alpha", "life", "threshold"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, real(getattr(self, name)))
         if self.positives == "window" and self.lag is None:
             raise PulensError(
                 "positives='window' judges a window by its own labels: say after how long they are complete "

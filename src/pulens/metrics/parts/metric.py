@@ -55,6 +55,7 @@ class Metric:
 
     ``ignores_class_prior``: the number is one of labelled against other rows, so no class prior need be given.
     ``counted``: rows of the population are counted as they are, whatever is labelled and however many are positive.
+    ``confirmed``: labelled rows among the flagged count in its favour: in one sample it is at least their share.
     ``of_labelled``: the share of the labelled rows at or above the threshold, where no label is wrong.
     ``landmarks``: numbers to read the value beside, from ``(tally, value, **parameters)``.
     ``caution``: what to know before using the number, in words, from ``(tally, assumptions, **parameters)``; or empty.
@@ -77,6 +78,7 @@ class Metric:
     ignores_class_prior: bool = False
     counted: bool = False
     of_labelled: bool = False
+    confirmed: bool = False
     reads_ranks: bool = False  # of whole rows, so that it takes no weights
     listed: bool = True  # whether `evaluate` shows it without being asked
     undefined_because: str = ""

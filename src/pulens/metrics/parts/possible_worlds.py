@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.errors import PulensError
+from pulens.errors import PulensError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
 from pulens.intervals.clustered import inflation_at
@@ -24,11 +24,13 @@ from pulens.recovery.contingency import Contingency
 from pulens.recovery.feasibility import CHANCE_LIMIT, ImpossibleRates, impossible_rates, largest_possible_prior
 from pulens.recovery.labelling import Favours, precision_gradient, precision_sum, precision_sum_bilinear, rate_range
 from pulens.recovery.possible_worlds import SLACK, PossibleWorlds, blocks_of, positives_that_fit
+from pulens.scalars import real
 from pulens.scenario import Scenario
 from pulens.types import Floats
 
 DEFAULT_MULTIPLE = 3.0  # of the least factor: a convention, see docs/sensitivity.md
 NARROWEST = 1e-3  # a number that was cut at the edge of what is possible is not known better than this
+MOST_WORLDS = 1_000_000  # times the least factor: beyond, a range holds all that anything could be
 RATES_TRIED = 257
 FINE = 2048  # thresholds at which average precision is summed
 STEPS = 25  # of the Frank-Wolfe method; what is left of its gap is taken off
@@ -65,12 +67,14 @@ class Labelling:
 
 def check_multiple(worlds: object) -> float:
     """How many times the least factor the worlds in a range may have."""
-    if isinstance(worlds, bool) or not isinstance(worlds, int | float | np.number) or not 1 <= worlds < math.inf:
+    number = real(worlds)
+    if not 1 <= number <= MOST_WORLDS:
         raise PulensError(
-            f"worlds must be a number of at least 1, got {worlds!r}. Where random labels are impossible, ranges hold "
-            "all worlds with up to so many times the least possible preference in labelling; the default is 3."
+            f"worlds must be a number from 1 to {MOST_WORLDS:,}, got {shown(worlds)}. Where random labels are "
+            "impossible, ranges hold all worlds with up to so many times the least possible preference in labelling; "
+            "the default is 3."
         )
-    return float(worlds)
+    return number
 
 
 def at_least_so_wide(interval: Interval, metric: Metric) -> Interval:
@@ -165,7 +169,7 @@ class Contradiction:
         self, name: str, metric: Metric, threshold: float | None, parameters: dict[str, Any]
     ) -> Estimate | None:
         """The metric in the nearest possible world with its range; ``None`` if it does not need random labels."""
-        if metric.ignores_class_prior:
+        if metric.ignores_class_prior or metric.counted:
             return None
         at = threshold if metric.needs_threshold else None
         own = metric.other_labelling if metric.is_as_declared(parameters) else None

@@ -20,6 +20,7 @@ from pulens.counts.tally import Tally
 from pulens.errors import PulensError, shown
 from pulens.recovery import Recovery
 from pulens.recovery.assumptions import Assumptions
+from pulens.scalars import real
 from pulens.scenario import Scenario
 from pulens.types import Floats
 
@@ -194,12 +195,13 @@ def decays(decay: float, rows: float) -> Running:
 
 def check_decay(decay: Any, measure: str) -> float:
     """How steeply ranks lose weight: a number above 0."""
-    if isinstance(decay, bool) or not isinstance(decay, int | float) or not 0 < decay < math.inf:
+    number = real(decay)
+    if not 0 < number < math.inf:
         raise PulensError(
             f"decay of {measure} must be a number above 0, got {shown(decay)}. 20 puts 80% of the weight on the first "
             "8% of the list."
         )
-    return float(decay)
+    return number
 
 
 def short_list(tally: Tally, assumptions: Assumptions, *, decay: float = 20.0) -> str:

@@ -66,8 +66,8 @@ const evaluationCharts = (shared) => {
   const builders = {
     roc: (palette) => {
       const place = {
-        x: recovery.clip(shared.current.tables.alarms[state.index]),
-        y: recovery.clip(shared.current.tables.hits[state.index]),
+        x: shared.current.cells.alarm,
+        y: shared.current.cells.hit,
       };
       return {
         id: "roc",

@@ -73,23 +73,35 @@ const recovery = (() => {
   const within = (rate) => rate >= -ROUNDING && rate <= 1 + ROUNDING;
   const isPossible = (tables, i) => within(tables.hits[i]) && within(tables.alarms[i]);
 
-  // The four cells at one index of the tables, rates clipped to what rates can be.
+  // True positives, cut to what the rows flagged (counted) and the positives (given) allow: the one rule for all numbers.
+  const possibleHits = (hits, flagged, positive, negative) =>
+    Math.min(Math.max(hits, Math.max(flagged - negative, 0)), Math.min(flagged, positive));
+
+  // rows as a share of their class; the recovered rate itself where nothing was cut
+  const rateOf = (rows, of, recovered) => {
+    const raw = clip(recovered);
+    const found = of > 0 ? rows / of : raw;
+    return Math.abs(found - recovered) <= ROUNDING ? raw : found;
+  };
+
+  // The four cells of the nearest possible table at one index of the tables.
   function cellsOf(tables, i) {
-    const hit = clip(tables.hits[i]);
-    const alarm = clip(tables.alarms[i]);
-    const truePositive = tables.positive * hit;
-    const falsePositive = tables.negative * alarm;
+    const total = tables.positive + tables.negative;
+    const recovered = tables.positive * tables.hits[i] + tables.negative * tables.alarms[i];
+    const called = Math.min(Math.max(recovered, 0), total);
+    const truePositive = possibleHits(tables.positive * tables.hits[i], called, tables.positive, tables.negative);
+    const falsePositive = called - truePositive;
     return {
-      hit,
-      alarm,
+      hit: rateOf(truePositive, tables.positive, tables.hits[i]),
+      alarm: rateOf(falsePositive, tables.negative, tables.alarms[i]),
       truePositive,
       falsePositive,
       falseNegative: tables.positive - truePositive,
       trueNegative: tables.negative - falsePositive,
       positive: tables.positive,
       negative: tables.negative,
-      called: truePositive + falsePositive,
-      total: tables.positive + tables.negative,
+      called,
+      total,
     };
   }
 
@@ -334,6 +346,7 @@ const recovery = (() => {
     ratesOf,
     tablesOf,
     cellsOf,
+    possibleHits,
     isPossible,
     metrics,
     rocCurve,

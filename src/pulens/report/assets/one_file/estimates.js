@@ -77,7 +77,7 @@ const estimates = (() => {
     const reach = found.prior.unlabelledInterval;
     if (!reach) return null;
     if (!facts.needs_class_prior) return { low: known, high: known, confidence: null, method: "does not depend on the class prior" };
-    const many = facts.reads === "ranking" && (found.isOneOfMany || found.tally.size > LONG_TALLY) ? FEWER_PRIORS : PRIORS_TRIED;
+    const many = facts.reads === "ranking" && found.tally.size > LONG_TALLY ? FEWER_PRIORS : PRIORS_TRIED;
     const values = [known];
     for (const share of numbers.evenly(reach.low, reach.high, many)) {
       const value = valueAt(facts, found, share, threshold);
@@ -124,8 +124,18 @@ const estimates = (() => {
       interval = atLeastSoWide(interval, facts);
       sources = Object.fromEntries(Object.entries(sources).map(([name, each]) => [name, atLeastSoWide(each, facts)]));
     }
-    return { ...base, interval, sources, undefined_because: null };
+    return { ...base, interval: notBelow(interval, confirmedShare(facts, found, threshold)), sources, undefined_because: null };
   }
+
+  // Of precision in one sample, the share of the flagged rows that are labelled: it is at least that on these rows.
+  function confirmedShare(facts, found, threshold) {
+    if (!facts.confirmed || found.scenario !== "single-set") return 0;
+    const above = tallies.at(found.tally, threshold);
+    const flagged = above.reduce((sum, each) => sum + each, 0);
+    return flagged ? above[0] / flagged : 0;
+  }
+
+  const notBelow = (interval, least) => (!interval || interval.low >= least ? interval : { ...interval, low: Math.min(least, interval.high) });
 
   // Unlabelled rows counted as negatives.
   const uncorrected = (found) =>

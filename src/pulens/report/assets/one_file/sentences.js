@@ -4,6 +4,7 @@
 const sentences = (() => {
   const { fixed, general, percents, whole, thousands } = numbers;
   const { KINDS } = tallies;
+  const WORTH_A_WORD = 2; // standard errors by which a rate is outside [0, 1] from which on that is said
   const width = (interval) => interval.high - interval.low;
   const titleOf = (name) => fixedFacts.byName[name].title;
   const counted = (value) => thousands(general(value, 10));
@@ -203,7 +204,7 @@ const sentences = (() => {
 
   function impossibleRate(found) {
     const rates = evidence.impossibleRates(found.tally, found.prior.unlabelled, found.recoveryScenario);
-    if (!rates.thresholds) return [];
+    if (!rates.thresholds || rates.standardErrors < WORTH_A_WORD) return [];
     const seen = `The recovered ${rates.rate} at threshold ${general(rates.threshold)} is ${fixed(rates.value, 4)}, outside [0, 1] (so at ${whole(rates.thresholds)} threshold${rates.thresholds > 1 ? "s" : ""})`;
     // beyond chance nothing is shown at all
     const chance = evidence.chanceOfExcess(found, rates.standardErrors);
