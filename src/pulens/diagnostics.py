@@ -19,7 +19,6 @@ from pulens.notice import Notice, Severity, worst_first
 from pulens.priors.class_prior import unlabelled_prior
 from pulens.priors.feasible import feasible_range
 from pulens.priors.known_negatives import notice_of_recovery
-from pulens.recovery.feasibility import CHANCE_LIMIT
 from pulens.scenario import DEFAULT_SCENARIO
 
 USEFUL_HALF_WIDTH = 0.05
@@ -91,7 +90,7 @@ def impossible_area(name: str, raw: float, unlabelled_prior: float) -> list[Noti
 def impossible_rate(evidence: Evidence, *, beyond_chance: bool = False) -> list[Notice]:
     """Rates that no classifier can have; only those that chance does not explain, if so asked."""
     rates = impossible_rates_of(evidence)
-    if beyond_chance and not rates.standard_errors >= CHANCE_LIMIT:
+    if beyond_chance and rates.is_chance:
         return []
     notice = rates.notice(evidence.tally, evidence.assumptions)
     return [] if notice is None else [notice]

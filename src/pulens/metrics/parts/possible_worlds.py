@@ -16,12 +16,19 @@ from pulens.evidence import Evidence
 from pulens.intervals.clustered import inflation_at
 from pulens.intervals.kernels.quantiles import jeffreys_quantiles
 from pulens.intervals.kernels.redraws import compress
+from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.metrics.parts.labelling_range import negative_rate, outscored_by
 from pulens.metrics.parts.metric import Metric
 from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior, population_prior
 from pulens.recovery.contingency import Contingency
-from pulens.recovery.feasibility import CHANCE_LIMIT, ImpossibleRates, impossible_rates, largest_possible_prior
+from pulens.recovery.feasibility import (
+    CHANCE_LIMIT,
+    ImpossibleRates,
+    impossible_rates,
+    largest_possible_prior,
+    prior_explains,
+)
 from pulens.recovery.labelling import Favours, precision_gradient, precision_sum, precision_sum_bilinear, rate_range
 from pulens.recovery.possible_worlds import SLACK, PossibleWorlds, blocks_of, positives_that_fit
 from pulens.scenario import Scenario
@@ -83,12 +90,29 @@ def at_least_so_wide(interval: Interval, metric: Metric) -> Interval:
 
 
 def impossible_rates_of(evidence: Evidence) -> ImpossibleRates:
-    """Recovered rates outside [0, 1]; standard errors allow for rows that belong together."""
+    """Recovered rates outside [0, 1], and whether chance explains them.
+
+    Standard errors allow for rows that belong together. A class prior that is in doubt may be what chance moved: one
+    given as a range is tried at its lower end, any other over its distribution.
+    """
     found = impossible_rates(evidence.tally, evidence.assumptions)
-    if evidence.buckets is None or not found.thresholds:
+    times = _inflation(evidence, found)
+    found = replace(found, standard_errors=found.standard_errors / times)
+    if found.standard_errors < CHANCE_LIMIT:
         return found
-    times = inflation_at(evidence, found.worst_threshold, found.rate)
-    return replace(found, standard_errors=found.standard_errors / times)
+    # all of its doubt: also what redraws of a segment's rows would bring along
+    doubt = PriorDoubt(replace(evidence, class_prior=replace(evidence.class_prior, implied=None)))
+    shares = doubt.lowest_first()
+    if doubt.treatment == "exact":
+        return found
+    tried = [evidence.assumptions_at(share) for share in shares]
+    return replace(found, prior_explains=prior_explains(evidence.tally, tried, inflation=times))
+
+
+def _inflation(evidence: Evidence, found: ImpossibleRates) -> float:
+    if evidence.buckets is None or not found.thresholds:
+        return 1.0
+    return inflation_at(evidence, found.worst_threshold, found.rate)
 
 
 def find_contradiction(evidence: Evidence, multiple: float = DEFAULT_MULTIPLE) -> Contradiction | None:
@@ -97,7 +121,7 @@ def find_contradiction(evidence: Evidence, multiple: float = DEFAULT_MULTIPLE) -
     if not totals.labelled or not totals.unlabelled or not prior.unlabelled:
         return None
     found = impossible_rates_of(evidence)
-    return Contradiction(evidence, multiple, found) if found.standard_errors >= CHANCE_LIMIT else None
+    return None if found.is_chance else Contradiction(evidence, multiple, found)
 
 
 def within_what_is_possible(evidence: Evidence) -> Evidence:
@@ -106,13 +130,14 @@ def within_what_is_possible(evidence: Evidence) -> Evidence:
     reach = prior.unlabelled_interval
     if reach is None or reach.confidence is not None or not reach.width or not tally.totals.labelled:
         return evidence
-
-    def fits(share: float) -> bool:
-        return impossible_rates(tally, evidence.assumptions_at(share)).standard_errors < CHANCE_LIMIT
-
-    if not tally.totals.unlabelled or fits(reach.high) or not fits(reach.low):
+    if not tally.totals.unlabelled:
         return evidence
-    top = largest_possible_prior(tally, evidence.label_noise, evidence.scenario, between=(reach.low, reach.high))
+    at_high, at_low = (impossible_rates(tally, evidence.assumptions_at(end)) for end in (reach.high, reach.low))
+    times = _inflation(evidence, at_high)
+    if at_high.standard_errors < CHANCE_LIMIT * times or at_low.standard_errors >= CHANCE_LIMIT * times:
+        return evidence
+    ends = reach.low, reach.high
+    top = largest_possible_prior(tally, evidence.label_noise, evidence.scenario, between=ends, inflation=times)
 
     def population(share: float) -> float:
         return population_prior(share, tally.totals, evidence.scenario, evidence.label_noise)
@@ -148,7 +173,8 @@ class Contradiction:
     @cached_property
     def labelling(self) -> Labelling:
         evidence = self.evidence
-        top = largest_possible_prior(evidence.tally, evidence.label_noise, evidence.scenario)
+        times = _inflation(evidence, self.impossible)
+        top = largest_possible_prior(evidence.tally, evidence.label_noise, evidence.scenario, inflation=times)
         highest = population_prior(top, evidence.tally.totals, evidence.scenario, evidence.label_noise)
         found = None if evidence.label_noise else self._at_value(None)
         errors = self.impossible.standard_errors

@@ -205,6 +205,14 @@ const sentences = (() => {
     const rates = evidence.impossibleRates(found.tally, found.prior.unlabelled, found.recoveryScenario);
     if (!rates.thresholds) return [];
     const seen = `The recovered ${rates.rate} at threshold ${general(rates.threshold)} is ${fixed(rates.value, 4)}, outside [0, 1] (so at ${whole(rates.thresholds)} threshold${rates.thresholds > 1 ? "s" : ""})`;
+    if (rates.standardErrors >= evidence.CHANCE_LIMIT && evidence.priorExplains(found))
+      return [
+        notice(
+          NOTE,
+          "impossible-rates",
+          `${seen}; values were clipped. The class prior's own uncertainty explains it: the unlabelled rows were taken to be ${percents(found.prior.unlabelled, 1)} positive, and random labels fit with fewer.`,
+        ),
+      ];
     // beyond chance nothing is shown at all
     const chance = evidence.chanceOfExcess(found, rates.standardErrors);
     const often = chance >= 0.3 ? "many samples show" : `at most about 1 sample in ${whole(1 / chance)} shows`;
