@@ -110,7 +110,9 @@ def under_scenario(evidence: Evidence, other: Scenario) -> Evidence:
     moved = replace(prior, value=population_prior(share, totals, other, noise), unlabelled=share)
     if evidence.prior_held == "population" and prior.interval is not None:
         known = 0.0 if other is Scenario.CASE_CONTROL else (1 - noise) * totals.labelled / totals.rows
-        ends = (unlabelled_prior(max(end, known), totals, other, noise) for end in (prior.interval.low, prior.interval.high))
+        ends = (
+            unlabelled_prior(max(end, known), totals, other, noise) for end in (prior.interval.low, prior.interval.high)
+        )
         low, high = ends
         moved = replace(moved, unlabelled_interval=replace(prior.interval, low=low, high=high))
     return replace(evidence, scenario=other, class_prior=moved)

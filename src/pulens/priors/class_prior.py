@@ -102,6 +102,11 @@ class ClassPrior:
         return self.unlabelled_interval if self.implied is None else self.implied.interval
 
     @property
+    def least_unlabelled(self) -> float:
+        """The smallest share of positives among the unlabelled rows still believed: the interval's lower end."""
+        return self.unlabelled if self.unlabelled_interval is None else self.unlabelled_interval.low
+
+    @property
     def is_exact(self) -> bool:
         return self.unlabelled_interval is None or self.unlabelled_interval.width == 0
 

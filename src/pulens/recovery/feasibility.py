@@ -165,8 +165,8 @@ def prior_explains(tally: Tally, assumptions: Sequence[Assumptions], *, inflatio
 
     ``assumptions`` hold even quantiles of the share of positives among the unlabelled rows, lowest first. At each of
     them an excess of x standard errors counts as a chance of :math:`\epsilon\,\Phi(-x)/\Phi(-4)`, at most 1, with
-    :math:`\epsilon` the false alarms that are allowed; their mean is the chance that rows and class prior together go so
-    far, and more than :math:`\epsilon` explains the rates. So an exact class prior contradicts the rows from four
+    :math:`\epsilon` the false alarms that are allowed; their mean is the chance that rows and class prior together go
+    so far, and more than :math:`\epsilon` explains the rates. So an exact class prior contradicts the rows from four
     standard errors on, and endless rows contradict one whose distribution gives what they allow less than
     :math:`\epsilon`. ``inflation`` is how many times as large standard errors are because rows belong together.
 

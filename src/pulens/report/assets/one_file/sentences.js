@@ -265,12 +265,13 @@ const sentences = (() => {
     const { labelled, unlabelled } = found.tally.totals;
     if (!labelled || !unlabelled) return [];
     const highest = evidence.highestPrior(found.tally, 1 - 0.001);
-    if (found.prior.unlabelled <= highest) return [];
+    const least = evidence.isExact(found.prior) ? found.prior.unlabelled : found.prior.unlabelledInterval.low;
+    if (least <= highest) return [];
     return [
       notice(
         SERIOUS,
         "prior-not-feasible",
-        `The unlabelled rows are taken to be ${percents(found.prior.unlabelled, 1)} positive, but their scores leave room for ${percents(highest, 1)} at most if labelled positives are a random sample of positives. Either the class prior is too high, or positives with high scores were labelled more often.`,
+        `The unlabelled rows are taken to be ${evidence.isExact(found.prior) ? "" : "at least "}${percents(least, 1)} positive, but their scores leave room for ${percents(highest, 1)} at most if labelled positives are a random sample of positives. Either the class prior is too high, or positives with high scores were labelled more often.`,
       ),
     ];
   }
