@@ -453,7 +453,9 @@ class Evaluation:
         recall 0.667, [0.500, 0.667] if high scores were labelled up to 2 times as often
         """
         self._refuse_within("cells-sensitivity")
-        return sensitivity(self.evidence, metric, factor=factor, favours=favours, **self._at_own(metric, options))
+        doubts = self._doubts if isinstance(self._doubts, Doubts) else None
+        asked = {"factor": factor, "favours": favours, "doubts": doubts, **self._at_own(metric, options)}
+        return sensitivity(self.evidence, metric, **asked)
 
     def sensitivity_curve(self, metric: str, *, factors: Any = None, **options: Any) -> tuple[Curve, Curve]:
         """Lowest and highest value of a metric against the factor by which labelling favours high scores."""

@@ -17,7 +17,7 @@ from pulens.intervals.clustered import inflation_at
 from pulens.intervals.kernels.quantiles import jeffreys_quantiles
 from pulens.intervals.kernels.redraws import compress
 from pulens.intervals.prior_doubt import PriorDoubt
-from pulens.metrics.parts.labelling_range import negative_rate, outscored_by
+from pulens.metrics.parts.labelling_range import floor_of, negative_rate, outscored_by
 from pulens.metrics.parts.metric import Metric
 from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior, population_prior
@@ -29,7 +29,7 @@ from pulens.recovery.feasibility import (
     largest_possible_prior,
     prior_explains,
 )
-from pulens.recovery.labelling import Favours, precision_gradient, precision_sum, precision_sum_bilinear, rate_range
+from pulens.recovery.labelling import Favours, precision_gradient, precision_sum, rate_range
 from pulens.recovery.possible_worlds import SLACK, PossibleWorlds, blocks_of, positives_that_fit
 from pulens.scenario import Scenario
 from pulens.types import Floats
@@ -328,7 +328,8 @@ class WorldsAt:
         low, high = positives_that_fit(
             labelled, unlabelled, totals, self.evidence.class_prior.unlabelled, together=together
         )
-        found = [PossibleWorlds(np.diff(labelled, prepend=0.0), low, high, side) for side in self.directions]
+        shares, floor = np.diff(labelled, prepend=0.0), floor_of(self.evidence)
+        found = [PossibleWorlds(shares, low, high, side, floor) for side in self.directions]
         return next((one for one in found if not one.is_empty), found[0])
 
     @property
@@ -365,8 +366,8 @@ class WorldsAt:
                 _with_odds(end, _odds(moved) / _odds(rate)) for end, moved in zip((low, high), ends, strict=True)
             )
         else:
-            low = min(low, float(rate_range(np.array(ends[0]), self.factor, worlds.favours)[0]))
-            high = max(high, float(rate_range(np.array(ends[1]), self.factor, worlds.favours)[1]))
+            low = min(low, float(rate_range(np.array(ends[0]), self.factor, worlds.favours, floor=worlds.floor)[0]))
+            high = max(high, float(rate_range(np.array(ends[1]), self.factor, worlds.favours, floor=worlds.floor)[1]))
         if flagged.any():  # room for positives is known with its own slack, which need not be added twice
             last = int(np.flatnonzero(flagged)[-1])
             if 0 < rate < 1:
@@ -411,7 +412,7 @@ class WorldsAt:
 
     def roc_auc(self) -> Range:
         """Linear in the positives' shares; the ends are moved outwards by two standard errors."""
-        values, constant, weights = outscored_by(self.evidence)
+        values, constant, (_, *weights) = outscored_by(self.evidence)
         at_score = np.asarray(self.evidence.tally.increments()[0], float) / self.evidence.tally.totals.labelled
         shares = self.worlds.shares
         held = shares > 0
@@ -427,7 +428,7 @@ class WorldsAt:
             ends.append(mean + constant + sign * SLACK * math.sqrt(variance))
         return Range(value, min(ends[0], value), max(ends[1], value))
 
-    def _from_others(self, world: Floats, weights: tuple[float, float]) -> float:
+    def _from_others(self, world: Floats, weights: list[float]) -> float:
         """Variance of the area from unlabelled and known negative rows: how many positives stand above each."""
         tally, found = self.evidence.tally, 0.0
         above = np.cumsum(world) - world / 2
@@ -469,7 +470,7 @@ class WorldsAt:
             sums = np.bincount(block, within * values, minlength=shares.size)
             return np.divide(sums, shares, out=np.zeros(shares.size), where=shares > 0)
 
-        most = np.minimum(rate_range(labelled, factor, worlds.favours)[1], worlds.high[block])
+        most = np.minimum(rate_range(labelled, factor, worlds.favours, floor=worlds.floor)[1], worlds.high[block])
         purity = np.minimum(1.0, np.divide(prior * most, called, out=np.ones(fine.size), where=called > 0))
         highest = worlds.extremes(gathered(purity), factor)[1]
         high = float(spread(highest) @ purity)
@@ -494,7 +495,7 @@ class WorldsAt:
             low = max(low, here - gap)
             if gap <= TOLERANCE:
                 break
-            bend = prior * precision_sum_bilinear(spread(ahead)[kept] - f, room)
+            bend = prior * precision_sum(spread(ahead)[kept] - f, room)
             world = world + (1.0 if bend <= 0 else min(1.0, gap / (2 * bend))) * (ahead - world)
         ends = []
         for sign, end, at in ((-1, low, world), (1, high, highest)):
