@@ -76,7 +76,8 @@ class ClassPrior:
     ``value`` and ``interval`` speak of the population, ``unlabelled`` and ``unlabelled_interval`` of the
     unlabelled rows alone. An interval without a confidence is a range of possibilities. ``feasible`` holds every
     class prior that the data cannot exclude: an estimate is only as good as its assumption, the feasible range
-    needs none but that labelled rows are a random sample of positives.
+    needs none but that labelled rows are a random sample of positives. ``feasible_uneven`` does without that too, as
+    long as high scores were not labelled more than three times as often.
 
     >>> print(ClassPrior(0.28, 0.2, method="given"))
     class prior 0.28 (given)
@@ -95,6 +96,8 @@ class ClassPrior:
     distribution: PriorDistribution | None = field(default=None, repr=False, compare=False)  # of ``unlabelled``
     trace: Trace | None = field(default=None, repr=False, compare=False)
     implied: Implied | None = field(default=None, repr=False)
+    feasible_uneven: Interval | None = None
+    unlabelled_feasible_uneven: Interval | None = None
 
     @property
     def drawn_interval(self) -> Interval | None:
@@ -132,6 +135,7 @@ class ClassPrior:
             "standard_error": self.standard_error,
             "feasible_low": None if self.feasible is None else self.feasible.low,
             "feasible_high": None if self.feasible is None else self.feasible.high,
+            "feasible_high_uneven": None if self.feasible_uneven is None else self.feasible_uneven.high,
             "assumption": self.assumption,
         }
 

@@ -25,6 +25,7 @@ from pulens.intervals.kernels.exact import binomial_lower, binomial_upper
 from pulens.scenario import Scenario
 
 REGIONS = 20  # score regions tried, cut at quantiles of the labelled scores
+UNEVEN = 3.0  # how many times as often high scores are taken to be labelled where labels may be uneven
 
 
 def highest_prior(
@@ -80,3 +81,14 @@ def feasible_range(
     if factor > 1:
         words += f", high scores labelled up to {factor:g} times as often"
     return Interval(0.0, high, confidence, words)
+
+
+def feasible_ranges(
+    tally: Tally, scenario: Scenario, *, confidence: float = 0.95, label_noise: float = 0.0
+) -> tuple[Interval, Interval]:
+    """The range if labels are random, and that if high scores were labelled up to :data:`UNEVEN` times as often."""
+    random, uneven = (
+        feasible_range(tally, confidence=confidence, label_noise=label_noise, factor=factor, scenario=scenario)
+        for factor in (1.0, UNEVEN)
+    )
+    return random, uneven

@@ -18,7 +18,7 @@ from pulens.recovery.point import Recovery, observed_rates
 from pulens.scenario import Scenario
 
 CHANCE_LIMIT = 4.0  # the largest of many correlated deviations reaches 3 to 3.5 standard errors by chance
-FALSE_ALARMS = 0.01  # what a deviation of that size counts as, where a doubtful class prior has a part in it
+FALSE_ALARMS = 0.005  # what a deviation of that size counts as, where a doubtful class prior has a part in it
 THINNED, HALVINGS = 4096, 30
 
 

@@ -4,7 +4,7 @@ const evidence = (() => {
   const { KINDS } = tallies;
   const { general, fixed, percents, plain } = numbers;
   const CHANCE_LIMIT = 4;
-  const FALSE_ALARMS = 0.01;
+  const FALSE_ALARMS = 0.005;
   const ROUNDING = recovery.ROUNDING;
 
   // An answer that cannot be given, in words for the person who asked.
