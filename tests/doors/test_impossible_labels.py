@@ -199,7 +199,7 @@ def test_sensitivity_and_robustness_start_from_the_least_factor(contradicted):
     low, _ = contradicted.sensitivity_curve("roc_auc")
     assert low.x[0] == pytest.approx(least, rel=0.05)
     assert np.all(np.diff(low.y) <= 1e-6)
-    limit = same.interval.low
+    limit = same.possible.low
     found = contradicted.robustness(f"precision > {limit}")
     assert found.factor == pytest.approx(factor, rel=0.01)
     failing = contradicted.robustness("recall > 0.999")

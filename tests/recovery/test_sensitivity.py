@@ -334,3 +334,26 @@ def test_a_threshold_that_nothing_reaches_can_be_written_as_json():
     evaluation = pulens.evaluate(labels.astype(int), scores, class_prior=0.5, scenario="case-control", threshold=np.inf)
     written = evaluation.sensitivity("recall", factor=2).to_dict()
     assert json.loads(json.dumps(written, allow_nan=False))["threshold"] is None
+
+
+@pytest.mark.parametrize("factor", [8.0, 100.0])
+def test_where_random_labels_are_impossible_no_factor_goes_below_what_rows_prove_either(factor: float) -> None:
+    rng = np.random.default_rng(3)
+    positive = np.arange(6000) < 1200
+    scores = rng.normal(2.0 * positive)
+    labels = (positive & (rng.random(6000) < np.where(scores > 2.0, 0.95, 0.95 / 6))).astype(int)
+    evaluation = pulens.evaluate(labels, scores, class_prior=0.2, scenario="single-set", threshold=2.0)
+    assert evaluation.labelling is not None
+    worst, hidden = labels == 1, 1200 - int(labels.sum())
+    worst[np.flatnonzero(labels == 0)[np.argsort(scores[labels == 0])[:hidden]]] = True
+    flagged = scores >= 2.0
+    proven = {
+        "recall": float(worst[flagged].sum() / 1200),
+        "precision": float(worst[flagged].mean()),
+        "roc_auc": float(roc_auc_score(worst, scores)),
+    }
+    for name, least in proven.items():
+        found = evaluation.sensitivity(name, factor=factor)
+        assert found.possible.low >= least - 1e-4, name
+        assert found.interval.low <= found.possible.low + 1e-9
+        assert found.interval.high >= found.possible.high - 1e-9

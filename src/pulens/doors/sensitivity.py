@@ -23,6 +23,7 @@ from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import Contradiction, Range, find_contradiction
 from pulens.priors import ClassPrior, population_prior
 from pulens.recovery.labelling import Favours
+from pulens.recovery.possible_worlds import SLACK
 
 Direction = Literal["high", "low", "either"]
 LARGEST_FACTOR = 1e6
@@ -159,9 +160,11 @@ def _sensitivity(
     if facts.reads == "threshold":
         at = check_threshold(threshold, required_by=metric)
     if against is not None:
-        nearest, low, high = _in_possible_worlds(against, facts, factor, at, favours, parameters)
-        possible = Interval(low, high, None, words)
-        return Sensitivity(metric, nearest, possible, float(factor), favours, at, possible)
+        asked = (against, facts, factor, at, favours, parameters)
+        nearest, low, high = _in_possible_worlds(*asked, slack=SLACK)
+        interval = Interval(low, high, None, words)
+        possible = Interval(*_in_possible_worlds(*asked, slack=0.0)[1:], None, words)
+        return Sensitivity(metric, nearest, interval, float(factor), favours, at, possible)
     known = value(facts, evidence.tally, evidence.assumptions, threshold, **parameters)
     if math.isnan(known):
         raise PulensError(f"{metric} is undefined here ({facts.undefined_because}), so its range is too.")
@@ -259,9 +262,11 @@ def _in_possible_worlds(
     threshold: float | None,
     favours: Direction,
     parameters: dict[str, Any],
+    *,
+    slack: float,
 ) -> Range:
     """The metric in the nearest possible world and its extremes over all worlds up to the factor."""
-    found = [against.range_up_to(facts, factor, side, threshold, parameters) for side in _sides(favours)]
+    found = [against.range_up_to(facts, factor, side, threshold, parameters, slack) for side in _sides(favours)]
     possible = [each for each in found if each is not None]
     if not possible:
         raise AssumptionError(_too_small(against, factor, favours, threshold))

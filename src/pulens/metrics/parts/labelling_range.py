@@ -263,20 +263,22 @@ def range_of_area(evidence: Evidence, factor: float, favours: Favours, known: fl
         return _error(evidence, shares, found, values, [weight * above for weight in weights], held)
 
     low, high = (each.value + constant for each in ends)
-    least, most = _of_placings(evidence, shares, values, constant)
+    least, most = of_placings(evidence, values, constant)
     spread = (error(each) for each in (*ends, random)) if errors else WITHOUT_ERRORS
     return Reach(max(low, least), min(high, most), *spread)
 
 
-def _of_placings(evidence: Evidence, shares: list[Floats], values: Floats, constant: float) -> tuple[float, float]:
-    """The area with all hidden positives at the end of the unlabelled rows, and at their head."""
+def of_placings(evidence: Evidence, values: Floats, constant: float) -> tuple[float, float]:
+    """The area with all hidden positives at the end of the unlabelled rows, and at their head; ``values`` and
+    ``constant`` are those of :func:`outscored_by`."""
     share, floor = evidence.class_prior.unlabelled, floor_of(evidence)
     if not floor or not share:
         return -math.inf, math.inf
-    above = np.minimum(np.cumsum(shares[1]) / share, 1.0)
-    below = np.minimum(np.cumsum(shares[1][::-1]) / share, 1.0)
+    labelled, unlabelled, _ = (np.diff(rate, prepend=0.0) for rate in shares_at_or_above(evidence, evidence.tally))
+    above = np.minimum(np.cumsum(unlabelled) / share, 1.0)
+    below = np.minimum(np.cumsum(unlabelled[::-1]) / share, 1.0)
     first, last = np.diff(above, prepend=0.0), np.diff(below, prepend=0.0)[::-1]
-    known = floor * float(shares[0] @ values) + constant
+    known = floor * float(labelled @ values) + constant
     return known + (1 - floor) * float(last @ values), known + (1 - floor) * float(first @ values)
 
 

@@ -17,7 +17,7 @@ from pulens.intervals.clustered import inflation_at
 from pulens.intervals.kernels.quantiles import jeffreys_quantiles
 from pulens.intervals.kernels.redraws import compress
 from pulens.intervals.prior_doubt import PriorDoubt
-from pulens.metrics.parts.labelling_range import floor_of, negative_rate, outscored_by
+from pulens.metrics.parts.labelling_range import floor_of, negative_rate, of_placings, outscored_by
 from pulens.metrics.parts.metric import Metric
 from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior, population_prior
@@ -233,14 +233,20 @@ class Contradiction:
         return None
 
     def range_up_to(
-        self, metric: Metric, factor: float, favours: Favours, threshold: float | None, parameters: Any
+        self,
+        metric: Metric,
+        factor: float,
+        favours: Favours,
+        threshold: float | None,
+        parameters: Any,
+        slack: float = SLACK,
     ) -> Range | None:
         """The metric over all worlds up to a given factor, at the class prior's value; ``None``: there is none."""
         worlds = self._one_side(favours, threshold).worlds
         if worlds.is_empty or worlds.least_factor > factor * (1 + 1e-9):
             return None
         worst = self.impossible.worst_threshold
-        found = WorldsAt(self.evidence, threshold, worst, self.multiple, (favours,), factor, worlds)
+        found = WorldsAt(self.evidence, threshold, worst, self.multiple, (favours,), factor, worlds, slack)
         if metric.other_labelling is None:
             return found.at_threshold(metric, threshold, parameters)
         in_worlds: Range = metric.other_labelling.in_worlds(found)
@@ -308,6 +314,7 @@ class WorldsAt:
     directions: tuple[Favours, ...] = ("high", "low")
     asked: float | None = None  # a factor other than the multiple of the least one
     known: PossibleWorlds | None = None  # the worlds, where they were found before
+    slack: float = SLACK  # standard errors by which ends are moved outwards; without any they stop at what rows prove
 
     @cached_property
     def _places(self) -> NDArray[np.intp]:
@@ -324,13 +331,20 @@ class WorldsAt:
             np.asarray(kind, float)[self._places] / total
             for kind, total in ((tally.labelled, totals.labelled), (tally.unlabelled, totals.unlabelled))
         )
-        together = self.evidence.recovery_scenario is Scenario.SINGLE_SET
-        low, high = positives_that_fit(
-            labelled, unlabelled, totals, self.evidence.class_prior.unlabelled, together=together
-        )
+        low, high = self._room(labelled, unlabelled)
         shares, floor = np.diff(labelled, prepend=0.0), floor_of(self.evidence)
         found = [PossibleWorlds(shares, low, high, side, floor) for side in self.directions]
         return next((one for one in found if not one.is_empty), found[0])
+
+    def _room(self, labelled: Floats, unlabelled: Floats, slack: float = SLACK) -> tuple[Floats, Floats]:
+        """Fewest and most positives at or above the cuts at which these shares of rows stand."""
+        totals, prior = self.evidence.tally.totals, self.evidence.class_prior.unlabelled
+        together = self.evidence.recovery_scenario is Scenario.SINGLE_SET
+        return positives_that_fit(labelled, unlabelled, totals, prior, together=together, slack=slack)
+
+    def _share_unlabelled(self, threshold: float) -> Floats:
+        tally = self.evidence.tally
+        return np.array([tally.at(threshold).unlabelled / tally.totals.unlabelled, 1.0])
 
     @property
     def factor(self) -> float:
@@ -358,7 +372,9 @@ class WorldsAt:
         value = float(worlds.nearest[flagged].sum())
         low, high = (float(world[flagged].sum()) for world in worlds.extremes(flagged.astype(float), self.factor))
         hits, total = tally.at(threshold).labelled, tally.totals.labelled
-        ends = _plausible(hits, total)
+        below, above = self._beyond_labelled(hits), self._beyond_labelled(total - hits)
+        least, most = low - below, high + above
+        ends = _plausible(hits, total, self.slack)
         rate = hits / total
         if 0 < rate < 1:
             # a step in labelling multiplies the odds of recall, whatever the labelled rate: so it moves as they do
@@ -371,16 +387,30 @@ class WorldsAt:
         if flagged.any():  # room for positives is known with its own slack, which need not be added twice
             last = int(np.flatnonzero(flagged)[-1])
             if 0 < rate < 1:
-                low, high = max(low, float(worlds.low[last])), min(high, float(worlds.high[last]))
+                low, high = max(low, float(worlds.low[last]) - below), min(high, float(worlds.high[last]) + above)
+        # an end that the labelled rows alone make up varies with their number
+        low = min(low, least) if least + below <= hits / self.evidence.recovery.positive + 1e-6 else low
+        high = max(high, most) if 1 - most + above <= (total - hits) / self.evidence.recovery.positive + 1e-6 else high
+        if not self.slack:
+            least, most = self._room(np.array([hits, total]) / total, self._share_unlabelled(threshold), slack=0.0)
+            low, high = max(low, float(least[0])), min(high, float(most[0]))
         value = min(max(value, 0.0), 1.0)
         return Range(value, min(low, value), max(high, value))
+
+    def _beyond_labelled(self, rows: float) -> float:
+        """How far chance reaches beyond the share of the positives that so many labelled rows are, in one sample."""
+        evidence = self.evidence
+        if evidence.recovery_scenario is not Scenario.SINGLE_SET:
+            return 0.0
+        seen = rows / evidence.tally.totals.rows
+        return self.slack * math.sqrt(seen * (1 - seen) / evidence.tally.totals.rows) / evidence.recovery.class_prior
 
     def _tables(self, threshold: float, hits: Any, ends: int | None = None) -> Contingency:
         """Tables with these true positive rates; the shares flagged as observed, or at one end of what they can be."""
         evidence, recovery = self.evidence, self.evidence.recovery
         above, totals = evidence.tally.at(threshold), evidence.tally.totals
         shares = [
-            0.0 if not total else count / total if ends is None else _plausible(count, total)[ends]
+            0.0 if not total else count / total if ends is None else _plausible(count, total, self.slack)[ends]
             for count, total in zip(above, totals, strict=True)
         ]
         hits = np.asarray(hits, float)
@@ -425,7 +455,10 @@ class WorldsAt:
             height = np.divide(world, shares, out=np.zeros(shares.size), where=held)
             from_labelled = float((shares * height**2) @ (squares - 2 * mean * means + mean**2))
             variance = max(from_labelled, 0.0) / self.evidence.tally.totals.labelled + self._from_others(world, weights)
-            ends.append(mean + constant + sign * SLACK * math.sqrt(variance))
+            ends.append(mean + constant + sign * self.slack * math.sqrt(variance))
+        if not self.slack:
+            least, most = of_placings(self.evidence, values, constant)
+            ends = [max(ends[0], least), min(ends[1], most)]
         return Range(value, min(ends[0], value), max(ends[1], value))
 
     def _from_others(self, world: Floats, weights: list[float]) -> float:
@@ -502,7 +535,7 @@ class WorldsAt:
             slope = gradient(at)
             height = np.divide(at, shares, out=np.zeros(shares.size), where=shares > 0)
             variance = float((shares * height**2) @ (slope - float(at @ slope)) ** 2) / totals.labelled
-            ends.append(end + sign * SLACK * math.sqrt(variance))
+            ends.append(end + sign * self.slack * math.sqrt(variance))
         return Range(value, max(min(ends[0], value), 0.0), min(max(ends[1], value), 1.0))
 
 
@@ -511,11 +544,13 @@ def _places_of(evidence: Evidence, most: int) -> NDArray[np.intp]:
     return np.searchsorted(-np.asarray(evidence.tally.thresholds, float), -np.asarray(kept, float))
 
 
-def _plausible(hits: float, total: float) -> tuple[float, float]:
-    """A share two standard errors down and up, by Jeffreys' posterior, so that 0 and 1 are not certain."""
+def _plausible(hits: float, total: float, slack: float) -> tuple[float, float]:
+    """A share so many standard errors down and up, by Jeffreys' posterior, so that 0 and 1 are not certain."""
     from scipy.special import ndtr
 
-    tail = float(ndtr(-SLACK))
+    if not slack:
+        return hits / total, hits / total
+    tail = float(ndtr(-slack))
     low, high = (float(end) for end in jeffreys_quantiles(hits, total, np.array([tail, 1 - tail])))
     return min(low, hits / total), max(high, hits / total)
 
