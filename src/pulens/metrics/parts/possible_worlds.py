@@ -392,8 +392,8 @@ class WorldsAt:
         low = min(low, least) if least + below <= hits / self.evidence.recovery.positive + 1e-6 else low
         high = max(high, most) if 1 - most + above <= (total - hits) / self.evidence.recovery.positive + 1e-6 else high
         if not self.slack:
-            least, most = self._room(np.array([hits, total]) / total, self._share_unlabelled(threshold), slack=0.0)
-            low, high = max(low, float(least[0])), min(high, float(most[0]))
+            room = self._room(np.array([hits, total]) / total, self._share_unlabelled(threshold), slack=0.0)
+            low, high = max(low, float(room[0][0])), min(high, float(room[1][0]))
         value = min(max(value, 0.0), 1.0)
         return Range(value, min(low, value), max(high, value))
 
