@@ -449,8 +449,8 @@ class Evaluation:
         Metrics at a threshold take this evaluation's own, unless ``threshold`` gives another.
 
         >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5, threshold=5)
-        >>> print(evaluation.sensitivity("recall", factor=2))
-        recall 0.667, [0.500, 0.667] if high scores were labelled up to 2 times as often
+        >>> print(evaluation.sensitivity("recall", factor=2).possible)
+        [0.500, 0.667]
         """
         self._refuse_within("cells-sensitivity")
         doubts = self._doubts if isinstance(self._doubts, Doubts) else None
