@@ -102,6 +102,24 @@ def test_numbers_that_random_labels_cannot_have_given_are_refused_with_the_large
     assert f"with 40% positives, labels cannot be a random draw. Either at most {most}% are" in answer["refused"]
 
 
+def test_an_audit_that_missed_by_chance_is_told_from_a_contradiction_as_in_python():
+    rng = np.random.default_rng(0)
+    asked, expected = [], []
+    for favour in (1.0, 6.0):
+        for _ in range(12):
+            found = rng.normal(3, 1, 8000)
+            found = found[rng.random(8000) < np.where(found > 3, 1.0, 1 / favour)][:800]
+            positive = rng.random(8000) < 0.2
+            labels, scores = np.repeat([1, 0], [800, 8000]), np.concatenate([found, rng.normal(3.0 * positive, 1)])
+            audit = [int(rng.binomial(200, 0.2)), 200]
+            asked.append(rows(labels, scores, audit=audit, scenario="case-control", threshold=2.0, confidence=None))
+            python = evaluate(labels, scores, audit=audit, scenario="case-control", threshold=2.0, confidence=None)
+            expected.append(python.labelling is not None)
+    found = [answer.get("refused") is not None for answer in answers_of(asked)]
+    assert found == expected
+    assert 3 < sum(expected) < 21
+
+
 def test_worked_cases_have_their_exact_answers(reference_cases):
     asked = []
     for name in ("d1", "d3", "d5"):

@@ -374,7 +374,8 @@ def _notices(found: CalibrationError, evidence: Evidence, counted: BinCounts, ma
                 f"{'' if found.norm == 1 else ' in the norm 1 and are left out of this one'}.",
             )
         )
-    share, excess = _excess(counted, masses)
+    fewest = MassMap.of(evidence.tally.totals, evidence.assumptions_at(evidence.class_prior.least_unlabelled))
+    share, excess = _excess(counted, masses)[0], _excess(counted, fewest)[1]
     if excess > CHANCE_LIMIT * times_as_noisy(evidence, counted):
         notices.append(
             Notice(

@@ -78,6 +78,11 @@ def share_lines(prior: ClassPrior) -> list[str]:
         lines.append(f"  {name:<30}{value:>9.4g}{cells}".rstrip())
     if possible and beside == "possible at all":
         lines.append(POSSIBLE)
+        if prior.feasible_uneven is not None:
+            from pulens.priors.feasible import UNEVEN
+
+            often = f"if high scores were labelled up to {UNEVEN:g} times as often: {_ends(prior.feasible_uneven)}"
+            lines.append(f"{often}{' of all rows' if both else ''}")
     return lines
 
 

@@ -224,8 +224,10 @@ def _lines_beside(
     """What stands on the terminal below an evaluation."""
     if ranges:
         yield f"\nif positives with high scores were labelled up to {sensitivity:g} times as often as others"
+        yield f"{'':34}with sampling error   without"
         for found in ranges.values():
-            yield f"  {found.metric:<24} {found.value:.3f}  {found.interval}"
+            without = f"{found.possible.low:.3f} to {found.possible.high:.3f}"
+            yield f"  {found.metric:<24} {found.value:.3f}  {found.interval!s:<19}   {without}"
     if refused:
         yield f"\nno sensitivity: {refused}"
     if limits is not None:

@@ -475,11 +475,13 @@ class Evaluation:
         Metrics at a threshold take this evaluation's own, unless ``threshold`` gives another.
 
         >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5, threshold=5)
-        >>> print(evaluation.sensitivity("recall", factor=2))
-        recall 0.667, [0.500, 0.667] if high scores were labelled up to 2 times as often
+        >>> print(evaluation.sensitivity("recall", factor=2).possible)
+        [0.500, 0.667]
         """
         self._refuse_within("cells-sensitivity")
-        return sensitivity(self.evidence, metric, factor=factor, favours=favours, **self._at_own(metric, options))
+        doubts = self._doubts if isinstance(self._doubts, Doubts) else None
+        asked = {"factor": factor, "favours": favours, "doubts": doubts, **self._at_own(metric, options)}
+        return sensitivity(self.evidence, metric, **asked)
 
     def sensitivity_curve(self, metric: str, *, factors: Any = None, **options: Any) -> tuple[Curve, Curve]:
         """Lowest and highest value of a metric against the factor by which labelling favours high scores."""

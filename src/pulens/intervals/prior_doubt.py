@@ -126,13 +126,27 @@ class PriorDoubt:
         low, high = self.drawn(np.array([-reach, reach]))
         return float(low), float(high)
 
+    def lowest_first(self) -> list[float]:
+        """Even quantiles of the share; of a range its lower end, of which nothing else can be said to be likely."""
+        if self.treatment == "exact":
+            return [self.evidence.class_prior.unlabelled]
+        if self.treatment == "range":
+            return self.over(1)
+        found: list[float] = self.possible(self.drawn(_even_normals())).tolist()
+        return found
+
     def nodes(self) -> tuple[Floats, Floats]:
         """Shares from end to end of the distribution, in rising order, and the even quantiles they stand for."""
-        from scipy.special import ndtri
-
-        draws = self.possible(self.drawn(ndtri((np.arange(GRID) + 0.5) / GRID)))
+        draws = self.possible(self.drawn(_even_normals()))
         nodes = np.unique(self.possible(self.drawn(NODES)))
         return nodes, np.clip(draws, nodes[0], nodes[-1])
+
+
+def _even_normals() -> Floats:
+    """Quantiles of the standard normal distribution at even levels."""
+    from scipy.special import ndtri
+
+    return np.asarray(ndtri((np.arange(GRID) + 0.5) / GRID))
 
 
 def half_of_the_error(confidence: float) -> float:

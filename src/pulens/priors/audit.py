@@ -208,6 +208,8 @@ def combine(estimated: ClassPrior, audit: object, totals: Totals, scenario: Scen
         distribution=together,
         feasible=alone.feasible,
         unlabelled_feasible=alone.unlabelled_feasible,
+        feasible_uneven=None,
+        unlabelled_feasible_uneven=None,
         notices=tuple(n for n in estimated.notices if n.code != "prior-identified-from-above"),
         trace=Trace(
             together.values,

@@ -79,7 +79,8 @@ class ClassPrior:
     ``value`` and ``interval`` speak of the population, ``unlabelled`` and ``unlabelled_interval`` of the
     unlabelled rows alone. An interval without a confidence is a range of possibilities. ``feasible`` holds every
     class prior that the data cannot exclude: an estimate is only as good as its assumption, the feasible range
-    needs none but that labelled rows are a random sample of positives.
+    needs none but that labelled rows are a random sample of positives. ``feasible_uneven`` does without that too, as
+    long as high scores were not labelled more than three times as often.
 
     >>> print(ClassPrior(0.28, 0.2, method="given"))
     class prior 0.28 (given)
@@ -98,11 +99,18 @@ class ClassPrior:
     distribution: PriorDistribution | None = field(default=None, repr=False, compare=False)  # of ``unlabelled``
     trace: Trace | None = field(default=None, repr=False, compare=False)
     implied: Implied | None = field(default=None, repr=False)
+    feasible_uneven: Interval | None = None
+    unlabelled_feasible_uneven: Interval | None = None
 
     @property
     def drawn_interval(self) -> Interval | None:
         """The doubt about ``unlabelled`` that redraws of the rows do not bring along by themselves."""
         return self.unlabelled_interval if self.implied is None else self.implied.interval
+
+    @property
+    def least_unlabelled(self) -> float:
+        """The smallest share of positives among the unlabelled rows still believed: the interval's lower end."""
+        return self.unlabelled if self.unlabelled_interval is None else self.unlabelled_interval.low
 
     @property
     def is_exact(self) -> bool:
@@ -130,6 +138,7 @@ class ClassPrior:
             "standard_error": self.standard_error,
             "feasible_low": None if self.feasible is None else self.feasible.low,
             "feasible_high": None if self.feasible is None else self.feasible.high,
+            "feasible_high_uneven": None if self.feasible_uneven is None else self.feasible_uneven.high,
             "assumption": self.assumption,
         }
 

@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 
 from pulens.counts.tally import Tally, Totals
 from pulens.intervals.kernels.redraws import compress
-from pulens.recovery.labelling import Favours
+from pulens.recovery.labelling import Favours, lowest_mean
 from pulens.types import Floats
 
 MOST_BLOCKS = 128
+ROUNDING = 1e-12
 SLACK = 2.0  # standard errors by which limits on the number of positives are moved outwards
 
 
@@ -95,6 +96,7 @@ class PossibleWorlds:
     low: Floats
     high: Floats
     favours: Favours
+    floor: float = 0.0  # the least h: in the single set the label frequency, since a labelled row stands for itself
 
     @property
     def is_empty(self) -> bool:
@@ -122,12 +124,13 @@ class PossibleWorlds:
 
     @cached_property
     def _limits(self) -> tuple[Floats, Floats]:
-        """Rows of ``A x <= 0`` for the steps x, with the limits on running sums as shares of the whole."""
+        """Rows of ``A x <= 0`` for the steps x: limits on running sums as shares of the whole, and the floor."""
         running = np.cumsum(self.shares[:, None] * self._steps, axis=0)
         whole = running[-1]
         rows = [running[:-1] - self.high[:-1, None] * whole, self.low[:-1, None] * whole - running[:-1]]
         binding = np.concatenate([self.high[:-1] < 1, self.low[:-1] > 0])
-        return np.concatenate(rows)[binding], whole
+        least = np.eye(1, self.shares.size) - self.floor * whole
+        return np.concatenate([np.concatenate(rows)[binding], -least]), whole
 
     @cached_property
     def _nearest(self) -> tuple[float, Floats] | None:
@@ -147,7 +150,14 @@ class PossibleWorlds:
         return (lowest, highest) if lowest @ values <= highest @ values else (highest, lowest)
 
     def lowest(self, values: Floats, factor: float) -> Floats:
-        """The world with the lowest mean of ``values`` over the positives, up to a factor."""
+        """The world with the lowest mean of ``values`` over the positives, up to a factor.
+
+        That of all labellings, if the rows have room for it; otherwise a linear programme finds the lowest with room.
+        """
+        free = lowest_mean(self.shares, values, factor, self.favours, floor=self.floor).density
+        running = np.cumsum(free)
+        if np.all(running <= self.high + ROUNDING) and np.all(running >= self.low - ROUNDING):
+            return free
         limits, whole = self._limits
         reach = np.concatenate([[-(factor - 1.0)], np.ones(self.shares.size - 1)])  # all steps together, less the rest
         bounded = np.vstack([limits, reach])

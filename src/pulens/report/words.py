@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pulens.estimate import Estimate, Interval
 from pulens.metrics import METRICS, leading
+from pulens.priors.feasible import UNEVEN
 from pulens.report.contradiction import contradiction_verdict
 from pulens.scenario import Scenario
 
@@ -151,7 +152,10 @@ def prior_words(evidence: Evidence) -> str:
         words += f"; {prior.unlabelled:.3g} among the unlabelled rows"
     if prior.feasible is not None and prior.feasible != prior.interval:
         reach = f"{prior.feasible.low:.3g} to {prior.feasible.high:.3g}"
-        words += f". Without the estimate's assumption the data allow {reach}"
+        words += f". Without the estimate's assumption the data allow {reach} if labels are random"
+        if prior.feasible_uneven is not None:
+            often = f"high scores were labelled up to {UNEVEN:g} times as often"
+            words += f", up to {prior.feasible_uneven.high:.3g} if {often}"
     return words
 
 

@@ -61,7 +61,7 @@ class Answers:
                 *evidence.class_prior.notices,
                 *impossible_area("roc_auc", float(self.looked.raw_area[row]), share),
                 *hardly_known(evidence),
-                *not_feasible(share, float(self.looked.feasible[row])),
+                *not_feasible(evidence.class_prior, float(self.looked.feasible[row])),
                 *(one for one in notice_of_recovery(evidence.tally, evidence.scenario) if one.severity > Severity.NOTE),
             ]
         )

@@ -214,7 +214,9 @@ const doubt = (() => {
             map.positive * hits) /
           map.negative
         : map.alarms[0] * hits + map.alarms[1] * unlabelled + map.alarms[2] * refuted;
-    let ends = [labelled / (labelled + factor * (1 - labelled)), labelled];
+    // in the single set a labelled row is one of the positives, and stands for at least itself
+    const floor = scenario === "single-set" && map.positive > 0 ? Math.min(totals.labelled / map.positive, 1) : 0;
+    let ends = [Math.max(labelled / (labelled + factor * (1 - labelled)), floor * labelled), labelled];
     const [none, all] = [alarmsFor(0), alarmsFor(1)];
     if (none > all) {
       const inside = [Math.max(ends[0], (none - 1) / (none - all)), Math.min(ends[1], none / (none - all))];

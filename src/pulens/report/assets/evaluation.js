@@ -52,7 +52,7 @@ const page = (() => {
 
   // Where the data contradict the class prior the page recovers nothing: the numbers would be cut at what is possible,
   // and seem certain. The report's own, over possible worlds, stay while nothing that they read has moved.
-  const contradicted = () => !current.impossible.byChance || (samePrior() && raw.labelling !== null);
+  const contradicted = () => (samePrior() ? raw.labelling !== null : !current.impossible.byChance);
 
   function valueOf(name) {
     const metric = metricsByName[name];

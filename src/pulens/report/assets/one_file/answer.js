@@ -29,6 +29,7 @@ const answer = (() => {
       standard_error: standardError ?? null,
       feasible_low: feasible ? feasible.low : null,
       feasible_high: feasible ? feasible.high : null,
+      feasible_high_uneven: null,
       assumption,
     };
   }

@@ -206,6 +206,14 @@ const sentences = (() => {
     const rates = evidence.impossibleRates(found.tally, found.prior.unlabelled, found.recoveryScenario);
     if (!rates.thresholds || rates.standardErrors < WORTH_A_WORD) return [];
     const seen = `The recovered ${rates.rate} at threshold ${general(rates.threshold)} is ${fixed(rates.value, 4)}, outside [0, 1] (so at ${whole(rates.thresholds)} threshold${rates.thresholds > 1 ? "s" : ""})`;
+    if (rates.standardErrors >= evidence.CHANCE_LIMIT && evidence.priorExplains(found))
+      return [
+        notice(
+          NOTE,
+          "impossible-rates",
+          `${seen}; values were clipped. The class prior's own uncertainty explains it: the unlabelled rows were taken to be ${percents(found.prior.unlabelled, 1)} positive, and random labels fit with fewer.`,
+        ),
+      ];
     // beyond chance nothing is shown at all
     const chance = evidence.chanceOfExcess(found, rates.standardErrors);
     const often = chance >= 0.3 ? "many samples show" : `at most about 1 sample in ${whole(1 / chance)} shows`;
@@ -258,12 +266,13 @@ const sentences = (() => {
     const { labelled, unlabelled } = found.tally.totals;
     if (!labelled || !unlabelled) return [];
     const highest = evidence.highestPrior(found.tally, 1 - 0.001);
-    if (found.prior.unlabelled <= highest) return [];
+    const least = evidence.isExact(found.prior) ? found.prior.unlabelled : found.prior.unlabelledInterval.low;
+    if (least <= highest) return [];
     return [
       notice(
         SERIOUS,
         "prior-not-feasible",
-        `The unlabelled rows are taken to be ${percents(found.prior.unlabelled, 1)} positive, but their scores leave room for ${percents(highest, 1)} at most if labelled positives are a random sample of positives. Either the class prior is too high, or positives with high scores were labelled more often.`,
+        `The unlabelled rows are taken to be ${evidence.isExact(found.prior) ? "" : "at least "}${percents(least, 1)} positive, but their scores leave room for ${percents(highest, 1)} at most if labelled positives are a random sample of positives. Either the class prior is too high, or positives with high scores were labelled more often.`,
       ),
     ];
   }
