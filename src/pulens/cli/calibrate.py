@@ -238,8 +238,7 @@ def _check_out(file: str, out: str, method: str | None, column: str) -> None:
 def _save_plot(reliability: Reliability | None, path: str) -> None:
     if reliability is None:
         raise PulensError("scores that only rank have no reliability diagram.")
-    from pulens.cli._write import write_figure
-    from pulens.plots.backend import pyplot
+    from pulens.plots.backend import pyplot, write_figure
 
     pyplot().switch_backend("agg")
     write_figure(path, reliability.plot()[0].figure)

@@ -91,8 +91,9 @@ def command(
     """
     from pulens.cli._output import working
     from pulens.cli._prior_shown import estimator_lines, paste_lines, prior_lines
-    from pulens.cli._write import all_or_none, as_files, check_targets, to_json, write_figure
+    from pulens.cli._write import all_or_none, as_files, check_targets, to_json
     from pulens.counts.tally import Tally
+    from pulens.plots.backend import write_figure
     from pulens.priors import find
 
     check_targets({"--plot": plot_path, "--json": json_path}, *files_read(file, given))

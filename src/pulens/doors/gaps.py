@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Literal
 
+from pulens.atomic_write import write_whole
 from pulens.doors.common_prior import CommonPrior, Turn
 from pulens.doors.grouped_rows import plain_of, title_of
 from pulens.estimate import Estimate
-from pulens.whole_files import write_whole
 
 FEWEST_LABELLED = 5  # labelled rows below which a group is shown but not tested
 
