@@ -57,6 +57,16 @@ def test_a_link_that_leads_to_no_file_yet_gets_one_there(tmp_path):
     assert (tmp_path / "answer.json").read_text() == "new\n"
 
 
+def test_a_folder_behind_a_link_is_replaced_where_it_lies(tmp_path):
+    (tmp_path / "models" / "first").mkdir(parents=True)
+    (tmp_path / "latest").symlink_to("models/first")
+    with whole_folder(tmp_path / "latest") as made:
+        (made / "weights").write_text("new")
+    assert (tmp_path / "latest").is_symlink()
+    assert (tmp_path / "models" / "first" / "weights").read_text() == "new"
+    assert [entry.name for entry in (tmp_path / "models").iterdir()] == ["first"]
+
+
 def test_links_that_lead_nowhere_are_refused_in_words(tmp_path):
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")

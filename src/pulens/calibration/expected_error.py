@@ -36,6 +36,7 @@ from pulens.recovery.feasibility import CHANCE_LIMIT
 from pulens.types import Floats
 
 FEW_LABELLED = 30
+LARGEST_DISTANCE, HALVINGS = 8.0, 11  # of a test, in standard errors: its p-value to a part in a hundred
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,8 @@ class CalibrationError(Estimate):
 
     ``value`` is the paper's estimate and is biased upwards: even a perfectly calibrated model scores about
     ``noise_floor`` at these sizes. ``corrected`` removes most of that bias. ``overconfidence`` and
-    ``underconfidence`` are the two parts of the value: bins that promise too many positives, and too few.
+    ``underconfidence`` are the two parts of the value: bins that promise too many positives, and too few. ``p_value``
+    is one minus the highest confidence at which the interval excludes 0, the error of a calibrated model.
     """
 
     noise_floor: float = math.nan
@@ -55,6 +57,7 @@ class CalibrationError(Estimate):
     bins: int = 0
     filled_bins: int = 0
     norm: float = 1
+    p_value: float = math.nan
     notices: tuple[Notice, ...] = field(default=())
 
     @property
@@ -75,6 +78,7 @@ class CalibrationError(Estimate):
             **Estimate.to_dict(self),
             **{name: getattr(self, name) for name in names},
             "norm": "max" if math.isinf(self.norm) else self.norm,
+            "p_value": None if math.isnan(self.p_value) else self.p_value,
             "warnings": [str(notice) for notice in self.notices],
         }
 
@@ -170,8 +174,9 @@ def error_of_samples(
         sources["class prior"] = over
         low, high, method = ends_in_doubt(error, doubt, confidence)
     interval: Interval | None = Interval(*holding(value, low, high), confidence, method)
+    p_value = _p_value(error, doubt)
     if has_too_few_clusters(evidence):
-        interval, sources = None, {}
+        interval, sources, p_value = None, {}, math.nan
     rng = np.random.default_rng(check_seed(seed))
     purity = 1 - evidence.label_noise
     maps = [MassMap.of(one.tally.totals, one.assumptions) for one, _ in samples]
@@ -195,6 +200,7 @@ def error_of_samples(
         bins=counted.bins,
         filled_bins=int(np.count_nonzero(counted.population_mass(masses) > 0)),
         norm=power,
+        p_value=p_value,
     )
     return replace(found, notices=_notices(found, evidence, counted, masses))
 
@@ -214,7 +220,20 @@ def _over_ways(samples: Sequence[tuple[Evidence, BinCounts]], asked: dict[str, A
     values = [each.value for each in found]
     reach = Interval(min(values), max(values), None, "range over the cells' class priors")
     interval = hull([each.interval for each in found], ", over the range of the class prior")
-    return replace(found[0], interval=interval, sources={**found[0].sources, "class prior": reach})
+    p_value = max(each.p_value for each in found)
+    return replace(found[0], interval=interval, sources={**found[0].sources, "class prior": reach}, p_value=p_value)
+
+
+def _p_value(error: _ErrorOfBins, doubt: PriorDoubt) -> float:
+    """One minus the highest confidence at which the interval excludes 0, by halving between 0 and 8 standard errors."""
+    from scipy.special import ndtr
+
+    few, many = 0.0, LARGEST_DISTANCE
+    for _ in range(HALVINGS):
+        middle = (few + many) / 2
+        excludes = ends_in_doubt(error, doubt, float(1 - 2 * ndtr(-middle)))[0] > 0
+        few, many = (middle, many) if excludes else (few, middle)
+    return float(2 * ndtr(-few))
 
 
 class _MeanError(NamedTuple):
@@ -354,8 +373,8 @@ def _notices(found: CalibrationError, evidence: Evidence, counted: BinCounts, ma
             Notice(
                 Severity.NOTE,
                 "within-noise",
-                f"The error of {found.value:.4f} is no evidence of miscalibration: a perfectly calibrated model would "
-                f"show {found.noise_floor:.4f} at these sizes.",
+                f"The expected calibration error of {found.value:.4f} alone does not show miscalibration: a perfectly "
+                f"calibrated model would show {found.noise_floor:.4f} at these sizes.",
             )
         )
     population = counted.population_mass(masses)

@@ -82,6 +82,13 @@ def trained(bench: Workbench) -> Trained:
     return _MADE[design]
 
 
+def at_hand(bench: Workbench) -> Trained | None:
+    """The networks of the design where figures 1 to 3 left them, and none where they would have to be trained."""
+    store = store_path(bench, "mnist-runs", ".npz")
+    is_there = TrainingDesign.of(bench) in _MADE or (store is not None and store.exists())
+    return trained(bench) if is_there else None
+
+
 _MADE: dict[
     TrainingDesign, Trained
 ] = {}  # three studies read the same networks: within a process they are trained once
