@@ -256,6 +256,7 @@ class _ErrorOfBins(Construction):
     samples: Sequence[tuple[Evidence, BinCounts]]
     norm: float
     _known: dict[tuple[float, float], _MeanError] = field(default_factory=dict)
+    _gaps: dict[float, list[_GapsOfSample]] = field(default_factory=dict)
 
     method = "split-sign below, bias-corrected above"
     is_smooth = False
@@ -265,8 +266,13 @@ class _ErrorOfBins(Construction):
         if (prior, tail) not in self._known:
             from scipy.special import ndtri
 
-            self._known[prior, tail] = _mean_error(self.samples, prior, self.norm, -float(ndtri(tail)))
+            self._known[prior, tail] = _mean_error(self._gaps_at(prior), self.norm, -float(ndtri(tail)))
         return self._known[prior, tail]
+
+    def _gaps_at(self, prior: float) -> list[_GapsOfSample]:
+        if prior not in self._gaps:
+            self._gaps[prior] = [_GapsOfSample.of(*sample, prior) for sample in self.samples]
+        return self._gaps[prior]
 
     def value(self, prior: float) -> float:
         return self.at(prior, one_tail(0.95)).corrected  # the same at any confidence
@@ -288,24 +294,30 @@ def check_norm(norm: float | str) -> float:
     return float(norm)
 
 
-def _mean_error(
-    samples: Sequence[tuple[Evidence, BinCounts]],
-    unlabelled_prior: float,
-    norm: float,
-    quantile: float,
-) -> _MeanError:
-    """Value, corrected value and interval of the mean over samples, at a class prior that they share."""
-    found = []
-    for evidence, counted in samples:
+class _GapsOfSample(NamedTuple):
+    """Gaps of a sample's bins at one class prior, costly with clusters, and what follows at any confidence."""
+
+    gaps: BinGaps
+    terms: ErrorTerms
+    population: Floats
+
+    @classmethod
+    def of(cls, evidence: Evidence, counted: BinCounts, unlabelled_prior: float) -> _GapsOfSample:
         masses = MassMap.of(evidence.tally.totals, evidence.assumptions_at(unlabelled_prior))
         gaps = gaps_of(evidence, counted, masses, unlabelled_prior)
-        terms = error_terms(gaps)
+        return cls(gaps, error_terms(gaps), counted.population_mass(masses))
+
+
+def _mean_error(samples: Sequence[_GapsOfSample], norm: float, quantile: float) -> _MeanError:
+    """Value, corrected value and interval of the mean over samples, at a class prior that they share."""
+    found = []
+    for gaps, terms, population in samples:
         if norm != 1:
-            population = counted.population_mass(masses)
             value, corrected, high = _other_norm(gaps, population, norm, quantile)
             reach = (high - value) / quantile if quantile else 0.0
-            terms = terms._replace(value=value, corrected=corrected, overstated=value, upper_error=reach)
-        found.append(terms)
+            found.append(terms._replace(value=value, corrected=corrected, overstated=value, upper_error=reach))
+        else:
+            found.append(terms)
     mean = ErrorTerms(*np.mean(found, axis=0).tolist())
     # samples are independent of each other, so their errors add up in quadrature
     shrink = 1 / math.sqrt(len(found))
