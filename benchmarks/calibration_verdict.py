@@ -34,7 +34,7 @@ def judged(moved: float, prior: float, labelled: int, unlabelled: int, seed: int
     labels, scores = np.repeat([1, 0], [labelled, unlabelled]), np.concatenate([few, many])
     evidence = gather_within(labels, scores, class_prior=prior, scenario="case-control")
     diagram = reliability(evidence, seed=seed, redraws=400)
-    others = calibration_in_the_large(evidence), calibration_slope(evidence).slope
+    others = calibration_in_the_large(evidence), *calibration_slope(evidence)
     alone = any(one.verdict for one in diagram.bins)
     return calibration_verdict(diagram, others).status, any(diagram.verdicts), alone
 

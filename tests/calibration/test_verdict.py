@@ -27,7 +27,7 @@ def judged(world, seed, labelled=200, unlabelled=2000, **options):
     few, many, _ = world.draw(labelled, unlabelled, np.random.default_rng(seed))
     labels, scores = np.repeat([1, 0], [labelled, unlabelled]), np.concatenate([few, many])
     evidence = gather_within(labels, scores, scenario="case-control", **({"class_prior": 0.5} | options))
-    others = calibration_in_the_large(evidence), calibration_slope(evidence).slope
+    others = calibration_in_the_large(evidence), *calibration_slope(evidence)
     diagram = reliability(evidence, redraws=200)
     return calibration_verdict(diagram, others), diagram, others, (labels, scores)
 
@@ -40,13 +40,14 @@ def shifted(seed):
 @pytest.mark.parametrize("options", [{}, {"class_prior": (0.45, 0.55)}])
 def test_the_verdict_agrees_with_every_interval_and_mark(world, options):
     for seed in range(12):
-        verdict, diagram, (large, slope), _ = judged(world, seed, **options)
-        excluded = 0 not in large.interval, 1 not in slope.interval, not diagram.error.is_noise, any(diagram.verdicts)
+        verdict, diagram, (large, intercept, slope), _ = judged(world, seed, **options)
+        excluded = [0 not in large.interval, 0 not in intercept.interval, 1 not in slope.interval]
+        excluded += [not diagram.error.is_noise, any(diagram.verdicts)]
         assert any(excluded) == (verdict.status in ("inconclusive", "miscalibrated"))
         assert diagram.error.is_noise == (diagram.error.p_value >= 0.05)
         marked = {test.name: test.value for test in verdict.tests}["bins"]
         assert marked == sum(map(bool, diagram.verdicts))
-        assert len(verdict.tests) == 4
+        assert len(verdict.tests) == 5
 
 
 def test_a_calibrated_model_is_seldom_called_miscalibrated_and_its_bins_are_seldom_marked():

@@ -1,7 +1,8 @@
 r"""One verdict over all tests of calibration.
 
-A calibrated model has a mean score equal to the class prior (calibration in the large 0), a slope of 1, an expected
-calibration error of 0, and in each bin as many positives as it promises. Each of the four is tested by its interval:
+A calibrated model has a mean score equal to the class prior (calibration in the large 0), a slope of 1 and an
+intercept of 0, an expected calibration error of 0, and in each bin as many positives as it promises. Each of the five is
+tested by its interval:
 with ends :math:`l < v < h` at confidence :math:`1-\alpha` and :math:`z` the normal quantile, the distance of the value
 :math:`v` to the calibrated value :math:`v_0` is measured in units of the end on that side,
 
@@ -9,7 +10,7 @@ with ends :math:`l < v < h` at confidence :math:`1-\alpha` and :math:`z` the nor
 
 so that :math:`p < \alpha` exactly where the interval excludes :math:`v_0`, and all that the interval knows of (the
 class prior's doubt, clusters, cells) is in p. The bins are one test: the smallest of their p-values times their number
-(Bonferroni). Holm's correction over the four keeps the chance of any false alarm at :math:`\alpha`.
+(Bonferroni). Holm's correction over the five keeps the chance of any false alarm at :math:`\alpha`.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from pulens.intervals.kernels.quantiles import normal_quantile
 if TYPE_CHECKING:
     from pulens.calibration.reliability import Reliability
 
-IF_CALIBRATED = {"calibration_in_the_large": 0.0, "calibration_slope": 1.0}
+IF_CALIBRATED = {"calibration_in_the_large": 0.0, "calibration_slope": 1.0, "calibration_intercept": 0.0}
 BINS = "bins"
 
 
@@ -107,7 +108,7 @@ class CalibrationVerdict:
 def calibration_verdict(reliability: Reliability, others: Sequence[Estimate] = ()) -> CalibrationVerdict:
     """The verdict of a reliability diagram, its error and its bins, with other numbers about the same rows.
 
-    Of ``others`` :func:`calibration_in_the_large` and the slope of :func:`calibration_slope` are tested; what has no
+    Of ``others`` :func:`calibration_in_the_large` and both numbers of :func:`calibration_slope` are tested; what has no
     interval is not.
 
     >>> import numpy as np
@@ -116,7 +117,7 @@ def calibration_verdict(reliability: Reliability, others: Sequence[Estimate] = (
     >>> labelled, unlabelled, _ = logistic_world(-0.5, 1.5).draw(1000, 10_000, np.random.default_rng(0))
     >>> rows = {"labels": np.repeat([1, 0], [1000, 10_000]), "scores": np.concatenate([labelled, unlabelled])}
     >>> given = rows | {"class_prior": 0.5, "scenario": "case-control"}
-    >>> others = calibration.calibration_in_the_large(**given), calibration.calibration_slope(**given).slope
+    >>> others = calibration.calibration_in_the_large(**given), *calibration.calibration_slope(**given)
     >>> calibration.calibration_verdict(calibration.reliability(**given), others).status
     'miscalibrated'
     """
