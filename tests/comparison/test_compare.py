@@ -9,10 +9,11 @@ import pytest
 
 import pulens
 from pulens.comparison.joint import JointCounts, read_models
-from pulens.comparison.paired import DifferenceOfRedraws, holm, two_sided_p
+from pulens.comparison.paired import DifferenceOfRedraws, two_sided_p
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
 from pulens.estimate import Interval
+from pulens.intervals.kernels.holm import holm
 from pulens.priors import ClassPrior
 from pulens.recovery import direct_roc_auc
 from pulens.recovery.assumptions import Assumptions

@@ -340,7 +340,7 @@ def test_a_state_that_cannot_be_written_leaves_the_old_one(reference, doubled, t
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("pulens.whole_files.os.fsync", full)
+    monkeypatch.setattr("pulens.atomic_write.os.fsync", full)
     with pytest.raises(PulensError, match="No space left"):
         pulens.watch(reference, {second: doubled[second]}, state=path)
     assert path.read_bytes() == before
@@ -355,7 +355,7 @@ def test_a_watch_that_is_killed_while_it_writes_leaves_the_old_state_whole(refer
         write_tally_file(place / f"{name}.tally", TallyFile.of(tally, source=name))
     given = ("watch", f"{place}/2026-03-*.tally", f"{place}/{names[0]}.tally")
     dying = (
-        "import os, sys, pulens.whole_files as files\n"
+        "import os, sys, pulens.atomic_write as files\n"
         "from pulens.cli import main\n"
         "files.os.fsync = lambda *_: os.kill(os.getpid(), 9)\n"
         "main(sys.argv[1:])"

@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pulens.atomic_write import is_channel, write_together
 from pulens.audits.allocation import check_goal
 from pulens.audits.ladder import ladder_from_dict, ladder_to_dict, thinned
 from pulens.audits.plan import AuditPlan, PlannedRows, digest_of_strata
@@ -31,9 +33,9 @@ from pulens.inputs.tables.streams import explained_file
 from pulens.inputs.tables.whole import Table
 from pulens.inputs.tables.writing import only_text, table_bytes
 from pulens.intervals.kernels.resampling import check_seed
+from pulens.locks import locked
 from pulens.scalars import real
 from pulens.scenario import Scenario, check_scenario
-from pulens.whole_files import is_channel, write_together
 
 FORMAT = 1  # of plan files
 ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".xlsx": "xlsx"}
@@ -84,8 +86,16 @@ def plan_path(path: AnyPath) -> Path:
 def write_queue(plan: AuditPlan, path: AnyPath) -> None:
     """Write queue and plan, both or neither; a queue that somebody answered is not replaced."""
     contents = queue_files(plan, path)
-    refuse_answered(path)
-    write_together(contents)
+    with queue_locked(path):
+        write_together(contents)
+
+
+@contextmanager
+def queue_locked(path: AnyPath) -> Iterator[None]:
+    """Have a queue and its plan for oneself while they are replaced: they belong together, and answers are kept."""
+    with locked(plan_path(path)):  # which queues of other formats share
+        refuse_answered(path)
+        yield
 
 
 def queue_files(plan: AuditPlan, path: AnyPath) -> dict[AnyPath, bytes]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pulens.atomic_write import write_whole
 from pulens.audits.cautions import notices_of
 from pulens.audits.counts import AuditCounts, CheckedRows
 from pulens.audits.estimates import design_estimates
@@ -26,7 +27,6 @@ from pulens.inputs.arrays import plain_values
 from pulens.keywords import typed
 from pulens.notice import Notice, worst_first
 from pulens.priors.class_prior import ClassPrior
-from pulens.whole_files import write_whole
 
 if TYPE_CHECKING:
     from pulens.audits.labelling_test import LabellingVerdict

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,7 @@ def command(
     """
     from pulens.cli._output import working
     from pulens.cli._write import check_targets, to_json, write_texts
+    from pulens.locks import locked
     from pulens.watching.state import state_text
 
     if given.pop("cluster") is not None:
@@ -116,21 +118,26 @@ def command(
         refuse_together("clusters-watch")
     sources = [source for source in (reference, *windows) if source is not None]
     check_targets({"--state": state, "--html": html_path, "--json": json_path}, *sources)
-    with working("Judging the windows", quiet=quiet):
-        pulse = _kept(state) if reference is None else _judged(reference, windows, state, rejudge, given)
-        if accept is not None:
-            pulse = pulse.accept(accept, because, segment=segment)
-        texts = {} if state is None else {state: state_text(pulse)}
-        if html_path is not None:
-            texts[html_path] = pulse.to_html()
-        if json_path is not None:
-            texts[json_path] = to_json(pulse.to_dict())
-    write_texts(texts)
+    with nullcontext() if state is None else locked(state, say=None if quiet else _say):
+        with working("Judging the windows", quiet=quiet):
+            pulse = _kept(state) if reference is None else _judged(reference, windows, state, rejudge, given)
+            if accept is not None:
+                pulse = pulse.accept(accept, because, segment=segment)
+            texts = {} if state is None else {state: state_text(pulse)}
+            if html_path is not None:
+                texts[html_path] = pulse.to_html()
+            if json_path is not None:
+                texts[json_path] = to_json(pulse.to_dict())
+        write_texts(texts)
     if json_path != "-" and (pulse.status == "alarm" or not quiet):
         click.echo(str(pulse))
     if pulse.status == "alarm":
         sys.stdout.flush()
         sys.exit(STANDS)
+
+
+def _say(words: str) -> None:
+    click.echo(words, err=True)
 
 
 def _kept(state: str | None) -> Any:

@@ -219,8 +219,8 @@ class Comparison:
     @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page: verdict, differences, order over the class prior; written to ``path`` if given."""
+        from pulens.atomic_write import write_whole
         from pulens.report.comparison_page import comparison_page
-        from pulens.whole_files import write_whole
 
         page = comparison_page(self, title=title)
         if path is not None:

@@ -16,7 +16,7 @@ from pulens.comparison.bands import Bands
 from pulens.comparison.clustered import ClusteredModels, differences_of_clusters, read_clustered_models
 from pulens.comparison.joint import JointCounts, read_models
 from pulens.comparison.order import Order, largest_credible_prior, order_by_prior
-from pulens.comparison.paired import Difference, DifferenceOfRedraws, holm, two_sided_p
+from pulens.comparison.paired import Difference, DifferenceOfRedraws, two_sided_p
 from pulens.comparison.parameters import given_parameters, refuse_parameters_within, with_parameters
 from pulens.comparison.reviewed import reviewed_comparison
 from pulens.comparison.worth import Worth, crossovers
@@ -29,6 +29,7 @@ from pulens.evidence import NOT_USED, Evidence, Question
 from pulens.frozen import FrozenMapping
 from pulens.inputs import ROWS
 from pulens.intervals.doubts import Doubts
+from pulens.intervals.kernels.holm import holm
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
 from pulens.intervals.measured import depends_on_class_prior
 from pulens.intervals.policy import ends_in_doubt

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pulens.atomic_write import write_whole
 from pulens.audits.allocation import FEWEST_ROWS, MOST_ROWS, allocate, check_budget, check_goal, thinly_checked
 from pulens.audits.answers import cells_of, read_answers, read_second
 from pulens.audits.counts import Counts
@@ -43,7 +44,6 @@ from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
 from pulens.scalars import real
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
-from pulens.whole_files import write_whole
 
 if TYPE_CHECKING:
     from pulens.audits.labelling_test import LabellingVerdict

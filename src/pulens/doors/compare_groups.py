@@ -440,12 +440,17 @@ def _audit_size(gaps: Gaps, found: Evaluations | None, cost: float) -> AuditSize
     needed = {group.name: _positives_for(group, points, gaps.critical_value, cost) for group in gaps.tested}
     labelled = {group.name: group.labelled for group in gaps.tested}
     missing = {name: max(math.ceil(many - labelled[name]), 0) for name, many in needed.items()}
-    rows = {}
+    rows, too_few = {}, {}
     for name, many in missing.items():
-        share = found.segments[name].evaluation.class_prior.unlabelled if found and name in found.segments else 0.0
+        if found is None or name not in found.segments:
+            continue
+        evaluation = found.segments[name].evaluation
+        share, there = evaluation.class_prior.unlabelled, math.floor(evaluation.tally.totals.unlabelled)
         if share > 0:
-            rows[name] = math.ceil(many / share)
-    return AuditSize(points, max(needed[lead.first], needed[lead.second]), missing, rows)
+            rows[name] = min(math.ceil(many / share), there)
+            if many > share * there:
+                too_few[name] = math.floor(share * there)
+    return AuditSize(points, max(needed[lead.first], needed[lead.second]), missing, rows, too_few)
 
 
 def _positives_for(group: GroupRate, points: float, quantile: float, cost: float) -> int:

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.atomic_write import write_whole
 from pulens.cells import CellDoubts, CellEvidence, WeightedEvidence, as_one_cell, cell_notices, gather_cells
 from pulens.cells.priors import PriorSetting
 from pulens.confidence import check_confidence
@@ -59,7 +60,6 @@ from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
 from pulens.scenario import DEFAULT_SCENARIO
-from pulens.whole_files import write_whole
 
 PER = 1000.0  # rows that money is shown for
 RATES: Mapping[str, Value] = {RECALL: lambda points: points.found, PRECISION: lambda points: points.precision}

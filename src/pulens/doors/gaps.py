@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Literal
 
+from pulens.atomic_write import write_whole
 from pulens.doors.common_prior import CommonPrior, Turn
 from pulens.doors.grouped_rows import plain_of, title_of
 from pulens.estimate import Estimate
 from pulens.keywords import typed
-from pulens.whole_files import write_whole
 
 FEWEST_LABELLED = 5  # labelled rows below which a group is shown but not tested
 
@@ -83,18 +83,25 @@ class AuditSize:
     A difference of two shares of :math:`n` positives each is known to within :math:`c\sqrt{2x(1-x)/n}`; :math:`c` is
     the critical value of the gaps, 1.96 for two groups. ``positives`` is the larger number of the two groups of the
     verdict; ``missing`` says how many each group lacks beside its labelled rows, and ``rows`` how many unlabelled rows
-    have to be checked for that, where a class prior says how many of them are positive.
+    have to be checked for that, where a class prior says how many of them are positive. That is never more than the
+    group has: ``too_few`` holds the groups where even all of them would not do, with the positives to expect.
     """
 
     points: float
     positives: int
     missing: Mapping[Any, int]
     rows: Mapping[Any, int]
+    too_few: Mapping[Any, int]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
         groups = [
-            {"group": plain_of(name), "missing": many, "rows_to_check": self.rows.get(name)}
+            {
+                "group": plain_of(name),
+                "missing": many,
+                "rows_to_check": self.rows.get(name),
+                "enough_rows": name not in self.too_few if name in self.rows else None,
+            }
             for name, many in self.missing.items()
         ]
         return {"points": self.points, "positives_per_group": self.positives, "groups": groups}

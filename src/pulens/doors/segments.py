@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.atomic_write import write_whole
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tallies import Tallies
 from pulens.counts.tally import Tally
@@ -40,7 +41,6 @@ from pulens.priors import ClassPrior
 from pulens.priors.clustered import allowing_for_clusters
 from pulens.recovery.binning_error import bin_errors
 from pulens.scenario import Scenario
-from pulens.whole_files import write_whole
 
 if TYPE_CHECKING:
     from pulens.doors.gaps import Gaps

@@ -312,8 +312,8 @@ class Pulse:
     @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page: verdict, lines over time, trust, what to do next; written to ``path`` if given."""
+        from pulens.atomic_write import write_whole
         from pulens.report.watch_page import watch_page
-        from pulens.whole_files import write_whole
 
         page = watch_page(self, title=title)
         if path is not None:

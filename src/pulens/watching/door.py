@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from functools import reduce
 from operator import add
@@ -11,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from pulens.atomic_write import write_whole
 from pulens.counts.tally import Tally
 from pulens.doors.combinations import refuse_together
 from pulens.errors import InputError, PulensError, shown
 from pulens.evidence.settling import settle_class_prior
 from pulens.inputs import READING
 from pulens.keywords import hands_on, names_of
+from pulens.locks import locked
 from pulens.notice import Notice, Severity
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.types import Floats
@@ -38,7 +41,6 @@ from pulens.watching.sources import (
     tallies_over_time,
 )
 from pulens.watching.state import read_state, state_text
-from pulens.whole_files import write_whole
 
 SETTINGS = tuple(one.name for one in fields(WatchSettings))
 CROSSED = " / "  # between the names of columns that tell segments together
@@ -120,7 +122,8 @@ def watch(
         ``"window"`` judges windows whose own labels are complete by these positives, where positives moved; the
         reference's class prior is then needed even for the change of the share.
     state
-        A file that is read if it is there and written whole: a new day then costs one window.
+        A file that is read if it is there and written whole: a new day then costs one window. Another watch on the
+        same file waits until this one has finished, and is refused after a minute.
     rejudge
         Judge everything anew, whatever the state says.
     cluster
@@ -140,9 +143,10 @@ def watch(
         refuse_together("clusters-watch")
     others = ("reference", "windows", "reading", "cluster")
     named = {name: value for name, value in locals().items() if name not in (*others, "others")}
-    pulse = judged(reference, windows, **named, **reading)
-    if state is not None:
-        write_whole(state, state_text(pulse))
+    with nullcontext() if state is None else locked(state):
+        pulse = judged(reference, windows, **named, **reading)
+        if state is not None:
+            write_whole(state, state_text(pulse))
     return pulse
 
 

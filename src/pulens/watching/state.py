@@ -96,14 +96,18 @@ def read_state(path: str | Path) -> Pulse:
         return controlled(replace(_pulse(told), segments=apart, unjudged=unjudged))
     except (PulensError, KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         said = f"{error} is missing" if isinstance(error, KeyError) else str(error).removesuffix(".")
-        raise InputError(f"{path}: a damaged state of a watch: {said}. Judge everything anew (--rejudge).") from error
+        raise InputError(
+            f"{path}: a damaged state of a watch: {said}. Put back the file that was written, or judge everything anew "
+            "(rejudge=True, or --rejudge; the promise then starts again)."
+        ) from error
 
 
 def _check_sum(told: dict[str, Any]) -> None:
-    """Refuse what is no longer what was written; states of before there was a sum have none."""
-    given = told.pop("checksum", None)
-    if given is not None and given != sum_of(told):
-        raise InputError("it was changed since it was written")
+    """Refuse what is no longer what was written."""
+    if "checksum" not in told:
+        raise InputError("it has no checksum, so nothing shows that it is what was written")
+    if told.pop("checksum") != sum_of(told):
+        raise InputError("it was changed since it was written: its checksum differs")
 
 
 def sum_of(told: Mapping[str, Any]) -> str:

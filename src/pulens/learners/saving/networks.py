@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from pulens.atomic_write import whole_folder
 from pulens.errors import InputError, MissingDependencyError, PulensError, listed
 from pulens.learners.saving.checks import (
     check_attribute,
@@ -21,7 +22,6 @@ from pulens.learners.saving.checks import (
     unreadable,
 )
 from pulens.learners.saving.folder import FACTS, WEIGHTS, check_target, described
-from pulens.whole_files import whole_folder
 
 # what fit leaves behind besides the network
 FITTED = ("cut_", "class_prior_", "best_epoch_", "history_", "row_shape_", "n_features_in_", "facts_")
@@ -47,9 +47,9 @@ def save(learner: Any, path: Path) -> Path:
     return path
 
 
-def _write_tensors(network: Any, file: Path) -> None:
+def _write_tensors(network: Any, temporary: Path) -> None:
     """Through Python's own writing: safetensors says of a full disk only that something went wrong."""
-    file.write_bytes(find_safetensors().save(network.state_dict()))
+    temporary.write_bytes(find_safetensors().save(network.state_dict()))
 
 
 def restore_networks(learner: Any, facts: dict[str, Any], folder: Path) -> None:
