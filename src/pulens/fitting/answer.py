@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.doors.evaluate import Evaluation
+from pulens.learners.base.rescues import Rescue, said
 from pulens.notice import Notice
 from pulens.types import Floats
 
@@ -49,6 +50,12 @@ class JudgedModel:
         found: dict[str, str] = self.model[0].kinds
         return found
 
+    @property
+    def rescues(self) -> tuple[Rescue, ...]:
+        """What training the kept model did beside its method, where that is a network."""
+        found: tuple[Rescue, ...] = getattr(self.model[-1], "rescues_", ())
+        return found
+
     def save(self, folder: str | PathLike[str]) -> Path:
         """Write the model to a folder, nothing pickled; :func:`pulens.learners.load` and ``pulens score`` read it."""
         from pulens.learners.tables.pipeline import save_pipeline
@@ -68,6 +75,7 @@ class JudgedModel:
             "class_prior": None if prior is None else float(prior),
             "folds": int(self.fold.max()) + 1,
             "columns": self.columns,
+            "rescues": [str(one) for one in self.rescues],
             "left_out": self.left_out,
         }
 
@@ -90,7 +98,7 @@ class JudgedModel:
         return (
             f"{type(self.model[-1]).__name__} learned from {labelled:,} labelled and {self.labels.size - labelled:,} "
             f"unlabelled rows with {len(self.columns)} columns ({kinds}{out}), judged on scores of rows that it had "
-            f"not seen ({int(self.fold.max()) + 1} folds)."
+            f"not seen ({int(self.fold.max()) + 1} folds)." + (f" {said(self.rescues)}" if self.rescues else "")
         )
 
     def _repr_html_(self) -> str:
