@@ -1,7 +1,7 @@
 """Do intervals of scores out of fold hold what the kept model does on new rows? Real tables, few rows of each.
 
-python benchmarks/fit_coverage.py --data FOLDER --out sets.jsonl --workers 16 --seconds 540     # appends, a line a set
-python benchmarks/fit_coverage.py --out sets.jsonl --show                                       # the tables, from what was run
+python benchmarks/fit_coverage.py --data FOLDER --out sets.jsonl --workers 16 --seconds 540   # appends a line per set
+python benchmarks/fit_coverage.py --out sets.jsonl --show                                     # what is in the file
 
 A set is a few rows of a table with hidden truth, 40% of whose positives are labelled (single set, class prior known).
 ``pulens.fit`` deals them into five folds, judges the scores of models that had not seen a row and keeps the model of
@@ -11,7 +11,8 @@ a run that is stopped by ``--seconds`` has as many of each.
 
 "plain" are intervals that take scores for given, as those of rows that no model was trained on; "fit" are what
 ``pulens.fit`` gives. ``ratio`` is the root mean square of (estimate - truth) / standard error, where the standard error
-is what makes the plain interval: 1 where there is nothing but the draw of the rows.
+is what makes the plain interval: 1 where there is nothing but the draw of the rows. ``needed`` is how many times as
+large it must be for 95% of the intervals to hold the truth.
 """
 
 from __future__ import annotations
@@ -37,11 +38,13 @@ TABLES = (
     "spambase", "mushroom", "letter", "page_blocks", "pendigits", "landsat", "avila", "gas_drift_8of10", "connect4",
     "wine_quality",
 )  # fmt: skip
-SIZES = (300, 1000)
+SIZES = (300, 1000, 3000)
+QUICK = 1000  # rows, at most, of learners but the first
 LABELLED = 0.4
 MOST_TESTED = 6000
 METRICS = ("roc_auc", "average_precision", "recall", "precision", "f1")
 THRESHOLDS = {"fixed": 0.5, "chosen": None}
+FACTORS = (1.0, 1.15, 1.3, 1.5, 1.75, 2.0, 2.5, 3.5)  # times the plain standard error
 KEY = ("learner", "table", "rows", "seed")
 
 
@@ -106,24 +109,28 @@ def run_one(folder, name, table, rows, seed):
         folds.fit_one = door.fit_one = usual
     line = dict(zip(KEY, (name, table, rows, seed), strict=True))
     line |= {"labelled": int(labels.sum()), "features": int(np.shape(X)[1]), "class_prior": prior, "seconds": seconds}
-    line["factor"] = getattr(found.evaluation.resampling, "factor", 1.0)
+    line["factor"] = found.evaluation.resampling.factor
     for choice, threshold in THRESHOLDS.items():
         evaluation = found.evaluation
         if threshold is None:
             evaluation = pulens.evaluate(labels, found.scores, class_prior=prior, redraws=1000, seed=seed)
             evaluation = replace(evaluation, resampling=found.evaluation.resampling)
-        plain = replace(evaluation, resampling=Resampling(redraws=1000, seed=seed))
         each = [true_values(truth, own, evaluation.threshold) for own in scores]
+        wider = [replace(evaluation, resampling=Resampling(0.95, 1000, seed, 1, factor=factor)) for factor in FACTORS]
         for metric in METRICS:
             if choice == "chosen" and metric in ("roc_auc", "average_precision"):
                 continue
-            estimates = {"plain": plain.estimates[metric], "fit": evaluation.estimates[metric]}
-            ends = {which: [one.interval.low, one.interval.high] for which, one in estimates.items() if one.interval}
+            value, interval = evaluation.estimates[metric].value, evaluation.estimates[metric].interval
+            if interval is None or not np.isfinite(value):
+                continue
+            found_ends = [one.estimates[metric].interval for one in wider]
             line[f"{metric} {choice}"] = {
-                "value": estimates["plain"].value,
+                "value": value,
                 "kept": each[-1][metric],
                 "folds": float(np.mean([one[metric] for one in each[:-1]])),
-                **ends,
+                "fit": [interval.low, interval.high],
+                "plain": [found_ends[0].low, found_ends[0].high],
+                "wider": [[one.low, one.high] for one in found_ends],
             }
     return line
 
@@ -135,7 +142,10 @@ def stored(path):
 def run_all(given):
     done = {tuple(line[name] for name in KEY) for line in stored(given.out)}
     asked = itertools.product(range(given.sets), given.learners, given.tables, given.rows)
-    keys = [(name, table, rows, seed) for seed, name, table, rows in asked if (name, table, rows, seed) not in done]
+    keys = [
+        (name, table, rows, seed) for seed, name, table, rows in asked if rows <= QUICK or name == given.learners[0]
+    ]
+    keys = [key for key in keys if key not in done and 2 * key[2] <= read(given.data, key[1])[1].size]
     end, waiting = time.monotonic() + given.seconds, iter(keys)
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(given.workers, mp_context=context) as pool, given.out.open("a") as file:
@@ -153,15 +163,26 @@ def run_all(given):
                 running.add(pool.submit(run_one, given.data, *following))
 
 
+def needed(one, target):
+    """The factor from which on the interval holds the truth."""
+    for place, (low, high) in enumerate(one["wider"]):
+        if low <= one[target] <= high:
+            if not place:
+                return FACTORS[0]
+            before = one["wider"][place - 1]
+            outer, inner = (low, before[0]) if one[target] < before[0] else (high, before[1])
+            return FACTORS[place - 1] + (FACTORS[place] - FACTORS[place - 1]) * (one[target] - inner) / (outer - inner)
+    return np.inf
+
+
 def holds(one, which, target):
     return which in one and one[which][0] <= one[target] <= one[which][1]
 
 
 def summary(lines):
     """One row per measure: coverage before and after of both targets, widths, the ratio and the bias."""
-    measures = [name for name in lines[0] if isinstance(lines[0][name], dict)]
-    for measure in measures:
-        sets = [line[measure] for line in lines if "plain" in line[measure] and np.isfinite(line[measure]["kept"])]
+    for measure in dict.fromkeys(name for line in lines for name in line if isinstance(line[name], dict)):
+        sets = [line[measure] for line in lines if np.isfinite(line.get(measure, {"kept": np.nan})["kept"])]
         if not sets:
             continue
         row = {"measure": measure, "sets": len(sets)}
@@ -171,6 +192,7 @@ def summary(lines):
             off = np.array([one["value"] - one[target] for one in sets])
             row[f"{target} ratio"] = float(np.sqrt(np.mean((off[error > 0] / error[error > 0]) ** 2)))
             row[f"{target} bias"] = float(off.mean())
+            row[f"{target} needed"] = float(np.quantile([needed(one, target) for one in sets], 0.95, method="higher"))
         row["width"] = [float(np.mean([one[which][1] - one[which][0] for one in sets])) for which in ("plain", "fit")]
         yield row
 
@@ -178,12 +200,14 @@ def summary(lines):
 def show(lines):
     def print_rows(title, part):
         print(f"\n{title}: {len(part)} sets, {np.mean([line['seconds'] for line in part]):.1f} s each")
-        print("measure                 kept: plain  fit   folds: plain  fit   ratio  bias    width plain, fit")
+        print("measure                 kept: plain  fit   folds: plain  fit   ratio needed  bias    width plain, fit")
         for row in summary(part):
             kept, theirs = ("{:10.1f} {:5.1f}".format(*row[target]) for target in ("kept", "folds"))
             widths = "{:.3f} {:.3f}".format(*row["width"])
             ratio, bias = row["kept ratio"], row["kept bias"]
-            print(f"{row['measure']:<24}{kept}  {theirs}   {ratio:5.2f} {bias:+.4f}    {widths}")
+            print(
+                f"{row['measure']:<24}{kept}  {theirs}   {ratio:5.2f} {row['kept needed']:5.2f} {bias:+.4f}    {widths}"
+            )
 
     for name in dict.fromkeys(line["learner"] for line in lines):
         own = [line for line in lines if line["learner"] == name]
@@ -201,7 +225,7 @@ def main():
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=60, help="start nothing more after so many seconds")
     parser.add_argument("--sets", type=int, default=1000, help="of each table and size, at most")
-    parser.add_argument("--learners", nargs="+", default=["boosted_pu"])
+    parser.add_argument("--learners", nargs="+", default=["boosted_pu", "weighted_elkan_noto"])
     parser.add_argument("--tables", nargs="+", default=TABLES)
     parser.add_argument("--rows", nargs="+", type=int, default=SIZES)
     parser.add_argument("--show", action="store_true", help="only show what is in --out")

@@ -32,8 +32,8 @@ class JudgedModel:
     """A model trained on all rows, and the evaluation of scores by models that had not seen the row.
 
     ``model`` is a scikit-learn ``Pipeline`` of the table's columns and the learner; ``scores`` and ``fold`` hold a
-    number for each row of the table, in its order. ``evaluation`` speaks of models trained on all folds but one: the
-    model that is kept saw more rows, and is as good or a little better.
+    number for each row of the table, in its order. Values of ``evaluation`` are those of models trained on all folds
+    but one; its intervals are for the model that is kept, on new rows of the same population.
     """
 
     model: Pipeline
@@ -75,6 +75,7 @@ class JudgedModel:
             "class_prior": None if prior is None else float(prior),
             "folds": int(self.fold.max()) + 1,
             "columns": self.columns,
+            "interval_factor": None if self.evaluation.resampling is None else self.evaluation.resampling.factor,
             "rescues": [str(one) for one in self.rescues],
             "left_out": self.left_out,
         }
@@ -99,6 +100,16 @@ class JudgedModel:
             f"{type(self.model[-1]).__name__} learned from {labelled:,} labelled and {self.labels.size - labelled:,} "
             f"unlabelled rows with {len(self.columns)} columns ({kinds}{out}), judged on scores of rows that it had "
             f"not seen ({int(self.fold.max()) + 1} folds)." + (f" {said(self.rescues)}" if self.rescues else "")
+        )
+
+    @property
+    def _of_intervals(self) -> str:
+        resampling = self.evaluation.resampling
+        if resampling is None:
+            return ""
+        return (
+            f"Intervals are for the kept model on new rows: {resampling.factor:.2f} times as wide as those of "
+            "pulens evaluate, since training on other rows would have given another model."
         )
 
     def _repr_html_(self) -> str:

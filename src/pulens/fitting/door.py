@@ -12,23 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from pulens.doors.evaluate import evaluate
+from pulens.doors.evaluate import Evaluation, evaluate
 from pulens.errors import AssumptionError, InputError, listed
 from pulens.evidence import Question
 from pulens.fitting.answer import JudgedModel
 from pulens.fitting.folds import Progress, deal_folds, fit_one, unseen_scores
 from pulens.fitting.leaks import leak_notices
 from pulens.fitting.priors import training_prior
+from pulens.fitting.training_noise import training_factor
 from pulens.inputs.clusters import cluster_codes
 from pulens.inputs.columns import LabelCoding, array_row, file_row, find_column
 from pulens.inputs.tables.formats import format_of
 from pulens.inputs.tables.streams import explained_file
 from pulens.inputs.tables.whole import Table, read_table
 from pulens.inputs.typed_columns import CATEGORY, TypedTable, Typing, raw_columns, typed_table
+from pulens.intervals.kernels.resampling import Resampling
 from pulens.learners.base.labels import refuse_known_negatives
 from pulens.metrics.parts.measure import check_threshold
 from pulens.notice import Notice, Severity, worst_first
 from pulens.scenario import DEFAULT_SCENARIO
+from pulens.types import Booleans
 
 
 def fit(
@@ -82,7 +85,8 @@ def fit(
         Into how many parts rows are dealt: each is scored by a model of the others.
 
     Every row's score is by a model that was fitted to the other folds, its columns too; the model that is kept is
-    fitted to all rows with the same settings.
+    fitted to all rows with the same settings. Intervals are for that model on new rows: wider than those of
+    :func:`pulens.evaluate`, which takes scores for given (:mod:`pulens.fitting.training_noise`).
 
     >>> rng = np.random.default_rng(0)
     >>> positive = rng.random(300) < 0.4
@@ -123,8 +127,14 @@ def fit(
     progress.step("Judging")
     together: dict[str, Any] = {} if groups is None else {"cluster": groups}
     evaluation = evaluate(rows.labels.astype(int), scores, threshold=threshold, **asked, **together)
-    evaluation = replace(evaluation, beside=worst_first(notices))
+    evaluation = replace(evaluation, beside=worst_first(notices), resampling=_with_training(evaluation, labelled))
     return JudgedModel(fitted, evaluation, scores, fold, rows.labels, worst_first(notices), left_out)
+
+
+def _with_training(evaluation: Evaluation, labelled: Booleans) -> Resampling | None:
+    """How intervals are made where the models were drawn along with the rows."""
+    plain = evaluation.resampling
+    return None if plain is None else replace(plain, factor=training_factor(int(labelled.sum())))
 
 
 def _check_question(asked: dict[str, Any], threshold: float | None, labels: NDArray[np.int8]) -> None:

@@ -69,7 +69,7 @@ class Doubts(Workshop):
             metric.lowest,
             metric.highest,
         )
-        confidence = self.resampling.confidence
+        confidence, level = self.resampling.confidence, self.resampling.level
         low, high = construction.ends(own, tail)
         if math.isnan(low) or math.isnan(high):
             return None
@@ -77,9 +77,11 @@ class Doubts(Workshop):
         doubt = self.draws.doubt
         if not depends_on_class_prior(metric, self.evidence.label_noise):
             doubt = replace(doubt, matters=False)
-        low, high, method = ends_in_doubt(construction, doubt, confidence, tail)
+        low, high, method = ends_in_doubt(construction, doubt, level, tail)
         if math.isnan(low) or math.isnan(high):
             return None
+        if self.resampling.factor != 1:
+            method = f"{method}, errors times {self.resampling.factor:.3g}"
         return Doubt(Interval(low, high, confidence, method), sample)
 
     def design_effect(
@@ -90,7 +92,7 @@ class Doubts(Workshop):
             return None
         target, own = Target(metric, value_at, threshold, parameters), self.evidence.class_prior.unlabelled
         low, high = self._independent(target).ends(own, self.resampling.tail)
-        alone = (high - low) / (2 * normal_quantile(self.resampling.confidence))
+        alone = (high - low) / (2 * normal_quantile(self.resampling.level))
         error = DeleteABucket(self, target).error(own)
         found = (error / alone) ** 2 if alone > 0 else math.nan
         return found if math.isfinite(found) else None

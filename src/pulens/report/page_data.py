@@ -61,6 +61,7 @@ def page_data(evaluation: Evaluation, summary: Summary, thinned: Thinned | None 
         "confidence": None
         if evaluation.resampling is None or evidence.buckets is not None
         else evaluation.resampling.confidence,
+        "level": None if evaluation.resampling is None else evaluation.resampling.level,
         "scenarios": {str(scenario): scenario_data(evaluation, scenario, thinned) for scenario in Scenario},
         "sensitivity": _sensitivity(evaluation, thinned),
         # bounds are known for clean labels only

@@ -113,7 +113,9 @@ def test_few_rows_and_a_moved_cut_are_recorded(many_positives):
     assert [one.kind for one in found.rescues_] == ["warm_start", "cut"]
     assert "160 steps in all epochs, fewer than 1,000" in found.rescues_[0].detail
     called = int((found.decision_function(X) > 0).sum())
-    assert f"moved to the class prior, 0.7: {called:,} of 1,000 rows are called positive, not" in found.rescues_[1].detail
+    assert (
+        f"moved to the class prior, 0.7: {called:,} of 1,000 rows are called positive, not" in found.rescues_[1].detail
+    )
     found.set_params(rescue="none").fit(X, labels)
     assert found.rescues_ == ()
     assert repr(found) == "NNPU(class_prior=0.7, device='cpu', progress=False, random_state=0,\n     rescue='none')"
@@ -145,8 +147,9 @@ def test_a_training_that_began_again_says_what_made_the_network_it_has(many_posi
     monkeypatch.setattr(learners.stack.rescue, "knows_its_labels", lambda *_: next(answers))
     found = NNPU(**USUAL).fit(X, labels)
     assert found.loss_ == "sigmoid"
-    assert [one.kind for one in found.rescues_][0] == "warm_start"
-    assert "loss" not in [one.kind for one in found.rescues_]
+    kinds = [one.kind for one in found.rescues_]
+    assert kinds[0] == "warm_start"
+    assert "loss" not in kinds
     assert "began again" in found.rescues_[0].detail
 
 

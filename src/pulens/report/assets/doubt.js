@@ -77,7 +77,8 @@ const doubt = (() => {
 
   // Intervals of every metric at a threshold fixed beforehand, for a class prior taken as known.
   // `observed` are the true and false positive rate recovered from the data themselves.
-  function intervals(data, given, drawnTotals, drawnRates, known, confidence, observed = [0, 0]) {
+  // `level` is the confidence that they would have if nothing but rows were drawn.
+  function intervals(data, given, drawnTotals, drawnRates, known, confidence, observed = [0, 0], level = confidence) {
     const { totals } = data;
     const rows = totals.labelled + totals.unlabelled + totals.negative;
     const purity = 1 - given.labelNoise;
@@ -107,7 +108,7 @@ const doubt = (() => {
         names.forEach((name, m) => (values[reading][m][k] = recovery.metrics[name](cells)));
       });
     }
-    const tail = (1 - confidence) / 2;
+    const tail = (1 - level) / 2;
     const found = {};
     names.forEach((name, m) => {
       const readings = values.map((each) => each[m].filter((value) => !Number.isNaN(value)).sort());
