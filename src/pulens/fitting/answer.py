@@ -99,17 +99,9 @@ class JudgedModel:
         return (
             f"{type(self.model[-1]).__name__} learned from {labelled:,} labelled and {self.labels.size - labelled:,} "
             f"unlabelled rows with {len(self.columns)} columns ({kinds}{out}), judged on scores of rows that it had "
-            f"not seen ({int(self.fold.max()) + 1} folds)." + (f" {said(self.rescues)}" if self.rescues else "")
-        )
-
-    @property
-    def _of_intervals(self) -> str:
-        resampling = self.evaluation.resampling
-        if resampling is None:
-            return ""
-        return (
-            f"Intervals are for the kept model on new rows: {resampling.factor:.2f} times as wide as those of "
-            "pulens evaluate, since training on other rows would have given another model."
+            f"not seen ({int(self.fold.max()) + 1} folds)"
+            + ("; intervals are for this model on new rows" if self.evaluation.resampling is not None else "")
+            + f". {said(self.rescues)}".rstrip()
         )
 
     def _repr_html_(self) -> str:

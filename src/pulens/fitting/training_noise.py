@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import math
 
+from pulens.notice import Notice, Severity
+
 LABELLED, POWER = 31.0, 0.63
 
 
@@ -25,3 +27,13 @@ def training_factor(labelled: int) -> float:
     [1.52, 1.32, 1.14, 1.05, 1.01]
     """
     return math.sqrt(1 + (LABELLED / labelled) ** POWER)
+
+
+def training_notice(factor: float) -> Notice:
+    """What a reader should know about the intervals."""
+    return Notice(
+        Severity.NOTE,
+        "training-noise",
+        f"Intervals are for the kept model on new rows, and {factor:.2f} times as wide as those of pulens evaluate for "
+        "the same scores: had other rows been drawn, other models would have been trained.",
+    )

@@ -73,16 +73,15 @@ class Doubts(Workshop):
         low, high = construction.ends(own, tail)
         if math.isnan(low) or math.isnan(high):
             return None
-        sample = Interval(low, high, confidence, construction.method)
+        wider = "" if self.resampling.factor == 1 else f", errors times {self.resampling.factor:.3g}"
+        sample = Interval(low, high, confidence, f"{construction.method}{wider}")
         doubt = self.draws.doubt
         if not depends_on_class_prior(metric, self.evidence.label_noise):
             doubt = replace(doubt, matters=False)
         low, high, method = ends_in_doubt(construction, doubt, level, tail)
         if math.isnan(low) or math.isnan(high):
             return None
-        if self.resampling.factor != 1:
-            method = f"{method}, errors times {self.resampling.factor:.3g}"
-        return Doubt(Interval(low, high, confidence, method), sample)
+        return Doubt(Interval(low, high, confidence, f"{method}{wider}"), sample)
 
     def design_effect(
         self, metric: Measured, threshold: float | None, value_at: Callable[[float], float], **parameters: Any
