@@ -126,3 +126,13 @@ def test_folds_that_were_trained_in_another_way_than_the_kept_model_are_told():
     assert "(warm start)" in notice.message
     alike = pulens.fit(X, labels, method=NNPU(**options, rescue="none"), class_prior=0.5, folds=2, redraws=100)
     assert "folds-trained-otherwise" not in [notice.code for notice in alike.notices]
+
+
+def test_the_page_makes_its_own_intervals_as_wide(answer):
+    from pulens.report.page_data import page_data
+    from pulens.report.summary import summarise
+
+    evaluation = answer.evaluation
+    assert page_data(evaluation, summarise(evaluation))["level"] == evaluation.resampling.level > 0.95
+    plain = replace(evaluation, resampling=Resampling())
+    assert "level" not in page_data(plain, summarise(plain))

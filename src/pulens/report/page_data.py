@@ -61,7 +61,7 @@ def page_data(evaluation: Evaluation, summary: Summary, thinned: Thinned | None 
         "confidence": None
         if evaluation.resampling is None or evidence.buckets is not None
         else evaluation.resampling.confidence,
-        "level": None if evaluation.resampling is None else evaluation.resampling.level,
+        **_level(evaluation),
         "scenarios": {str(scenario): scenario_data(evaluation, scenario, thinned) for scenario in Scenario},
         "sensitivity": _sensitivity(evaluation, thinned),
         # bounds are known for clean labels only
@@ -205,6 +205,12 @@ def prior_data(evidence: Evidence, limit: float, top: float) -> dict[str, Any]:
         "limit": 1.0 if fixed else population(limit),
         "fixed": fixed,
     }
+
+
+def _level(evaluation: Evaluation) -> dict[str, float]:
+    """How sure intervals would be if nothing but rows were drawn, where more was: the page makes its own so wide."""
+    resampling = evaluation.resampling
+    return {} if resampling is None or resampling.factor == 1 else {"level": resampling.level}
 
 
 def _labelling(evaluation: Evaluation, summary: Summary) -> dict[str, Any] | None:
