@@ -44,7 +44,6 @@ LABELLED = 0.4
 MOST_TESTED = 6000
 METRICS = ("roc_auc", "average_precision", "recall", "precision", "f1")
 THRESHOLDS = {"fixed": 0.5, "chosen": None}
-FACTORS = (1.0, 1.15, 1.3, 1.5, 1.75, 2.0, 2.5, 3.5)  # times the plain standard error
 KEY = ("learner", "table", "rows", "seed")
 
 
@@ -116,21 +115,18 @@ def run_one(folder, name, table, rows, seed):
             evaluation = pulens.evaluate(labels, found.scores, class_prior=prior, redraws=1000, seed=seed)
             evaluation = replace(evaluation, resampling=found.evaluation.resampling)
         each = [true_values(truth, own, evaluation.threshold) for own in scores]
-        wider = [replace(evaluation, resampling=Resampling(0.95, 1000, seed, 1, factor=factor)) for factor in FACTORS]
+        plain = replace(evaluation, resampling=Resampling(0.95, 1000, seed))
         for metric in METRICS:
             if choice == "chosen" and metric in ("roc_auc", "average_precision"):
                 continue
-            value, interval = evaluation.estimates[metric].value, evaluation.estimates[metric].interval
-            if interval is None or not np.isfinite(value):
+            estimates = {"plain": plain.estimates[metric], "fit": evaluation.estimates[metric]}
+            if any(one.interval is None for one in estimates.values()):
                 continue
-            found_ends = [one.estimates[metric].interval for one in wider]
             line[f"{metric} {choice}"] = {
-                "value": value,
+                "value": estimates["plain"].value,
                 "kept": each[-1][metric],
                 "folds": float(np.mean([one[metric] for one in each[:-1]])),
-                "fit": [interval.low, interval.high],
-                "plain": [found_ends[0].low, found_ends[0].high],
-                "wider": [[one.low, one.high] for one in found_ends],
+                **{which: [one.interval.low, one.interval.high] for which, one in estimates.items()},
             }
     return line
 
@@ -164,15 +160,10 @@ def run_all(given):
 
 
 def needed(one, target):
-    """The factor from which on the interval holds the truth."""
-    for place, (low, high) in enumerate(one["wider"]):
-        if low <= one[target] <= high:
-            if not place:
-                return FACTORS[0]
-            before = one["wider"][place - 1]
-            outer, inner = (low, before[0]) if one[target] < before[0] else (high, before[1])
-            return FACTORS[place - 1] + (FACTORS[place] - FACTORS[place - 1]) * (one[target] - inner) / (outer - inner)
-    return np.inf
+    """How many times as far from the value the plain interval's end must lie to hold the truth."""
+    off, (low, high) = one[target] - one["value"], one["plain"]
+    reach = high - one["value"] if off > 0 else one["value"] - low
+    return abs(off) / reach if reach else np.inf if off else 0.0
 
 
 def holds(one, which, target):

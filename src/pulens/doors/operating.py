@@ -73,7 +73,7 @@ def cost_at(evidence: Evidence, costs: Costs, threshold: float, resampling: Resa
     if resampling is not None:
         rows = np.array(tuple(evidence.tally.at(threshold)), float)
         construction = LinearAtThresholds(evidence, form, (rows[0], rows[1], rows[2]))
-        low, high, method = ends_in_doubt(construction, PriorDoubt(evidence), resampling.level, resampling.tail)
+        low, high, method = ends_in_doubt(construction, PriorDoubt(evidence), resampling.confidence, resampling.tail)
         low, high = holding(value, float(low), float(high))
         if math.isfinite(low) and math.isfinite(high):
             interval = Interval(1000 * low, 1000 * high, resampling.confidence, method)

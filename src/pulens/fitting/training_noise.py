@@ -21,7 +21,7 @@ LABELLED, POWER = 31.0, 0.63
 
 
 def training_factor(labelled: int) -> float:
-    """How many times the standard error of scores out of fold is that of scores by a given model.
+    """How many times as far from the value ends of intervals lie as those that take the scores for given.
 
     >>> [round(training_factor(rows), 2) for rows in (20, 50, 200, 1000, 10_000)]
     [1.52, 1.32, 1.14, 1.05, 1.01]

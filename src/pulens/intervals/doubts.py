@@ -68,17 +68,18 @@ class Doubts(Workshop):
             cut,
             metric.lowest,
             metric.highest,
+            self.resampling.factor,
         )
-        confidence, level = self.resampling.confidence, self.resampling.level
+        confidence = self.resampling.confidence
         low, high = construction.ends(own, tail)
         if math.isnan(low) or math.isnan(high):
             return None
-        wider = "" if self.resampling.factor == 1 else f", errors times {self.resampling.factor:.3g}"
+        wider = "" if self.resampling.factor == 1 else f", {self.resampling.factor:.3g} times as wide"
         sample = Interval(low, high, confidence, f"{construction.method}{wider}")
         doubt = self.draws.doubt
         if not depends_on_class_prior(metric, self.evidence.label_noise):
             doubt = replace(doubt, matters=False)
-        low, high, method = ends_in_doubt(construction, doubt, level, tail)
+        low, high, method = ends_in_doubt(construction, doubt, confidence, tail)
         if math.isnan(low) or math.isnan(high):
             return None
         return Doubt(Interval(low, high, confidence, f"{method}{wider}"), sample)
@@ -91,7 +92,7 @@ class Doubts(Workshop):
             return None
         target, own = Target(metric, value_at, threshold, parameters), self.evidence.class_prior.unlabelled
         low, high = self._independent(target).ends(own, self.resampling.tail)
-        alone = (high - low) / (2 * normal_quantile(self.resampling.level))
+        alone = (high - low) / (2 * normal_quantile(self.resampling.confidence))
         error = DeleteABucket(self, target).error(own)
         found = (error / alone) ** 2 if alone > 0 else math.nan
         return found if math.isfinite(found) else None

@@ -61,7 +61,7 @@ def page_data(evaluation: Evaluation, summary: Summary, thinned: Thinned | None 
         "confidence": None
         if evaluation.resampling is None or evidence.buckets is not None
         else evaluation.resampling.confidence,
-        **_level(evaluation),
+        **_factor(evaluation),
         "scenarios": {str(scenario): scenario_data(evaluation, scenario, thinned) for scenario in Scenario},
         "sensitivity": _sensitivity(evaluation, thinned),
         # bounds are known for clean labels only
@@ -207,10 +207,10 @@ def prior_data(evidence: Evidence, limit: float, top: float) -> dict[str, Any]:
     }
 
 
-def _level(evaluation: Evaluation) -> dict[str, float]:
-    """How sure intervals would be if nothing but rows were drawn, where more was: the page makes its own so wide."""
+def _factor(evaluation: Evaluation) -> dict[str, float]:
+    """How many times as wide as redraws say the page's own intervals are; nothing where that is once."""
     resampling = evaluation.resampling
-    return {} if resampling is None or resampling.factor == 1 else {"level": resampling.level}
+    return {} if resampling is None or resampling.factor == 1 else {"factor": resampling.factor}
 
 
 def _labelling(evaluation: Evaluation, summary: Summary) -> dict[str, Any] | None:

@@ -19,8 +19,6 @@ class Resampling:
 
     >>> Resampling(confidence=0.9).tail
     0.05
-    >>> round(Resampling(confidence=0.9, factor=1.5).level, 4)
-    0.9864
     """
 
     confidence: float = 0.95
@@ -28,21 +26,12 @@ class Resampling:
     seed: int = 0
     threads: int = 0  # that share the redraws; 0 for what the machine has, up to four
     among_many: bool = False  # one answer of many, such as a segment: coarser grids over the class prior's interval
-    factor: float = 1.0  # times the standard error is what the draw of the rows alone makes it
+    factor: float = 1.0  # times errors are as large as the draw of the rows alone makes them
 
     @property
     def tail(self) -> float:
-        """Chance of a miss on either side, if nothing but the rows were drawn."""
-        return round((1 - self.level) / 2, 15)
-
-    @property
-    def level(self) -> float:
-        """How sure an interval would be if nothing but the rows were drawn."""
-        if self.factor == 1:
-            return self.confidence
-        from scipy.special import ndtr, ndtri
-
-        return float(2 * ndtr(self.factor * ndtri((1 + self.confidence) / 2)) - 1)
+        """Chance of a miss on either side."""
+        return round((1 - self.confidence) / 2, 15)
 
     @property
     def workers(self) -> int:
