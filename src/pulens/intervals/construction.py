@@ -53,7 +53,8 @@ class Held(Construction):
     """A construction whose ends hold the known value and are cut to what the number can be.
 
     ``cut`` is what clipping added to the value: an estimate beyond the edge of what is possible counts as one at the
-    edge, with its own spread. What lies within the edges then only grows.
+    edge, with its own spread. What lies within the edges then only grows. ``factor`` says how many times as far from
+    the value the ends lie as those of the construction, where more is drawn than the rows.
     """
 
     within: Construction
@@ -63,6 +64,7 @@ class Held(Construction):
     cut: float = 0.0
     lowest: float = 0.0
     highest: float = 1.0
+    factor: float = 1.0
     _found: dict[tuple[float | None, float], Ends] = field(default_factory=dict)
 
     @property
@@ -77,6 +79,9 @@ class Held(Construction):
         if place not in self._found:
             low, high = self.within.ends(prior, tail)
             low, high = holding(self.known, low + min(self.cut, 0.0), high + max(self.cut, 0.0))
+            if self.factor != 1:
+                value = self.known if prior in (None, self.own_prior) else self.value(prior)
+                low, high = value - self.factor * (value - low), value + self.factor * (high - value)
             self._found[place] = min(max(low, self.lowest), self.highest), min(max(high, self.lowest), self.highest)
         return self._found[place]
 

@@ -75,8 +75,7 @@ class SelectionInference:
     ) -> Doubt | None:
         """The interval of a metric whose value is ``known``, and what the sample alone would give at its tilt."""
         if metric.ignores_class_prior or getattr(metric, "counted", False):
-            own = self._random.of(metric, known, threshold, value_at, cut=cut, **parameters)
-            return own
+            return self._random.of(metric, known, threshold, value_at, cut=cut, **parameters)
         doubt = self._random.draws.doubt
         shares: list[float | None] = [self.evidence.class_prior.unlabelled]
         if doubt.treatment == "drawn":

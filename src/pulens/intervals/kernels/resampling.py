@@ -26,6 +26,7 @@ class Resampling:
     redraws: int = DEFAULT_REDRAWS
     seed: int = 0
     threads: int = 0  # that share the redraws; 0 for what the machine has, up to four
+    factor: float = 1.0  # times errors are as large as the draw of the rows alone makes them
 
     @property
     def tail(self) -> float:

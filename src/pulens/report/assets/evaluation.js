@@ -94,6 +94,7 @@ const page = (() => {
       current.values,
       raw.confidence,
       [current.tables.hits[state.index], current.tables.alarms[state.index]],
+      raw.factor,
     );
   }
 
