@@ -72,7 +72,7 @@ def test_the_chance_of_a_false_alarm_is_shared(found, rows):
     assert whole.alpha + sum(one.life.judgement.monitor.settings.alpha for one in found.segments.values()) == (
         pytest.approx(0.05)
     )
-    assert found.segments["de"].lines["share"].bar == pytest.approx(-np.log10(part.alpha * 0.6))
+    assert found.segments["de"].lines["share"].bar == pytest.approx(-np.log10(part.level("share")))
     by_rate = pulens.watch(rows, group_by="country", control="fdr", **GIVEN)
     assert by_rate.segments["de"].lines["share"].bar < found.segments["de"].lines["share"].bar
     for name, one in by_rate.segments.items():

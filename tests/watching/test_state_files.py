@@ -93,7 +93,7 @@ def test_a_state_with_an_impossible_part_is_refused_by_name(written, tmp_path, k
 def test_a_state_that_was_changed_by_one_digit_is_refused(written, tmp_path):
     path = tmp_path / "pulse.state"
     path.write_text(written)
-    assert read_state(path).status == "fine"
+    assert read_state(path).status == "quiet"
     told = json.loads(written)
     told["lives"][0]["log_totals"]["share"][0] += 0.5
     path.write_text(json.dumps(told))

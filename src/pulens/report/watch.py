@@ -14,11 +14,15 @@ from pulens.watching.segments import FOR_SEGMENTS
 from pulens.watching.shift import shift_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pulens.estimate import Estimate
-    from pulens.watching import Alarm, Pulse, WatchedWindow
+    from pulens.watching import Alarm, Change, Pulse, WatchedWindow
 
 SHOWN = 10  # windows and segments in the text; all of them are in JSON and on the page
 NAMED = 5  # segments in the verdict
+PROBABLY = 3.0  # evidence from which a change that is not certain is called probable
+OFTEN = 3.0  # standard errors of the interval of a watch that is quiet
 DOUBTED = 0.05  # p-value of the fit since a change from which moved scores are named beside more positives
 
 
@@ -32,7 +36,8 @@ def verdict(pulse: Pulse) -> str:
     elif "share" in stands:
         found = _share_words(pulse, stands["share"])
     else:
-        found = "" if stands else _fine_words(pulse)
+        found = " ".join(_changing_words(pulse, change) for change in pulse.changes)
+        found = found if stands or found else _quiet_words(pulse)
     if "recall" in stands:
         found = f"{found} {_recall_words(pulse, stands['recall'])}".strip()
     if any(alarm.has_fallen for alarm in pulse.alarms):
@@ -45,16 +50,18 @@ def _segment_words(pulse: Pulse) -> str:
     count = len(pulse.segments)
     if not count:
         return ""
-    standing = [name for name in pulse.by_evidence if pulse.segments[name].alarms]
-    if not standing:
-        return f"None of {count} segments is in alarm by itself."
-    told = [f"{name} ({_stands(pulse.segments[name])})" for name in standing[:NAMED]]
-    more = f" and {len(standing) - NAMED} more" if len(standing) > NAMED else ""
-    return f"{len(standing)} of {count} segments in alarm: {', '.join(told)}{more}."
+    found = []
+    for words, attribute in (("in alarm", "alarms"), ("changing, not yet certain", "changes")):
+        named = [name for name in pulse.by_evidence if getattr(pulse.segments[name], attribute)]
+        told = [f"{name} ({_stands(getattr(pulse.segments[name], attribute))})" for name in named[:NAMED]]
+        more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
+        if named:
+            found.append(f"{len(named)} of {count} segments {words}: {', '.join(told)}{more}.")
+    return " ".join(found) or f"None of {count} segments changes by itself."
 
 
-def _stands(segment: Pulse) -> str:
-    return ", ".join(f"{alarm.line} since {alarm.since}" for alarm in segment.alarms)
+def _stands(told: Sequence[Alarm | Change]) -> str:
+    return ", ".join(f"{one.line} since {one.since}" for one in told)
 
 
 def segment_table(pulse: Pulse) -> WindowTable:
@@ -68,7 +75,7 @@ def segment_table(pulse: Pulse) -> WindowTable:
         last = windows[-1] if windows else None
         numbers = [""] * 3 if last is None else [_cell(last.shift, "+"), _cell(last.prior), last.trust]
         rows.append(
-            ("alarm" if one.alarms else "fine", [name, f"{len(windows)}", _stands(one), ", ".join(sure), *numbers])
+            (one.status, [name, f"{len(windows)}", _stands((*one.alarms, *one.changes)), ", ".join(sure), *numbers])
         )
     return WindowTable(columns, rows)
 
@@ -102,9 +109,42 @@ def vouching(pulse: Pulse) -> str | None:
     return None
 
 
-def _when(alarm: Alarm) -> str:
+def _when(alarm: Alarm | Change, word: str = "Since") -> str:
     reach = "" if alarm.since_low == alarm.since_high else f" ({alarm.since_low} to {alarm.since_high})"
-    return f"Since about {alarm.since}{reach}"
+    return f"{word} about {alarm.since}{reach}"
+
+
+def _changing_words(pulse: Pulse, change: Change) -> str:
+    """What is changing and not yet certain: since when, by how much, how near the bar, what would settle it."""
+    surely = "has probably" if 10**change.evidence >= PROBABLY else "may have"
+    if change.line == "share":
+        moved = "risen" if change.level > 0 else "fallen"
+        head = f"The share of positives {surely} {moved} {_when(change, 'since')}: {_level_words(pulse, change)}."
+    elif change.line == "fit":
+        head = f"The scores themselves {surely} moved {_when(change, 'since')}."
+    else:
+        head = f"Confirmed positives {surely} come to look different {_when(change, 'since')}."
+    near = f" This is not certain yet: the evidence is {10**change.evidence:.2g}, the alarm needs {10**change.bar:.3g}."
+    left = change.settled_after
+    if change.line != "share":
+        return head + near
+    if left is None:
+        return f"{head}{near} More windows like those since then would not settle it soon: longer windows would."
+    return f"{head}{near} About {left} more window{'s' if left > 1 else ''} like those since then would settle it."
+
+
+def _level_words(pulse: Pulse, change: Alarm | Change) -> str:
+    """The level since a change: the share of positives where there is a class prior, otherwise d."""
+    reach, prior = change.interval, pulse.life.judgement.monitor.prior
+    assert reach is not None
+    if prior is None:
+        return (
+            f"d {change.level:+.2f} ({reach.low:+.2f} to {reach.high:+.2f}), negatives are {1 - change.level:.2f} "
+            "times as many"
+        )
+    slope = 1 - pulse.life.judgement.monitor.settings.label_noise - prior.value
+    new, low, high = (min(max(prior.value + slope * d, 0), 1) for d in (change.level, reach.low, reach.high))
+    return f"{new:.3g} ({low:.3g} to {high:.3g}) instead of {prior.value:.3g}"
 
 
 def _fit_words(alarm: Alarm) -> str:
@@ -115,19 +155,9 @@ def _fit_words(alarm: Alarm) -> str:
 
 
 def _share_words(pulse: Pulse, alarm: Alarm) -> str:
-    reach = alarm.interval
-    assert reach is not None
-    prior = pulse.life.judgement.monitor.prior
     more = "more" if alarm.level > 0 else "fewer"
-    if prior is None:
-        level = (
-            f"there are {more} positives: d {alarm.level:+.2f} ({reach.low:+.2f} to {reach.high:+.2f}), negatives are "
-            f"{1 - alarm.level:.2f} times as many"
-        )
-    else:
-        slope = 1 - pulse.life.judgement.monitor.settings.label_noise - prior.value
-        new, low, high = (min(max(prior.value + slope * d, 0), 1) for d in (alarm.level, reach.low, reach.high))
-        level = f"the share of positives is {new:.3g} ({low:.3g} to {high:.3g}) instead of {prior.value:.3g}"
+    head = f"there are {more} positives:" if pulse.life.judgement.monitor.prior is None else "the share of positives is"
+    level = f"{head} {_level_words(pulse, alarm)}"
     judgement = pulse.life.judgement
     names = list(pulse.windows)
     p_value = judgement.fit_since(names.index(alarm.since), len(names) - 1)
@@ -156,20 +186,20 @@ def _recall_words(pulse: Pulse, alarm: Alarm) -> str:
     )
 
 
-def _fine_words(pulse: Pulse) -> str:
+def _quiet_words(pulse: Pulse) -> str:
     judgement = pulse.life.judgement
     monitor, settings = judgement.monitor, judgement.monitor.settings
     together = np.sum([window.counts.population for window in judgement.windows], axis=0)
     shift = shift_of(monitor.reference, together)
-    low, high = shift.value - settings.z * shift.error, shift.value + settings.z * shift.error
+    z = max(settings.z, OFTEN)  # whoever looks after every window sees "no change" left out of a narrower one by chance
+    low, high = shift.value - z * shift.error, shift.value + z * shift.error
     count = len(judgement.windows)
-    # the interval of one look may leave "no change" out while the alarm, which allows for a life of looks, is silent
     quiet = "Nothing changed" if low <= 0 <= high else "No change is certain yet"
     head = f"{quiet} in {count} window{'s' if count > 1 else ''}."
     if monitor.prior is None or monitor.prior.value <= 0:
         return f"{head} The shift d of all of them together is between {low:+.3f} and {high:+.3f}."
     parts = parts_of(monitor.reference, together, np.zeros(monitor.edges.size, bool), shift.value)
-    rate = rate_of("prior", parts, monitor.prior.value, noise=settings.label_noise, z=settings.z)
+    rate = rate_of("prior", parts, monitor.prior.value, noise=settings.label_noise, z=z)
     ends = rate.low / monitor.prior.value, rate.high / monitor.prior.value
     return f"{head} The share of positives is between {ends[0]:.2f} and {ends[1]:.2f} times the reference's."
 
@@ -229,7 +259,6 @@ def _about(pulse: Pulse) -> str:
     parts = [
         f"reference {monitor.reference.rows:,.0f} rows, {monitor.reference.n_labelled:,.0f} labelled",
         f"labelled rows outscore the rest in {monitor.area:.2f} of pairs",
-        f"noise factor {monitor.share_noise.factor:.2f} (share), {monitor.fit_noise.factor:.2f} (fit)",
     ]
     if monitor.prior is not None:
         parts.append(f"class prior {monitor.prior.value:.3g} ({monitor.prior.source})")

@@ -73,8 +73,9 @@ def _usual(pulse: Pulse) -> float:
     """How far from 0 the shift of a window of usual size lies while nothing changes, at the intervals' confidence."""
     judgement = pulse.life.judgement
     monitor = judgement.monitor
-    rows = monitor.window_rows or (float(judgement.rows[0]) if judgement.windows else monitor.reference.rows)
-    variance = monitor.reference.null_variance / rows * monitor.share_noise.factor
+    is_whole = monitor.reference_rows.size == 1
+    rows = float(judgement.rows[0]) if is_whole and judgement.windows else float(monitor.reference_rows.mean())
+    variance = monitor.reference.null_variance / rows * monitor.noise("share").factor
     return monitor.settings.z * math.sqrt(variance)
 
 

@@ -6,8 +6,8 @@ it only more positives?), ``noise`` and ``evidence_lines`` (alarms for life), ``
 front of the function :func:`pulens.watch`.
 """
 
-from pulens.watching.answer import Alarm, Pulse, TimeLine, WatchLife
+from pulens.watching.answer import Alarm, Change, Pulse, TimeLine, WatchLife
 from pulens.watching.door import watch
 from pulens.watching.numbers import WatchedWindow
 
-__all__ = ["Alarm", "Pulse", "TimeLine", "WatchLife", "WatchedWindow", "watch"]
+__all__ = ["Alarm", "Change", "Pulse", "TimeLine", "WatchLife", "WatchedWindow", "watch"]

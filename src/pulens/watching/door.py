@@ -27,6 +27,7 @@ from pulens.watching.answer import Pulse, WatchLife
 from pulens.watching.cells import edges_of, reduce_to_cells
 from pulens.watching.judging import Judgement, ReducedWindow
 from pulens.watching.monitor import AGES, KnownPrior, Monitor, WatchSettings
+from pulens.watching.noise import days_apart
 from pulens.watching.segment_priors import segment_priors, whole_prior
 from pulens.watching.segments import controlled, settings_apart
 from pulens.watching.sources import (
@@ -297,7 +298,7 @@ def judge_tallies(
 
 def _begin(settings: WatchSettings, read: Windows, prior: KnownPrior | None, asked: str) -> Pulse:
     """A watch that has judged nothing yet."""
-    pulse = _start(settings, [tally for _, tally in read.reference], prior)
+    pulse = _start(settings, read.reference, prior)
     edges = pulse.life.judgement.monitor.edges
     judgement = replace(pulse.life.judgement, confirmed=_confirmed(read, [name for name, _ in read.reference], edges))
     fingerprints = [digests(tally, Scenario(settings.scenario)) for _, tally in read.reference]
@@ -367,7 +368,8 @@ def _labelled_whole(read: Windows) -> Tally:
     return whole
 
 
-def _start(settings: WatchSettings, parts: Sequence[Tally], prior: KnownPrior | None) -> Pulse:
+def _start(settings: WatchSettings, named: Named, prior: KnownPrior | None) -> Pulse:
+    parts = [tally for _, tally in named]
     scenario = Scenario(settings.scenario)
     whole = _labelled_whole(Windows([("", part) for part in parts], []))
     edges = edges_of(whole, scenario, settings.threshold)
@@ -377,7 +379,8 @@ def _start(settings: WatchSettings, parts: Sequence[Tally], prior: KnownPrior | 
     if not populations:
         raise InputError("the reference has no row of the population: in case-control these are the unlabelled rows.")
     together = scenario is Scenario.SINGLE_SET
-    monitor = Monitor.of(settings, edges, labelled, populations, prior, together=together)
+    days = days_apart(name for name, _ in named)
+    monitor = Monitor.of(settings, edges, labelled, populations, prior, together=together, days=days)
     return Pulse((WatchLife(Judgement(monitor, (), {})),), reference_windows=tuple(populations))
 
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from pulens.errors import shown
 from pulens.notice import Notice, Severity
-from pulens.watching.judging import Judgement, day_of
+from pulens.watching.judging import Judgement
 from pulens.watching.monitor import WEAK_AREA, Monitor
+from pulens.watching.noise import day_of
 from pulens.watching.numbers import WatchedWindow
 
 FEW_LABELLED = 30
@@ -83,7 +84,7 @@ def _about_first_windows(judgement: Judgement) -> list[Notice]:
 
 
 def _about_noise(monitor: Monitor) -> list[Notice]:
-    noise = monitor.share_noise
+    noise = monitor.noise("share")
     if not noise.is_known:
         words = (
             "Day-to-day noise is not known, and a factor of 2 is guessed: give the reference as windows, 30 or more of "
