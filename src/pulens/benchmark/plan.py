@@ -28,7 +28,7 @@ KEY_FORMAT = 1  # part of every key: archives of any format have the same keys f
 #: Settings that learners got after runs were archived, with what those runs did: it does not change their keys.
 LATER = {"robust_pu": {"loss": "sigmoid"}, "self_pu": {"loss": "sigmoid"}}
 MOST_RUNS = 1_000_000
-SELECTIONS = ("proxy_accuracy", "proxy_roc_auc", "loss", "oracle_accuracy", "oracle_f1", "last")
+SELECTIONS = ("proxy_accuracy", "proxy_roc_auc", "loss", "oracle_accuracy", "oracle_f1", "oracle_macro_f1", "last")
 NETWORKS = {"mnist": "lenet", "fashion_mnist": "lenet", "cifar10": "cifar_cnn", "adni": "mri_cnn"}
 WITH_BATCH_NORM = ("cifar_cnn", "mri_cnn")  # their stacks must hold runs of equal numbers of rows
 
