@@ -70,20 +70,23 @@ def exact_metrics(scores: NDArray[np.float32], truth: NDArray[np.bool_]) -> dict
         "precision": both / int(called.sum()) if called.any() else float("nan"),
         "recall": both / positives if positives else float("nan"),
         "f1": 2 * both / (int(called.sum()) + positives) if positives or called.any() else float("nan"),
-        "macro_f1": _macro_f1(both, int(called.sum()), positives, truth.size),
+        "macro_f1": macro_f1(both, int(called.sum()), positives, truth.size),
         "roc_auc": _area(scores, truth) if positives and negatives else float("nan"),
         "average_precision": _average_precision(scores, truth) if positives else float("nan"),
         "predicted_positive_rate": float(called.mean()),
     }
 
 
-METRICS = ("accuracy", "precision", "recall", "f1", "macro_f1", "roc_auc", "average_precision", "predicted_positive_rate")
+METRICS = (
+    *("accuracy", "precision", "recall", "f1", "macro_f1"),
+    *("roc_auc", "average_precision", "predicted_positive_rate"),
+)
 
 
-def _macro_f1(both: int, called: int, positives: int, rows: int) -> float:
+def macro_f1(both: int, called: int, positives: int, rows: int) -> float:
     """Mean of the F1 of both classes; nan where one of them neither occurs nor is predicted.
 
-    >>> _macro_f1(both=1, called=2, positives=1, rows=4)
+    >>> macro_f1(both=1, called=2, positives=1, rows=4)
     0.7333333333333334
     """
     neither = rows - called - positives + both

@@ -185,7 +185,7 @@ const page = (() => {
           button.setAttribute("aria-label", `${raw.learners[m].title} on ${raw.datasets[d]}: ${percent(whole / raw.scale)}${counted}. Show runs`);
           if (state.spread && board.sd[m][d] !== null)
             button.append(make("span", ` ± ${percent(board.sd[m][d] / raw.scale)}`, { className: "spread" }));
-          if (counted) button.append(make("sup", String(count), { className: "count", title: counted.slice(2) }));
+          if (counted) button.append(make("span", ` (${count})`, { className: "count", title: counted.slice(2) }));
           if (few.has(`${m}|${d}`)) button.append(make("span", "?", { title: `undefined in ${few.get(`${m}|${d}`)} runs` }));
           button.addEventListener("click", () => showRuns(m, d));
           cell.append(button);
@@ -205,7 +205,7 @@ const page = (() => {
     $("[data-also=published]").hidden = !canPublish;
     $("#counts").textContent =
       board && shown.some((m) => columns.some((d) => board.n[m][d] !== null && board.n[m][d] !== board.seeds))
-        ? `A raised number after a value: over so many seeds; without, over all ${board.seeds}.`
+        ? `A number in brackets after a value: over so many seeds; without, over all ${board.seeds}.`
         : "";
     const against = raw.reference === null ? "" : raw.learners[raw.reference].title;
     $("#legend").textContent = !board
