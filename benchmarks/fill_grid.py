@@ -4,8 +4,8 @@ python benchmarks/fill_grid.py --archive results --datasets mnist --jobs 4 --sec
 python benchmarks/fill_grid.py --archive results --datasets connect4 imdb --learners nnpu vpu --plan
 python benchmarks/fill_grid.py --archive results --protocol as-published --datasets mnist --every-seed
 
-An evaluation is a learner on a data set under a labelling mechanism and a label frequency. Those of the protocol that the
-package's summary has (``--having``) are left out, and so is what the archive holds: call it again to go on, on any
+An evaluation is a learner on a data set under a labelling mechanism and a label frequency. Those that the package's
+summary has (``--having``) are left out, and so is what the archive holds: call it again to go on, on any
 machine. Biased labels come before label frequencies, then what takes least by measured rates; runs of one condition and
 all its seeds stay together. ``bench run`` does the same runs in the order of the protocol. Afterwards:
 ``pulens bench report results --summary new.csv.gz`` and ``widen_summary.py new.csv.gz``.
@@ -40,7 +40,7 @@ def missing(runs: Sequence[Run], having: Path | None) -> list[Run]:
 
 
 def cheapest_first(runs: Sequence[Run], device: str, jobs: int, most: int) -> list[tuple[Run, ...]]:
-    """Stacks in the order they are to be done: biased labels, then the cheapest by measured rates; unknown ones last."""
+    """Stacks in the order they are done: biased labels first, then the cheapest by measured rates."""
     budget, on_cpu = budget_of(device, jobs)
     rates = [rate for rate in load_rates()[1] if (rate.device == "cpu") == on_cpu]
     device_name = rates[0].device if rates else ""
@@ -86,7 +86,8 @@ def main() -> None:
     print(f"{len(runs):,} runs in {len(packed):,} stacks", flush=True)
     if given.plan:
         for stack in packed:
-            print(f"{len(stack):4} {stack[0].learner} {stack[0].dataset} {', '.join(sorted({run.alias for run in stack}))}")
+            labels = ", ".join(sorted({run.alias for run in stack}))
+            print(f"{len(stack):4} {stack[0].learner} {stack[0].dataset} {labels}")
         return
     store = Store(given.archive).open()
     store.remember(Plan(protocol, tuple(runs)))

@@ -57,11 +57,13 @@ class Run:
     settings: Mapping[str, Any] = field(default_factory=dict)
     source: str | None = None  # the file of a learner of the user's own
     digest: str | None = None
+    variant: str | None = None  # what tells this version of the learner apart; its settings say what it does
 
     @cached_property
     def key(self) -> str:
         """The same for the same run, on any machine and in any protocol."""
-        facts = {name: value for name, value in self.to_dict().items() if name not in ("source", "dataset_options")}
+        aside = ("source", "dataset_options", "variant")
+        facts = {name: value for name, value in self.to_dict().items() if name not in aside}
         facts[older("learner")] = facts.pop("learner")
         for name, before in LATER.get(self.learner, {}).items():
             if facts["settings"].get(name) == before:
@@ -157,6 +159,7 @@ def expand(protocol: Protocol) -> Plan:
                                 settings=settings,
                                 source=entry.source,
                                 digest=entry.digest,
+                                variant=protocol.variant_of(entry.name),
                             )
                             runs.setdefault(run.key, run)
     return Plan(protocol, tuple(runs.values()))
@@ -201,6 +204,25 @@ def resolved_settings(entry: methods.Method, protocol: Protocol, dataset: str) -
                 f"{entry.name}: the setting {name!r} must be a plain value or a list of them, got {value!r}."
             )
     return {name: list(value) if isinstance(value, tuple) else value for name, value in sorted(settings.items())}
+
+
+def changed_settings(learner: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Those settings of a run that are not the learner's defaults of today; all of them where it is not at hand.
+
+    >>> changed_settings("nnpu", {"epochs": 40, "learning_rate": 0.5})
+    {'learning_rate': 0.5}
+    """
+    try:
+        defaults = _defaults(methods.find(learner).learner) | {"patience": None}
+    except InputError:
+        defaults = {}
+    same = {name: list(value) if isinstance(value, tuple) else value for name, value in defaults.items()}
+    same["selection"] = current(str(same.get("selection", "last")))
+    return {
+        name: value
+        for name, value in settings.items()
+        if name not in same or same[name] != (current(value) if name == "selection" else value)
+    }
 
 
 def _defaults(learner: Any) -> dict[str, Any]:

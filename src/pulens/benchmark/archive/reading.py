@@ -23,7 +23,7 @@ from pulens.benchmark.archive.counts import KINDS, macro_f1
 from pulens.benchmark.archive.files import FACTS, RUNS, check_format, fault, read_columns
 from pulens.benchmark.archive.measured import check_metric, true_value
 from pulens.benchmark.archive.row import CIRCUMSTANCES, CURVE, SCALARS, SCHEMA
-from pulens.benchmark.vocabulary import current
+from pulens.benchmark.vocabulary import current, variant_name
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, listed
 
@@ -62,7 +62,7 @@ class Archive:
         found: dict[str, dict[str, Any]] = {}
         for place, path in enumerate(self.files):
             names = list(SCALARS)
-            for number, row in enumerate(read_columns(path, names).to_pylist()):
+            for number, row in enumerate(map(_told_apart, read_columns(path, names).to_pylist())):
                 old = found.get(row["key"])
                 if old is None or (old["status"] == "failed" and row["status"] == "done"):
                     found[row["key"]] = {**row, "_file": place, "_row": number}
@@ -98,8 +98,8 @@ class Archive:
         """Finished runs with the epoch a criterion chose and the test metrics there; of others than are stored, one.
 
         ``"own"`` is each learner's own criterion; others are ``"proxy_accuracy"``, ``"proxy_roc_auc"``, ``"loss"``
-        (where a learner has one), ``"oracle_accuracy"``, ``"oracle_f1"``, ``"oracle_macro_f1"`` (these use true validation
-        labels) and ``"last"``. Runs without that criterion are left out.
+        (where a learner has one), ``"oracle_accuracy"``, ``"oracle_f1"``, ``"oracle_macro_f1"`` (these use true
+        validation labels) and ``"last"``. Runs without that criterion are left out.
         """
         for row in self.done:
             choice = self.choice(row["key"], selection)
@@ -222,6 +222,19 @@ def differences(first: Archive, second: Archive) -> list[str]:
             f"{key}: {name} differs" for name in names if _canonical(mine[key][name]) != _canonical(theirs[key][name])
         ]
     return found
+
+
+#: Who cut by the class prior in archives older than the column that says so.
+CUT_BEFORE = frozenset({"lbe", "pan", "cgenpu"})
+
+
+def _told_apart(row: dict[str, Any]) -> dict[str, Any]:
+    """A run whose learner has the words of its variant in its name and title: another version is another learner."""
+    if row["told_class_prior"] is None:
+        row["told_class_prior"] = row["learner"] in CUT_BEFORE and row["given_class_prior"] is not None
+    if row["variant"]:
+        row |= {name: variant_name(row[name], row["variant"]) for name in ("learner", "title") if row[name]}
+    return row
 
 
 def _completed(choice: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:

@@ -105,10 +105,12 @@ class RunRow(Checked):
 
     key: str
     learner: str
+    variant: str | None = None
     title: str | None = field(default=None, metadata={OF_FINISHED: True})
     family: str | None = field(default=None, metadata={OF_FINISHED: True})
     uses_truth: bool | None = None
     needs_support: bool | None = None
+    told_class_prior: bool | None = None
     dataset: str
     kind: str | None = field(default=None, metadata={OF_FINISHED: True})
     backbone: str | None = None

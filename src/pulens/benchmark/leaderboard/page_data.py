@@ -98,6 +98,7 @@ def _learner_data(facts: ShownLearner) -> Json:
         "family": facts.family,
         "truth": facts.uses_truth,
         "support": facts.needs_support,
+        "prior": facts.told_class_prior,
     }
 
 

@@ -117,6 +117,7 @@ const page = (() => {
     cell.dataset.value = raw.learners[m].title;
     if (raw.learners[m].truth) cell.append(" ", make("span", "† true classes", { className: "badge" }));
     if (raw.learners[m].support) cell.append(" ", make("span", raw.learners[m].title.includes("true support") ? "‡" : "‡ true support labels", { className: "badge" }));
+    if (raw.learners[m].prior) cell.append(" ", make("span", "¶ told the class prior", { className: "badge", title: "though the method takes none" }));
     if (isOracle(m)) cell.append(" ", make("span", "§ true validation labels", { className: "badge" }));
     if (withFamily) cell.append(make("span", raw.learners[m].family, { className: "family" }));
     return cell;
