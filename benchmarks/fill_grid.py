@@ -26,6 +26,7 @@ from pulens.benchmark.processes import in_processes
 from pulens.benchmark.protocol import load_protocol
 from pulens.benchmark.rates import forecast, load_rates
 from pulens.benchmark.run import Options, Queue
+from pulens.benchmark.vocabulary import variant_name
 
 THREE_SEEDS = (2, 25, 42)
 
@@ -34,9 +35,14 @@ def missing(runs: Sequence[Run], having: Path | None) -> list[Run]:
     """Runs of evaluations of which no run is in the summary."""
     if having is None:
         return list(runs)
-    names = ("learner", "dataset", "mechanism", "label_frequency")
-    there = {tuple(row[name] for name in names) for row in read_summary(having)}
-    return [run for run in runs if tuple(getattr(run, name) for name in names) not in there]
+    names = ("dataset", "mechanism", "label_frequency")
+    there = {(row["learner"], *(row[name] for name in names)) for row in read_summary(having)}
+
+    def place(run: Run) -> tuple[object, ...]:
+        learner = variant_name(run.learner, run.variant) if run.variant else run.learner
+        return (learner, *(getattr(run, name) for name in names))
+
+    return [run for run in runs if place(run) not in there]
 
 
 def cheapest_first(runs: Sequence[Run], device: str, jobs: int, most: int) -> list[tuple[Run, ...]]:
@@ -65,6 +71,7 @@ def main() -> None:
     parser.add_argument("--learners", nargs="+")
     parser.add_argument("--seeds", nargs="+", type=int, default=THREE_SEEDS)
     parser.add_argument("--every-seed", action="store_true", help="the protocol's, whatever --seeds says")
+    parser.add_argument("--grid", action="store_true", help="under every condition of the full study")
     parser.add_argument("--without", nargs="+", default=["puet"], help="learners to leave out")
     parser.add_argument("--having", type=Path, default=resources.files("pulens.benchmark") / "summary.csv.gz")
     parser.add_argument("--anew", action="store_true", help="do not leave out what the summary has")
@@ -79,6 +86,8 @@ def main() -> None:
     if not given.every_seed:
         changed["seeds"] = list(given.seeds)
     protocol = load_protocol(given.protocol, **changed)
+    if given.grid:
+        protocol = protocol.model_copy(update={"conditions": load_protocol("full").conditions})
     runs = [run for run in expand(protocol).runs if run.learner not in given.without]
     runs = missing(runs, None if given.anew else given.having)
     options = Options(device=given.device, jobs=given.jobs, time_limit=given.seconds)
