@@ -2,8 +2,8 @@
 
 >>> from pulens.benchmark.protocol import load_protocol
 >>> plan = expand(load_protocol("smoke"))
->>> len(plan.runs), len(plan.groups())
-(20, 5)
+>>> plan
+Plan(smoke: 20 runs in 5 groups)
 """
 
 from __future__ import annotations
@@ -118,6 +118,9 @@ class Plan:
 
     protocol: Protocol
     runs: tuple[Run, ...]
+
+    def __repr__(self) -> str:
+        return f"Plan({self.protocol.name}: {len(self.runs):,} runs in {len(self.groups()):,} groups)"
 
     def groups(self) -> dict[tuple[Any, ...], list[Run]]:
         found: dict[tuple[Any, ...], list[Run]] = {}
