@@ -9,10 +9,11 @@ from sklearn.metrics import f1_score
 from pulens.benchmark import leaderboard, methods
 from pulens.benchmark.archive import Store, read
 from pulens.benchmark.archive.row import RunRow
-from pulens.benchmark.archive.summary import COLUMNS, LATER, read_summary, summary_text
+from pulens.benchmark.archive.summary import COLUMNS, LATER, SummaryArchive, read_summary, summary_text
 from pulens.benchmark.plan import expand
 from pulens.benchmark.protocol import load_protocol, parse_protocol
 from pulens.benchmark.training import train
+from pulens.cli import main
 from pulens.errors import InputError
 from synthetic_archive import make
 
@@ -125,3 +126,37 @@ def test_a_variant_is_no_part_of_a_runs_key():
 def test_settings_of_a_variant_are_checked_like_others():
     with pytest.raises(InputError, match="lbe has no setting 'pined'"):
         parse_protocol(PLAIN.replace("pinned", "pined"), "the test")
+
+
+def test_a_summary_is_reported_as_its_archive_is(tmp_path, capsys):
+    archive = make(tmp_path / "a", learners=["nnpu", "vpu", "pan"], datasets=["spambase", "mnist"], rows=90)
+    (tmp_path / "s.csv").write_text(summary_text(archive), encoding="utf-8")
+    for metric in ("accuracy", "macro_f1"):
+        whole = leaderboard.board(archive, metric=metric)
+        small = leaderboard.board(SummaryArchive(tmp_path / "s.csv"), metric=metric)
+        assert {place: list(own) for place, own in whole.cells.items()} == {p: list(o) for p, o in small.cells.items()}
+        for place, own in whole.cells.items():
+            assert list(small.cells[place].values()) == pytest.approx(list(own.values()), abs=1e-6)
+    main(["bench", "report", str(tmp_path / "s.csv"), "--html", str(tmp_path / "a.html"), "-q"])
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "made from a summary" in page
+    with pytest.raises(SystemExit):
+        main(["bench", "report", str(tmp_path / "s.csv"), "--metric", "matthews_correlation"])
+    assert "takes the archive itself" in capsys.readouterr().err
+
+
+def test_claims_are_judged_on_the_published_version_where_it_has_the_same_conditions():
+    from pulens.studies._bench import judged
+
+    cells = {
+        **{("lbe", "mnist", "S1", c): f"ours {c}" for c in (0.1, 0.5)},
+        ("lbe (as published)", "mnist", "S1", 0.1): "theirs",
+        **{("lbe", "imdb", "S1", c): f"ours {c}" for c in (0.1, 0.5)},
+        **{("lbe (as published)", "imdb", "S1", c): f"theirs {c}" for c in (0.1, 0.5)},
+        ("boostedpu", "mnist", "S1", 0.1): "no method of the paper",
+        ("pn", "mnist", "S1", 0.1): "a reference",
+    }
+    found = judged(cells)
+    assert [found["lbe", "mnist", "S1", c] for c in (0.1, 0.5)] == ["ours 0.1", "ours 0.5"]
+    assert [found["lbe", "imdb", "S1", c] for c in (0.1, 0.5)] == ["theirs 0.1", "theirs 0.5"]
+    assert {method for method, *_ in found} == {"lbe", "pn"}

@@ -31,9 +31,12 @@ def command() -> None:
 
 
 def _opened(folder: Path) -> Any:
-    """An archive to read; files in it that are no results are named and left out."""
+    """An archive to read, or a summary of one; files in it that are no results are named and left out."""
     from pulens.benchmark.archive import read
+    from pulens.benchmark.archive.summary import SummaryArchive
 
+    if folder.is_file():
+        return SummaryArchive(folder)
     found = read(folder)
     _name_damaged(found.damaged, f"{folder / 'runs'}", "left out")
     return found
@@ -317,6 +320,8 @@ def _lines(rows: list[dict[str, Any]]) -> str:
 def report_command(archive: Path, **given: Any) -> None:
     """Say which learners of an archive are better, how surely, at what cost, and how PU-only evaluation fared.
 
+    ARCHIVE is a folder of results, or the summary of one (a file), which has no curves and scores.
+
     \b
     Examples:
       pulens bench report results
@@ -336,7 +341,7 @@ def report_command(archive: Path, **given: Any) -> None:
     chosen = {name: given[name] for name in ("metric", "selection", "reference", "condition")}
     with working("Reading the archive", quiet=given["quiet"]):
         found = board(source, **chosen)
-        fared = None if most == 0 else judged.judge_within(source, found.condition, most)
+        fared = None if most == 0 or archive.is_file() else judged.judge_within(source, found.condition, most)
         page = None if given["html_path"] is None else leaderboard_page(source, found, fared)
     if page is not None:
         write_text(given["html_path"], page)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -37,6 +37,7 @@ class Archive:
     """The reading side: runs as rows, their choices, curves and tallies."""
 
     folder: Path
+    no_scores: ClassVar[str] = "some were not finite."  # why a run may have none
 
     @cached_property
     def _faults(self) -> dict[Path, str | None]:
